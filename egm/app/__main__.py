@@ -108,7 +108,7 @@ def _run_until_stopped(
     async def show_tilt(reason: str, code: str) -> None:
         """Show on the screen why the storage media do not respond, with the tilt code ``code``."""
         _print_message(f"waiting: {reason}")
-        await serve_tilt_screen(folder, file.machine, clock, reason, code=code)
+        await serve_tilt_screen(folder, file.machine, clock, reason, tilt_code=code)
 
     try:
         asyncio.run(
@@ -149,7 +149,7 @@ def _run_first_start(
     async def show_tilt(reason: str, code: str) -> None:
         """Show on the screen, as tilt ``code``, why a storage medium fails, until the cabinet file is changed."""
         _print_message(f"waiting: {reason}")
-        await wait_for_file_change(folder, cabinet, clock, reason, code=code)
+        await wait_for_file_change(folder, cabinet, clock, reason, tilt_code=code)
 
     try:
         is_done = asyncio.run(
@@ -160,7 +160,7 @@ def _run_first_start(
     except JournalError as error:  # there is a memory, but it cannot supply the file
         _print_message(str(error))
         lock = FolderLock(folder.root)
-        screen_task = wait_for_file_change(folder, cabinet, clock, str(error), code="memory_damaged")
+        screen_task = wait_for_file_change(folder, cabinet, clock, str(error), tilt_code="memory_damaged")
         is_done = asyncio.run(_run_until_signal(screen_task))
         lock.release()
     sys.exit(_EXIT_CODE_CABINET_FILE_CHANGED if is_done else 0)
@@ -242,7 +242,7 @@ def main(
             code, reason = fault
             _print_message(f"{code}: {reason}")
             screen_task = wait_for_file_change(
-                folder, cabinet or DEFAULT_CABINET, clock, reason, code=code, watched_file=trouble
+                folder, cabinet or DEFAULT_CABINET, clock, reason, tilt_code=code, watched_file=trouble
             )
             sys.exit(_EXIT_CODE_RESTART if asyncio.run(_run_until_signal(screen_task)) else 0)
         if first_start and cabinet is not None and _is_absent(cabinet):

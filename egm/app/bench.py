@@ -231,7 +231,7 @@ class DeviceSimulator:
         return BenchReply(ok=True, text=text, state=twin.describe())
 
 
-async def run_device_simulator(state: Path, cabinet: CabinetFile, *, speed: float = 1.0) -> None:
+async def run_device_simulator(state_folder: Path, cabinet: CabinetFile, *, speed: float = 1.0) -> None:
     """Run the simulated devices of a cabinet file until SIGTERM or SIGINT.
 
     Raises :class:`DeviceSimulatorError` if they already run in another process.
@@ -239,7 +239,7 @@ async def run_device_simulator(state: Path, cabinet: CabinetFile, *, speed: floa
     values = {name: device.values_cents for name, device in cabinet.devices.items()}
     currency = load_profile(cabinet.machine.profile).currency
     bench = DeviceSimulator(
-        state, list_bench_protocols(cabinet), speed=speed, values_cents=values, currency=currency
+        state_folder, list_bench_protocols(cabinet), speed=speed, values_cents=values, currency=currency
     )
     stop_event = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -142,7 +142,7 @@ class PositionDevices:
 def create_position_drivers(
     cabinet_file: CabinetFile,
     folder: StateFolder,
-    sink: EventSink,
+    event_sink: EventSink,
     ledgers: DeviceLedgers,
     opener: PortOpener = open_port,
     position: int = 1,
@@ -170,7 +170,7 @@ def create_position_drivers(
         device_opener = open_bench_line if device.port == "bench" and opener is open_port else opener
         # ccTalk devices may share one
         line = lines.setdefault(path, SerialLine(path, entry.line_settings, device_opener))
-        arguments = DriverArguments(name, line, sink, ledgers, values, frozenset({currency}))
+        arguments = DriverArguments(name, line, event_sink, ledgers, values, frozenset({currency}))
         drivers.append(DRIVER_FACTORY_BY_PROTOCOL[device.protocol](arguments))
         if field_name := _DEVICE_FIELD_BY_KIND.get(entry.device_kind):
             driver_by_field[field_name] = drivers[-1]

@@ -204,10 +204,10 @@ class MachineProcess:
                 if self._machine.random_service is not None:
                     store_random_output_for_next_start(self._folder.carry_over, self._machine.random_service)
 
-    def _show_examined_game(self, number: int, game: str) -> None:
+    def _show_examined_game(self, game_number: int, game: str) -> None:
         """Show on the screens which game is examined: finding its highest prize may take a while the first time."""
         values: dict[str, str | int] = {
-            "number": number,
+            "number": game_number,
             "count": len(self._file.games),
             "game": Path(game).stem,
         }
@@ -267,15 +267,17 @@ class MachineProcess:
         kinds = (PROTOCOLS[device.protocol].device_kind for device in self._file.devices.values())
         return INITIAL_COIN_COUNT * sum(kind == "hopper" for kind in kinds)
 
-    def _create_machines_and_stations(self, journal: Journal, store: TicketStore | None, reason: str) -> None:
+    def _create_machines_and_stations(
+        self, journal: Journal, ticket_store: TicketStore | None, ledger_error: str
+    ) -> None:
         """Create the machine, station and services of each position, and record what was found at start-up.
 
-        If ``store`` is None, ``reason`` says why the ticket ledger cannot be used.
+        If ``ticket_store`` is None, ``ledger_error`` says why the ticket ledger cannot be used.
         """
         cabinet = self._file.machine
         first = self._create_machine(journal, Position(position_count=cabinet.positions))
         record_clock_trust(first)  # before anything is recorded with an untrusted time
-        desk = self._open_ticket_desk(first, store)
+        desk = self._open_ticket_desk(first, ticket_store)
         if desk is not None:
             first.install(desk)
         self._machine = first
@@ -285,9 +287,9 @@ class MachineProcess:
         record_inventory_change(first, self._file.inventory, certificates, must_be_complete=must_be_complete)
         if self._begins and not self._has_real_devices:
             record_opening_stock(first, self._count_demonstration_coins())
-        recover_tickets(first, reason)
-        if store is not None and store.repair_text:
-            first.post(TICKET_LEDGER_REPAIRED, TicketLedgerRepaired(repair=str(store.repair_text)))
+        recover_tickets(first, ledger_error)
+        if ticket_store is not None and ticket_store.repair_text:
+            first.post(TICKET_LEDGER_REPAIRED, TicketLedgerRepaired(repair=str(ticket_store.repair_text)))
         machines = [first]
         for number in range(2, cabinet.positions + 1):
             machine = self._create_machine(journal, Position(number, cabinet.positions))
@@ -328,19 +330,21 @@ class MachineProcess:
             station.engine.submit(Event(EventType.MEMORY_READY, ready_record))
             station.settle_removed_devices(list_host_disabling_sources(self._file))
 
-    def _open_ticket_desk(self, first_machine: Machine, store: TicketStore | None) -> TicketDesk | None:
+    def _open_ticket_desk(
+        self, first_machine: Machine, ticket_store: TicketStore | None
+    ) -> TicketDesk | None:
         """Return the desk that numbers and redeems tickets; None if the machine has no ticket store."""
-        if store is None:
+        if ticket_store is None:
             return None
         return create_ticket_desk(
-            store,
+            ticket_store,
             first_machine.identity,
             self._profile,
             self._clock,
             self._times,
             lambda: self._machine.random_service,
             self._file.host.tickets,
-            is_accounted=partial(is_ticket_accounted, first_machine),
+            is_in_journal=partial(is_ticket_accounted, first_machine),
         )
 
     def _create_machine(self, journal: Journal, position: Position) -> Machine:
@@ -441,17 +445,19 @@ class MachineProcess:
             station.engine.submit(Event(EventType.SELF_TEST_PASSED, SelfTestResult(games=games)))
 
     def _report_games(
-        self, installed: Mapping[str, InstalledGame], refused_games: tuple[RefusedGame, ...]
+        self, installed_games: Mapping[str, InstalledGame], refused_games: tuple[RefusedGame, ...]
     ) -> None:
         """Report each game that is not offered, with the reason, to the journal, the operator and the service menu.
 
         Raises LocalError if no game is offered.
         """
         for refusal in refused_games:
-            if installed:
+            if installed_games:
                 self._print_message(f"game refused: {refusal.reason}")
             self._machine.post(GAME_REFUSED, GameRefused(game=refusal.game_id, reason=refusal.reason))
-        for game in record_conflicting_versions(self._machine, [each.game for each in installed.values()]):
+        for game in record_conflicting_versions(
+            self._machine, [each.game for each in installed_games.values()]
+        ):
             self._print_message(
                 f"{game.id}: this machine played another definition as version {game.version}: "
                 "give this one a new game.version"
@@ -459,7 +465,7 @@ class MachineProcess:
         bench = self._machine.component(ServiceDesk).workbench
         bench.refused_games = tuple((refusal.game_id, refusal.reason) for refusal in refused_games)
         update_cabinet_file_fault(self._machine, "; ".join(refusal.reason for refusal in refused_games))
-        if not installed:
+        if not installed_games:
             reasons = (
                 "; ".join(refusal.reason for refusal in refused_games) or "the cabinet file lists no game"
             )
@@ -477,7 +483,7 @@ class MachineProcess:
         return start_random_service(
             profile=self._profile,
             identity=self._machine.identity,
-            boots=int(self._machine.memory.get(IntegrityKey.BOOT_COUNT)),
+            boot_counter=int(self._machine.memory.get(IntegrityKey.BOOT_COUNT)),
             carry_over_file=self._folder.carry_over,
             clock=self._clock,
             on_event=partial(record_generator_event, self._machine),

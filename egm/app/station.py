@@ -309,7 +309,7 @@ class PlayerStation:
         games = tuple(
             build_game_view(
                 replace(self._installed[game_id], denominations_cents=denominations_cents[game_id]),
-                advice=advice,
+                includes_advice=advice,
             )
             for game_id in self.machine.games
         )
@@ -358,7 +358,7 @@ class PlayerStation:
                 position.update_tower_light_and_bell()
             self._on_change()
 
-    def _update_devices(self, now: Snapshot) -> None:
+    def _update_devices(self, snapshot: Snapshot) -> None:
         """Set each device of the position to what the machine's state requires: accepted money, lamps, tower lights."""
         machine, state, devices = self.machine, self.engine.state, self.devices
         if devices.acceptor is not None:
@@ -376,7 +376,9 @@ class PlayerStation:
             devices.coin_acceptor.enable(list_acceptable_coins(machine, state))
         if devices.io_board is not None:
             lit = machine.component(ServiceDesk).workbench.outputs  # a test's outputs, during a test
-            devices.io_board.light_lamps(list_outputs_under_test(lit, "lamp") if lit else find_lit_lamps(now))
+            devices.io_board.light_lamps(
+                list_outputs_under_test(lit, "lamp") if lit else find_lit_lamps(snapshot)
+            )
 
     def _update_tower_light_and_bell(self) -> None:
         """Update tower light and bell, for every position that this position's I/O board serves."""

@@ -69,20 +69,25 @@ async def retry_until_media_respond(
 
 async def serve_tilt_screen(
     folder: StateFolder,
-    identity: MachineTable,
+    machine_table: MachineTable,
     clock: Clock,
     reason: str,
     *,
-    code: str = "memory_damaged",
+    tilt_code: str = "memory_damaged",
 ) -> None:
-    """Serve the screen with the tilt ``code`` until cancelled."""
-    profile = _load_profile_or_generic(identity)
+    """Serve the screen with this tilt until cancelled."""
+    profile = _load_profile_or_generic(machine_table)
     now = clock.now().isoformat(timespec="seconds")
-    snapshot = build_snapshot_without_memory(identity, profile, now).model_copy(
+    snapshot = build_snapshot_without_memory(machine_table, profile, now).model_copy(
         update={
-            "notices": (Notice(code=f"fault.{code}", severity="alarm", values={"why": reason}),),
+            "notices": (Notice(code=f"fault.{tilt_code}", severity="alarm", values={"why": reason}),),
             "tilts": (
-                Tilt(code=code, since=now, cleared_by=get_fault_definition(code).cleared_by, detail=reason),
+                Tilt(
+                    code=tilt_code,
+                    since=now,
+                    cleared_by=get_fault_definition(tilt_code).cleared_by,
+                    detail=reason,
+                ),
             ),
         }
     )
@@ -104,16 +109,16 @@ async def serve_tilt_screen(
         await server.close()
 
 
-def build_snapshot_without_memory(identity: MachineTable, profile: Profile, now: str) -> Snapshot:
+def build_snapshot_without_memory(machine_table: MachineTable, profile: Profile, now: str) -> Snapshot:
     """Return the snapshot of a machine without a memory: its identity, out of play, without money or games."""
     return Snapshot(
         journal_sequence=0,
         state=State.TILT.value,
         time_utc=now,
-        time_zone=identity.time_zone,
-        site=identity.site,
-        serial=identity.serial,
-        operator_number=identity.operator_number,
+        time_zone=machine_table.time_zone,
+        site=machine_table.site,
+        serial=machine_table.serial,
+        operator_number=machine_table.operator_number,
         currency=profile.currency,
         language=profile.languages[0],
         languages=profile.languages,
@@ -146,15 +151,16 @@ async def wait_for_file_change(
     clock: Clock,
     reason: str,
     *,
-    code: str = CABINET_FILE_FAULT,
+    tilt_code: str = CABINET_FILE_FAULT,
     watched_file: Path | None = None,
 ) -> None:
     """Show on the screen why the cabinet file ``file`` cannot be used, until it is changed.
 
-    ``reason`` is the reason, ``code`` the tilt code. If ``watched_file`` is given, wait until that file is changed
-    instead.
+    If ``watched_file`` is given, wait until that file is changed instead.
     """
-    serving = asyncio.create_task(serve_tilt_screen(folder, _read_identity(file), clock, reason, code=code))
+    serving = asyncio.create_task(
+        serve_tilt_screen(folder, _read_identity(file), clock, reason, tilt_code=tilt_code)
+    )
     watched = watched_file or file
     try:
         stamp_before = _read_modification_stamp(watched)
@@ -186,9 +192,9 @@ def _read_identity(file: Path) -> MachineTable:
     return MachineTable.model_construct(**identity)
 
 
-def _load_profile_or_generic(identity: MachineTable) -> Profile:
+def _load_profile_or_generic(machine_table: MachineTable) -> Profile:
     """Return the jurisdiction profile that the machine's identity names, or the generic one if it cannot be loaded."""
     try:
-        return load_profile(identity.profile)
+        return load_profile(machine_table.profile)
     except OperatorError:  # the fault that stopped the machine; its texts and money do not matter now
         return load_profile("generic")

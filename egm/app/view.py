@@ -220,8 +220,8 @@ def build_game_art(game: Game) -> GameArt:
     )
 
 
-def build_game_view(installed_game: InstalledGame, *, advice: bool = True) -> GameView:
-    """Return what the screen needs to draw a game and to print its rules; with ``advice`` also its strategy."""
+def build_game_view(installed_game: InstalledGame, *, includes_advice: bool = True) -> GameView:
+    """Return what the screen needs to draw a game and print its rules; with ``includes_advice`` also its strategy."""
     game = installed_game.game
     presentation = game.build_presentation()
     return GameView(
@@ -235,7 +235,7 @@ def build_game_view(installed_game: InstalledGame, *, advice: bool = True) -> Ga
         bet_options=tuple(game.bet_options),
         denominations_cents=installed_game.denominations_cents,
         return_percent=installed_game.lowest_return_percent,
-        presentation={key: part for key, part in presentation.items() if key != "chart" or advice},
+        presentation={key: part for key, part in presentation.items() if key != "chart" or includes_advice},
         long_odds=installed_game.long_odds,
         art=build_game_art(game),
         chances=installed_game.bet_chances,

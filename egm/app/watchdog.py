@@ -36,11 +36,11 @@ def allow_start_up_time() -> None:
         notify_systemd(f"{WATCHDOG_INTERVAL_PREFIX}{MACHINE_START_SECONDS_MAX * 1e6:.0f}")
 
 
-async def send_watchdog_heartbeats(progress: Callable[[], bool] = lambda: True) -> None:
+async def send_watchdog_heartbeats(makes_progress: Callable[[], bool] = lambda: True) -> None:
     """Report to systemd that the machine is up; then, four times per watchdog interval, that it makes progress.
 
     The first report counts as progress: a machine that waits for a medium calls this again after a few seconds.
-    ``progress`` is called before each progress report; if it returns False, that report is omitted.
+    ``makes_progress`` is called before each progress report; if it returns False, that report is omitted.
     """
     interval_us = _read_watchdog_interval_us()
     # Every report restores the interval, because a report can be lost.
@@ -48,7 +48,7 @@ async def send_watchdog_heartbeats(progress: Callable[[], bool] = lambda: True) 
     notify_systemd(f"{READY_NOTIFICATION}\n{report}")
     while True:
         await asyncio.sleep(interval_us / 1e6 / 4 or _REPORT_INTERVAL_SECONDS_WITHOUT_WATCHDOG)
-        if progress():
+        if makes_progress():
             notify_systemd(report)
 
 

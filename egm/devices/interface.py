@@ -408,8 +408,8 @@ class IoBoard(Device, Protocol):
         """Query from now on the pulse counts of the hard meters that this I/O board drives."""
         ...
 
-    def advance_hard_meters(self, totals: tuple[int, ...]) -> None:
-        """Give each hard meter the pulses that it lacks to reach its total in ``totals``; never turn one back.
+    def advance_hard_meters(self, pulse_totals: tuple[int, ...]) -> None:
+        """Give each hard meter the pulses that it lacks to reach its total in ``pulse_totals``; never turn one back.
 
         Raises ValueError for totals that the board cannot store.
         """

@@ -258,13 +258,13 @@ class HostTicketInterface:
         kind = CreditKind(host_ticket.credit_kind) if host_ticket.credit_kind else None
         return RedemptionState(host_ticket.status, host_ticket.amount_cents, number, kind)
 
-    def _recall_returned_digits(self, masked: str) -> str:
-        """Return the full number of the last returned ticket if ``masked`` matches it, else an empty text.
+    def _recall_returned_digits(self, masked_number: str) -> str:
+        """Return the full number of the last returned ticket if ``masked_number`` matches it, else an empty text.
 
         The full number is in memory only, so it is lost at a restart.
         """
         returned_number = self._machine.component(HostMoney).last_returned_digits
-        return returned_number if mask_number(returned_number) == masked else ""
+        return returned_number if mask_number(returned_number) == masked_number else ""
 
     @property
     def has_unread_result(self) -> bool:

@@ -63,22 +63,20 @@ def create_ticket_desk(
     identity: MachineIdentity,
     profile: Profile,
     clock: Clock,
-    times: Timekeeper,
+    timekeeper: Timekeeper,
     find_random_service: Callable[[], RandomService | None],
-    validation: TicketValidator = TicketValidator.STAND_ALONE,
+    validator: TicketValidator = TicketValidator.STAND_ALONE,
     *,
-    is_accounted: Callable[[TicketRecord], bool],
+    is_in_journal: Callable[[TicketRecord], bool],
 ) -> TicketDesk:
     """Create the machine's ticket desk, which issues and redeems tickets in the ledger ``store``.
 
     On a machine without a host, ticket numbers are random. With a host, the machine creates its own numbers from the
-    host's enrolment, and the number of tickets that the host has not read is limited (H-09). ``is_accounted``
+    host's enrolment, and the number of tickets that the host has not read is limited (H-09). ``is_in_journal``
     returns whether the journal confirms a ticket that the ledger lists as issued by this machine.
     """
-    is_stand_alone_machine = validation is TicketValidator.STAND_ALONE
-    allowance = (
-        profile.host.offline_tickets if validation is TicketValidator.SYSTEM else HOST_TICKET_RING_SIZE
-    )
+    is_stand_alone_machine = validator is TicketValidator.STAND_ALONE
+    allowance = profile.host.offline_tickets if validator is TicketValidator.SYSTEM else HOST_TICKET_RING_SIZE
 
     def below(bound: int) -> int:
         """Return a random number below a bound, for a ticket number."""
@@ -108,8 +106,8 @@ def create_ticket_desk(
         clock,
         numbering=build_stand_alone_numbering(below) if is_stand_alone_machine else create_enrolled_number,
         is_ticket_number=is_stand_alone_number if is_stand_alone_machine else is_host_number,
-        date_is_known=lambda: times.is_clock_trusted,
-        is_accounted=is_accounted,
+        date_is_known=lambda: timekeeper.is_clock_trusted,
+        is_accounted=is_in_journal,
     )
 
 

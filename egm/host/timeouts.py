@@ -45,7 +45,7 @@ class HostTimeouts:
             if self._context.engine.accepts_event_type(EventType.RESTRICTED_CREDIT_EXPIRED):
                 self._context.submit_event(Event(EventType.RESTRICTED_CREDIT_EXPIRED))
 
-    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (the snapshot does not contain the waits)
+    def process_change(self, snapshot: Snapshot) -> None:  # noqa: ARG002 (the snapshot does not contain the waits)
         """Start a timer for each new wait for the host, and cancel the timers of waits that have ended."""
         waits = dict(self.iter_waits())
         for name in self._timers.keys() - waits.keys():

@@ -104,18 +104,24 @@ class HostTransferInterface:
 
     # ------------------------------------------------------------------ orders
     def execute_or_refuse_order(
-        self, order: TransferOrder, *, asset_number: int, key: bytes = b"", only_if_locked: bool = False
+        self,
+        order: TransferOrder,
+        *,
+        asset_number: int,
+        registration_key: bytes = b"",
+        only_if_locked: bool = False,
     ) -> TransferStatus:
         """Execute a host's transfer order now or after the current game, or return why it is refused.
 
         ``PENDING`` means accepted: read the result from :attr:`last_result`. ``INCOMPATIBLE``: another order is
-        pending, or the host has not read the result of the last one. ``key`` must be the registration key; a key of all
-        zeros is not checked. With ``only_if_locked``, the order is refused unless the host holds the transfer lock.
+        pending, or the host has not read the result of the last one. ``registration_key`` must be the
+        registration key; a key of all zeros is not checked. With ``only_if_locked``, the order is refused
+        unless the host holds the transfer lock.
         """
         host = self._machine.component(HostMoney)
         if self.has_unread_result or host.transfer_order is not None:
             return TransferStatus.PREVIOUS_RESULT_UNREAD
-        refusal = self._find_refusal(order, asset_number, key, only_if_locked=only_if_locked)
+        refusal = self._find_refusal(order, asset_number, registration_key, only_if_locked=only_if_locked)
         if refusal is not None:
             record_failed_order(self._machine, order, refusal, host_has_result=True)
             return refusal
@@ -124,12 +130,12 @@ class HostTransferInterface:
         return TransferStatus.PENDING
 
     def _find_refusal(
-        self, order: TransferOrder, asset_number: int, key: bytes, *, only_if_locked: bool
+        self, order: TransferOrder, asset_number: int, registration_key: bytes, *, only_if_locked: bool
     ) -> TransferStatus | None:
         """Return the first reason to refuse a host's transfer order before it starts, or None."""
         machine, restricted = self._machine, CreditKind.RESTRICTED
         host, identifier = machine.component(HostMoney), order.identifier
-        wrong_key = self._find_key_refusal(key)
+        wrong_key = self._find_key_refusal(registration_key)
         restricted_cents = (
             order.cents_by_credit_kind.get(restricted, 0) if order.kind is not TransferKind.OUT else 0
         )
@@ -195,17 +201,17 @@ class HostTransferInterface:
             return False
         return host.can_award_bonuses if kind.is_bonus else host.can_transfer
 
-    def _find_key_refusal(self, key: bytes) -> TransferStatus | None:
+    def _find_key_refusal(self, registration_key: bytes) -> TransferStatus | None:
         """Return the status that refuses a registration key, or None if the key is right.
 
         A key of all zeros is not checked.
         """
-        if not any(key):
+        if not any(registration_key):
             return None
         registration = self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION)
         if registration is None:
             return TransferStatus.NOT_REGISTERED
-        is_right_key = hmac.compare_digest(registration.key_digest, _compute_key_digest(key))
+        is_right_key = hmac.compare_digest(registration.key_digest, _compute_key_digest(registration_key))
         return None if is_right_key else TransferStatus.KEY_MISMATCH
 
     def cancel_order(self) -> TransferStatus:
@@ -277,8 +283,8 @@ class HostTransferInterface:
             return False
         return True if self._engine.state is State.LOCKED else None
 
-    def request_lock(self, required_transfers_code: int, hundredths: int) -> bool | None:
-        """Request the transfer lock for the host, for ``hundredths`` hundredths of a second.
+    def request_lock(self, required_transfers_code: int, hundredths_of_second: int) -> bool | None:
+        """Request the transfer lock for the host, for ``hundredths_of_second`` hundredths of a second.
 
         Return :attr:`transfer_lock_state`.
 
@@ -286,7 +292,9 @@ class HostTransferInterface:
         repeated request restarts the time.
         """
         money = self._machine.component(HostMoney)
-        until_ns = self._machine.clock.monotonic_ns() + hundredths * _NANOSECONDS_PER_HUNDREDTH_SECOND
+        until_ns = (
+            self._machine.clock.monotonic_ns() + hundredths_of_second * _NANOSECONDS_PER_HUNDREDTH_SECOND
+        )
         previous = money.transfer_lock
         was_offered = previous is not None and previous.has_open_cash_out_offer
         money.transfer_lock = TransferLock(required_transfers_code, until_ns, is_cash_out_waiting=was_offered)
@@ -330,7 +338,7 @@ class HostTransferInterface:
             return AftRegistration(asset_number=host.asset_number)
         return AftRegistration(True, host.asset_number, record.pos_id, host.registration_key)
 
-    def register_machine(self, asset_number: int, key: bytes, pos_id: int) -> AftRegistration:
+    def register_machine(self, asset_number: int, registration_key: bytes, pos_id: int) -> AftRegistration:
         """Register the machine for transfers and return its registration.
 
         If ``asset_number`` is not the machine's, nothing changes and the returned registration says "not registered".
@@ -338,7 +346,7 @@ class HostTransferInterface:
         host = self._machine.component(HostMoney)
         if not host.asset_number or asset_number != host.asset_number:
             return AftRegistration(asset_number=host.asset_number)
-        record = RegistrationRecord(pos_id=pos_id, key_digest=_compute_key_digest(key))
+        record = RegistrationRecord(pos_id=pos_id, key_digest=_compute_key_digest(registration_key))
         are_transfers_unproved = self._machine.memory.get(HostKey.TRANSFER_IDENTIFIERS_LOST) is not None
         if (
             are_transfers_unproved
@@ -346,7 +354,7 @@ class HostTransferInterface:
         ):
             state: dict[str, object] = {HostKey.REGISTRATION: record, HostKey.TRANSFER_IDENTIFIERS_LOST: None}
             self._machine.post(AFT_REGISTERED, AftRegistered(pos_id=pos_id), state=state)
-        host.registration_key = key
+        host.registration_key = registration_key
         return self.current_registration
 
     def cancel_registration(self) -> AftRegistration:
@@ -380,6 +388,6 @@ def _is_identifier(text: str) -> bool:
     return len(text) <= 20 and text.isascii() and text.isprintable() and bool(text.strip())
 
 
-def _compute_key_digest(key: bytes) -> str:
+def _compute_key_digest(registration_key: bytes) -> str:
     """Return the SHA-256 digest of a registration key, in hexadecimal."""
-    return hashlib.sha256(key).hexdigest()
+    return hashlib.sha256(registration_key).hexdigest()

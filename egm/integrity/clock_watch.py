@@ -62,7 +62,7 @@ class ClockWatch:
         elif doubted is None and has_fault:
             self._context.submit_event(Event(EventType.FAULT_CLEARED, FaultChange(code=CLOCK_DOUBTED_FAULT)))
 
-    def process_change(self, now: Snapshot) -> None:
+    def process_change(self, snapshot: Snapshot) -> None:
         """Do nothing: the clock does not depend on the machine's state."""
 
 

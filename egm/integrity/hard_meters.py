@@ -41,7 +41,7 @@ class HardMeterService:
                 await self._news.wait()
             await asyncio.sleep(_SEND_INTERVAL_SECONDS)
 
-    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (it reads the meters, not the snapshot)
+    def process_change(self, snapshot: Snapshot) -> None:  # noqa: ARG002 (it reads the meters, not the snapshot)
         """Wake the task that updates the electromechanical counters, because the meters may have changed."""
         self._news.set()
 

@@ -183,11 +183,11 @@ class SoftwareReverification:
             self._requested.clear()
             await self._verifier.reverify(self._requested_occasion)
 
-    def process_change(self, now: Snapshot) -> None:
+    def process_change(self, snapshot: Snapshot) -> None:
         """Request a verification of the software if a door has closed."""
-        if set(self._doors) - set(now.doors_open):
+        if set(self._doors) - set(snapshot.doors_open):
             self._request_verification("door_closed")
-        self._doors = now.doors_open
+        self._doors = snapshot.doors_open
 
     def _request_verification(self, reason: str) -> None:
         """Request a verification of the software; ``reason`` names the occasion, such as a closed door."""

@@ -67,12 +67,12 @@ class StateMachineEngine(Generic[MachineT]):
         """
         return self._busy
 
-    def handle(self, type_: EventName, /, **data: object) -> None:
-        """Build an event of type ``type_`` with the keyword arguments as payload, and process it; see :meth:`submit`.
+    def handle(self, event_name: EventName, /, **data: object) -> None:
+        """Build an event with the keyword arguments as its payload, and process it; see :meth:`submit`.
 
         Raises EventError if the values differ from the payload declared for the event.
         """
-        self.submit(self.rules.payloads.build_event(type_, data))
+        self.submit(self.rules.payloads.build_event(event_name, data))
 
     def submit(self, event: Event) -> None:
         """Process an event and all events that its rules add, then call the engine's ``on_change`` function.
@@ -105,9 +105,9 @@ class StateMachineEngine(Generic[MachineT]):
         if self.derive_state() is not self.state:
             self.handle(EventType.SHARED_MEMORY_CHANGED)
 
-    def accepts_event_type(self, type_: EventName, /) -> bool:
+    def accepts_event_type(self, event_name: EventName, /) -> bool:
         """Return whether a rule would accept an event of this type now, with a default payload. Changes nothing."""
-        return self.accepts_event(self.rules.payloads.build_event(type_, {}))
+        return self.accepts_event(self.rules.payloads.build_event(event_name, {}))
 
     def accepts_event(self, event: Event) -> bool:
         """Return whether a rule of the state table would accept the event now. Changes nothing."""
@@ -172,16 +172,16 @@ class StateMachineEngine(Generic[MachineT]):
         while self._apply_engine_event(EventType.AFTER_EVENT, applied_rules):
             pass
 
-    def _apply_engine_event(self, type_: EventType, applied_rules: list[Rule[MachineT]]) -> bool:
+    def _apply_engine_event(self, event_name: EventType, applied_rules: list[Rule[MachineT]]) -> bool:
         """Apply the first rule for an engine event whose guards hold and that is not in ``applied_rules``.
 
         Add the rule to ``applied_rules``. Return False if there is no such rule, or if it has no effects.
         """
-        event = Event(type_)
+        event = Event(event_name)
         rule = next(
             (
                 rule
-                for rule in self.rules.list_rules(self.state, type_)
+                for rule in self.rules.list_rules(self.state, event_name)
                 if rule not in applied_rules and all(guard(self.machine, event) for guard in rule.guards)
             ),
             None,

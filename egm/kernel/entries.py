@@ -335,15 +335,21 @@ class EntryDeclarations:
             else any(log in form.logs for form in self.list_declarations(kind))
         )
 
-    def read_log(self, view: JournalView, log: Log, size: int | None = None) -> Iterator[StoredEntry]:
-        """Yield the entries of a log, newest first, at most ``size`` of them.
+    def read_log(
+        self, view: JournalView, log: Log, entry_count_max: int | None = None
+    ) -> Iterator[StoredEntry]:
+        """Yield the entries of a log, newest first, at most ``entry_count_max`` of them.
 
-        Without a ``size``, the default of the log applies.
+        Without it, the default of the log applies.
         """
         kinds = [kind for kind in view.list_kinds() if self.belongs_to_log(kind, log)]
         if not kinds:
             return iter(())
-        return view.entries(kinds, limit=log.default_entry_count if size is None else size, newest_first=True)
+        return view.entries(
+            kinds,
+            limit=log.default_entry_count if entry_count_max is None else entry_count_max,
+            newest_first=True,
+        )
 
     def belongs_to_event_log(self, kind: str) -> bool:
         """Return whether the log of all events shows entries of this kind; True for a kind that no feature declares."""

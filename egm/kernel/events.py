@@ -249,14 +249,14 @@ class Event:
             except RecordError as error:
                 raise EventError(str(error)) from None
 
-    def read_payload(self, payload: _PayloadClass[PayloadT]) -> PayloadT:
-        """Return the event's payload, which must be an instance of the class ``payload``.
+    def read_payload(self, payload_class: _PayloadClass[PayloadT]) -> PayloadT:
+        """Return the event's payload, which must be an instance of the class ``payload_class``.
 
         Raises EventError if the event carries a payload of a different class.
         """
-        if not isinstance(self.payload, payload):
+        if not isinstance(self.payload, payload_class):
             raise EventError(
-                f"{self.type}: expected the payload {payload.__qualname__}, found {self.payload!r}"
+                f"{self.type}: expected the payload {payload_class.__qualname__}, found {self.payload!r}"
             )
         return self.payload
 
@@ -293,20 +293,20 @@ class PayloadClasses:
     def __contains__(self, event: EventName) -> bool:
         return event in self._class_by_event
 
-    def build_event(self, event: EventName, values: Mapping[str, object]) -> Event:
+    def build_event(self, event_name: EventName, values: Mapping[str, object]) -> Event:
         """Return an event with a payload of these values.
 
         Raises EventError if the values differ from the payload that is declared for the event.
         """
-        cached_event = None if values else self._default_event_by_name.get(event)
+        cached_event = None if values else self._default_event_by_name.get(event_name)
         if cached_event is not None:
             return cached_event
         try:
-            built_event = Event(event, from_json(self[event], values, event))
+            built_event = Event(event_name, from_json(self[event_name], values, event_name))
         except RecordError as error:
             raise EventError(str(error)) from None
         if not values:
-            self._default_event_by_name[event] = built_event
+            self._default_event_by_name[event_name] = built_event
         return built_event
 
     def check_payload(self, event: Event) -> None:

@@ -127,10 +127,13 @@ class Features:
             for service in make(context)
         )
 
-    def list_contributions(self, kind: type[ContributionT]) -> tuple[ContributionT, ...]:
-        """Return all objects of the class ``kind`` that features contribute to other features."""
+    def list_contributions(self, contribution_class: type[ContributionT]) -> tuple[ContributionT, ...]:
+        """Return all objects of the class ``contribution_class`` that features contribute to other features."""
         return tuple(
-            offer for feature in self.features for offer in feature.contributions if isinstance(offer, kind)
+            offer
+            for feature in self.features
+            for offer in feature.contributions
+            if isinstance(offer, contribution_class)
         )
 
     def iter_notices(self, machine: Machine) -> Iterable[Notice]:

@@ -102,18 +102,18 @@ class Machine:
         self.memory = PositionMemory(self.journal, self.position, self.storage_keys)
 
     # ------------------------------------------------------------------ volatile objects of the features
-    def component(self, kind: type[ComponentT]) -> ComponentT:
-        """Return the machine's object of class ``kind``, in which a feature holds volatile data.
+    def component(self, component_class: type[ComponentT]) -> ComponentT:
+        """Return the machine's object of class ``component_class``, in which a feature holds volatile data.
 
         The data is lost when the process ends. If no such object was installed, one is created without
         arguments. Raises InvariantError if that is not possible.
         """
-        component = self._components.get(kind)
+        component = self._components.get(component_class)
         if component is None:
             try:
-                component = self._components[kind] = kind()
+                component = self._components[component_class] = component_class()
             except TypeError as error:
-                raise InvariantError(f"{kind.__qualname__} was not installed") from error
+                raise InvariantError(f"{component_class.__qualname__} was not installed") from error
         return cast("ComponentT", component)
 
     def install(self, component: object) -> None:
@@ -123,9 +123,9 @@ class Machine:
         """
         self._components[type(component)] = component
 
-    def find_installed(self, kind: type[ComponentT]) -> ComponentT | None:
-        """Return the machine's object of class ``kind`` if one exists, else None."""
-        return cast("ComponentT | None", self._components.get(kind))
+    def find_installed(self, component_class: type[ComponentT]) -> ComponentT | None:
+        """Return the machine's object of class ``component_class`` if one exists, else None."""
+        return cast("ComponentT | None", self._components.get(component_class))
 
     # ------------------------------------------------------------------ the memory
     @overload

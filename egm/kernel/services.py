@@ -100,6 +100,6 @@ class DueEventService(ABC):
             if self._context.engine.accepts_event_type(self.due_event):
                 self._context.submit_event(Event(self.due_event))
 
-    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (it reads the machine's memory, not the snapshot)
+    def process_change(self, snapshot: Snapshot) -> None:  # noqa: ARG002 (it reads the machine's memory, not the snapshot)
         """Compute the waiting time again, because ``due_event`` may now be due earlier, later or not at all."""
         self._news.set()

@@ -55,8 +55,15 @@ class Significance:
     """The SAS exception code of the event, or None."""
 
 
-def find_significance_by_pattern(table: Mapping[str, Significance], subject: str) -> Significance | None:
+def find_significance_by_pattern(
+    significance_by_pattern: Mapping[str, Significance], subject: str
+) -> Significance | None:
     """Return the significance under the first pattern in a table that matches a subject; None if none matches."""
     return next(
-        (significance for pattern, significance in table.items() if fnmatchcase(subject, pattern)), None
+        (
+            significance
+            for pattern, significance in significance_by_pattern.items()
+            if fnmatchcase(subject, pattern)
+        ),
+        None,
     )

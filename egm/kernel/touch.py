@@ -87,10 +87,10 @@ def _solve_equations(matrix: list[list[int]], right_side: list[int]) -> list[Fra
     return solution
 
 
-def _compute_determinant(m: list[list[int]]) -> int:
+def _compute_determinant(matrix: list[list[int]]) -> int:
     """Return the determinant of a 3x3 matrix."""
     return (
-        m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1])
-        - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0])
-        + m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0])
+        matrix[0][0] * (matrix[1][1] * matrix[2][2] - matrix[1][2] * matrix[2][1])
+        - matrix[0][1] * (matrix[1][0] * matrix[2][2] - matrix[1][2] * matrix[2][0])
+        + matrix[0][2] * (matrix[1][0] * matrix[2][1] - matrix[1][1] * matrix[2][0])
     )

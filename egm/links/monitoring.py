@@ -98,9 +98,9 @@ class MetricsService:
                 self._context.submit_event(Event(EventType.FAULT_CLEARED, FaultChange(code=PORT_TAKEN_FAULT)))
             return exporter
 
-    def process_change(self, now: Snapshot) -> None:
+    def process_change(self, snapshot: Snapshot) -> None:
         """Schedule an export of the metrics, after a change of the machine's state."""
-        self._last_snapshot = now
+        self._last_snapshot = snapshot
         self._schedule_export(_METRICS_UPDATE_DELAY_SECONDS)
 
     def _schedule_export(self, seconds: float) -> None:
@@ -145,20 +145,20 @@ class MetricsService:
 
         return report_reading
 
-    def _iter_families(self, now: Snapshot) -> Iterator[Metric]:
+    def _iter_families(self, snapshot: Snapshot) -> Iterator[Metric]:
         """Yield the machine's metric families, with all meters as of the same journal entry."""
         installed = self._machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE)
         yield InfoMetricFamily(
             "egm",
             "Who this machine is and what it runs.",
             {
-                "serial": now.serial,
-                "site": now.site,
+                "serial": snapshot.serial,
+                "site": snapshot.site,
                 "version": version("open-egm"),
                 "python": platform.python_version(),
                 "signer": "" if installed is None else installed["signer"],
                 "profile": self._machine.profile.id,
-                "currency": now.currency,
+                "currency": snapshot.currency,
             },
         )
         reading = self._machine.journal.meters()
@@ -172,13 +172,13 @@ class MetricsService:
         )
         yield from build_meter_families(reading, iter_known_occurrences(self._machine.entry_declarations))
         yield _build_flags_metric(
-            "egm_state", "state", State, (now.state,), "1 for the state the machine is in."
+            "egm_state", "state", State, (snapshot.state,), "1 for the state the machine is in."
         )
         faults = self._machine.active_faults
         yield _build_flags_metric("egm_fault", "code", faults, faults, "1 for each standing fault.")
-        tilts = [tilt.code for tilt in now.tilts]
+        tilts = [tilt.code for tilt in snapshot.tilts]
         yield _build_flags_metric("egm_tilt", "code", tilts, tilts, "1 for each fault that stops play.")
-        doors = now.doors_open
+        doors = snapshot.doors_open
         yield _build_flags_metric("egm_door_open", "door", doors, doors, "1 for each open door.")
         sources = list_disabling_sources(self._machine)
         yield _build_flags_metric(

@@ -37,7 +37,7 @@ class ReminderService:
                 async with asyncio.timeout(self._compute_seconds_to_wait()):
                     await self._news.wait()
 
-    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (it reads the machine's memory, not the snapshot)
+    def process_change(self, snapshot: Snapshot) -> None:  # noqa: ARG002 (it reads the machine's memory, not the snapshot)
         """Check again which events are due, because an event has changed the machine."""
         self._news.set()
 

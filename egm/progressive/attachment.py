@@ -195,15 +195,15 @@ class ProgressiveLinkService:
         for claim, stored_claim in claims.items():
             self._pass_claim_to_link(claim, stored_claim, now_ns)
 
-    def _pass_claim_to_link(self, name: str, record: ClaimRecord, now_ns: int) -> None:
+    def _pass_claim_to_link(self, claim_id: str, record: ClaimRecord, now_ns: int) -> None:
         """Pass an open claim of the journal to the link, which sends it, or reports its payment, to the controller.
 
-        ``name`` is the claim's id; ``record`` is its stored state.
+        ``record`` is its stored state.
         """
         claim = Claim(
             machine=self._machine_id,
             level=record.pool,
-            claim=name,
+            claim=claim_id,
             after=record.contribution_number,
             shown_cents=record.shown_cents,
             combination=f"{record.game} {record.level}",
@@ -214,7 +214,7 @@ class ProgressiveLinkService:
             commit = PaymentReport(
                 machine=self._machine_id,
                 level=record.pool,
-                claim=name,
+                claim=claim_id,
                 amount_cents=record.amount_cents or 0,
                 way=record.payment_method,
             )
@@ -225,7 +225,7 @@ class ProgressiveLinkService:
             return
         self._link.open_hit_claim(claim, now_ns)
         if record.amount_cents is not None:
-            self._link.mark_award_recorded(name)
+            self._link.mark_award_recorded(claim_id)
 
     def _read_link_progress(self, level: str) -> LinkProgress:
         """Return how many contributions this machine has made to a level, and how many its controller has counted."""

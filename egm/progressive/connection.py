@@ -157,8 +157,8 @@ class BrokerLine:
 @contextlib.asynccontextmanager
 async def open_connection(
     link_table: ProgressiveLinkTable,
-    context: ssl.SSLContext,
-    identifier: str,
+    tls_context: ssl.SSLContext,
+    client_id: str,
     *,
     limit_seconds: float = OPERATION_SECONDS_MAX,
 ) -> AsyncIterator[BrokerLine]:
@@ -169,9 +169,9 @@ async def open_connection(
     client = aiomqtt.Client(
         link_table.host,
         link_table.port,
-        identifier=identifier,
+        identifier=client_id,
         protocol=aiomqtt.ProtocolVersion.V5,
-        tls_context=context,
+        tls_context=tls_context,
         keepalive=_KEEPALIVE_SECONDS,
         timeout=math.inf,
         clean_start=True,
@@ -204,8 +204,8 @@ async def _limit_time(seconds: float, activity: str) -> AsyncIterator[None]:
 
 async def keep_connected(
     link_table: ProgressiveLinkTable,
-    context: Callable[[], ssl.SSLContext],
-    identifier: str,
+    create_tls_context: Callable[[], ssl.SSLContext],
+    client_id: str,
     serve: Callable[[BrokerLine], Awaitable[None]],
     on_lost: Callable[[str], None],
     *,
@@ -214,7 +214,7 @@ async def keep_connected(
 ) -> Never:
     """Connect to the broker and call ``serve`` with the connection; connect again whenever it ends, until cancelled.
 
-    ``context`` is called for each connection, because certificates may have been replaced. ``on_lost`` is
+    ``create_tls_context`` is called for each connection, because certificates may have been replaced. ``on_lost`` is
     called with the reason when there is no connection, once for each reason. Errors of ``serve`` other than a
     lost connection propagate.
     """
@@ -222,13 +222,13 @@ async def keep_connected(
     while True:
         reason = ""
         try:
-            proofs = context()
+            proofs = create_tls_context()
         except OperatorError as error:
             reason = str(error)
         else:
             try:
                 async with open_connection(
-                    link_table, proofs, identifier, limit_seconds=limit_seconds
+                    link_table, proofs, client_id, limit_seconds=limit_seconds
                 ) as line:
                     reported_reason = ""
                     await serve(line)

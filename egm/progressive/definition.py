@@ -154,18 +154,18 @@ def _iter_entries_with_game_paths(data: Mapping[str, object]) -> Iterator[tuple[
             yield entry, game
 
 
-def create_levels(data: Mapping[str, object], file: str) -> tuple[LevelDefinition, ...]:
-    """Create the progressive levels from parsed TOML; ``file`` names it in errors. Raises :class:`LevelFileError`."""
+def create_levels(level_file_data: Mapping[str, object], file_name: str) -> tuple[LevelDefinition, ...]:
+    """Create the progressive levels from parsed TOML; errors name ``file_name``. Raises :class:`LevelFileError`."""
     try:
-        entries = _LevelFile.model_validate(data).level
+        entries = _LevelFile.model_validate(level_file_data).level
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         location = ".".join(str(part) for part in first["loc"]) or "level"
         fault = describe_wrong_value(first["msg"], first["input"])
-        raise LevelFileError(f"level file {file}: {location}: {fault}") from None
+        raise LevelFileError(f"level file {file_name}: {location}: {fault}") from None
     levels: dict[str, LevelDefinition] = {}
     for n, entry in enumerate(entries):
-        location = f"level file {file}: level.{n} ({entry.id})"
+        location = f"level file {file_name}: level.{n} ({entry.id})"
         if entry.id in levels:
             raise LevelFileError(f"{location}: this id is used twice")
         if entry.kind is LevelScope.STAND_ALONE:
@@ -265,7 +265,9 @@ def _find_level_play(entry: _LevelEntry, location: str) -> LevelParticipation:
     )
 
 
-def _check_same_as_game(entry: _LevelEntry, play: LevelParticipation, cents: int, location: str) -> None:
+def _check_same_as_game(
+    entry: _LevelEntry, play: LevelParticipation, cents_per_credit: int, location: str
+) -> None:
     """Raise LevelFileError unless the entry's parameters of the level equal those in its game's definition."""
     if not play.has_single_stake:
         raise LevelFileError(
@@ -277,7 +279,7 @@ def _check_same_as_game(entry: _LevelEntry, play: LevelParticipation, cents: int
     if entry.mystery != (play.ceiling_credits is not None):
         raise LevelFileError(f"{location}: mystery: must be {str(not entry.mystery).lower()}, as in the game")
     if play.ceiling_credits is not None:
-        terms = (play.reset_credits * cents, play.ceiling_credits * cents)
+        terms = (play.reset_credits * cents_per_credit, play.ceiling_credits * cents_per_credit)
         if terms != (entry.base_cents, entry.ceiling_cents):
             raise LevelFileError(
                 f"{location}: base_cents, ceiling_cents: the game defines {terms[0]} and {terms[1]}"

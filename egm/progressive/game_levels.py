@@ -168,12 +168,12 @@ def _build_round(
     machine: Machine,
     game: LevelsPlayed,
     pools: Mapping[str, ProgressivePool | FormerPool],
-    fed_cents: Mapping[str, int],
+    contributed_cents_by_level: Mapping[str, int],
     step: str,
 ) -> ProgressiveRound:
     """Return a new collector of the changes that one step of a game makes to its progressive levels.
 
-    ``fed_cents`` is the stake that counts towards each level, in minor units by the level's name.
+    ``contributed_cents_by_level`` is the stake that counts towards each level, in minor units by the level's name.
     """
     memory = LevelAccess(
         read_level=lambda pool: _read_level(machine, pool),
@@ -182,7 +182,7 @@ def _build_round(
     )
     return ProgressiveRound(
         pools,
-        fed_cents,
+        contributed_cents_by_level,
         memory,
         claim_prefix=f"{_build_claim_prefix(machine)}.{step}",
         earlier_levels_played=game,

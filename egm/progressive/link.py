@@ -218,25 +218,25 @@ class ControllerLink:
 
     # ------------------------------------------------------------------ from the machine's memory
     def restore_contributions(
-        self, level: str, last_counted: int, pending_contributions: Iterable[Contribution]
+        self, level: str, last_counted_number: int, pending_contributions: Iterable[Contribution]
     ) -> None:
         """Restore from the journal the contributions to a level that the controller has not counted.
 
-        They are all contributions after number ``last_counted``, in any order: a memory clear carries the open game
-        over before the games that ended earlier.
+        They are all contributions after number ``last_counted_number``, in any order: a memory clear carries
+        the open game over before the games that ended earlier.
         """
         feeder = self.feeders[level]
-        feeder.last_counted_number = feeder.last_sent_number = last_counted
+        feeder.last_counted_number = feeder.last_sent_number = last_counted_number
         feeder.pending_contributions.clear()
         feeder.pending_contributions.extend(sorted(pending_contributions, key=lambda each: each.sequence))
 
-    def restore_shown_amount(self, level: str, amount_cents: int, falls: int) -> None:
+    def restore_shown_amount(self, level: str, amount_cents: int, fall_count: int) -> None:
         """Restore the amount that a level showed before a restart, and how often it had been lowered by then.
 
         A lower amount is shown only if the controller reports a larger number of falls.
         """
         feeder = self.feeders[level]
-        feeder.amount_cents, feeder.fall_count = amount_cents, falls
+        feeder.amount_cents, feeder.fall_count = amount_cents, fall_count
 
     def queue_contribution(self, contribution: Contribution, now_ns: int) -> None:
         """Queue a wager's contribution, which the journal already holds, to be sent to the progressive controller."""

@@ -41,7 +41,7 @@ class MqttCarrier:
 
     def __init__(
         self,
-        slot: ProgressiveLinkTable,
+        link_table: ProgressiveLinkTable,
         machine: str,
         *,
         retry_seconds: float = RECONNECT_SECONDS,
@@ -51,7 +51,7 @@ class MqttCarrier:
 
         Without valid certificates it stays disconnected.
         """
-        self._slot = slot
+        self._slot = link_table
         self._machine = machine
         self._retry_seconds = retry_seconds
         self._limit_seconds = limit_seconds

@@ -49,16 +49,16 @@ def build_change_transfers(pool: str, level_before: Level, level_after: Level) -
 
 
 def build_moving_transfers(
-    source: tuple[str, Level], target: tuple[str, Level, Level]
+    source_pool_and_level: tuple[str, Level], target_pool_and_levels: tuple[str, Level, Level]
 ) -> tuple[Transfer, ...]:
     """Return the transfers that move everything in one progressive level to another level.
 
-    ``source`` is the level's pool id and state before. ``target`` is the pool id, the state before and the
-    state after. Whole units are moved. If the fractions then add up to a whole unit in the target, it is
-    transferred from the target's account ``contributed``.
+    ``source_pool_and_level`` is the level's pool id and state before. ``target_pool_and_levels`` is the pool
+    id, the state before and the state after. Whole units are moved. If the fractions then add up to a whole
+    unit in the target, it is transferred from the target's account ``contributed``.
     """
-    source_pool, source_level = source
-    target_pool, level_before, level_after = target
+    source_pool, source_level = source_pool_and_level
+    target_pool, level_before, level_after = target_pool_and_levels
     moved_cents = f"pool:{target_pool}:current"
     flows = [
         (

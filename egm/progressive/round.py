@@ -166,12 +166,12 @@ class ProgressiveRound:
         )
 
     # ------------------------------------------------------------------ contributions and hits
-    def _contribute_to_controller(self, pool: ProgressivePool, fed_cents: int) -> None:
-        """Record contributions to a controller's level: one for each of the level's stakes in ``fed_cents``."""
+    def _contribute_to_controller(self, pool: ProgressivePool, contributed_cents: int) -> None:
+        """Record contributions to a controller's level: one for each of the level's stakes in ``contributed_cents``."""
         stake_cents = pool.definition.stake_and_odds.stake_cents
         amount = stake_cents * pool.definition.terms.increment
         progress = self.level_access.find_link_progress(pool.id)
-        for _ in range(fed_cents // stake_cents):
+        for _ in range(contributed_cents // stake_cents):
             progress = replace(progress, sequence=progress.sequence + 1)
             self.contributions.append(
                 LevelContribution(

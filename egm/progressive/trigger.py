@@ -59,13 +59,13 @@ class MysteryTrigger:
     def draw(
         cls,
         level: str,
-        number: int,
-        start: Fraction,
+        prize_number: int,
+        start_amount: Fraction,
         terms: LevelTerms,
         stake_cents: int,
         random_source: RandomSource,
     ) -> "MysteryTrigger":
-        """Draw the secret amount of prize number ``number`` of a level that starts from the amount ``start``.
+        """Draw the secret amount of prize number ``prize_number`` of a level that starts from ``start_amount``.
 
         Raises :class:`TriggerError`.
         """
@@ -73,8 +73,8 @@ class MysteryTrigger:
             raise TriggerError(f"level {level} has no mystery prize")
         undrawn = cls(
             level=level,
-            number=number,
-            start_amount=start,
+            number=prize_number,
+            start_amount=start_amount,
             step=stake_cents * terms.increment,
             ceiling_cents=terms.ceiling_cents,
             drawn_point=0,

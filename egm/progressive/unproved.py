@@ -37,18 +37,18 @@ DECISION_DECLINE: Final = "decline"
 
 
 # ------------------------------------------------------------------------------------ verification of reports
-def find_received_commitment(machine: Machine, level: str, prize: int) -> str | None:
-    """Return the commitment to number ``prize`` of a level's mystery prizes, as first received; None if none was."""
+def find_received_commitment(machine: Machine, level: str, prize_number: int) -> str | None:
+    """Return the first received commitment to mystery prize ``prize_number`` of a level; None if none was received."""
     first = None
     for entry in machine.journal.entries(PRIZE_COMMITTED.kind, newest_first=True):
         record = from_json(ReceivedCommitment, entry.record, f"entry {entry.sequence}, {entry.kind}")
         if record.pool != level:
             continue
-        if record.prize_number < prize:
+        if record.prize_number < prize_number:
             break
-        if record.prize_number == prize:
+        if record.prize_number == prize_number:
             first = record.commitment
-    return find_earlier_commitment(machine.journal, level, prize) or first
+    return find_earlier_commitment(machine.journal, level, prize_number) or first
 
 
 def find_reason_to_doubt_prize(machine: Machine, level: str, prize: WonPrize) -> str:
@@ -224,29 +224,29 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
     machine.post(PRIZE_RULED, ruling, state=state)
 
 
-def record_commitment_or_get_error(machine: Machine, level: str, prize: int, commitment: str) -> str:
+def record_commitment_or_get_error(machine: Machine, level: str, prize_number: int, commitment: str) -> str:
     """Record the commitment to a mystery prize's secret amount when it is first received.
 
     Return an error text if another commitment to the same prize was received before; otherwise an empty string.
     """
     key, sealed = (
         f"{ProgressiveKey.PRIZE_COMMITMENT}{level}",
-        CommittedPrize(prize_number=prize, commitment=commitment),
+        CommittedPrize(prize_number=prize_number, commitment=commitment),
     )
     if machine.memory.read(CommittedPrize, key) == sealed:
         return ""
-    received_commitment = find_received_commitment(machine, level, prize)
+    received_commitment = find_received_commitment(machine, level, prize_number)
     if received_commitment is None:
         machine.post(
             PRIZE_COMMITTED,
-            ReceivedCommitment(pool=level, prize_number=prize, commitment=commitment),
+            ReceivedCommitment(pool=level, prize_number=prize_number, commitment=commitment),
             state={key: sealed},
         )
         return ""
     return (
         ""
         if received_commitment == commitment
-        else f"{level}: another commitment to prize {prize} than the one received before"
+        else f"{level}: another commitment to prize {prize_number} than the one received before"
     )
 
 

@@ -87,7 +87,7 @@ class BettingClock:
                 async with asyncio.timeout(wait):
                     await self._news.wait()
 
-    def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (it reads the machine's memory, not the snapshot)
+    def process_change(self, snapshot: Snapshot) -> None:  # noqa: ARG002 (it reads the machine's memory, not the snapshot)
         """Check the betting periods again after an event: one may have started, or all bets may have been placed."""
         self._news.set()
 

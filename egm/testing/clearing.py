@@ -70,7 +70,7 @@ def build_clearance(inspection: ClaimInspection, **decisions: ClaimDecision) -> 
 
 
 def clear_with_decisions(
-    folder: Path, second: Path | None = None, features: Features = FEATURES, **decisions: ClaimDecision
+    folder: Path, second_folder: Path | None = None, features: Features = FEATURES, **decisions: ClaimDecision
 ) -> Path:
     """Clear a machine's memory with the given decisions on its claims; return the folder of the old memory.
 
@@ -78,7 +78,7 @@ def clear_with_decisions(
     """
     return clear_memory(
         folder,
-        build_clearance(inspect_claims(folder, features, second_dir=second), **decisions),
+        build_clearance(inspect_claims(folder, features, second_dir=second_folder), **decisions),
         now=read_clear_time,
-        second_dir=second,
+        second_dir=second_folder,
     )

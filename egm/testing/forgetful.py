@@ -196,21 +196,25 @@ class SimulatedMedium:
                 remaining_namings.append(naming)
         self._namings = remaining_namings
 
-    def write(self, file: _SimulatedFile, fd: "_ContentAccess", offset: int, data: bytes) -> None:
+    def write(self, file: _SimulatedFile, content_access: "_ContentAccess", offset: int, data: bytes) -> None:
         """Write bytes to the simulated medium: after a power loss they may be lost, torn or complete."""
         if not self.dead:
-            file.changes.append(_PendingWrite(offset, fd.read(offset, len(data)), fd.size(), bytes(data)))
-            fd.write(offset, data)
+            file.changes.append(
+                _PendingWrite(
+                    offset, content_access.read(offset, len(data)), content_access.size(), bytes(data)
+                )
+            )
+            content_access.write(offset, data)
             self._count_operation()
 
-    def truncate(self, file: _SimulatedFile, fd: "_ContentAccess", size: int) -> None:
+    def truncate(self, file: _SimulatedFile, content_access: "_ContentAccess", size: int) -> None:
         """Change the size of a file of the simulated medium."""
         if not self.dead:
-            size_before = fd.size()
+            size_before = content_access.size()
             file.changes.append(
-                _PendingWrite(size, fd.read(size, max(0, size_before - size)), size_before, None)
+                _PendingWrite(size, content_access.read(size, max(0, size_before - size)), size_before, None)
             )
-            fd.resize(size)
+            content_access.resize(size)
             self._count_operation()
 
     def sync(self, file: _SimulatedFile) -> None:

@@ -366,13 +366,13 @@ class MachineRig:
         OPENED_RIGS.append(self)
 
     def _install(
-        self, installed: Mapping[str, InstalledGame], host: HostMoney | None, devices: tuple[str, ...]
+        self, installed_games: Mapping[str, InstalledGame], host: HostMoney | None, devices: tuple[str, ...]
     ) -> None:
         """Install the components that the machine's features need at start-up, such as games, host and devices."""
         hands: Any = self.hands
-        returns = {game_id: r.lowest_return for game_id, r in installed.items()}
+        returns = {game_id: r.lowest_return for game_id, r in installed_games.items()}
         for each in (
-            combine_pools(each.progressive_pools for each in installed.values()),
+            combine_pools(each.progressive_pools for each in installed_games.values()),
             host or HostMoney(),
             ROSTER_WITHOUT_PINS,
             GeneratorFactory(self._take_next_generator),
@@ -396,7 +396,7 @@ class MachineRig:
                     self.machine.timekeeper,
                     lambda: self.machine.random_service,
                     self.machine.component(HostMoney).ticket_validator,
-                    is_accounted=lambda record: is_ticket_accounted(self.machine, record),
+                    is_in_journal=lambda record: is_ticket_accounted(self.machine, record),
                 )
             )
         record_clock_trust(self.machine)
@@ -482,9 +482,9 @@ class MachineRig:
             Event(EventType.OUTCOME_SHOWN, OutcomeShown(value=None if game is None else game["play_id"]))
         )
 
-    def cut_power_after(self, entries: int) -> None:
-        """Let the next ``entries`` journal entries become durable, and simulate a power cut at the one after them."""
-        append, left = self.journal.append, iter(range(entries))
+    def cut_power_after(self, entry_count: int) -> None:
+        """Let the next ``entry_count`` journal entries become durable; simulate a power cut at the one after them."""
+        append, left = self.journal.append, iter(range(entry_count))
 
         def failing(transaction: Transaction) -> Any:
             """Append the transaction; raise PowerCutError instead once the given number of entries is durable."""

@@ -132,7 +132,7 @@ def _until_recorded(folder, holds):
     """Wait until the store of the controller, which is another process, satisfies the condition."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
-        with open_controller(str(folder / "controller.db"), to_read=True) as controller:
+        with open_controller(str(folder / "controller.db"), read_only=True) as controller:
             if holds(controller):
                 return
         time.sleep(0.05)

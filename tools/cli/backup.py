@@ -71,22 +71,27 @@ class Backup:
     """The content of each file, by name."""
 
     @classmethod
-    def create(cls, state: Path, cabinet: Path, at: str) -> Self:
-        """Return a new backup of a machine's files; ``at`` is the present time, ISO 8601 UTC.
+    def create(cls, state_folder: Path, cabinet_file: Path, created_at: str) -> Self:
+        """Return a new backup of a machine's files; ``created_at`` is the present time, ISO 8601 UTC.
 
         Raises OperatorError, JournalError or OSError if a file cannot be read.
         """
-        file = load_cabinet(cabinet)
-        paths = {CABINET: cabinet, STAFF: _find_recorded_staff_file(state, file.memory.second_copy)}
+        file = load_cabinet(cabinet_file)
+        paths = {
+            CABINET: cabinet_file,
+            STAFF: _find_recorded_staff_file(state_folder, file.memory.second_copy),
+        }
         link = file.progressive_link
         # a key made by the machine never leaves it
-        if link is not None and link.key != LinkCertificateFolder.for_state_folder(state).key_path:
+        if link is not None and link.key != LinkCertificateFolder.for_state_folder(state_folder).key_path:
             paths |= {name: getattr(link, name) for name in LINK_FILE_KEYS}
         files = {name: path.read_bytes() for name, path in paths.items() if path.exists()}
-        with open_view(state, second_dir=file.memory.second_copy) as view:
+        with open_view(state_folder, second_dir=file.memory.second_copy) as view:
             machine = str(read_details(next(view.entries(limit=1))).get("machine_id", ""))
             sequence, head = view.sequence, view.head_hash
-        return cls(machine, at, sequence, head, load_machine_key(state).public_key.hex(), files)
+        return cls(
+            machine, created_at, sequence, head, load_machine_key(state_folder).public_key.hex(), files
+        )
 
     def _build_content(self) -> dict[str, object]:
         """Return the backup as JSON data, as in its file but without the signature."""
@@ -163,21 +168,23 @@ class Backup:
         return backup
 
 
-def _find_recorded_staff_file(state: Path, second: Path | None) -> Path:
+def _find_recorded_staff_file(state_folder: Path, second_folder: Path | None) -> Path:
     """Return the copy of the staff roster that the journal records: the second one if the first is lost or damaged.
 
-    ``second`` is the folder of the second copy if it is not inside ``state``. Raises RosterError if neither copy can
-    be used.
+    ``second_folder`` is the folder of the second copy if it is not inside ``state_folder``. Raises RosterError
+    if neither copy can be used.
     """
-    first_copy = StateFolder(state).staff
-    second_copy = (second or state / SECOND_FOLDER) / first_copy.name
-    _, first_copy_error = load_recorded_roster(first_copy, second_copy, read_recorded_roster(state, second))
+    first_copy = StateFolder(state_folder).staff
+    second_copy = (second_folder or state_folder / SECOND_FOLDER) / first_copy.name
+    _, first_copy_error = load_recorded_roster(
+        first_copy, second_copy, read_recorded_roster(state_folder, second_folder)
+    )
     return first_copy if first_copy_error is None else second_copy
 
 
-def load_machine_key(state: Path) -> MachineKey:
+def load_machine_key(state_folder: Path) -> MachineKey:
     """Return the machine's signing key. Raises OperatorError if none exists, JournalError if it is damaged."""
-    key = MachineKey.load(DiskStorage(), state, state / SECOND_FOLDER)
+    key = MachineKey.load(DiskStorage(), state_folder, state_folder / SECOND_FOLDER)
     if key is None:
-        raise OperatorError(f"{state}: there is no machine key; start the machine once")
+        raise OperatorError(f"{state_folder}: there is no machine key; start the machine once")
     return key

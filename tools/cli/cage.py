@@ -29,21 +29,23 @@ T = TypeVar("T")
 
 @contextmanager
 def open_cage(
-    folder: Path, medium: Path | None, person: str, second: str, clock: Clock
+    folder: Path, second_folder: Path | None, person: str, second_person: str, clock: Clock
 ) -> Iterator[TicketCage]:
-    """Yield the ticket ledger after ``person`` and, unless it is "", ``second`` have entered their PINs.
+    """Yield the ticket ledger after ``person`` and, unless it is "", ``second_person`` have entered their PINs.
 
-    ``folder`` is the machine's state folder, and ``medium`` that of its second copy, if it has one.
+    ``folder`` is the machine's state folder, and ``second_folder`` that of its second copy, if it has one.
 
     Raises :class:`OperatorError` if the ledger is not the one that the machine's journal has recorded, and
     JournalError if the journal is damaged or was altered.
     """
-    roster = load_roster(folder, medium)
-    for number in filter(None, (person, second)):
+    roster = load_roster(folder, second_folder)
+    for number in filter(None, (person, second_person)):
         authenticate_for(roster, number, Permission.PAY_BY_HAND)
     with (
-        open_view(folder, key=read_machine_key(folder, medium), second_dir=medium, check_pages=True) as view,
-        open_machine_ledger(folder, second_folder=medium, read_only=False) as store,
+        open_view(
+            folder, key=read_machine_key(folder, second_folder), second_dir=second_folder, check_pages=True
+        ) as view,
+        open_machine_ledger(folder, second_folder=second_folder, read_only=False) as store,
     ):
         if store.repair_text:
             echo(f"note: {store.repair_text}", err=True)
@@ -55,7 +57,7 @@ def open_cage(
             store,
             clock,
             person,
-            second_person=second,
+            second_person=second_person,
             date_is_known=create_timekeeper(view, clock).is_clock_trusted,
             is_accounted=lambda record: _is_issue_accounted_for(view, record),
             is_credited=lambda record: _is_locked_ticket_credited(view, record),
@@ -77,9 +79,9 @@ def _is_locked_ticket_credited(view: JournalView, record: TicketRecord) -> bool:
 
 
 def query_all_journals(
-    folder: Path, medium: Path | None, ask: Callable[[JournalView], T]
+    folder: Path, second_folder: Path | None, query: Callable[[JournalView], T]
 ) -> tuple[list[T], tuple[str, ...]]:
-    """Call ``ask`` with each journal of this machine; return the results, and an error text per unreadable journal.
+    """Call ``query`` with each journal of this machine; return the results, and an error text per unreadable journal.
 
     The last result is that of the present journal, which is verified with the machine's key; the results
     before it are those of the journals that memory clears have replaced, oldest first. Raises JournalError if
@@ -89,20 +91,24 @@ def query_all_journals(
     for cleared in sorted(folder.glob("cleared/*/journal.sqlite")):
         try:
             with open_view(cleared.parent) as view:
-                answers.append(ask(view))
+                answers.append(query(view))
         except JournalError as error:
             unread.append(f"{cleared.parent}: {error}")
-    with open_view(folder, key=read_machine_key(folder, medium), second_dir=medium, check_pages=True) as view:
-        return [*answers, ask(view)], tuple(unread)
+    with open_view(
+        folder, key=read_machine_key(folder, second_folder), second_dir=second_folder, check_pages=True
+    ) as view:
+        return [*answers, query(view)], tuple(unread)
 
 
-def read_all_accepted_redemptions(folder: Path, medium: Path | None = None) -> dict[str, str]:
+def read_all_accepted_redemptions(folder: Path, second_folder: Path | None = None) -> dict[str, str]:
     """Return, by ticket commitment, the transaction that redeemed the ticket, from all journals of this machine.
 
     See :func:`~egm.tickets.proof.list_accepted_redemptions`. For each damaged journal that a memory clear has
     replaced, a note is printed. Raises JournalError if the present journal is damaged.
     """
-    answers, unread = query_all_journals(folder, medium, lambda view: list_accepted_redemptions((view,)))
+    answers, unread = query_all_journals(
+        folder, second_folder, lambda view: list_accepted_redemptions((view,))
+    )
     for reason in unread:
         echo(f"note: {reason}: the tickets redeemed in that journal are not known", err=True)
     return {commitment: by for answer in answers for commitment, by in answer.items()}

@@ -7,14 +7,14 @@ import click
 from egm.config.cabinet_file import find_default_state_folder
 
 
-def find_memory_folder(state: Path | None, second: Path | None = None) -> Path:
+def find_memory_folder(state: Path | None, second_folder: Path | None = None) -> Path:
     """Return the state folder ``state``; for None, the default one.
 
-    Raises ClickException if the folder does not exist; it may be missing if ``second``, the folder of the
+    Raises ClickException if the folder does not exist; it may be missing if ``second_folder``, the folder of the
     memory's second copy, exists.
     """
     folder = state or find_default_state_folder()
-    if not folder.is_dir() and (second is None or not second.is_dir()):
+    if not folder.is_dir() and (second_folder is None or not second_folder.is_dir()):
         problem = "is not a folder" if folder.exists() else "does not exist"
         raise click.ClickException(
             f"{folder} {problem}: no machine has been started in this folder; name another one with --state"

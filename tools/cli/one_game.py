@@ -37,13 +37,13 @@ def write_one_game_cabinet(name: str, folder: StateFolder) -> Path:
     return path
 
 
-def _format_cabinet_file(game: Game, slot: str) -> str:
+def _format_cabinet_file(game: Game, game_name: str) -> str:
     """Return the text of the demonstration's cabinet file with only this game, and stand-alone levels.
 
     Its metrics use any free port, so that it can run at the same time as the demonstration cabinet.
     """
     levels = dict.fromkeys(play.level for play in game.list_every_level())
-    tables = [f"[[games]]\ngame = {json.dumps(slot)}\n"]
+    tables = [f"[[games]]\ngame = {json.dumps(game_name)}\n"]
     tables += [
         f"[[progressives]]\ngame = {json.dumps(game.id)}\nlevel = {json.dumps(level)}\n" for level in levels
     ]

@@ -29,7 +29,7 @@ R = TypeVar("R")
 def carry_over_roster(
     roster: Roster,
     folder: Path,
-    second: Path | None,
+    second_folder: Path | None,
     machine_id: str,
     *,
     now: Callable[[], datetime],
@@ -44,7 +44,9 @@ def carry_over_roster(
     roster.write_to(StateFolder(folder).staff)
     last = roster.changes[-1]
     recorded = RecordedRoster(last.number, roster.digest).to_json()
-    with Journal.open(folder, now=now, second_dir=second, machine_id=machine_id, storage=storage) as journal:
+    with Journal.open(
+        folder, now=now, second_dir=second_folder, machine_id=machine_id, storage=storage
+    ) as journal:
         journal.append(
             _build_transaction(
                 ROSTER_CARRIED_OVER,
@@ -62,16 +64,16 @@ def carry_over_roster(
         )
 
 
-def renew_roster(folder: Path, second: Path | None, details: Mapping[str, str]) -> None:
+def renew_roster(folder: Path, second_folder: Path | None, details: Mapping[str, str]) -> None:
     """Start an empty staff roster on a machine whose roster is lost; ``details`` name the people and the reason.
 
     Remaining roster files are renamed and kept. Raises JournalError, also if the machine is running.
     """
     path = StateFolder(folder).staff
-    with Journal.open(folder, now=SystemClock().now, second_dir=second) as journal:
+    with Journal.open(folder, now=SystemClock().now, second_dir=second_folder) as journal:
         number = journal.sequence + 1
         # Before the entry: after it, any roster file would be trusted as that of the first enrolment.
-        for copy in (path, (second or folder / SECOND_FOLDER) / path.name):
+        for copy in (path, (second_folder or folder / SECOND_FOLDER) / path.name):
             with contextlib.suppress(FileNotFoundError):
                 copy.rename(copy.with_name(f"{copy.name}.before-{number}"))
                 sync_folder(copy.parent)

@@ -13,10 +13,10 @@ from meters import JournalView, StoredEntry
 from meters.recall import read_details
 
 
-def find_currency(rules: str) -> str:
+def find_currency(profile_id: str) -> str:
     """Return the currency of the jurisdiction profile with this name, or "" if the profile is unknown."""
     try:
-        return load_profile(rules).currency if rules else ""
+        return load_profile(profile_id).currency if profile_id else ""
     except OperatorError:
         return ""
 

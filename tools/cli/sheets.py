@@ -40,9 +40,9 @@ _BLACK, _WHITE = 0, 1
 _FONT_FOLDER: Final = Path(egm.screen.__file__).parent / "fonts"
 
 
-def format_page_text(words: PageText, texts: Texts, currency: str) -> str:
+def format_page_text(page_text: PageText, texts: Texts, currency: str) -> str:
     """Return one text of a service page in the language of ``texts``. Raises CatalogueError for an unknown text."""
-    return texts.format_page_text(words, lambda cents: texts.money(cents, currency))
+    return texts.format_page_text(page_text, lambda cents: texts.money(cents, currency))
 
 
 def format_rows(table: PageTable, texts: Texts, currency: str) -> list[list[str]]:
@@ -163,21 +163,23 @@ class _PdfPages:
         return stream.getvalue()
 
 
-def _wrap_text(text: str, font: ImageFont.FreeTypeFont, room: int) -> Iterator[str]:
-    """Yield the text in lines of at most ``room`` dots; a longer word is cut."""
+def _wrap_text(text: str, font: ImageFont.FreeTypeFont, width_max_dots: int) -> Iterator[str]:
+    """Yield the text in lines of at most ``width_max_dots`` dots; a longer word is cut."""
     line = ""
     for word in text.split(" "):
         remainder = word
         while remainder:
             joined = f"{line} {remainder}".strip()
-            if font.getlength(joined) <= room:
+            if font.getlength(joined) <= width_max_dots:
                 line, remainder = joined, ""
             elif line:
                 yield line
                 line = ""
             else:
                 fits = max(
-                    n for n in range(1, len(remainder) + 1) if n == 1 or font.getlength(remainder[:n]) <= room
+                    n
+                    for n in range(1, len(remainder) + 1)
+                    if n == 1 or font.getlength(remainder[:n]) <= width_max_dots
                 )
                 yield remainder[:fits]
                 remainder = remainder[fits:]

@@ -12,16 +12,16 @@ from egm.people.wrong_pins import WRONG_PINS_MAX, WrongPin, edit_wrong_pins, fin
 from meters.copies import SECOND_FOLDER
 
 
-def load_roster(folder: Path, second: Path | None = None) -> Roster:
-    """Return the roster of a state folder; ``second`` is the folder of the second copy.
+def load_roster(folder: Path, second_folder: Path | None = None) -> Roster:
+    """Return the roster of a state folder; ``second_folder`` is the folder of the second copy.
 
     Raises ClickException if it cannot be read or is missing, or is not the one that the journal records; so
     no PIN can be bypassed by deleting the file.
     """
     path = StateFolder(folder).staff
-    spare = (second or folder / SECOND_FOLDER) / path.name
+    spare = (second_folder or folder / SECOND_FOLDER) / path.name
     try:
-        return load_recorded_roster(path, spare, read_recorded_roster(folder, second))[0]
+        return load_recorded_roster(path, spare, read_recorded_roster(folder, second_folder))[0]
     except OperatorError as error:
         raise click.ClickException(
             f"{error}\nRestore the roster file. If there is no copy: stop the machine, and let "

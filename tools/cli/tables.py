@@ -235,9 +235,9 @@ def _wrap_cell(cell: str, width: int) -> list[str]:
 
 
 def _fit_widths(
-    columns: Sequence[Column], heads: Sequence[str], rows: Sequence[Sequence[str]], width: int
+    columns: Sequence[Column], heads: Sequence[str], rows: Sequence[Sequence[str]], width_max: int
 ) -> list[int] | None:
-    """Return the column widths with which all columns fit into ``width``, or None if they cannot.
+    """Return the column widths with which all columns fit into ``width_max``, or None if they cannot.
 
     The widest column is reduced first. No column becomes narrower than its longest word or figure.
     """
@@ -257,7 +257,7 @@ def _fit_widths(
         widths.append(
             min(max(map(cell_len, [title, *cell_lines])), max(column.width_max, minimum_widths[-1]))
         )
-    excess = sum(widths) + len(_COLUMN_GAP) * (len(widths) - 1) - width
+    excess = sum(widths) + len(_COLUMN_GAP) * (len(widths) - 1) - width_max
     while excess > 0:
         able = [i for i, wide in enumerate(widths) if wide > minimum_widths[i]]
         if not able:

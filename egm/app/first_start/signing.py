@@ -388,16 +388,16 @@ class RestoreCabinetFileStep(SignersStep):
 
 
 def create_restore_step(
-    state: StateFolder, file: Path, now: Callable[[], datetime]
+    state_folder: StateFolder, cabinet_path: Path, get_time: Callable[[], datetime]
 ) -> RestoreCabinetFileStep | None:
     """Return the first-start step that restores the cabinet file of an existing memory; None for a new state folder.
 
     Raises JournalError for a memory that cannot be read.
     """
-    if not JournalLocation(DiskStorage(), state.root, state.root / SECOND_FOLDER).has_journal:
+    if not JournalLocation(DiskStorage(), state_folder.root, state_folder.root / SECOND_FOLDER).has_journal:
         return None
     text, identity = "", [("machine.serial", "")]
-    with suppress(StopIteration), open_view(state.root) as view:
+    with suppress(StopIteration), open_view(state_folder.root) as view:
         identity = [("machine.serial", str(read_details(next(view.entries(limit=1))).get("machine_id", "")))]
         signature = find_last_signed_file(view)
         if signature is not None:
@@ -405,11 +405,11 @@ def create_restore_step(
             identity += [("file", signature.digest[:16]), ("signed_by", ", ".join(signature.persons))]
     return RestoreCabinetFileStep(
         id="memory",
-        wrong_pins_folder=state.root,
-        get_time=now,
+        wrong_pins_folder=state_folder.root,
+        get_time=get_time,
         required_permission=Permission.CONFIGURE,
-        state_folder=state,
-        cabinet_file_path=file,
+        state_folder=state_folder,
+        cabinet_file_path=cabinet_path,
         last_signed_text=text,
         shown_facts=tuple(identity),
     )

@@ -447,9 +447,9 @@ class EnrolStaffStep(SetupStep):
         )
         return (PageTable(rows=(row,)),)
 
-    def _build_question_page(self, entry: list[str]) -> ServicePage:
-        """Return the service page that asks for the next field of a new person; ``entry`` has the fields so far."""
-        name = ("number", "name", "role", "pin", "again")[len(entry)]
+    def _build_question_page(self, entered_fields: list[str]) -> ServicePage:
+        """Return the service page that asks for the next field of a new person, after ``entered_fields``."""
+        name = ("number", "name", "role", "pin", "again")[len(entered_fields)]
         kinds = {"number": "digits", "role": "choice", "pin": "pin", "again": "pin"}
         choices = tuple(PageAction(id=role.value, label=build_text(f"manual.role.{role}")) for role in Role)
         prompt = Prompt.model_validate(
@@ -460,7 +460,7 @@ class EnrolStaffStep(SetupStep):
                 "choices": choices if name == "role" else (),
             }
         )
-        shown_fields = zip(("number", "name"), entry[:2], strict=False)
+        shown_fields = zip(("number", "name"), entered_fields[:2], strict=False)
         rows = tuple(
             PageRow(cells=(build_text(f"first.staff.{label}"), build_plain_text(value)))
             for label, value in shown_fields
@@ -496,19 +496,21 @@ class EnrolStaffStep(SetupStep):
             )
         return NextStep.STAY
 
-    def _take_typed_answer(self, draft: CabinetFileDraft, entry: list[str], text: str) -> NextStepOrRefusal:
+    def _take_typed_answer(
+        self, draft: CabinetFileDraft, entered_fields: list[str], text: str
+    ) -> NextStepOrRefusal:
         """Check and store the next field of a new person; after the repeated PIN, enrol the person.
 
         If the two PINs differ, ask for both again.
         """
-        if len(entry) < 4:
-            reason = _find_answer_error(draft.roster, len(entry), text)
+        if len(entered_fields) < 4:
+            reason = _find_answer_error(draft.roster, len(entered_fields), text)
             if reason is None:
-                entry.append(text)
+                entered_fields.append(text)
             return reason or NextStep.STAY
-        number, name, role, pin = entry
+        number, name, role, pin = entered_fields
         if text != pin:
-            del entry[3:]
+            del entered_fields[3:]
             return build_refusal_text("not_the_same")
         self.new_person_fields = None
         roster_before = draft.roster

@@ -135,10 +135,10 @@ class FirstStartWizard:
 
 
 def build_steps(
-    state: StateFolder,
-    file: Path,
+    state_folder: StateFolder,
+    cabinet_path: Path,
     clock: Clock,
-    ports: Callable[[], list[str]],
+    list_ports: Callable[[], list[str]],
     link_steps: Sequence[SetupStep] = (),
     compute_pin_digest: Callable[[str], PinDigest] = PinDigest.from_pin,
 ) -> tuple[SetupStep, ...]:
@@ -174,7 +174,7 @@ def build_steps(
             list_time_zones,
             lambda draft, chosen: add_machine_values(draft, {"time_zone": chosen}),
         ),
-        ProbeDevicesStep(ports),
+        ProbeDevicesStep(list_ports),
         PickSeveralStep(
             "games",
             list_admitted_games,
@@ -194,11 +194,11 @@ def build_steps(
         EnrolStaffStep(clock.now, compute_pin_digest),
         SignCabinetFileStep(
             id="signing",
-            wrong_pins_folder=state.root,
+            wrong_pins_folder=state_folder.root,
             get_time=clock.now,
             required_permission=Permission.CONFIGURE,
-            state_folder=state,
-            cabinet_file_path=file,
+            state_folder=state_folder,
+            cabinet_file_path=cabinet_path,
         ),
     )
     return (WelcomeStep(tuple(step.id for step in steps)), *steps)
@@ -215,30 +215,30 @@ def _examine_draft(draft: CabinetFileDraft, on_progress: Callable[[str], None]) 
 
 
 async def run_first_start(
-    state: StateFolder,
-    file: Path,
-    seed: Path,
+    state_folder: StateFolder,
+    cabinet_path: Path,
+    builder_file: Path,
     clock: Clock,
-    ports: Callable[[], list[str]] = find_serial_ports,
+    list_ports: Callable[[], list[str]] = find_serial_ports,
     memory_stick_path: Path = STICK_PATH,
-    digest: Callable[[str], PinDigest] = PinDigest.from_pin,
+    compute_pin_digest: Callable[[str], PinDigest] = PinDigest.from_pin,
 ) -> None:
-    """Ask for a cabinet file on the screen; return once ``file`` is written and signed.
+    """Ask for a cabinet file on the screen; return once ``cabinet_path`` is written and signed.
 
-    ``seed`` is the file with the tables decided by the machine's builder, if it exists. ``memory_stick_path`` is the
-    device of a memory stick of the controller's staff. If the state folder already has a memory, two persons
-    on its staff roster restore the last signed file instead. Raises OperatorError for an invalid builder's
-    file, JournalError for a memory that cannot be read.
+    ``builder_file`` is the file with the tables decided by the machine's builder, if it exists.
+    ``memory_stick_path`` is the device of a memory stick of the controller's staff. If the state folder already
+    has a memory, two persons on its staff roster restore the last signed file instead. Raises OperatorError for
+    an invalid builder's file, JournalError for a memory that cannot be read.
     """
-    draft = CabinetFileDraft(builder_tables=_read_builder_tables(seed))
-    restore_step = create_restore_step(state, file, clock.now)
+    draft = CabinetFileDraft(builder_tables=_read_builder_tables(builder_file))
+    restore_step = create_restore_step(state_folder, cabinet_path, clock.now)
     is_link_seeded = "certificate" in dict(draft.builder_tables.get("progressive_link", {}))
     link = (
         ()
         if is_link_seeded
         else (
             LinkEnrolmentStep(
-                LinkCertificateFolder.for_state_folder(state.root),
+                LinkCertificateFolder.for_state_folder(state_folder.root),
                 EnrolmentStick(memory_stick_path),
                 clock.now,
             ),
@@ -272,14 +272,16 @@ async def run_first_start(
             wizard.process_answer(intent)
 
     server = ScreenServer(
-        state.screen_socket,
-        write_new_token(state.screen_token),
+        state_folder.screen_socket,
+        write_new_token(state_folder.screen_token),
         greeting=lambda: (Hello(), build_snapshot()),
         on_intent=handle_intent,
         on_peer_error=lambda _: None,
     )
     wizard = FirstStartWizard(
-        (restore_step,) if restore_step is not None else build_steps(state, file, clock, ports, link, digest),
+        (restore_step,)
+        if restore_step is not None
+        else build_steps(state_folder, cabinet_path, clock, list_ports, link, compute_pin_digest),
         draft,
         lambda: server.send(build_snapshot()),
     )

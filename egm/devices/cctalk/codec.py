@@ -313,17 +313,17 @@ def decode_country_scaling(data: bytes) -> tuple[int, int]:
     return int.from_bytes(data[:2], "little"), data[2]
 
 
-def decode_coin_or_bill_name(data: bytes, digits: int) -> tuple[str, int | None]:
+def decode_coin_or_bill_name(data: bytes, digit_count: int) -> tuple[str, int | None]:
     """Decode the name of a coin or bill; return its country and its value in the country's own unit.
 
-    A name is two letters, ``digits`` digits and an issue letter (``US025A``, ``EU0010B``). Dots mean that nothing is
-    programmed: value 0. For any other name the value is None.
+    A name is two letters, ``digit_count`` digits and an issue letter (``US025A``, ``EU0010B``). Dots mean that
+    nothing is programmed: value 0. For any other name the value is None.
     """
     name = data.decode("ascii", "replace")
     if name and not name.strip("."):
         return "", 0
-    value = name[2 : 2 + digits]
-    is_name = len(name) == digits + 3 and value.isascii() and value.isdigit()
+    value = name[2 : 2 + digit_count]
+    is_name = len(name) == digit_count + 3 and value.isascii() and value.isdigit()
     return name[:2], int(value) if is_name else None
 
 

@@ -126,15 +126,19 @@ class CctalkCoinTwin(CctalkTwin):
         self._schedule_step(_COIN_ACCEPT_SECONDS, lambda: self._count_accepted_coin(slot, amount_cents))
         return f"{amount_cents} cents go in"
 
-    def _count_accepted_coin(self, slot: int, cents: int, path: int | None = None) -> None:
+    def _count_accepted_coin(self, slot: int, cents: int, sorter_path: int | None = None) -> None:
         """Count a coin as accepted, and add its event with the path that it fell into."""
-        path = self._sorter_path_by_slot.get(slot, codec.SORTER_PATH_HOPPER) if path is None else path
-        if path == codec.SORTER_PATH_HOPPER:
+        sorter_path = (
+            self._sorter_path_by_slot.get(slot, codec.SORTER_PATH_HOPPER)
+            if sorter_path is None
+            else sorter_path
+        )
+        if sorter_path == codec.SORTER_PATH_HOPPER:
             self.hopper_cents += cents
         else:
             self.drop_cents += cents
         self._accepted = (self._accepted + 1) % _ACCEPT_COUNTER_MODULUS
-        self._events.add(slot, path)
+        self._events.add(slot, sorter_path)
 
     def _pull_back_coin(self) -> str:
         """Simulate a fraud: pull a credited coin back on a string."""

@@ -31,13 +31,14 @@ class NewEvents:
     has_restarted: bool
 
 
-def compute_event_position(events: EventBuffer, accepted: int) -> int:
+def compute_event_position(events: EventBuffer, accept_counter: int) -> int:
     """Return how far a ccTalk device's events are read, as one number to store.
 
-    It contains the newest event, the event counter and ``accepted``, the device's count of accepted coins or bills.
+    It contains the newest event, the event counter and ``accept_counter``, the device's count of accepted coins
+    or bills.
     """
     newest = events.events[0]
-    return accepted << 24 | events.event_counter << 16 | newest.result_a << 8 | newest.result_b
+    return accept_counter << 24 | events.event_counter << 16 | newest.result_a << 8 | newest.result_b
 
 
 def read_accept_counter(position: int) -> int:
@@ -45,12 +46,12 @@ def read_accept_counter(position: int) -> int:
     return position >> 24
 
 
-def count_items_accepted_since(position: int, accepted: int) -> int:
+def count_items_accepted_since(position: int, accept_counter: int) -> int:
     """Return how many coins or bills the device has accepted since the stored ``position``.
 
-    ``accepted`` is the present value of its cyclic accept counter.
+    ``accept_counter`` is the present value of its cyclic accept counter.
     """
-    return (accepted - read_accept_counter(position)) % _ACCEPT_COUNTER_MODULUS
+    return (accept_counter - read_accept_counter(position)) % _ACCEPT_COUNTER_MODULUS
 
 
 def is_event_position_unchanged(position: int, events: EventBuffer) -> bool:

@@ -151,21 +151,21 @@ class CctalkHopperDriver(CctalkDriver):
             else:
                 await self._advance_ordered_payout(record, status, paid_coins)
 
-    def _record_strayed_coins(self, total: int, *, paying: bool) -> None:
+    def _record_strayed_coins(self, paid_counter: int, *, paying: bool) -> None:
         """Record coins that left the hopper without an order, and report their value as disputed.
 
-        ``total`` is the hopper's lifetime counter. While a payout is open (``paying``), coins are expected to
+        ``paid_counter`` is the hopper's lifetime counter. While a payout is open (``paying``), coins are expected to
         leave, and nothing is recorded. Neither is it if another hopper was installed or the counter was lost:
         the difference is then no number of coins.
         """
         extra = 0
         if self._paid_total_when_idle is not None and self._serial_when_idle == self._serial:
-            extra = (total - self._paid_total_when_idle) % _PAID_COUNTER_MODULUS
+            extra = (paid_counter - self._paid_total_when_idle) % _PAID_COUNTER_MODULUS
         if 0 < extra <= _PAID_COUNTER_MODULUS // 2 and not paying:
             text = f"{extra} coins left the hopper and none were ordered"
             self._ledger.record_uncommanded_coins(extra, text)
             self._emit(PaperDisputed(device=self.name, text=text))
-        self._paid_total_when_idle, self._serial_when_idle = None if paying else total, self._serial
+        self._paid_total_when_idle, self._serial_when_idle = None if paying else paid_counter, self._serial
 
     async def _send_dispense_order(self, record: PayoutRecord) -> None:
         """Arm the hopper and, if it acknowledges that, send the order to pay the record's coins, once."""

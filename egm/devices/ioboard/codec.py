@@ -225,9 +225,9 @@ IoBoardMessage = (
 )
 
 
-def compute_next_edge_number(number: int) -> int:
-    """Return the number of the input change (edge) after ``number``; after 65535 comes 1."""
-    return number % 0xFFFF + 1
+def compute_next_edge_number(edge_number: int) -> int:
+    """Return the number of the input change (edge) after ``edge_number``; after 65535 comes 1."""
+    return edge_number % 0xFFFF + 1
 
 
 def count_edges_after(number: int, later_number: int) -> int:
@@ -252,19 +252,20 @@ def _decode_pulse_counts(data: bytes) -> tuple[int, ...]:
     return tuple(int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data), 4))
 
 
-def _encode_bits(names: frozenset[str], table: tuple[str, ...]) -> int:
-    """Return the bit mask of these lamps or other outputs; ``table`` has the name of each bit."""
-    unknown_names = names.difference(table)
+def _encode_bits(names: frozenset[str], name_by_bit: tuple[str, ...]) -> int:
+    """Return the bit mask of these lamps or other outputs; ``name_by_bit`` has the name of each bit."""
+    unknown_names = names.difference(name_by_bit)
     if unknown_names:
         raise ValueError(
-            f"{IO_BOARD_PROTOCOL}: unknown {', '.join(sorted(unknown_names))}; expected names of {', '.join(table)}"
+            f"{IO_BOARD_PROTOCOL}: unknown {', '.join(sorted(unknown_names))}; "
+            f"expected names of {', '.join(name_by_bit)}"
         )
-    return sum(1 << table.index(name) for name in names)
+    return sum(1 << name_by_bit.index(name) for name in names)
 
 
-def _decode_names(bits: int, table: tuple[str, ...]) -> frozenset[str]:
-    """Return the names of the bits that are set in ``bits``; ``table`` has the name of each bit."""
-    return frozenset(name for index, name in enumerate(table) if bits >> index & 1)
+def _decode_names(bits: int, name_by_bit: tuple[str, ...]) -> frozenset[str]:
+    """Return the names of the bits that are set in ``bits``; ``name_by_bit`` has the name of each bit."""
+    return frozenset(name for index, name in enumerate(name_by_bit) if bits >> index & 1)
 
 
 def _encode_frame(kind: FrameType, data: bytes) -> bytes:

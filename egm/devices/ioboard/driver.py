@@ -91,14 +91,14 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
         """Query from now on the pulse counts of the hard meters that this I/O board drives."""
         self._watched = True
 
-    def advance_hard_meters(self, totals: tuple[int, ...]) -> None:
-        """Give each hard meter the pulses that it lacks to reach its total in ``totals``.
+    def advance_hard_meters(self, pulse_totals: tuple[int, ...]) -> None:
+        """Give each hard meter the pulses that it lacks to reach its total in ``pulse_totals``.
 
         If a meter is ahead of its total or lacks too many pulses, no meter is advanced, and a fault is raised. Raises
         ValueError unless there are six totals that fit the message.
         """
-        HardMeterTotals(totals).encode()
-        self._hard_meter_totals = totals
+        HardMeterTotals(pulse_totals).encode()
+        self._hard_meter_totals = pulse_totals
 
     # ------------------------------------------------------------ the cycle
     def _reset_session(self) -> None:

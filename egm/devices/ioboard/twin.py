@@ -94,11 +94,11 @@ class IoBoardTwin(Twin[IoBoardMessage]):
                 poll.wait_hundredths / 100, self._send_status
             )
 
-    def _drop_edges(self, ack: int) -> None:
+    def _drop_edges(self, acknowledged_edge_number: int) -> None:
         """Drop the stored input changes up to the acknowledged one; drop none if that number is not stored."""
         numbers = [edge.edge_number for edge in self._unacknowledged_edges]
-        if ack in numbers:
-            for _ in range(numbers.index(ack) + 1):
+        if acknowledged_edge_number in numbers:
+            for _ in range(numbers.index(acknowledged_edge_number) + 1):
                 self._unacknowledged_edges.popleft()
 
     def _cancel_delayed_reply(self) -> None:

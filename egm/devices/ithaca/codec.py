@@ -147,14 +147,14 @@ class StatusQuery:
 IthacaCommand = PrintTextLine | PrintSetting | PrintBarcode | PresentTicket | CancelPrintJob | StatusQuery
 
 
-def encode_ticket(lines: Sequence[str], digits: str) -> bytes:
+def encode_ticket(lines: Sequence[str], barcode_digits: str) -> bytes:
     """Return the bytes of a complete ticket: the bar code near the leading edge, then the lines."""
     commands: list[IthacaCommand] = [
         PrintSetting(_BAR_HEIGHT_COMMAND, 80),
         PrintSetting(_BAR_WIDTH_COMMAND, 3),
         PrintSetting(_POSITION_COMMAND, 40),
     ]
-    commands += [PrintBarcode(digits), *(PrintTextLine(line) for line in lines), PresentTicket()]
+    commands += [PrintBarcode(barcode_digits), *(PrintTextLine(line) for line in lines), PresentTicket()]
     return b"".join(command.encode() for command in commands)
 
 

@@ -199,11 +199,12 @@ def encode_status_reply(calculation: CalculationStatus, *, has_results: bool) ->
     return GatPacket(GatCommand.STATUS | _REPLY_BIT, GAT_PROTOCOL_VERSION + bytes((bits, 1 << 0 | 1 << 1)))
 
 
-def encode_last_status_reply(level: int, seconds: int) -> GatPacket:
+def encode_last_status_reply(authentication_level: int, seconds_since_end: int) -> GatPacket:
     """Encode GAT reply 82: the level of the last authentication and how many seconds ago it ended."""
-    seconds = max(0, min(seconds, 0xFFFFFFFF))
+    seconds_since_end = max(0, min(seconds_since_end, 0xFFFFFFFF))
     return GatPacket(
-        GatCommand.LAST_AUTHENTICATION_STATUS | _REPLY_BIT, bytes((level,)) + seconds.to_bytes(4, "big")
+        GatCommand.LAST_AUTHENTICATION_STATUS | _REPLY_BIT,
+        bytes((authentication_level,)) + seconds_since_end.to_bytes(4, "big"),
     )
 
 

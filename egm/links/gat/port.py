@@ -91,7 +91,7 @@ class GatPort:
             machine, identity, components, self._pending_requests.put_nowait, self._stop_calculations
         )
 
-    def process_change(self, now: Snapshot) -> None:
+    def process_change(self, snapshot: Snapshot) -> None:
         """Do nothing: the data that a GAT verifier reads does not depend on the machine's state."""
 
     async def run(self) -> None:

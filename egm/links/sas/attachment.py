@@ -133,13 +133,13 @@ class SasLineService:
             self._line.request_end()
             restore_thread_priority()
 
-    def process_change(self, now: Snapshot) -> None:
+    def process_change(self, snapshot: Snapshot) -> None:
         """Update the exceptions about money; for new journal entries, send their exceptions and a new readout.
 
         After an accepted bill, also close the bill acceptor if the host has asked for that.
         """
         self._money.update_exceptions()
-        if now.journal_sequence <= self._seen:
+        if snapshot.journal_sequence <= self._seen:
             return
         entries = list(self.host.machine.journal.entries(since=self._seen))
         for entry in entries:
@@ -154,7 +154,7 @@ class SasLineService:
             )
         ]
         self._selected_game = readout.selected_game_number
-        self._seen = self._noted = now.journal_sequence
+        self._seen = self._noted = snapshot.journal_sequence
         self._line.send_to_line(readout, *exceptions)
         if any(entry.kind == BILL_IN.kind for entry in entries):
             close_acceptor_after_bill(self.host)

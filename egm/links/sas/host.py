@@ -60,10 +60,10 @@ class SasHost:
         """Return the name that is recorded as the source if this host disables the machine or one of its functions."""
         return f"host:{self.name}"
 
-    def find_game_id(self, number: int) -> str | None:
+    def find_game_id(self, game_number: int) -> str | None:
         """Return the id of the game that has this SAS game number, or None."""
         games = list(self.machine.games)
-        return games[number - 1] if 0 < number <= len(games) else None
+        return games[game_number - 1] if 0 < game_number <= len(games) else None
 
     @property
     def time_zone(self) -> ZoneInfo:
@@ -98,12 +98,12 @@ class SasHost:
         """Submit an event to the machine."""
         self.context.submit_event(Event(event, payload))
 
-    def post_exception(self, code: int, data: bytes = b"", event: int = 0) -> None:
+    def post_exception(self, code: int, data: bytes = b"", event_code: int = 0) -> None:
         """Queue a SAS exception for this host that does not come from a journal entry.
 
-        ``data`` and ``event`` are the data and code of real-time event reporting.
+        ``data`` and ``event_code`` are the data and code of real-time event reporting.
         """
-        self.send(SasException(code, data, event))
+        self.send(SasException(code, data, event_code))
 
     def withdraw_exception(self, code: int) -> None:
         """Withdraw a priority exception for this host that no longer applies."""

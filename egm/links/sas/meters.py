@@ -161,33 +161,33 @@ SUPPORTED_METER_CODES: Final = (
 """The codes of the SAS meters that this machine counts; for all others it lacks the device or the transfer."""
 
 
-def read_meter(code: int, readout: SasReadout, game: str = "") -> int | None:
+def read_meter(code: int, readout: SasReadout, game_id: str = "") -> int | None:
     """Return the value of the SAS meter with this code, in the meter's own unit.
 
-    ``game`` is a game's id; without it the meter is that of the machine. Return None if the machine does not support
-    the meter, or only for the whole machine.
+    Without ``game_id`` the meter is that of the machine. Return None if the machine does not support the meter,
+    or only for the whole machine.
     """
-    if code not in SUPPORTED_METER_CODES or (game and code not in METER_CODES_AVAILABLE_PER_GAME):
+    if code not in SUPPORTED_METER_CODES or (game_id and code not in METER_CODES_AVAILABLE_PER_GAME):
         return None
     if code == _PAYBACK_METER_CODE:
-        return compute_payback(readout, game)
+        return compute_payback(readout, game_id)
     if code in _STACKER_VALUE_BY_CODE:
         return _STACKER_VALUE_BY_CODE[code](readout)
     if code in _BILL_CENTS_BY_METER_CODE:
         return readout.count_bills(_BILL_CENTS_BY_METER_CODE[code])
-    values = readout.read_meters(game)
+    values = readout.read_meters(game_id)
     total = sum(values.get(name, 0) for name in _METERS_SUMMED_BY_CODE[code])
     if METER_DEFINITION_BY_CODE[code].unit is MeterUnit.CREDITS:
         return readout.convert_to_credits(total)
     return total
 
 
-def compute_payback(readout: SasReadout, game: str = "") -> int:
+def compute_payback(readout: SasReadout, game_id: str = "") -> int:
     """Return the theoretical payback (RTP) of one game or of the machine, in hundredths of a percent.
 
     The machine's payback is the average of its games', weighted by wagers.
     """
-    games = [facts for facts in readout.games if game in {"", facts.id}]
+    games = [facts for facts in readout.games if game_id in {"", facts.id}]
     wagered = {facts.id: readout.read_meters(facts.id)["coin_in"] for facts in games}
     total = sum(wagered.values())
     if total == 0:

@@ -94,14 +94,14 @@ class SasReadout:
     )
     """Cache of summed meters: the values by meter name, for each game id ("" is the machine)."""
 
-    def read_meters(self, game: str = "") -> Mapping[str, int]:
+    def read_meters(self, game_id: str = "") -> Mapping[str, int]:
         """Return the values of all the machine's meters by name, for the whole machine or the game with this id."""
-        values = self._meters_by_game.get(game)
+        values = self._meters_by_game.get(game_id)
         if values is None:
-            dims: dict[str, str | int] = {"game": game} if game else {}
+            dims: dict[str, str | int] = {"game": game_id} if game_id else {}
             if self.play_meters_denomination_cents:
                 dims["denomination_cents"] = self.play_meters_denomination_cents
-            values = self._meters_by_game[game] = (
+            values = self._meters_by_game[game_id] = (
                 self.meter_reading.select(**dims) if dims else self.meter_reading
             ).values
         return values
@@ -119,9 +119,9 @@ class SasReadout:
         """Return a copy of the readout whose meters of play are those of one denomination."""
         return replace(self, play_meters_denomination_cents=denomination_cents)
 
-    def find_game(self, number: int) -> GameFacts | None:
+    def find_game(self, game_number: int) -> GameFacts | None:
         """Return the game that has this SAS number, or None."""
-        return next((game for game in self.games if game.game_number == number), None)
+        return next((game for game in self.games if game.game_number == game_number), None)
 
     def convert_to_credits(self, amount_cents: int) -> int:
         """Return an amount of minor units in credits of the accounting denomination, rounded down."""

@@ -27,9 +27,9 @@ class ServiceTimeout:
         """Wait until cancelled; the idle timer does the work."""
         await asyncio.get_running_loop().create_future()
 
-    def process_change(self, now: Snapshot) -> None:
+    def process_change(self, snapshot: Snapshot) -> None:
         """Restart the timer if the service page has changed, and stop it if no page is open."""
-        page = "" if now.page is None else now.page.id
+        page = "" if snapshot.page is None else snapshot.page.id
         if page == self._page:
             return
         self._page = page

@@ -36,7 +36,7 @@ def draw(file, number=1, events=None, *, identity=IDENTITY, boots=2, instance=1,
     service = start_random_service(
         profile=load_profile("generic"),
         identity=identity,
-        boots=boots,
+        boot_counter=boots,
         carry_over_file=file,
         clock=StoppedClock(),
         on_event=lambda code, values: events.append((code, values)) if events is not None else None,

@@ -65,7 +65,10 @@ def ask(
 ) -> TransferStatus:
     """Order a transfer, acknowledge its result if it is final, and return the status."""
     answer = rig.port.execute_or_refuse_order(
-        order(identifier, kind, **options), asset_number=asset, key=key, only_if_locked=only_if_locked
+        order(identifier, kind, **options),
+        asset_number=asset,
+        registration_key=key,
+        only_if_locked=only_if_locked,
     )
     if answer is not Status.PENDING:
         return answer

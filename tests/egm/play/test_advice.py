@@ -55,7 +55,7 @@ def test_advice_is_shown_where_the_profile_allows_it_and_need_not_be_followed(tm
 def test_the_strategy_chart_is_shown_where_advice_is_allowed():
     game = load_game("quebec-blackjack")
     installed = InstalledGame(game, (25,), Fraction(99, 100), ProgressivePools())
-    advised, unadvised = build_game_view(installed), build_game_view(installed, advice=False)
+    advised, unadvised = build_game_view(installed), build_game_view(installed, includes_advice=False)
     assert "chart" in advised.presentation
     assert unadvised.presentation == {k: v for k, v in advised.presentation.items() if k != "chart"}
 

@@ -100,7 +100,7 @@ class Adversary:
         (folder / "run").mkdir(parents=True)
         state = StateFolder(folder)
         games, _ = admit_games((GameTable(game=GAME),), load_profile("generic"))
-        views = tuple(build_game_view(game, advice=True) for game in games.values())
+        views = tuple(build_game_view(game, includes_advice=True) for game in games.values())
         self.server = ScreenServer(
             state.find_screen_socket(1),
             write_new_token(state.get_screen_token_path(1)),

@@ -30,7 +30,7 @@ from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
 @cache
 def list_game_views(game):
     games, _ = admit_games((GameTable(game=game),), load_profile("generic"))
-    return tuple(build_game_view(game, advice=True) for game in games.values())
+    return tuple(build_game_view(game, includes_advice=True) for game in games.values())
 
 
 @cache

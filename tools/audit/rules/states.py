@@ -66,9 +66,9 @@ class _MachineFromMemory:
         self.journal: Final = cast("Journal", _StoredValues(ledger))
         self.memory: Final = PositionMemory(self.journal, self.position, FEATURES.storage_keys)
 
-    def component(self, kind: type[T]) -> T:
+    def component(self, component_class: type[T]) -> T:
         """Return a new component of this class, in its state after a restart."""
-        return kind()
+        return component_class()
 
     def find_installed(self, _: type[T]) -> T | None:
         """Return None, because the audit has no optional components of a machine."""

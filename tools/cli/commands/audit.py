@@ -47,7 +47,10 @@ from tools.cli.whole_number import WholeNumber
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="For scripts.")
 #: The option that names the folder of the second copy.
 SECOND_OPTION = click.option(
-    "--second", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
+    "--second",
+    "second_folder",
+    type=click.Path(path_type=Path),
+    help="The folder of the memory's second copy.",
 )
 
 
@@ -71,7 +74,7 @@ def command() -> None:
 @click.option(
     "--since", "after", default=0, type=WholeNumber(min=0), help="Only entries after this sequence number."
 )
-def export_(file: Path, state: Path | None, second: Path | None, after: int) -> None:
+def export_(file: Path, state: Path | None, second_folder: Path | None, after: int) -> None:
     """Write the complete journal to FILE with its archive, signed; the machine may be running.
 
     Before it signs, the export checks that this machine wrote every entry (CRC and signature), and that none
@@ -86,7 +89,7 @@ def export_(file: Path, state: Path | None, second: Path | None, after: int) -> 
             )
         with (
             show_progress("checking and writing"),
-            open_view(folder, key=key, second_dir=second) as view,
+            open_view(folder, key=key, second_dir=second_folder) as view,
             open_result_file(file) as output,
         ):
             count = export.write_export(view, key, output, datetime.now(UTC), after=after)
@@ -135,7 +138,7 @@ def verify(
     *,
     file: Path | None,
     state: Path | None,
-    second: Path | None,
+    second_folder: Path | None,
     games: tuple[Path, ...],
     fingerprint: str | None,
     after: Path | None,
@@ -171,7 +174,7 @@ def verify(
             )
 
         with show_progress("deriving everything again"):
-            reports = _audit_copies(file, state, second, create_auditor, point, jobs)
+            reports = _audit_copies(file, state, second_folder, create_auditor, point, jobs)
     except (JournalError, JobError) as error:
         raise click.ClickException(str(error)) from error
     for report in reports.values():
@@ -191,7 +194,7 @@ def verify(
 def _audit_copies(
     file: Path | None,
     state: Path | None,
-    second: Path | None,
+    second_folder: Path | None,
     create_auditor: Callable[[Path | None], Auditor],
     point: Path | None,
     jobs: int,
@@ -200,7 +203,7 @@ def _audit_copies(
     if file is not None:
         return {str(file): _verify_export(file, create_auditor(point), point, jobs)}
     folder = state or find_default_state_folder()
-    second_folder = second or folder / SECOND_FOLDER
+    second_folder = second_folder or folder / SECOND_FOLDER
     reports = _verify_copies(folder, second_folder, create_auditor, point, jobs)
     differs = find_ticket_ledger_error(folder, second_folder)
     if differs:
@@ -284,7 +287,7 @@ def _verify_export(file: Path, auditor: Auditor, point: Path | None, jobs: int) 
 
 def _verify_copies(
     folder: Path,
-    second: Path,
+    second_folder: Path,
     create_auditor: Callable[[Path | None], Auditor],
     point: Path | None,
     jobs: int,
@@ -293,7 +296,7 @@ def _verify_copies(
 
     Each copy is verified with the archive on its own medium, and continues from its own saved audit state.
     """
-    key = _load_machine_key(folder, second)
+    key = _load_machine_key(folder, second_folder)
     points = (point, None if point is None else point.with_name(point.name + ".second"))
     # Read only the first medium: damage that the second could repair is a finding.
     with open_view(folder, key=key, second_dir=folder) as view:
@@ -306,7 +309,7 @@ def _verify_copies(
             auditor,
             points[0],
         )
-        location = JournalLocation(DiskStorage(), folder, second)
+        location = JournalLocation(DiskStorage(), folder, second_folder)
         second_auditor = create_auditor(points[1])
         bodies = view.iter_second_medium_bodies(location, second_auditor.last_entry_checked[0])
         reports = {

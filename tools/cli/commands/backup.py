@@ -115,7 +115,7 @@ def restore(
 
 
 def _restore(
-    folder: StateFolder, backup: Backup, cabinet: Path, numbers: tuple[str, str], reason: str
+    folder: StateFolder, backup: Backup, cabinet_file: Path, staff_numbers: tuple[str, str], reason: str
 ) -> list[str]:
     """Restore a backup on a stopped machine; return one line of text for each thing done.
 
@@ -125,14 +125,14 @@ def _restore(
     file, faults = read_toml(text, CabinetFile)
     if file is None:
         raise OperatorError("\n".join(f"the backup's cabinet file: {fault}" for fault in faults))
-    file = file.with_resolved_paths(cabinet.absolute().parent)
+    file = file.with_resolved_paths(cabinet_file.absolute().parent)
     second = file.memory.second_copy or folder.root / SECOND_FOLDER
     has_journal = JournalLocation(DiskStorage(), folder.root, second).has_journal
     if has_journal:
         _require_journal_with_backup_entry(folder, backup, second)
     roster_of_backup = _read_roster(folder, backup)
     roster = load_roster(folder.root, second) if has_journal else roster_of_backup
-    people = [authenticate_for(roster, number, Permission.CONFIGURE) for number in numbers]
+    people = [authenticate_for(roster, number, Permission.CONFIGURE) for number in staff_numbers]
     lines_done = [_restore_staff(folder, second, roster_of_backup, has_journal=has_journal)]
     for name in LINK_FILE_KEYS:
         if name in backup.files and file.progressive_link is not None:
@@ -143,8 +143,8 @@ def _restore(
     at = SystemClock().now().isoformat(timespec="seconds")
     persons = tuple(person.id for person in people)
     CabinetFileSignature(compute_digest(text), persons, reason, at).write(folder.root / SIGNATURE_FILE_NAME)
-    replace_private_file(cabinet, text)
-    return [*lines_done, f"{cabinet}: restored, signed by {' and '.join(persons)}"]
+    replace_private_file(cabinet_file, text)
+    return [*lines_done, f"{cabinet_file}: restored, signed by {' and '.join(persons)}"]
 
 
 def _read_roster(folder: StateFolder, backup: Backup) -> Roster:
@@ -157,9 +157,9 @@ def _read_roster(folder: StateFolder, backup: Backup) -> Roster:
         staged.unlink(missing_ok=True)
 
 
-def _require_journal_with_backup_entry(folder: StateFolder, backup: Backup, second: Path) -> None:
+def _require_journal_with_backup_entry(folder: StateFolder, backup: Backup, second_folder: Path) -> None:
     """Raise OperatorError unless the journal is this machine's and contains the entry that was last at the backup."""
-    with open_view(folder.root, second_dir=second) as view:
+    with open_view(folder.root, second_dir=second_folder) as view:
         machine = str(read_details(next(view.entries(limit=1))).get("machine_id", ""))
         sequence = view.sequence
         same_entry = next(view.entries(since=backup.sequence - 1, limit=1), None)
@@ -182,16 +182,18 @@ def _require_journal_with_backup_entry(folder: StateFolder, backup: Backup, seco
         raise OperatorError(f"entry {backup.sequence} of this memory is not the one in the backup")
 
 
-def _restore_staff(folder: StateFolder, second: Path, backup_roster: Roster, *, has_journal: bool) -> str:
+def _restore_staff(
+    folder: StateFolder, second_folder: Path, backup_roster: Roster, *, has_journal: bool
+) -> str:
     """Restore the backup's staff; return as text what was done.
 
     If the machine has a journal, and this records another roster, leave the machine's staff unchanged.
     """
     if has_journal:
         try:
-            read_recorded_roster(folder.root, second).check_roster(backup_roster)
+            read_recorded_roster(folder.root, second_folder).check_roster(backup_roster)
         except RosterError as error:
             return f"staff: left as it is (the backup's roster: {str(error).rpartition(': ')[2]})"
-    (second / folder.staff.name).unlink(missing_ok=True)
+    (second_folder / folder.staff.name).unlink(missing_ok=True)
     backup_roster.write_to(folder.staff)
     return "staff: restored"

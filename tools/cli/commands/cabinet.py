@@ -138,7 +138,7 @@ class _RemarkFinder:
             limit_cents = load_profile(cabinet.machine.profile).play.bet_limit_cents
         return cls(definitions, limit_cents)
 
-    def iter_game_remarks(self, key: str, slot: GameTable, game: Game) -> Iterator[ConfigFault]:
+    def iter_game_remarks(self, key: str, game_table: GameTable, game: Game) -> Iterator[ConfigFault]:
         """Yield the remarks on one game of the cabinet file.
 
         One remark says that the machine has played another definition with the same version; others name
@@ -147,7 +147,7 @@ class _RemarkFinder:
         if self.played_definitions:
             yield from self._iter_conflicts(key, game)
         with suppress(PaytableError, OperatorError):
-            yield from self._iter_reduced_limits(key, slot, game)
+            yield from self._iter_reduced_limits(key, game_table, game)
 
     def _iter_conflicts(self, key: str, game: Game) -> Iterator[ConfigFault]:
         """Yield a remark if the machine has played another definition under the game's version."""
@@ -159,11 +159,11 @@ class _RemarkFinder:
                 remark = f"{words}: give this one a new game.version"
                 yield ConfigFault(key, remark, is_fatal=False, is_warning_only=True)
 
-    def _iter_reduced_limits(self, key: str, slot: GameTable, game: Game) -> Iterator[ConfigFault]:
+    def _iter_reduced_limits(self, key: str, game_table: GameTable, game: Game) -> Iterator[ConfigFault]:
         """Yield a remark for each denomination at which the jurisdiction's bet limit reduces a table's own limits."""
         if self.limit_cents is None:
             return
-        for cents in slot.denominations_cents or game.denominations_cents:
+        for cents in game_table.denominations_cents or game.denominations_cents:
             most_on = game.rules.find_highest_bet(self.limit_cents // cents)
             reductions = [
                 f"{format_count(most_on[spot.id], 'credit')} on {spot.id} (the game's definition: {spot.bet_max:,})"

@@ -53,7 +53,10 @@ from tools.cli.whole_number import parse_whole_number
 
 #: The option that names the folder of the second copy.
 _SECOND_OPTION = click.option(
-    "--second", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
+    "--second",
+    "second_folder",
+    type=click.Path(path_type=Path),
+    help="The folder of the memory's second copy.",
 )
 #: The states of tickets that may still be redeemed.
 _REDEEMABLE_STATES = (TicketState.RESERVED, TicketState.ISSUED, TicketState.PENDING, TicketState.EXPIRED)
@@ -82,14 +85,14 @@ class _AmountFormatter:
 @STATE_OPTION
 @_SECOND_OPTION
 @add_format_options
-def inspect_(*, state: Path | None, second: Path | None, output_format: OutputFormat) -> None:
+def inspect_(*, state: Path | None, second_folder: Path | None, output_format: OutputFormat) -> None:
     """Show what can be read of a damaged memory: the meters in both copies, and every claim (an amount owed).
 
     A meter or claim is suspect if the copies differ on it. `egm audit clear` must state for each claim whether
     it is carried over, was paid, or is ended. Exit status 1 if the memory is damaged.
     """
-    folder = find_memory_folder(state, second)
-    result = inspect_claims(folder, FEATURES, second_dir=second)
+    folder = find_memory_folder(state, second_folder)
+    result = inspect_claims(folder, FEATURES, second_dir=second_folder)
     inspection = result.inspection
     money = _AmountFormatter(find_currency(inspection.both_copies.visitor.rules))
     unfinished_clear = "a clear was started and not completed: `egm audit clear` completes it"
@@ -109,10 +112,10 @@ def inspect_(*, state: Path | None, second: Path | None, output_format: OutputFo
             else [_build_meter_table(result)]
         ),
         _build_claim_table(result.proposals, money),
-        _build_ticket_table(folder, second),
+        _build_ticket_table(folder, second_folder),
         document=_build_document(result),
         text_before="\n".join(introduction),
-        text_after=_describe_next_step(result, folder, second),
+        text_after=_describe_next_step(result, folder, second_folder),
     )
     if _is_damaged(result):
         raise SystemExit(1)
@@ -125,7 +128,7 @@ def _is_damaged(result: ClaimInspection) -> bool:
     return bool(reason) or not (inspection.copies_agree and inspection.is_complete)
 
 
-def _describe_next_step(result: ClaimInspection, folder: Path, second: Path | None) -> str:
+def _describe_next_step(result: ClaimInspection, folder: Path, second_folder: Path | None) -> str:
     """Return as text what staff must do next; the text has the challenge that `egm audit clear` requires."""
     inspection = result.inspection
     challenge = f"challenge {inspection.challenge}"
@@ -136,7 +139,7 @@ def _describe_next_step(result: ClaimInspection, folder: Path, second: Path | No
         mends = f"start the machine: it makes the {damaged} copy again from the {intact}; nothing is lost"
         return f"next: {mends}\n{challenge}"
     words = ["egm", "audit", "clear", "--state", str(folder)]
-    words += ["--second", str(second)] if second is not None else []
+    words += ["--second", str(second_folder)] if second_folder is not None else []
     words += ["--person", "NUMBER", "--second-person", "NUMBER", "--reason", "WHY"]
     words += ["--challenge", inspection.challenge, "--carry-others"]
     comparison_advice = (
@@ -273,14 +276,17 @@ def _build_claim_table(proposals: tuple[ProposedClaim, ...], money: _AmountForma
     return Table(columns, rows, title="Claims on the machine", empty_text="no claim")
 
 
-def _build_ticket_table(folder: Path, second: Path | None) -> Table:
+def _build_ticket_table(folder: Path, second_folder: Path | None) -> Table:
     """Return a table of the tickets that the ticket ledger shows as redeemable.
 
-    ``folder`` and ``second`` are the folders of the memory's two copies. No journal is read. If the ledger cannot be
-    opened, the table is empty.
+    ``folder`` and ``second_folder`` are the folders of the memory's two copies. No journal is read. If the
+    ledger cannot be opened, the table is empty.
     """
     rows: list[tuple[object, ...]] = []
-    with suppress(OperatorError, LocalError), open_machine_ledger(folder, second_folder=second) as store:
+    with (
+        suppress(OperatorError, LocalError),
+        open_machine_ledger(folder, second_folder=second_folder) as store,
+    ):
         for record in store.iter_records(*_REDEEMABLE_STATES):
             at = record.moves[-1].action_time.isoformat(timespec="seconds")
             ticket = record.ticket
@@ -345,7 +351,7 @@ def _parse_decisions(
 def clear_(
     *,
     state: Path | None,
-    second: Path | None,
+    second_folder: Path | None,
     person: str,
     second_person: str,
     reason: str,
@@ -364,10 +370,10 @@ def clear_(
     folder = state or find_default_state_folder()
     try:
         if is_clear_unfinished(folder):
-            evidence = finish_memory_clear(folder, now=_read_clock, second_dir=second)
+            evidence = finish_memory_clear(folder, now=_read_clock, second_dir=second_folder)
             echo(f"the clear that was started is completed; the evidence is in {evidence}")
             return
-        result = inspect_claims(folder, FEATURES, second_dir=second)
+        result = inspect_claims(folder, FEATURES, second_dir=second_folder)
         if carry_others:
             other_ids = (
                 proposal.id
@@ -379,7 +385,7 @@ def clear_(
                 **decisions,
             }
         roster, proof = _prove_identities(
-            folder, second, result, (person, second_person), without_roster=without_roster
+            folder, second_folder, result, (person, second_person), without_roster=without_roster
         )
         decided = prepare_clearance(
             result,
@@ -390,8 +396,10 @@ def clear_(
             challenge=challenge,
             roster=proof,
         )
-        evidence = clear_memory(folder, decided, now=_read_clock, second_dir=second, machine_id=machine_id)
-        carry_over_roster(roster, folder, second, machine_id, now=_read_clock)
+        evidence = clear_memory(
+            folder, decided, now=_read_clock, second_dir=second_folder, machine_id=machine_id
+        )
+        carry_over_roster(roster, folder, second_folder, machine_id, now=_read_clock)
     except JournalError as error:
         raise click.ClickException(str(error)) from error
     echo(f"cleared; the evidence is in {evidence}")
@@ -404,9 +412,9 @@ def _read_clock() -> datetime:
 
 def _prove_identities(
     folder: Path,
-    second: Path | None,
+    second_folder: Path | None,
     result: ClaimInspection,
-    numbers: tuple[str, str],
+    staff_numbers: tuple[str, str],
     *,
     without_roster: bool,
 ) -> tuple[Roster, str]:
@@ -414,7 +422,7 @@ def _prove_identities(
 
     Raises ClickException if a check fails, or if the roster is not the one recorded in the memory.
     """
-    roster, roster_error = _load_roster(folder, second, result)
+    roster, roster_error = _load_roster(folder, second_folder, result)
     if roster_error and not without_roster:
         raise click.ClickException(
             f"{roster_error}: nobody can prove their identity. Restore the roster, or clear --without-roster,"
@@ -422,15 +430,15 @@ def _prove_identities(
         )
     if roster_error:
         return Roster(), f"not proved: {roster_error}"
-    for number in numbers if roster.people else ():
+    for number in staff_numbers if roster.people else ():
         authenticate_for(roster, number, Permission.CLEAR_MEMORY)
     return roster, "proved by PIN" if roster.people else "nobody was ever enrolled"
 
 
-def _load_roster(folder: Path, second: Path | None, result: ClaimInspection) -> tuple[Roster, str]:
+def _load_roster(folder: Path, second_folder: Path | None, result: ClaimInspection) -> tuple[Roster, str]:
     """Return the staff roster, and the reason why it cannot be trusted ("" if it can)."""
     path = StateFolder(folder).staff
-    spare = (second or folder / SECOND_FOLDER) / path.name
+    spare = (second_folder or folder / SECOND_FOLDER) / path.name
     try:
         roster, _ = load_recorded_roster(path, spare, result.newest_recorded_roster)
     except OperatorError as error:

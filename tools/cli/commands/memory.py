@@ -20,7 +20,10 @@ from tools.cli.terminal import echo
 
 #: The option that names the folder of the second copy.
 _SECOND_OPTION = click.option(
-    "--second", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
+    "--second",
+    "second_folder",
+    type=click.Path(path_type=Path),
+    help="The folder of the memory's second copy.",
 )
 
 
@@ -33,10 +36,10 @@ def command() -> None:
 @STATE_OPTION
 @_SECOND_OPTION
 @add_format_options
-def show(state: Path | None, second: Path | None, *, output_format: OutputFormat) -> None:
+def show(state: Path | None, second_folder: Path | None, *, output_format: OutputFormat) -> None:
     """Print what each medium is, and whether both belong to this machine; the machine may be running."""
-    folder = find_memory_folder(state, second)
-    second_folder = second or folder / SECOND_FOLDER
+    folder = find_memory_folder(state, second_folder)
+    second_folder = second_folder or folder / SECOND_FOLDER
     storage = DiskStorage()
     rows, unlabelled = [], []
     for medium_name, medium_folder in zip(MediumName, (folder, second_folder), strict=True):
@@ -69,15 +72,15 @@ def show(state: Path | None, second: Path | None, *, output_format: OutputFormat
 @_SECOND_OPTION
 @click.option("--person", required=True, help="Your staff number.")
 @click.option("--reason", type=REASON_TYPE, required=True, help="Why the medium is replaced.")
-def replace(state: Path | None, second: Path | None, person: str, reason: str) -> None:
+def replace(state: Path | None, second_folder: Path | None, person: str, reason: str) -> None:
     """Register the medium mounted at --second as the new second medium; the machine copies to it at its next start."""
     folder = state or find_default_state_folder()
-    roster = load_roster(folder, second)
+    roster = load_roster(folder, second_folder)
     if roster.people:
         authenticate_for(roster, person, Permission.CLEAR_MEMORY)
     try:
         label = replace_second(
-            DiskStorage(), folder, second or folder / SECOND_FOLDER, f"{person}: {reason.strip()}"
+            DiskStorage(), folder, second_folder or folder / SECOND_FOLDER, f"{person}: {reason.strip()}"
         )
     except JournalError as error:
         raise click.ClickException(str(error)) from error

@@ -226,11 +226,11 @@ def _sign_readout(document: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _build_table(
-    split: tuple[str, ...], cells: Iterable[tuple[tuple[str, ...], int]], shape: _MeterFormat
+    dimension_names: tuple[str, ...], cells: Iterable[tuple[tuple[str, ...], int]], meter_format: _MeterFormat
 ) -> Table:
-    """Return a table of meter values: the meter's name, its value of each dimension in ``split``, its value."""
-    columns: Columns = ("meter", *split, Column("value", is_right_aligned=True), "unit")
-    return Table(columns, ((*names, *shape.format_cells(names[0], value)) for names, value in cells))
+    """Return a table of meter values: the meter's name, its value of each named dimension, its value."""
+    columns: Columns = ("meter", *dimension_names, Column("value", is_right_aligned=True), "unit")
+    return Table(columns, ((*names, *meter_format.format_cells(names[0], value)) for names, value in cells))
 
 
 def _is_split_by(name: str, dimension: str) -> bool:
@@ -243,7 +243,7 @@ def _is_split_by(name: str, dimension: str) -> bool:
 
 
 def _print_split(
-    reading: MeterReading, dimension: str, shape: _MeterFormat, output_format: OutputFormat
+    reading: MeterReading, dimension: str, meter_format: _MeterFormat, output_format: OutputFormat
 ) -> None:
     """Print the meters split by a dimension, such as the game."""
     names = [n for n in reading.values if ".since_" not in n and _is_split_by(n, dimension)]
@@ -251,4 +251,4 @@ def _print_split(
     cells = (
         ((name, part or "-"), value) for name, parts in split.items() for part, value in sorted(parts.items())
     )
-    show(output_format, _build_table((dimension,), cells, shape), document=split)
+    show(output_format, _build_table((dimension,), cells, meter_format), document=split)

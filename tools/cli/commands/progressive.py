@@ -261,7 +261,7 @@ def _create_exporter(readings: Readings, port: int) -> MetricsExporter:
 async def _serve(
     store: str | None,
     definitions: tuple[LevelDefinition, ...],
-    slot: ProgressiveLinkTable,
+    link_table: ProgressiveLinkTable,
     admit: tuple[str, ...],
     vault: SecretStore | None,
     readings: Readings,
@@ -277,7 +277,9 @@ async def _serve(
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop_event.set)
     is_lost = False
-    while (level_store := await _open_store(store, stop_event, stand_by=stand_by, lost=is_lost)) is not None:
+    while (
+        level_store := await _open_store(store, stop_event, stand_by=stand_by, was_lost=is_lost)
+    ) is not None:
         try:
             controller = Controller(level_store, SystemClock().now, vault)
             controller.record_software_check(software)
@@ -287,7 +289,9 @@ async def _serve(
             for machine in admit:
                 controller.admit_machine(machine)
             signs = SignBook(level_store, SystemClock().now, time.monotonic_ns, print_with_time)
-            service = ControllerService(controller, slot, echo, signs=signs, observe=readings.replace_figures)
+            service = ControllerService(
+                controller, link_table, echo, signs=signs, observe=readings.replace_figures
+            )
             await _run_until(service, stop_event)
         except StoreLostError as error:
             is_lost = True
@@ -311,19 +315,19 @@ async def _run_until(service: ControllerService, stop_event: asyncio.Event) -> N
 
 
 async def _open_store(
-    store: str | None, stop_event: asyncio.Event, *, stand_by: bool, lost: bool
+    store_name: str | None, stop_event: asyncio.Event, *, stand_by: bool, was_lost: bool
 ) -> Store | None:
     """Open and return the controller's store; return None if ``stop_event`` is set first.
 
-    With ``stand_by``, wait while another controller uses the store. If the store was ``lost``, also wait
-    until its server is available again; by then another controller may use it.
+    With ``stand_by``, wait while another controller uses the store. With ``was_lost``, also wait until its
+    server is available again; by then another controller may use it.
     """
     last_message = ""
     while not stop_event.is_set():
         try:
-            return open_store(store)
+            return open_store(store_name)
         except (OperatorError, StoreLostError) as error:
-            if not lost and not (stand_by and isinstance(error, StoreBusyError)):
+            if not was_lost and not (stand_by and isinstance(error, StoreBusyError)):
                 raise
             if str(error) != last_message:
                 last_message = str(error)
@@ -337,7 +341,7 @@ async def _open_store(
 @add_format_options
 def show(*, store: str | None, output_format: OutputFormat) -> None:
     """Show the amount of every level, its sources, and whether they balance exactly (I-05, I-14)."""
-    with open_controller(store, to_read=True) as controller:
+    with open_controller(store, read_only=True) as controller:
         controller.verify_levels()
         records = controller.list_level_records()
     amounts = ("shows", "base", "limit", "hidden", "overflow", "contributed", "hits", "paid", "stake")
@@ -380,7 +384,7 @@ def _format_amount(value: Any) -> str:
 @add_format_options
 def register(*, store: str | None, output_format: OutputFormat) -> None:
     """List every hit: machine, combination, time, amount, payment method (I-17)."""
-    with open_controller(store, to_read=True) as controller:
+    with open_controller(store, read_only=True) as controller:
         hits = controller.read_win_register()
     columns: Columns = (
         "level",
@@ -415,7 +419,7 @@ def register(*, store: str | None, output_format: OutputFormat) -> None:
 @add_format_options
 def daily(*, store: str | None, output_format: OutputFormat) -> None:
     """List the last amount that each progressive level displayed on each day (I-16)."""
-    with open_controller(store, to_read=True) as controller:
+    with open_controller(store, read_only=True) as controller:
         lines = controller.list_daily_amounts()
     rows = ((day, level, at[11:19], cents) for day, level, at, cents in lines)
     columns: Columns = ("day", "level", "last shown", build_number_column("minor units", "cents"))

@@ -55,7 +55,7 @@ def status(*, store: str | None, output_format: OutputFormat) -> None:
     one. `never` means that it has not connected yet, or has no linked level. The exit status is 1 if a sign
     is dark or not reporting (Québec by-law, s.91).
     """
-    with open_controller(store, to_read=True) as controller:
+    with open_controller(store, read_only=True) as controller:
         link_status = _read_status(controller)
     signs = (
         (
@@ -132,7 +132,7 @@ def held(*, store: str | None, output_format: OutputFormat) -> None:
     if it is not between the award and the amount that the machine showed. Until a ruling, the level pays only
     the award, and the operator bears the difference.
     """
-    with open_controller(store, to_read=True) as controller, controller.open_read_session() as session:
+    with open_controller(store, read_only=True) as controller, controller.open_read_session() as session:
         held_claims = [asdict(claim) for claim in session.list_held_claims()]
     columns: Columns = (
         "claim",
@@ -153,7 +153,7 @@ def held(*, store: str | None, output_format: OutputFormat) -> None:
 @click.argument("claim")
 @click.argument("ruling", type=click.Choice((RULING_AWARD, RULING_DECLINE)))
 @click.option("--person", required=True, help="your staff number")
-@click.option("--second", required=True, help="the second person's staff number")
+@click.option("--second", "second_person", required=True, help="the second person's staff number")
 @click.option("--reason", type=REASON_TYPE, required=True, help="The reason; it is recorded.")
 @click.option(
     "--state",
@@ -162,18 +162,24 @@ def held(*, store: str | None, output_format: OutputFormat) -> None:
 )
 @STORE_OPTION
 def rule(
-    claim: str, ruling: str, person: str, second: str, reason: str, state: Path | None, store: str | None
+    claim: str,
+    ruling: str,
+    person: str,
+    second_person: str,
+    reason: str,
+    state: Path | None,
+    store: str | None,
 ) -> None:
     """Rule on a held CLAIM or payment; two enrolled people sign.
 
     award: the claim gets the amount that the level shows, or the level bears the held payment. decline: the
     claim gets nothing, or the operator bears the difference of the payment.
     """
-    with open_controller(store, to_read=True) as controller, controller.open_read_session() as session:
+    with open_controller(store, read_only=True) as controller, controller.open_read_session() as session:
         find_claim_to_rule_on(session, claim)
     roster = load_roster(state or find_default_state_folder())
     persons = tuple(
-        authenticate_for(roster, number, Permission.RULE_ON_MONEY).id for number in (person, second)
+        authenticate_for(roster, number, Permission.RULE_ON_MONEY).id for number in (person, second_person)
     )
     with open_controller(store) as controller:
         controller.rule_on_claim(claim, ruling, persons, reason)
@@ -188,7 +194,7 @@ def prizes(*, store: str | None, output_format: OutputFormat) -> None:
 
     Each is verified first: the secret matches its commitment, and no earlier wager reached it.
     """
-    with open_controller(store, to_read=True) as controller:
+    with open_controller(store, read_only=True) as controller:
         controller.verify_levels()
         with controller.open_read_session() as session:
             prize_rows = [

@@ -48,7 +48,10 @@ _STYLE_BY_RECORD_STATE = {"right": GOOD_STYLE, "erased": {}, "altered": BAD_STYL
 _STYLE_BY_VERDICT = {"judge": BAD_STYLE, "usual": GOOD_STYLE}
 #: The option that names the folder of the second copy.
 MEDIUM_OPTION = click.option(
-    "--second-copy", "medium", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
+    "--second-copy",
+    "second_folder",
+    type=click.Path(path_type=Path),
+    help="The folder of the memory's second copy.",
 )
 
 
@@ -194,7 +197,7 @@ def _find_unit(meter: str, currency: str) -> str:
 @STATE_OPTION
 @MEDIUM_OPTION
 @add_format_options
-def identities(*, state: Path | None, medium: Path | None, output_format: OutputFormat) -> None:
+def identities(*, state: Path | None, second_folder: Path | None, output_format: OutputFormat) -> None:
     """Print the persons paid by hand or excluded; compare each record with its commitment in the journal.
 
     For management only: names are shown in clear. Exit status 1 if a record is missing or altered.
@@ -209,7 +212,7 @@ def identities(*, state: Path | None, medium: Path | None, output_format: Output
             }
     except JournalError as error:
         raise click.ClickException(str(error)) from error
-    rows = _compare_records(folder, medium, promised)
+    rows = _compare_records(folder, second_folder, promised)
     record_column = Column(
         "record", style=lambda state_text: _STYLE_BY_RECORD_STATE.get(state_text, DOUBT_STYLE)
     )
@@ -218,16 +221,18 @@ def identities(*, state: Path | None, medium: Path | None, output_format: Output
     raise SystemExit(1 if any(row["record"] in {"altered", "missing"} for row in rows) else 0)
 
 
-def _compare_records(folder: Path, medium: Path | None, promised: dict[str, int]) -> list[dict[str, Any]]:
-    """Return one row for each identity record, compared with its commitment in the journal (``promised``).
+def _compare_records(
+    folder: Path, second_folder: Path | None, entry_number_by_commitment: dict[str, int]
+) -> list[dict[str, Any]]:
+    """Return one row for each identity record, compared with its commitment in the journal.
 
     The row's state is right, erased, altered, missing, or not committed to.
     """
     rows: list[dict[str, Any]] = []
-    identities_store = _open_register(folder, medium)
+    identities_store = _open_register(folder, second_folder)
     try:
         for record in identities_store.iter_records():
-            entry = promised.pop(record.commitment, None)
+            entry = entry_number_by_commitment.pop(record.commitment, None)
             state = "erased" if record.fields is None else "right" if record.matches_commitment else "altered"
             rows.append(
                 {
@@ -241,7 +246,9 @@ def _compare_records(folder: Path, medium: Path | None, promised: dict[str, int]
     finally:
         identities_store.close()
     missing_record = {"time_utc": "", "subject": "", "fields": None, "record": "missing"}
-    return rows + [{"entry": entry, **missing_record} for entry in sorted(promised.values())]
+    return rows + [
+        {"entry": entry, **missing_record} for entry in sorted(entry_number_by_commitment.values())
+    ]
 
 
 @command.command()
@@ -254,9 +261,9 @@ def _compare_records(folder: Path, medium: Path | None, promised: dict[str, int]
     type=DayParameter(),
     help="Erase records older than this day.",
 )
-def erase(*, state: Path | None, medium: Path | None, before: datetime) -> None:
+def erase(*, state: Path | None, second_folder: Path | None, before: datetime) -> None:
     """Erase names and documents of persons whose retention time is over; the journal stays intact."""
-    identities_store = _open_register(state or find_default_state_folder(), medium)
+    identities_store = _open_register(state or find_default_state_folder(), second_folder)
     try:
         count = identities_store.erase_before(before.replace(tzinfo=UTC))
     finally:
@@ -264,9 +271,9 @@ def erase(*, state: Path | None, medium: Path | None, before: datetime) -> None:
     echo(f"{count} erased")
 
 
-def _open_register(folder: Path, medium: Path | None) -> IdentityRegister:
+def _open_register(folder: Path, second_folder: Path | None) -> IdentityRegister:
     """Open the identity register of a state folder. Raises ClickException if there is none."""
-    second = medium or folder / SECOND_FOLDER
+    second = second_folder or folder / SECOND_FOLDER
     if not any((place / IDENTITY_FILE_NAME).exists() for place in (folder, second)):
         raise click.ClickException(f"{folder / IDENTITY_FILE_NAME}: there is no identity register")
     try:

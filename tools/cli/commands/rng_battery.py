@@ -132,7 +132,7 @@ def battery(
 def _write_report(
     verdicts: "Sequence[GameVerdict]",
     alpha: float,
-    read: Callable[[int], bytes],
+    read_raw_bytes: Callable[[int], bytes],
     json_file: Path | None,
     html_file: Path | None,
 ) -> list[str]:
@@ -144,7 +144,7 @@ def _write_report(
 
     def read_bytes(count: int) -> bytes:
         """Return ``count`` bytes of the generator's output, read in blocks of the maximum request size."""
-        return b"".join(read(min(65_536, count - at)) for at in range(0, count, 65_536))
+        return b"".join(read_raw_bytes(min(65_536, count - at)) for at in range(0, count, 65_536))
 
     words = [*click.get_current_context().command_path.split(), *_list_given_options()]
     report = build_report(

@@ -88,8 +88,8 @@ def _open_browser_sockets(name: str, port: int) -> tuple[int, int]:
 def _build_screen_process(
     name: str,
     arguments: Sequence[str],
-    display: "_ScreenOptions",
-    address: Path,
+    screen_options: "_ScreenOptions",
+    address_file: Path,
     port: int = 0,
     *,
     closing_ends_cabinet: bool = False,
@@ -98,13 +98,13 @@ def _build_screen_process(
 
     A browser screen receives its listening socket; it is ready when it has written its address to a file.
     """
-    descriptors = _open_browser_sockets(name, port) if display.mode == "web" else ()
+    descriptors = _open_browser_sockets(name, port) if screen_options.mode == "web" else ()
     door = ("--held", *map(str, descriptors)) if descriptors else ()
-    command = build_python_command("egm.screen", *arguments, "--mode", display.mode, *door)
+    command = build_python_command("egm.screen", *arguments, "--mode", screen_options.mode, *door)
     return _CabinetProcess(
         name,
         command,
-        address if descriptors else None,
+        address_file if descriptors else None,
         prints_to_terminal=True,
         closing_ends_cabinet=closing_ends_cabinet,
         passed_descriptors=descriptors,
@@ -331,7 +331,11 @@ class _Supervisor:
         stopped.cancel()
 
     def _should_end_cabinet(
-        self, child: _CabinetProcess, status: int | None, ends: int, since_first_s: float
+        self,
+        child: _CabinetProcess,
+        exit_status: int | None,
+        end_count: int,
+        seconds_since_first_start: float,
     ) -> bool:
         """Return whether the end of the process ``child`` ends the whole cabinet.
 
@@ -339,20 +343,23 @@ class _Supervisor:
         too many restarts. Any other process ends it only with an operator error soon after its first start.
         """
         if not child.is_machine:
-            return status == _OPERATOR_ERROR_EXIT_CODE and since_first_s < _FAILED_START_SECONDS_MAX
-        if status in {_OPERATOR_ERROR_EXIT_CODE, _FILE_CHANGED_EXIT_CODE}:
+            return (
+                exit_status == _OPERATOR_ERROR_EXIT_CODE
+                and seconds_since_first_start < _FAILED_START_SECONDS_MAX
+            )
+        if exit_status in {_OPERATOR_ERROR_EXIT_CODE, _FILE_CHANGED_EXIT_CODE}:
             return True
-        if ends >= _RESTARTS_MAX:
-            echo(f"egm: the {child.name} ended {ends} times within a minute", err=True)
-        return ends >= _RESTARTS_MAX
+        if end_count >= _RESTARTS_MAX:
+            echo(f"egm: the {child.name} ended {end_count} times within a minute", err=True)
+        return end_count >= _RESTARTS_MAX
 
 
-def _compute_restart_pause_s(ends: int) -> float:
-    """Return the pause before a process is restarted, in seconds; it has ended ``ends`` times within a minute."""
+def _compute_restart_pause_s(end_count: int) -> float:
+    """Return the pause before a process is restarted, in seconds; it has ended ``end_count`` times within a minute."""
     return (
         0.0
-        if ends < _IMMEDIATE_RESTARTS_MAX
-        else min(_RESTART_PAUSE_MAX_S, 2.0 ** (ends - _IMMEDIATE_RESTARTS_MAX))
+        if end_count < _IMMEDIATE_RESTARTS_MAX
+        else min(_RESTART_PAUSE_MAX_S, 2.0 ** (end_count - _IMMEDIATE_RESTARTS_MAX))
     )
 
 

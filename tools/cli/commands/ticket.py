@@ -90,13 +90,19 @@ def _check_picture_suffix(_: click.Context, __: click.Parameter, value: Path) ->
 
 #: The option that names the folder of the second copy.
 _medium_option = click.option(
-    "--second-copy", "medium", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
+    "--second-copy",
+    "second_folder",
+    type=click.Path(path_type=Path),
+    help="The folder of the memory's second copy.",
 )
 #: The option with the staff number of the person who acts.
 _person_option = click.option("--person", required=True, help="Your staff number.")
 #: The option with the staff number of the second person.
 _second_option = click.option(
-    "--second", default="", help="The second person's staff number, if the jurisdiction requires one."
+    "--second",
+    "second_person",
+    default="",
+    help="The second person's staff number, if the jurisdiction requires one.",
 )
 #: The option with the reason.
 _reason_option = click.option("--why", type=REASON_TYPE, required=True, help="The reason; it is recorded.")
@@ -138,46 +144,50 @@ def _report_ledger_errors() -> Iterator[None]:
 
 
 @contextmanager
-def _open_ledger_read_only(state: Path | None, medium: Path | None) -> Iterator[TicketStore]:
+def _open_ledger_read_only(state: Path | None, second_folder: Path | None) -> Iterator[TicketStore]:
     """Open the ticket ledger for reading only; nothing is written, even if it is damaged."""
     with (
         _report_ledger_errors(),
-        open_machine_ledger(state or find_default_state_folder(), second_folder=medium) as store,
+        open_machine_ledger(state or find_default_state_folder(), second_folder=second_folder) as store,
     ):
         yield store
 
 
 @contextmanager
-def _open_cage(state: Path | None, medium: Path | None, person: str, second: str) -> Iterator[TicketCage]:
+def _open_cage(
+    state: Path | None, second_folder: Path | None, person: str, second_person: str
+) -> Iterator[TicketCage]:
     """Open the ticket ledger for enrolled staff, each of whom must enter a PIN now."""
     with (
         _report_ledger_errors(),
-        open_cage(state or find_default_state_folder(), medium, person, second, SystemClock()) as cage,
+        open_cage(
+            state or find_default_state_folder(), second_folder, person, second_person, SystemClock()
+        ) as cage,
     ):
         yield cage
 
 
-def _make_cage_command(act: Callable[..., str]) -> Callable[..., None]:
-    """Return a CLI command with which staff act on a ticket; ``act`` does so and returns a text about it."""
+def _make_cage_command(cage_action: Callable[..., str]) -> Callable[..., None]:
+    """Return a CLI command with which staff act on a ticket; ``cage_action`` does so and returns a text about it."""
 
     @_number_argument
     @STATE_OPTION
     @_medium_option
     @_person_option
     @_second_option
-    @wraps(act)
+    @wraps(cage_action)
     def run_action(
         number: str,
         *,
         state: Path | None,
-        medium: Path | None,
+        second_folder: Path | None,
         person: str,
-        second: str,
+        second_person: str,
         **action_options: Any,
     ) -> None:
         """Run the action on a ticket after checking the PINs of both people, and print what was done."""
-        with _open_cage(state, medium, person, second) as cage:
-            text = act(cage, number, **action_options)
+        with _open_cage(state, second_folder, person, second_person) as cage:
+            text = cage_action(cage, number, **action_options)
         echo(text)
 
     return run_action
@@ -192,9 +202,9 @@ def _is_clock_trusted(folder: Path, clock: Clock) -> bool:
         return Timekeeper(clock).is_clock_trusted
 
 
-def _format_state(record: TicketRecord, at: datetime | None) -> str:
-    """Return the state of a ticket as text; ``at`` is the current time, or None if it is not known."""
-    return TicketState.EXPIRED.value if at is not None and record.is_expired_at(at) else record.state.value
+def _format_state(record: TicketRecord, now: datetime | None) -> str:
+    """Return the state of a ticket as text; ``now`` is the current time, or None if it is not known."""
+    return TicketState.EXPIRED.value if now is not None and record.is_expired_at(now) else record.state.value
 
 
 def _read_plausible_time(folder: Path) -> datetime | None:
@@ -213,23 +223,25 @@ def _format_ticket_amount(ticket: Ticket) -> str:
     return _format_money(ticket.amount_cents, ticket.currency)
 
 
-def _format_time(at: datetime) -> str:
+def _format_time(time_utc: datetime) -> str:
     """Return a time as text, to the second."""
-    return f"{at:%Y-%m-%d %H:%M:%S}"
+    return f"{time_utc:%Y-%m-%d %H:%M:%S}"
 
 
 #: The column of amounts.
 _AMOUNT_COLUMN: Final = Column("amount", is_right_aligned=True)
 
 
-def _build_ticket_data(record: TicketRecord, number: str, at: datetime | None = None) -> dict[str, Any]:
-    """Return a ticket's fields and its ledger moves as JSON data, with ``number`` as the number shown."""
-    ticket = json.loads(record.ticket.to_json()) | {"number": number}
+def _build_ticket_data(
+    record: TicketRecord, ticket_number: str, now: datetime | None = None
+) -> dict[str, Any]:
+    """Return a ticket's fields and its ledger moves as JSON data, with ``ticket_number`` as the number shown."""
+    ticket = json.loads(record.ticket.to_json()) | {"number": ticket_number}
     moves = [
         {"at": move.action_time.isoformat(), "action": move.action.value, "by": move.actor}
         for move in record.moves
     ]
-    return {"state": _format_state(record, at), "ticket": ticket, "moves": moves}
+    return {"state": _format_state(record, now), "ticket": ticket, "moves": moves}
 
 
 def _write_ticket(ticket: Ticket, template: TicketTemplate, language: str, output: Path) -> None:
@@ -248,11 +260,13 @@ def command() -> None:
 @STATE_OPTION
 @_medium_option
 @add_format_options
-def check(number: str, *, state: Path | None, medium: Path | None, output_format: OutputFormat) -> None:
+def check(
+    number: str, *, state: Path | None, second_folder: Path | None, output_format: OutputFormat
+) -> None:
     """Print what a ticket is worth and its state. Exit status 1 unless it may be redeemed."""
     if not is_ticket_number(number):
         raise click.ClickException(_REFUSAL_TEXT_BY_REASON[TicketRefusalReason.MISREAD])
-    with _open_ledger_read_only(state, medium) as store:
+    with _open_ledger_read_only(state, second_folder) as store:
         record = store.find_ticket(number)
     if record is None:
         raise click.ClickException(_REFUSAL_TEXT_BY_REASON[TicketRefusalReason.UNKNOWN])
@@ -289,10 +303,15 @@ def check(number: str, *, state: Path | None, medium: Path | None, output_format
 @_medium_option
 @add_format_options
 def list_(
-    *, state: Path | None, medium: Path | None, only: tuple[str, ...], last: int, output_format: OutputFormat
+    *,
+    state: Path | None,
+    second_folder: Path | None,
+    only: tuple[str, ...],
+    last: int,
+    output_format: OutputFormat,
 ) -> None:
     """List tickets, newest first; the numbers of those still owed are masked."""
-    with _open_ledger_read_only(state, medium) as store:
+    with _open_ledger_read_only(state, second_folder) as store:
         records = list(islice(store.iter_records(*(TicketState(value) for value in only)), last))
     at = _read_plausible_time(state or find_default_state_folder())
     rows = (
@@ -318,7 +337,7 @@ def list_(
 @_medium_option
 @add_format_options
 def report(
-    *, state: Path | None, medium: Path | None, serial: str | None, output_format: OutputFormat
+    *, state: Path | None, second_folder: Path | None, serial: str | None, output_format: OutputFormat
 ) -> None:
     """Print number and value of the tickets by state and kind, and the amount owed.
 
@@ -326,7 +345,7 @@ def report(
     1 if they differ.
     """
     folder = state or find_default_state_folder()
-    with _open_ledger_read_only(state, medium) as store:
+    with _open_ledger_read_only(state, second_folder) as store:
         moves = store.verify_moves()
         sums = store.list_totals()
         with open_view(folder, check_pages=True) as view:
@@ -371,12 +390,12 @@ def report(
 @STATE_OPTION
 @_medium_option
 @add_format_options
-def payees(*, state: Path | None, medium: Path | None, output_format: OutputFormat) -> None:
+def payees(*, state: Path | None, second_folder: Path | None, output_format: OutputFormat) -> None:
     """List the cage payments for which the jurisdiction requires a payee: when, what, to whom, by whom.
 
     They come from the ticket ledger; the registers of the machine itself are in `egm register`.
     """
-    with _open_ledger_read_only(state, medium) as store:
+    with _open_ledger_read_only(state, second_folder) as store:
         lines = list(iter_register_lines(store))
     document = [
         _build_ticket_data(line.record, line.record.ticket.number)
@@ -401,16 +420,16 @@ def payees(*, state: Path | None, medium: Path | None, output_format: OutputForm
 @_number_argument
 @STATE_OPTION
 @_medium_option
-def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
+def prove_(number: str, *, state: Path | None, second_folder: Path | None) -> None:
     """Print what the machine's journals alone prove about a ticket. Exit status 1 if it was redeemed at a machine.
 
     Cage payments are only in the ledger: if it is lost, check the cage's own records.
     """
     folder = state or find_default_state_folder()
     with _report_errors():
-        key = read_machine_key(folder, medium).derive_key(NUMBERS)
+        key = read_machine_key(folder, second_folder).derive_key(NUMBERS)
         answers, unread = query_all_journals(
-            folder, medium, lambda view: list(read_proofs(view, key, number))
+            folder, second_folder, lambda view: list(read_proofs(view, key, number))
         )
     proof = combine_proofs(proof for answer in answers for proof in answer)
     unread_text = "".join(f"; this journal cannot be read: {reason}" for reason in unread)
@@ -481,9 +500,11 @@ def reprint(cage: TicketCage, number: str, *, why: str, language: str, output: P
 @STATE_OPTION
 @_medium_option
 @_person_option
-@click.option("--second", required=True, help="The second person's staff number.")
+@click.option("--second", "second_person", required=True, help="The second person's staff number.")
 @_reason_option
-def restore_(*, state: Path | None, medium: Path | None, person: str, second: str, why: str) -> None:
+def restore_(
+    *, state: Path | None, second_folder: Path | None, person: str, second_person: str, why: str
+) -> None:
     """Start a new ticket ledger from what can be proved of the old one. The machine must not be running.
 
     Use it if the machine does not trust its ledger, or if an early version wrote it, without a file
@@ -491,17 +512,20 @@ def restore_(*, state: Path | None, medium: Path | None, person: str, second: st
     """
     folder = state or find_default_state_folder()
     with _report_errors():
-        roster = load_roster(folder, medium)
-        for number in (person, second):
+        roster = load_roster(folder, second_folder)
+        for number in (person, second_person):
             authenticate_for(roster, number, Permission.CLEAR_MEMORY)
-        key = read_machine_key(folder, medium)
+        key = read_machine_key(folder, second_folder)
         at = SystemClock().now().replace(microsecond=0)
-        accepted_tickets, numbers = read_all_accepted_redemptions(folder, medium), key.derive_key(NUMBERS)
+        accepted_tickets, numbers = (
+            read_all_accepted_redemptions(folder, second_folder),
+            key.derive_key(NUMBERS),
+        )
         moves, vouches = restore_ticket_ledger(
             folder,
-            medium or folder / SECOND_FOLDER,
+            second_folder or folder / SECOND_FOLDER,
             key.derive_key(LEDGER_HEAD_MAC_PURPOSE),
-            persons=(person, second),
+            persons=(person, second_person),
             reason=why,
             action_time=at,
             find_redemption=lambda number: accepted_tickets.get(compute_commitment(numbers, number)),

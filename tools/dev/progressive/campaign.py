@@ -199,7 +199,7 @@ async def _watch_values(floor: _CampaignFloor) -> None:
         floor.result.findings.append,
         name=format_sign_name("1"),
         retry_seconds=RECONNECT_SECONDS,
-        lost=lambda _: None,
+        on_lost=lambda _: None,
     )
 
 

@@ -180,17 +180,17 @@ class KenoOffice:
 
     # ------------------------------------------------------------------ tickets
     def sell(
-        self, request: Mapping[str, Json], draw: DrawSource, *, station: str, is_paid: bool = True
+        self, request: Mapping[str, Json], draw_source: DrawSource, *, station: str, is_paid: bool = True
     ) -> TicketRecord:
         """Record the selections of a slip as a ticket, and return the ticket to print (ss. 80 to 82).
 
-        ``draw`` chooses the numbers of quick picks. A ticket takes part in the next draws. Raises WagerError
+        ``draw_source`` chooses the numbers of quick picks. A ticket takes part in the next draws. Raises WagerError
         naming the invalid field of the request, and OperatorError after sales of a draw were closed until it
         is held.
         """
         counters = self._read_counters()
         self._require_open_sales(counters)
-        ticket = self.rules.draw_quick_picks(self.rules.build_ticket(request), draw)
+        ticket = self.rules.draw_quick_picks(self.rules.build_ticket(request), draw_source)
         number, first, at = counters.last_ticket + 1, counters.next_draw, self._now()
         acknowledgement = Acknowledgement(
             ticket_number=number, draws=tuple(range(first, first + ticket.draws)), recorded_at=at
@@ -272,7 +272,7 @@ class KenoOffice:
         )
         return number
 
-    def hold_draw(self, draw: DrawSource) -> DrawResult:
+    def hold_draw(self, draw_source: DrawSource) -> DrawResult:
         """Draw the numbers of the draw whose sales are closed, and settle its tickets.
 
         If the prizes exceed the draw's limit, they are reduced so that all tickets share the limit. Raises
@@ -280,7 +280,7 @@ class KenoOffice:
         """
         number, tickets = self._list_tickets_of_draw()
         definition = self.rules.definition
-        recording = RecordingDrawSource(draw)
+        recording = RecordingDrawSource(draw_source)
         every_bonus = build_bonus_options(definition, [bonus.id for bonus in definition.bonus])
         drawn_balls = self.rules.draw_balls(recording, every_bonus)
         prizes = self._compute_prizes(tickets, drawn_balls)
@@ -521,9 +521,9 @@ def read_opened_office(journal: Journal) -> OfficeOpened:
     return from_json(OfficeOpened, office_state, _OFFICE_STATE_KEY)
 
 
-def open_journal(folder: Path, now: Callable[[], datetime], second: Path | None = None) -> Journal:
+def open_journal(folder: Path, now: Callable[[], datetime], second_folder: Path | None = None) -> Journal:
     """Open and return the journal of a Keno office; only one process at a time can have it open.
 
-    ``now`` returns the time for entries; ``second`` is the folder of the second copy.
+    ``now`` returns the time for entries; ``second_folder`` is the folder of the second copy.
     """
-    return Journal.open(folder, now=now, second_dir=second, machine_id="keno-office")
+    return Journal.open(folder, now=now, second_dir=second_folder, machine_id="keno-office")

@@ -63,7 +63,7 @@ def _require_machine(name: str) -> None:
 
 
 def make_link(
-    folder: Path, machines: Iterable[str], host: str, now: datetime, signs: Iterable[str] = ("1",)
+    folder: Path, machine_names: Iterable[str], host: str, now: datetime, sign_names: Iterable[str] = ("1",)
 ) -> tuple[str, ...]:
     """Create in ``folder`` the missing certificate files of a progressive link.
 
@@ -78,11 +78,16 @@ def make_link(
     else:
         make_authority(folder, now)
     authority, _ = _load_authority(folder, now)
-    machines, certified_names = tuple(machines), []
-    for machine in machines:
+    machine_names, certified_names = tuple(machine_names), []
+    for machine in machine_names:
         _require_machine(machine)
     for name in dict.fromkeys(
-        (BROKER_CERTIFICATE_NAME, CONTROLLER_CERTIFICATE_NAME, *map(format_sign_name, signs), *machines)
+        (
+            BROKER_CERTIFICATE_NAME,
+            CONTROLLER_CERTIFICATE_NAME,
+            *map(format_sign_name, sign_names),
+            *machine_names,
+        )
     ):
         certificate = _find_current_certificate(folder, name)
         if certificate is None:
@@ -135,21 +140,21 @@ def make_certificate(folder: Path, name: str, now: datetime, hosts: Iterable[str
 
 
 def answer_request(
-    folder: Path, request: str, key: str, now: datetime, broker: tuple[str, int]
+    folder: Path, request: str, key_digest: str, now: datetime, broker_host_and_port: tuple[str, int]
 ) -> EnrolmentAnswer:
     """Sign the certificate that a machine requests; return the answer, which a person carries to the machine.
 
-    ``request`` is a PKCS #10 request (PEM), ``key`` the digest of its key as shown on the machine's screen,
-    and ``broker`` the broker's host and port. The certificate is stored with the others. If the machine has a
-    certificate of this key, that certificate is returned again, or replaced if it is not valid now. Raises
-    OperatorError if the request is invalid, or if the machine has a certificate of another key, which must be
-    revoked first.
+    ``request`` is a PKCS #10 request (PEM), ``key_digest`` the digest of its key as shown on the machine's
+    screen, and ``broker_host_and_port`` the broker's host and port. The certificate is stored with the others.
+    If the machine has a certificate of this key, that certificate is returned again, or replaced if it is not
+    valid now. Raises OperatorError if the request is invalid, or if the machine has a certificate of another
+    key, which must be revoked first.
     """
-    if not is_host_name_or_address(broker[0]):
-        raise OperatorError(f"{broker[0]!r} is neither a host name nor an address")
+    if not is_host_name_or_address(broker_host_and_port[0]):
+        raise OperatorError(f"{broker_host_and_port[0]!r} is neither a host name nor an address")
     serial, public = read_request(request)
-    if key.replace("-", "").lower() != compute_key_digest(public).replace("-", ""):
-        raise OperatorError(f"the request has the key {compute_key_digest(public)}, not {key}")
+    if key_digest.replace("-", "").lower() != compute_key_digest(public).replace("-", ""):
+        raise OperatorError(f"the request has the key {compute_key_digest(public)}, not {key_digest}")
     _require_machine(serial)
     authority, signer = _load_authority(folder, now)
     current = _find_current_certificate(folder, serial)
@@ -168,7 +173,7 @@ def answer_request(
         certificate = _sign_certificate(folder, serial, public, now)
         _store_certificate(folder, serial, certificate)
     texts = (item.public_bytes(serialization.Encoding.PEM).decode() for item in (certificate, authority))
-    return EnrolmentAnswer(*broker, *texts).with_signature(signer)
+    return EnrolmentAnswer(*broker_host_and_port, *texts).with_signature(signer)
 
 
 def _sign_certificate(
@@ -210,8 +215,8 @@ def revoke_certificate(folder: Path, name: str, now: datetime) -> None:
     _archive_certificate(folder, name, serial)
 
 
-def write_revocations(folder: Path, now: datetime, serial: int | None = None) -> None:
-    """Sign the list of revoked certificates again; if ``serial`` is given, add this certificate.
+def write_revocations(folder: Path, now: datetime, revoked_serial: int | None = None) -> None:
+    """Sign the list of revoked certificates again; if ``revoked_serial`` is given, add this certificate.
 
     The list contains every archived certificate, even if the previous list was lost. It is valid as long as a
     certificate, because a broker whose list has expired rejects every client. Raises OperatorError if it
@@ -230,7 +235,9 @@ def write_revocations(folder: Path, now: datetime, serial: int | None = None) ->
     revoked_by_serial = _read_revocation_list(folder)
     for revoked in revoked_by_serial.values():
         builder = builder.add_revoked_certificate(revoked)
-    archived_serials = _list_archived_serials(folder) | (set() if serial is None else {serial})
+    archived_serials = _list_archived_serials(folder) | (
+        set() if revoked_serial is None else {revoked_serial}
+    )
     for archived_serial in sorted(archived_serials - revoked_by_serial.keys()):
         entry = x509.RevokedCertificateBuilder().serial_number(archived_serial).revocation_date(now)
         builder = builder.add_revoked_certificate(entry.build())

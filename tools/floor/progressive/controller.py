@@ -273,7 +273,7 @@ class Controller:
                 contribution,
                 RefusalReason.CONTRIBUTIONS_MISSING,
                 f"expected contribution {last_counted + 1} next",
-                following=last_counted + 1,
+                missing_number=last_counted + 1,
             )
         if contribution.sequence == last_counted + 1:
             due_amount = record.stake_cents * record.level.terms.increment
@@ -357,7 +357,11 @@ class Controller:
         if last_counted < claim.after:
             reason = f"contribution {claim.after} is not counted yet"
             return self._refuse(
-                session, claim, RefusalReason.CLAIM_BEFORE_CONTRIBUTION, reason, following=last_counted + 1
+                session,
+                claim,
+                RefusalReason.CLAIM_BEFORE_CONTRIBUTION,
+                reason,
+                missing_number=last_counted + 1,
             )
         return self._hold_improbable_claim(session, record, claim) or _build_award(
             self._books.pay_hit(session, record, claim)
@@ -453,11 +457,11 @@ class Controller:
         message: MachineMessage,
         reason: RefusalReason,
         refusal_reason: str,
-        following: int = 0,
+        missing_number: int = 0,
     ) -> ControllerMessage:
         """Return the refusal of a machine's message, and record it as an event the first time.
 
-        If contributions are missing before the message, ``following`` is the number of the first missing one;
+        If contributions are missing before the message, ``missing_number`` is the number of the first missing one;
         such a gap is recorded once. A claim that arrives before its wager's contribution is not recorded,
         because the machine then sends both in the right order.
         """
@@ -470,8 +474,8 @@ class Controller:
             and session.find_held_claim(getattr(message, "claim", "")) is not None
         )
         if reason is RefusalReason.CONTRIBUTIONS_MISSING:
-            is_prize_recorded = self._missing_number_by_level.get((message.machine, level)) == following
-            self._missing_number_by_level[message.machine, level] = following
+            is_prize_recorded = self._missing_number_by_level.get((message.machine, level)) == missing_number
+            self._missing_number_by_level[message.machine, level] = missing_number
         refusal = Refusal(
             machine=message.machine,
             reason=reason,
@@ -480,7 +484,7 @@ class Controller:
             claim=getattr(message, "claim", ""),
             nonce=getattr(message, "nonce", ""),
             sequence=getattr(message, "sequence", 0),
-            next=following,
+            next=missing_number,
             detail=refusal_reason,
         )
         if not is_prize_recorded:

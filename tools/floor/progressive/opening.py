@@ -23,17 +23,19 @@ STORE_OPTION = click.option(
 )
 
 
-def open_store(text: str | None, *, to_read: bool = False) -> Store:
-    """Open the named store, or the default one; with ``to_read``, for reading only.
+def open_store(store_name: str | None, *, read_only: bool = False) -> Store:
+    """Open the named store, or the default one; with ``read_only``, for reading only.
 
     Raises StoreBusyError if another controller uses the store; reading is always possible.
     """
-    if text is not None and ("=" in text or text.startswith(("postgres://", "postgresql://"))):
+    if store_name is not None and (
+        "=" in store_name or store_name.startswith(("postgres://", "postgresql://"))
+    ):
         from tools.floor.progressive.postgres import PostgresReader, PostgresStore  # noqa: PLC0415 (an optional package)
 
-        return _require_all_tables(PostgresReader(text)) if to_read else PostgresStore(text)
-    path = find_default_state_folder() / "controller.db" if text is None else Path(text)
-    return _require_all_tables(SqliteReader(path)) if to_read else SqliteStore(path)
+        return _require_all_tables(PostgresReader(store_name)) if read_only else PostgresStore(store_name)
+    path = find_default_state_folder() / "controller.db" if store_name is None else Path(store_name)
+    return _require_all_tables(SqliteReader(path)) if read_only else SqliteStore(path)
 
 
 def _require_all_tables(store: Store) -> Store:
@@ -47,10 +49,10 @@ def _require_all_tables(store: Store) -> Store:
 
 
 @contextmanager
-def open_controller(store: str | None, *, to_read: bool = False) -> Iterator[Controller]:
+def open_controller(store_name: str | None, *, read_only: bool = False) -> Iterator[Controller]:
     """Yield a controller on the named store, without a network connection; errors become one-line messages."""
     try:
-        opened_store = open_store(store, to_read=to_read)
+        opened_store = open_store(store_name, read_only=read_only)
     except ERRORS_REPORTED_IN_ONE_LINE as error:
         raise click.ClickException(str(error)) from error
     try:

@@ -92,16 +92,16 @@ class SecretStore:
         self._start = start
         self._chance: RandomService | None = None
 
-    def draw(self, make: Callable[[RandomSource], MysteryTrigger], term: int) -> MysteryTrigger:
+    def draw(self, draw_trigger: Callable[[RandomSource], MysteryTrigger], term: int) -> MysteryTrigger:
         """Draw the secret amount of a mystery prize and return it. Raises :class:`SecretError` if the generator fails.
 
-        ``make`` receives the random source and returns the secret amount; ``term`` is the controller's term.
+        ``draw_trigger`` receives the random source and returns the secret amount; ``term`` is the controller's term.
         """
         if self._chance is None:
             self._chance = self._start(term)
         try:
             with self._chance.step() as step:
-                return make(step)
+                return draw_trigger(step)
         except RngError as error:
             raise SecretError(f"a secret amount cannot be drawn: {error}") from error
 

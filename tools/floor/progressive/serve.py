@@ -52,7 +52,7 @@ class ControllerService:
     def __init__(
         self,
         controller: Controller,
-        slot: ProgressiveLinkTable,
+        link_table: ProgressiveLinkTable,
         report: Callable[[str], None],
         *,
         values_seconds: float = _VALUE_INTERVAL_SECONDS,
@@ -67,7 +67,7 @@ class ControllerService:
         levels, the state of the signs, and the number of claims and payments that wait for a ruling.
         """
         self._controller = controller
-        self._slot = slot
+        self._slot = link_table
         self._report = report
         self._values_seconds = values_seconds
         self._retry_seconds = retry_seconds

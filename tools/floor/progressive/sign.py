@@ -135,14 +135,14 @@ class Sign:
         alive = sorted(name for name, level in self._level_by_id.items() if level.received_ns is not None)
         return tuple(self._build_plate(name, now_ns) for name in self.chosen_levels or alive)
 
-    def _build_plate(self, name: str, now_ns: int) -> Plate:
+    def _build_plate(self, level_id: str, now_ns: int) -> Plate:
         """Return what the sign displays of one level now."""
-        level = self._level_by_id.get(name)
+        level = self._level_by_id.get(level_id)
         if level is None:
-            return Plate(level=name, names={}, thousandths=None, value_age_ns=None)
-        win, win_ns = self._win_by_level.get(name, (None, 0))
+            return Plate(level=level_id, names={}, thousandths=None, value_age_ns=None)
+        win, win_ns = self._win_by_level.get(level_id, (None, 0))
         return Plate(
-            level=name,
+            level=level_id,
             names=level.last_value.names,
             thousandths=level.compute_displayed_thousandths(now_ns) if level.is_fresh(now_ns) else None,
             value_age_ns=None if level.received_ns is None else now_ns - level.received_ns,
@@ -190,20 +190,20 @@ class SignListener(Protocol):
 
 async def listen(
     sign: SignListener,
-    slot: ProgressiveLinkTable,
+    link_table: ProgressiveLinkTable,
     now_ns: Callable[[], int],
     report: Callable[[str], None],
     *,
     name: str,
-    beat: Callable[[int], bytes | None] = lambda _: None,
+    build_heartbeat: Callable[[int], bytes | None] = lambda _: None,
     retry_seconds: float = RECONNECT_SECONDS,
-    lost: Callable[[str], None] | None = None,
+    on_lost: Callable[[str], None] | None = None,
 ) -> None:
     """Receive every level value until cancelled, and reconnect after each interruption.
 
-    ``report`` is called with the error of an invalid value; ``lost`` (``report`` if None) with the reason why
+    ``report`` is called with the error of an invalid value; ``on_lost`` (``report`` if None) with the reason why
     there is no connection to the broker. ``name`` distinguishes this sign from other signs that use the same
-    certificate. ``beat`` returns the heartbeat to send now, or None. Raises OperatorError for invalid
+    certificate. ``build_heartbeat`` returns the heartbeat to send now, or None. Raises OperatorError for invalid
     certificate files.
     """
 
@@ -216,7 +216,7 @@ async def listen(
     async def send_heartbeats(line: BrokerLine) -> None:
         """Publish the sign's heartbeat at regular intervals."""
         while True:
-            heartbeat = beat(now_ns())
+            heartbeat = build_heartbeat(now_ns())
             if heartbeat is not None:
                 await line.publish(topics.build_heartbeat_topic(name), heartbeat, QOS_AT_MOST_ONCE)
             await asyncio.sleep(_HEARTBEAT_CHECK_SECONDS)
@@ -230,10 +230,12 @@ async def listen(
 
     def report_lost(reason: str) -> None:
         """Report that there is no connection to the broker, and why."""
-        (lost or report)(f"no connection to the broker {slot.host}:{slot.port}: {reason}")
+        (on_lost or report)(f"no connection to the broker {link_table.host}:{link_table.port}: {reason}")
 
-    context = build_tls_context(slot)
-    await keep_connected(slot, lambda: context, name, follow_levels, report_lost, retry_seconds=retry_seconds)
+    context = build_tls_context(link_table)
+    await keep_connected(
+        link_table, lambda: context, name, follow_levels, report_lost, retry_seconds=retry_seconds
+    )
 
 
 def _process_value(sign: SignListener, message: aiomqtt.Message, now_ns: int) -> str:

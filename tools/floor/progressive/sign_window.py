@@ -98,15 +98,15 @@ class SignFile:
 
 
 async def show_sign(
-    slot: ProgressiveLinkTable,
-    wall: SignDisplay,
+    link_table: ProgressiveLinkTable,
+    display: SignDisplay,
     *,
     levels: tuple[str, ...],
     name: str,
     report: Callable[[str], None],
     now_ns: Callable[[], int] = time.monotonic_ns,
 ) -> None:
-    """Show the overhead sign ``name`` on the display ``wall`` until the display is closed or the task is cancelled.
+    """Show the overhead sign ``name`` until its display is closed or the task is cancelled.
 
     ``levels`` are the levels to display; see :class:`Sign`.
     """
@@ -114,13 +114,13 @@ async def show_sign(
     watch = SignMonitor(sign, report)
     heart = HeartbeatSource(name)
     listening = asyncio.create_task(
-        listen(sign, slot, now_ns, report, name=name, beat=heart.build_due_heartbeat)
+        listen(sign, link_table, now_ns, report, name=name, build_heartbeat=heart.build_due_heartbeat)
     )
     try:
         while not listening.done():
             now = now_ns()
             plates = watch.report_changes(now)
-            if not wall.show(plates, now):
+            if not display.show(plates, now):
                 return
             heart.store_frame(plates, now)
             await asyncio.sleep(_FRAME_SECONDS)
@@ -128,4 +128,4 @@ async def show_sign(
     finally:
         listening.cancel()
         await asyncio.gather(listening, return_exceptions=True)
-        wall.close()
+        display.close()

@@ -309,9 +309,9 @@ class Session:
         )
 
     # ------------------------------------------------------------------ the record of everything else
-    def record_event(self, time_text: str, kind: str, **story: Any) -> None:
+    def record_event(self, time_text: str, kind: str, **details: Any) -> None:
         """Record an event of the controller: its time, its kind and its details (keyword arguments)."""
-        text = json.dumps(story, ensure_ascii=False, default=str, sort_keys=True)
+        text = json.dumps(details, ensure_ascii=False, default=str, sort_keys=True)
         self._run("INSERT INTO event VALUES (?, ?, ?)", time_text, kind, text)
 
     def read_events(self, kind: str = "") -> tuple[tuple[str, str, dict[str, Any]], ...]:
@@ -413,14 +413,14 @@ class Store(ABC):
                 " version; run `egm progressive serve` on it to create them"
             )
 
-    def _take_over(self, integer: str) -> None:
+    def _take_over(self, integer_sql_type: str) -> None:
         """Create missing tables and start a new term, so that earlier controllers can no longer write.
 
-        ``integer`` is the SQL type of whole numbers.
+        ``integer_sql_type`` is the SQL type of whole numbers.
         """
         self.run(self.begin)
         for table in _CREATE_TABLES_SQL:
-            self.run(table.format(int=integer))
+            self.run(table.format(int=integer_sql_type))
         self.run("INSERT INTO office VALUES (1, 0, 0) ON CONFLICT (one) DO NOTHING")
         self.term = int(self.run("UPDATE office SET term = term + 1 RETURNING term")[0][0])
         self.run("COMMIT")

@@ -148,7 +148,7 @@ def _order_transfer(host: SasHost, transfers: HostTransferInterface, poll: LongP
             protocol_codes={"type": body[2], "flags": flags},
         ),
         asset_number=decode_binary(body[19:23]),
-        key=body[23:43],
+        registration_key=body[23:43],
         only_if_locked=bool(flags & _IF_LOCKED),
     )
     if status is TransferStatus.PENDING:
@@ -189,15 +189,15 @@ def _build_refusal(body: bytes, status: int, *, repeats_amounts: bool = False) -
     )
 
 
-def _answer_interrogation(host: SasHost, transfers: HostTransferInterface, position: int) -> Reply:
+def _answer_interrogation(host: SasHost, transfers: HostTransferInterface, history_index: int) -> Reply:
     """Return the reply to the host's query of a transfer's result.
 
-    ``position`` is the transfer's position in the history of transfers; 0 for the last.
+    ``history_index`` is the transfer's position in the history of transfers; 0 for the last.
     """
-    result = transfers.last_result if position == 0 else transfers.find_result_in_history(position)
+    result = transfers.last_result if history_index == 0 else transfers.find_result_in_history(history_index)
     if result is None:
         return Reply(
-            prepend_length(bytes((position, _CODE_BY_TRANSFER_STATUS[TransferStatus.NO_TRANSFER_YET])))
+            prepend_length(bytes((history_index, _CODE_BY_TRANSFER_STATUS[TransferStatus.NO_TRANSFER_YET])))
         )
     return Reply(prepend_length(_encode_result(host, result)))
 

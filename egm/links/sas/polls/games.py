@@ -80,9 +80,9 @@ def answer_machine_identity(_: LongPoll, readout: SasReadout) -> Reply:
     return Reply(_encode_identity(readout, None))
 
 
-def _find_requested_game(request: LongPoll, readout: SasReadout, number: bytes) -> GameFacts | None:
+def _find_requested_game(request: LongPoll, readout: SasReadout, game_number_bcd: bytes) -> GameFacts | None:
     """Return the game with the SAS number in the request, or None if none exists."""
-    return readout.find_game(decode_bcd(request, number))
+    return readout.find_game(decode_bcd(request, game_number_bcd))
 
 
 def answer_game_configuration(request: LongPoll, readout: SasReadout) -> Reply | None:

@@ -87,9 +87,9 @@ def answer_value_of_bills(_: LongPoll, readout: SasReadout) -> Reply:
 
 
 # ----------------------------------------------------------------------------------------- meters of one game
-def _find_requested_game(request: LongPoll, readout: SasReadout, number: bytes) -> str | None:
+def _find_requested_game(request: LongPoll, readout: SasReadout, game_number_bcd: bytes) -> str | None:
     """Return the id of the requested game, empty for the machine, None if there is no such game."""
-    value = decode_bcd(request, number)
+    value = decode_bcd(request, game_number_bcd)
     if value == 0:
         return ""
     game = readout.find_game(value)
@@ -150,9 +150,9 @@ def answer_extended_meters(request: LongPoll, readout: SasReadout) -> Reply | No
     )
 
 
-def _encode_sized_meter(code: int, readout: SasReadout, game: str) -> bytes:
+def _encode_sized_meter(code: int, readout: SasReadout, game_id: str) -> bytes:
     """Return a meter as poll 6F sends it: its code, its size and its BCD value; size 0 if there is no such meter."""
-    value = read_meter(code, readout, game)
+    value = read_meter(code, readout, game_id)
     if value is None:
         return encode_binary(code, 2) + b"\0"
     size = METER_DEFINITION_BY_CODE[code].byte_count

@@ -45,16 +45,19 @@ def receive_level_amounts(host: SasHost, poll: LongPoll) -> Reply | None:
     return _store_amounts(host, poll, poll.data[1], poll.data[2:])
 
 
-def _store_amounts(host: SasHost, poll: LongPoll, group: int, levels: bytes) -> Reply | None:
+def _store_amounts(host: SasHost, poll: LongPoll, group: int, level_bytes: bytes) -> Reply | None:
     """Store the broadcast amounts of a progressive group's levels, and acknowledge the poll.
 
-    ``levels`` are the bytes of the level numbers and amounts. Return None, which means no reply, if no game of
+    ``level_bytes`` are the bytes of the level numbers and amounts. Return None, which means no reply, if no game of
     this machine plays for a broadcast level. Raises MalformedPollError for incomplete data or an invalid level.
     """
     size = 1 + _AMOUNT_SIZE_BYTES
-    if not group or not levels or len(levels) % size:
+    if not group or not level_bytes or len(level_bytes) % size:
         raise MalformedPollError(poll, "expected a group above 0 and complete levels")
-    amounts = {levels[at]: decode_bcd(poll, levels[at + 1 : at + size]) for at in range(0, len(levels), size)}
+    amounts = {
+        level_bytes[at]: decode_bcd(poll, level_bytes[at + 1 : at + size])
+        for at in range(0, len(level_bytes), size)
+    }
     if any(not 1 <= level <= _LEVEL_NUMBER_MAX for level in amounts):
         raise MalformedPollError(poll, f"a level is outside 1 to {_LEVEL_NUMBER_MAX}")
     broadcasts = host.machine.component(LevelDisplays).broadcasts
@@ -134,15 +137,15 @@ def _list_wins_of_first_group(host: SasHost) -> list[BroadcastWin]:
     return list(takewhile(lambda won: _find_group(won) == _find_group(wins[0]), wins))[:_WINS_PER_REPLY_MAX]
 
 
-def _mark_oldest_wins_read(host: SasHost, number: int) -> None:
-    """Mark the ``number`` oldest progressive wins as read; if more are unread, raise the exception again."""
-    read_wins = _list_unread_wins(host)[:number]
+def _mark_oldest_wins_read(host: SasHost, win_count: int) -> None:
+    """Mark the ``win_count`` oldest progressive wins as read; if more are unread, raise the exception again."""
+    read_wins = _list_unread_wins(host)[:win_count]
     if read_wins:
         state = {key: None for key, _ in read_wins}
         host.machine.post(
             PROGRESSIVE_WINS_READ, ProgressiveWinsRead(host=host.name, win_count=len(read_wins)), state=state
         )
-    if number and _list_unread_wins(host):
+    if win_count and _list_unread_wins(host):
         host.post_exception(_PROGRESSIVE_HIT_EXCEPTION)
 
 
