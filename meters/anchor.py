@@ -97,19 +97,21 @@ class AnchorFile:
         self.file.close()
 
 
-def _pack_slot(key: MachineKey, slot: int, head: AnchoredHead) -> bytes:
-    """Return the bytes of anchor slot number ``slot``: the journal head, and a MAC of head and slot number."""
+def _pack_slot(key: MachineKey, slot_number: int, head: AnchoredHead) -> bytes:
+    """Return the bytes of an anchor slot: the journal head, and a MAC of head and slot number."""
     body = _HEAD_STRUCT.pack(head.sequence, bytes.fromhex(head.hash_hex))
-    return body + key.compute_mac(bytes([slot]) + body)
+    return body + key.compute_mac(bytes([slot_number]) + body)
 
 
-def _unpack_slot(key: MachineKey, slot: bytes, data: bytes) -> AnchoredHead | None:
-    """Return the journal head in the bytes of anchor slot number ``slot``.
+def _unpack_slot(key: MachineKey, slot_number: bytes, slot_bytes: bytes) -> AnchoredHead | None:
+    """Return the journal head in the bytes of an anchor slot.
 
     Return None if the slot is torn or its MAC is not valid.
     """
-    body = data[: _HEAD_STRUCT.size]
-    if len(data) != _SLOT_SIZE_BYTES or not key.is_mac_valid(slot + body, data[_HEAD_STRUCT.size :]):
+    body = slot_bytes[: _HEAD_STRUCT.size]
+    if len(slot_bytes) != _SLOT_SIZE_BYTES or not key.is_mac_valid(
+        slot_number + body, slot_bytes[_HEAD_STRUCT.size :]
+    ):
         return None
     sequence, digest = _HEAD_STRUCT.unpack(body)
     return AnchoredHead(sequence, digest.hex())

@@ -205,20 +205,20 @@ class Archive:
             )
         return copies
 
-    def iter_segments(self, since: int = 0) -> Iterator[list[Segment]]:
-        """Yield, in order, the intact copies of each archive segment that has entries after ``since``.
+    def iter_segments(self, after_sequence: int = 0) -> Iterator[list[Segment]]:
+        """Yield, in order, the intact copies of each archive segment that has entries after ``after_sequence``.
 
         It is proved that no segment is missing. Raises :class:`JournalDamaged`, naming what is missing, altered
         or in the wrong place.
         """
         expected, previous_digest = 0, None
         for first, last in self._list_segment_ranges():
-            if last <= since:
+            if last <= after_sequence:
                 continue
-            if not expected and first <= since + 1:
+            if not expected and first <= after_sequence + 1:
                 expected = first
             if first != expected:
-                raise self._build_missing_error(expected or since + 1, first - 1)
+                raise self._build_missing_error(expected or after_sequence + 1, first - 1)
             copies = self._open_copies_with_valid_trailer(first, last)
             if previous_digest is not None:
                 copies = [copy for copy in copies if copy.trailer.previous_digest == previous_digest]
@@ -229,8 +229,8 @@ class Archive:
                     )
             yield copies
             expected, previous_digest = last + 1, copies[0].trailer.digest
-        if (expected or since + 1) <= self.last_sequence:
-            raise self._build_missing_error(expected or since + 1, self.last_sequence)
+        if (expected or after_sequence + 1) <= self.last_sequence:
+            raise self._build_missing_error(expected or after_sequence + 1, self.last_sequence)
 
     def _build_missing_error(self, first_sequence: int, last_sequence: int) -> JournalDamaged:
         """Return the error for an archive segment that is missing on every medium."""
@@ -257,21 +257,21 @@ class Archive:
         )
 
     # ------------------------------------------------------------------ entries
-    def iter_bodies(self, since: int = 0) -> Iterator[tuple[int, bytes, str]]:
-        """Yield archived entries after ``since`` as (entry number, bytes, hash), in order, verifying the hash chain."""
-        head_hex = GENESIS_HASH if not since else None
-        for copies in self.iter_segments(since):
+    def iter_bodies(self, after_sequence: int = 0) -> Iterator[tuple[int, bytes, str]]:
+        """Yield archived entries after ``after_sequence`` as (entry number, bytes, hash), verifying the hash chain."""
+        head_hex = GENESIS_HASH if not after_sequence else None
+        for copies in self.iter_segments(after_sequence):
             trailer = copies[0].trailer
             if head_hex is not None and trailer.previous_hex != head_hex:
                 raise JournalDamaged(
                     f"the archive, entries {trailer.first_sequence} to {trailer.last_sequence}",
                     f"the segment follows hash {trailer.previous_hex}, but the one before it ends with {head_hex}",
                 )
-            for number in range(copies[0].find_block_number(since + 1), len(trailer.blocks)):
+            for number in range(copies[0].find_block_number(after_sequence + 1), len(trailer.blocks)):
                 sequence = trailer.blocks[number][0]
                 bodies = self._read_intact_copy(copies, lambda copy, n=number: copy.read_bodies(n))  # type: ignore[misc]
                 for body, hash_hex in bodies:
-                    if sequence > since:
+                    if sequence > after_sequence:
                         yield sequence, body, hash_hex
                     sequence += 1
             head_hex = trailer.head_hex

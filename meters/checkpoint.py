@@ -64,30 +64,30 @@ def _build_count_sort_key(item: tuple[tuple[str, DimensionsKey], int]) -> tuple[
     return name, str(key)
 
 
-def decode_ledger(saved: Mapping[str, Any], sequence: int, head_hex: str) -> Ledger:
+def decode_ledger(saved_ledger: Mapping[str, Any], sequence: int, head_hex: str) -> Ledger:
     """Return the ledger that :func:`encode_ledger` saved in a checkpoint; its last entry has this number and hash."""
     ledger = Ledger(sequence=sequence, head_hex=head_hex)
-    ledger.outflows_cents = Counter(saved["given"])
-    ledger.inflows_cents = Counter(saved["taken"])
-    for tx_id, kind, at, transfers in saved["pending"]:
+    ledger.outflows_cents = Counter(saved_ledger["given"])
+    ledger.inflows_cents = Counter(saved_ledger["taken"])
+    for tx_id, kind, at, transfers in saved_ledger["pending"]:
         decoded_transfers = tuple(Transfer(*t) for t in transfers)
         ledger.pending[tx_id] = Reservation(tx_id, kind, at, decoded_transfers)
         for transfer in decoded_transfers:
             ledger.reserved_cents[transfer.source] += transfer.amount_cents
-    for source, target, dims, amount_cents, times in saved["flows"]:
+    for source, target, dims, amount_cents, times in saved_ledger["flows"]:
         ledger.flows[source, target, tuple(sorted(dims.items()))] = FlowSum(amount_cents, times)
-    for name, dims, times in saved["counts"]:
+    for name, dims, times in saved_ledger["counts"]:
         ledger.counts[name, tuple(sorted(dims.items()))] = times
-    ledger.counts_at_marks = {mark: dict(counts) for mark, counts in saved["marks"].items()}
-    ledger.state = dict(saved["state"])
+    ledger.counts_at_marks = {mark: dict(counts) for mark, counts in saved_ledger["marks"].items()}
+    ledger.state = dict(saved_ledger["state"])
     for name in ledger.list_accounts():
         find_account(name)
     return ledger
 
 
-def compute_ledger_digest(saved: Mapping[str, object]) -> str:
+def compute_ledger_digest(saved_ledger: Mapping[str, object]) -> str:
     """Return the SHA-256 of a saved ledger's canonical JSON, hexadecimal."""
-    return hashlib.sha256(encode_canonical_json(saved)).hexdigest()
+    return hashlib.sha256(encode_canonical_json(saved_ledger)).hexdigest()
 
 
 def _build_signed_message(sequence: int, previous_hex: str, ledger_sha256: str) -> bytes:

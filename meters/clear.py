@@ -194,9 +194,9 @@ def compute_transaction_digest(transaction: Transaction) -> str:
     return hashlib.sha256(encode_canonical_json(build_entry_content(transaction))).hexdigest()
 
 
-def _read_plan(medium: Storage, state_dir: Path) -> dict[str, Any]:
+def _read_plan(storage: Storage, state_dir: Path) -> dict[str, Any]:
     """Return the stored plan of a memory clear that was started. Raises :class:`ClearRefused` if none exists."""
-    data = read_file(medium, state_dir / CLEAR_PLAN_FILE_NAME)
+    data = read_file(storage, state_dir / CLEAR_PLAN_FILE_NAME)
     if data is None:
         raise ClearRefused(f"{state_dir}: no clear was started")
     try:
@@ -207,26 +207,37 @@ def _read_plan(medium: Storage, state_dir: Path) -> dict[str, Any]:
 
 
 def _move_all(
-    medium: Storage, state_dir: Path, second_dir: Path, evidence: Path, origin: Mapping[str, object]
+    storage: Storage,
+    state_dir: Path,
+    second_dir: Path,
+    evidence_folder: Path,
+    clear_details: Mapping[str, object],
 ) -> None:
-    """Move the old memory and its archive into the folder ``evidence``, and store ``origin`` there.
+    """Move the old memory and its archive into the folder ``evidence_folder``, and store ``clear_details`` there.
 
-    ``origin`` states who cleared the memory and why, and what could be read of it. Files already moved by an
+    ``clear_details`` states who cleared the memory and why, and what could be read of it. Files already moved by an
     interrupted attempt stay there.
     """
-    medium.make_folder(evidence)
-    replace_file(medium, evidence / "before.json", encode_canonical_json(origin))
+    storage.make_folder(evidence_folder)
+    replace_file(storage, evidence_folder / "before.json", encode_canonical_json(clear_details))
     _move_files_aside(
-        medium, second_dir, second_dir / CLEARED_FOLDER / evidence.name, (LOG_SUFFIX, ANCHOR_NAME)
+        storage, second_dir, second_dir / CLEARED_FOLDER / evidence_folder.name, (LOG_SUFFIX, ANCHOR_NAME)
     )
-    _move_files_aside(medium, state_dir, evidence, (DATABASE_NAME, "-wal", "-shm", ".sums", ANCHOR_NAME))
+    _move_files_aside(
+        storage, state_dir, evidence_folder, (DATABASE_NAME, "-wal", "-shm", ".sums", ANCHOR_NAME)
+    )
     archived = (SEGMENT_SUFFIX, INDEX_SUFFIX, ".new")
-    for folder, aside in ((second_dir, second_dir / CLEARED_FOLDER / evidence.name), (state_dir, evidence)):
-        if medium.list_names(folder / ARCHIVE):
-            _move_files_aside(medium, folder / ARCHIVE, aside / ARCHIVE, archived)
-    if not _is_key_intact(medium, state_dir, second_dir):
-        _move_files_aside(medium, second_dir, second_dir / CLEARED_FOLDER / evidence.name, (KEY_NAME,))
-        _move_files_aside(medium, state_dir, evidence, (KEY_NAME,))
+    for folder, aside in (
+        (second_dir, second_dir / CLEARED_FOLDER / evidence_folder.name),
+        (state_dir, evidence_folder),
+    ):
+        if storage.list_names(folder / ARCHIVE):
+            _move_files_aside(storage, folder / ARCHIVE, aside / ARCHIVE, archived)
+    if not _is_key_intact(storage, state_dir, second_dir):
+        _move_files_aside(
+            storage, second_dir, second_dir / CLEARED_FOLDER / evidence_folder.name, (KEY_NAME,)
+        )
+        _move_files_aside(storage, state_dir, evidence_folder, (KEY_NAME,))
 
 
 def _check_clearance(clearance: Clearance, inspection: JournalInspection[Any]) -> None:
@@ -264,28 +275,28 @@ def _check_clearance(clearance: Clearance, inspection: JournalInspection[Any]) -
         )
 
 
-def _move_files_aside(medium: Storage, folder: Path, target: Path, endings: tuple[str, ...]) -> None:
+def _move_files_aside(storage: Storage, folder: Path, target: Path, name_endings: tuple[str, ...]) -> None:
     """Move the files of ``folder`` whose names have one of these endings into the folder ``target``, durably."""
-    medium.make_folder(target)
-    for name in medium.list_names(folder):
-        if name.endswith(endings):
-            _move_file(medium, folder / name, target / name)
-    medium.sync_folder(target)
-    medium.sync_folder(folder)
+    storage.make_folder(target)
+    for name in storage.list_names(folder):
+        if name.endswith(name_endings):
+            _move_file(storage, folder / name, target / name)
+    storage.sync_folder(target)
+    storage.sync_folder(folder)
 
 
-def _move_file(medium: Storage, old_path: Path, new_path: Path) -> None:
+def _move_file(storage: Storage, old_path: Path, new_path: Path) -> None:
     """Rename a file; if the new name is on another medium, copy the file and remove the old one."""
     try:
-        medium.rename(old_path, new_path)
+        storage.rename(old_path, new_path)
     except JournalUnwritable:  # the archive may be on another medium
-        replace_file(medium, new_path, read_file(medium, old_path) or b"")
-        medium.remove(old_path)
+        replace_file(storage, new_path, read_file(storage, old_path) or b"")
+        storage.remove(old_path)
 
 
-def _is_key_intact(medium: Storage, *folders: Path) -> bool:
+def _is_key_intact(storage: Storage, *folders: Path) -> bool:
     """Return whether an intact machine key can be read from one of the folders."""
     try:
-        return MachineKey.load(medium, *folders) is not None
+        return MachineKey.load(storage, *folders) is not None
     except JournalDamaged:
         return False

@@ -55,9 +55,9 @@ class ExportHeader:
 
 
 def write_export(
-    view: JournalView, key: MachineKey, file: BinaryIO, time_utc: datetime, *, after: int = 0
+    view: JournalView, key: MachineKey, file: BinaryIO, time_utc: datetime, *, after_sequence: int = 0
 ) -> int:
-    """Write a signed export of the journal's entries after entry ``after`` to ``file``.
+    """Write a signed export of the journal's entries after entry ``after_sequence`` to ``file``.
 
     Return the number of exported entries.
     """
@@ -76,12 +76,12 @@ def write_export(
                 "sequence": view.sequence,
                 "head": view.head_hash,
                 "time": time_utc.astimezone(UTC).isoformat(timespec="microseconds"),
-                **({"after": after} if after else {}),
+                **({"after": after_sequence} if after_sequence else {}),
             }
         )
     )
     count = 0
-    for body in view.iter_bodies(after):
+    for body in view.iter_bodies(after_sequence):
         write_line(body)
         count += 1
     sha256 = digest.hexdigest()
@@ -90,22 +90,25 @@ def write_export(
     return count
 
 
-def verify_readout(signed: Mapping[str, object], name: str) -> bytes:
+def verify_readout(signed_readout: Mapping[str, object], file_name: str) -> bytes:
     """Verify the signature of a meter readout and return the public key that made it.
 
-    Raises :class:`JournalDamaged` if the signature is missing or wrong; ``name`` is the file in its message.
+    Raises :class:`JournalDamaged` if the signature is missing or wrong; ``file_name`` is the file in its message.
     """
     try:
-        public_key, signature = read_hex_field(signed, "public_key"), read_hex_field(signed, "signature")
+        public_key, signature = (
+            read_hex_field(signed_readout, "public_key"),
+            read_hex_field(signed_readout, "signature"),
+        )
         right = is_signed_by(
             public_key,
-            READOUT_SIGNATURE_PREFIX + encode_canonical_json(read_field(signed, "readout")),
+            READOUT_SIGNATURE_PREFIX + encode_canonical_json(read_field(signed_readout, "readout")),
             signature,
         )
     except ValueError as error:
-        raise JournalDamaged(name, f"not a signed readout ({error})") from error
+        raise JournalDamaged(file_name, f"not a signed readout ({error})") from error
     if not right:
-        raise JournalDamaged(name, "the signature is not that of this readout")
+        raise JournalDamaged(file_name, "the signature is not that of this readout")
     return public_key
 
 

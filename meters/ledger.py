@@ -83,7 +83,7 @@ def merge_dimensions(transfers: tuple[Transfer, ...], dims: Dimensions) -> tuple
 
 
 def _build_cells(
-    moves: tuple[Transfer, ...], dims: Dimensions, key: DimensionsKey
+    transfers: tuple[Transfer, ...], dims: Dimensions, key: DimensionsKey
 ) -> tuple[MeterCellKey, ...]:
     """Return, for each transfer, the key of its meter cell.
 
@@ -91,7 +91,7 @@ def _build_cells(
     ``key``.
     """
     return tuple(
-        [(t.source, t.target, build_dimensions_key({**dims, **t.dims}) if t.dims else key) for t in moves]
+        [(t.source, t.target, build_dimensions_key({**dims, **t.dims}) if t.dims else key) for t in transfers]
     )
 
 
@@ -124,14 +124,14 @@ class Ledger:
     """The machine state, by key."""
 
     # ------------------------------------------------------------------ reading
-    def balance_cents(self, name: str) -> int:
-        """Return what flowed into account ``name`` minus what flowed out, in minor units."""
-        find_account(name)
-        return self.inflows_cents[name] - self.outflows_cents[name]
+    def balance_cents(self, account: str) -> int:
+        """Return what flowed into an account minus what flowed out, in minor units."""
+        find_account(account)
+        return self.inflows_cents[account] - self.outflows_cents[account]
 
-    def available_cents(self, name: str) -> int:
-        """Return the balance of the account ``name`` minus its pending reservations, in minor units."""
-        return self.balance_cents(name) - self.reserved_cents[name]
+    def available_cents(self, account: str) -> int:
+        """Return the balance of an account minus its pending reservations, in minor units."""
+        return self.balance_cents(account) - self.reserved_cents[account]
 
     def credits_cents(self) -> int:
         """Return all players' credit on the machine, in minor units."""
@@ -192,18 +192,20 @@ class Ledger:
                 )
 
     def _check_funds(
-        self, tx_id: str, moves: tuple[Transfer, ...], held_transfers: tuple[Transfer, ...]
+        self, tx_id: str, transfers: tuple[Transfer, ...], held_transfers: tuple[Transfer, ...]
     ) -> None:
         """Raise :class:`AccountOverdrawn` if a transaction would overdraw an account that must not be, such as credit.
 
-        ``moves`` are its transfers that move value, ``held_transfers`` those that it only reserves.
+        ``transfers`` are its transfers that move value, ``held_transfers`` those that it only reserves.
         """
         change: dict[str, int] = {}
-        if len(moves) == 1 and not held_transfers:  # the receiving account only gains, so no check is needed
-            (transfer,) = moves
+        if (
+            len(transfers) == 1 and not held_transfers
+        ):  # the receiving account only gains, so no check is needed
+            (transfer,) = transfers
             change[transfer.source] = -transfer.amount_cents
-            moves = ()
-        for transfer in moves:
+            transfers = ()
+        for transfer in transfers:
             change[transfer.source] = change.get(transfer.source, 0) - transfer.amount_cents
             change[transfer.target] = change.get(transfer.target, 0) + transfer.amount_cents
         for transfer in held_transfers:

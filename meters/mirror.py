@@ -67,16 +67,16 @@ class MirroredValue:
         self._key = key
         self.findings: list[MemoryFinding] = []
 
-    def read(self, *, expected: bool = False, repair: bool = True) -> bytes | None:
+    def read(self, *, must_exist: bool = False, repair: bool = True) -> bytes | None:
         """Return the newest intact copy of the value, or None if it was never written.
 
         If ``repair`` is True, a copy that is missing, damaged or older is replaced. Otherwise nothing is
         written, as is necessary beside a running machine. Raises :class:`JournalDamaged` if no copy is intact,
-        if copies of one generation differ, or if the value is missing although ``expected`` is True;
+        if copies of one generation differ, or if the value is missing although ``must_exist`` is True;
         :class:`JournalUnwritable` if no medium can be read.
         """
         copies = [self._read_copy(folder) for folder in self._folders]
-        best = self._choose_best_copy(copies, expected=expected)
+        best = self._choose_best_copy(copies, must_exist=must_exist)
         if best is None:
             return None
         for copy in copies:
@@ -90,7 +90,7 @@ class MirroredValue:
         If one of two media refuses the write, a finding is added. Raises :class:`JournalUnwritable` if none
         accepts it, :class:`JournalDamaged` like :meth:`read`.
         """
-        best = self._choose_best_copy([self._read_copy(folder) for folder in self._folders], expected=False)
+        best = self._choose_best_copy([self._read_copy(folder) for folder in self._folders], must_exist=False)
         generation = 1 if best is None else best.generation + 1
         refusals = []
         for folder in self._folders:
@@ -113,8 +113,8 @@ class MirroredValue:
                 self._storage.sync_folder(folder)
 
     # ------------------------------------------------------------------ one copy
-    def _choose_best_copy(self, copies: Sequence[_ValueCopy], *, expected: bool) -> _ValueCopy | None:
-        """Return the newest intact copy of the value, or None if there is no copy and none is ``expected``.
+    def _choose_best_copy(self, copies: Sequence[_ValueCopy], *, must_exist: bool) -> _ValueCopy | None:
+        """Return the newest intact copy of the value, or None if there is no copy and ``must_exist`` is False.
 
         Raises :class:`JournalDamaged` or :class:`JournalUnwritable` if copies exist but none is usable, if two
         differ in one generation, or if an expected value is missing.
@@ -124,7 +124,7 @@ class MirroredValue:
             reasons = "; ".join(copy.error_text for copy in copies if copy.error_text)
             if reasons and all(copy.is_unreadable for copy in copies if copy.error_text):
                 raise JournalUnwritable(reasons)
-            if reasons or expected:
+            if reasons or must_exist:
                 where = " and ".join(str(copy.folder / self._name) for copy in copies)
                 raise JournalDamaged(where, reasons or "it is missing")
             return None

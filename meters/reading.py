@@ -114,13 +114,13 @@ def _list_meter_changes(cell: MeterCell) -> list[tuple[str, int]]:
     ]
 
 
-def compute_displayed_value(value: int, digits: int = METER_DIGIT_COUNT) -> int:
-    """Return what a meter of ``digits`` digits displays for ``value``: it rolls over at its capacity (D-05, D-07).
+def compute_displayed_value(value: int, digit_count: int = METER_DIGIT_COUNT) -> int:
+    """Return what a meter of ``digit_count`` digits displays for ``value``: it rolls over at its capacity (D-05, D-07).
 
     A negative level (coins paid from a hopper whose filling was not recorded) is displayed with its sign. Only
     the display rolls over; the ledger's integers have no capacity.
     """
-    capacity = int(10**digits)
+    capacity = int(10**digit_count)
     return value % capacity if value >= 0 else -(-value % capacity)
 
 

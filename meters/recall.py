@@ -171,9 +171,9 @@ def read_details(entry: StoredEntry) -> Mapping[str, Any]:
     return record if isinstance(record, dict) else {}
 
 
-def iter_recent_plays(view: JournalView, size: int = RECALLED_PLAYS_MAX) -> Iterator[Play]:
-    """Yield the last ``size`` plays of the journal, newest first."""
-    starts = list(view.entries(PLAY_START_KINDS, limit=size, newest_first=True))
+def iter_recent_plays(view: JournalView, play_count_max: int = RECALLED_PLAYS_MAX) -> Iterator[Play]:
+    """Yield the last ``play_count_max`` plays of the journal, newest first."""
+    starts = list(view.entries(PLAY_START_KINDS, limit=play_count_max, newest_first=True))
     later: dict[str, list[StoredEntry]] = {}  # plays of several positions interleave
     kinds = (*PLAY_STEP_KINDS, PLAY_PUSH_KIND, *PLAY_END_KINDS)
     for entry in view.entries(kinds, since=starts[-1].sequence) if starts else ():

@@ -184,7 +184,7 @@ def inspect_journal(
 
 
 def _open_first_copy(
-    medium: Storage, state_dir: Path, key: MachineKey | None, open_files: ExitStack
+    storage: Storage, state_dir: Path, key: MachineKey | None, open_files: ExitStack
 ) -> tuple[EntryReader, str]:
     """Return a function that reads the journal's first copy, and what is wrong with its file, or "".
 
@@ -193,18 +193,18 @@ def _open_first_copy(
     reason = ""
     try:
         if key is not None:
-            verify_pages(medium, state_dir, key)
+            verify_pages(storage, state_dir, key)
     except Exception as damage:  # noqa: BLE001 (its entries are still read, each with its own proof)
         reason = str(damage)
     try:
-        database = DatabaseReader.open(medium, state_dir)
+        database = DatabaseReader.open(storage, state_dir)
     except Exception as damage:  # noqa: BLE001 (the other copy must be read after any error)
         return lambda _: (), str(damage)
     open_files.callback(database.close)
     return database.iter_entries, reason
 
 
-def _prepend_archive(read_copy: EntryReader, medium: Storage, folder: Path, key: MachineKey) -> EntryReader:
+def _prepend_archive(read_copy: EntryReader, storage: Storage, folder: Path, key: MachineKey) -> EntryReader:
     """Return a function that reads a medium's archive and then the copy that ``read_copy`` reads.
 
     Archived entries have no MACs of their own; the segment's signature authenticates them.
@@ -213,7 +213,7 @@ def _prepend_archive(read_copy: EntryReader, medium: Storage, folder: Path, key:
     def read_archive_then_copy(after_sequence: int) -> Iterator[AuthenticatedEntry]:
         """Yield the entries after ``after_sequence``: those in the archive, then those in the copy."""
         for sequence, body, hash_hex in find_archive_in_folder(
-            medium, folder / ARCHIVE, key.public_key
+            storage, folder / ARCHIVE, key.public_key
         ).iter_bodies(after_sequence):
             after_sequence = sequence
             yield AuthenticatedEntry(decode(body), key.compute_mac(bytes.fromhex(hash_hex)))
@@ -299,20 +299,20 @@ def _are_copies_in_agreement(
         return False
 
 
-def _load_key(medium: Storage, *folders: Path) -> MachineKey | None:
+def _load_key(storage: Storage, *folders: Path) -> MachineKey | None:
     """Return the machine's key, which proves the journal's MACs; None if it cannot be read."""
     try:
-        return MachineKey.load(medium, *folders)
+        return MachineKey.load(storage, *folders)
     except Exception:  # noqa: BLE001 (without a key, the hash chain is the only proof)
         return None
 
 
-def _find_acknowledged_sequence(medium: Storage, key: MachineKey | None, *folders: Path) -> int:
+def _find_acknowledged_sequence(storage: Storage, key: MachineKey | None, *folders: Path) -> int:
     """Return the number of the last acknowledged entry according to the authenticated anchors, or 0."""
     acknowledged = 0
     if key is None:
         return acknowledged
     for folder in folders:
         with suppress(Exception):  # an unreadable medium contributes nothing
-            acknowledged = max(acknowledged, AnchorFile.read(medium, folder, key).last_sequence_min)
+            acknowledged = max(acknowledged, AnchorFile.read(storage, folder, key).last_sequence_min)
     return acknowledged

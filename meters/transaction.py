@@ -251,11 +251,11 @@ class Transaction:
             )
         _check_json(self.state, JSON_DEPTH_MAX)
 
-    def _check_members(self, name: str, members: object, of: type) -> None:
-        """Raise :class:`InvalidTransaction` unless the field ``name`` is a tuple of objects of the class ``of``."""
-        if type(members) is not tuple or not all(type(member) is of for member in members):
+    def _check_members(self, name: str, members: object, member_class: type) -> None:
+        """Raise :class:`InvalidTransaction` unless the field ``name`` is a tuple of instances of ``member_class``."""
+        if type(members) is not tuple or not all(type(member) is member_class for member in members):
             raise InvalidTransaction(
-                f"{self.id}: {name} {_format_short_value(members)} must be a tuple of {of.__name__}"
+                f"{self.id}: {name} {_format_short_value(members)} must be a tuple of {member_class.__name__}"
             )
 
     def _check_counts(self) -> None:

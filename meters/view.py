@@ -156,13 +156,13 @@ class JournalView:
         """Return all players' credit on the machine, in minor units."""
         return self._ledger.credits_cents()
 
-    def iter_bodies(self, after: int = 0) -> Iterator[bytes]:
-        """Yield the bytes of every entry after ``after`` and up to :attr:`sequence`, verifying the hash chain.
+    def iter_bodies(self, after_sequence: int = 0) -> Iterator[bytes]:
+        """Yield the bytes of every entry after ``after_sequence`` and up to :attr:`sequence`, verifying the hash chain.
 
         Archived entries are included. If the view was opened with the machine's key, each MAC is verified too
         (the archive's segments are signed). Raises :class:`JournalDamaged`.
         """
-        last_sequence = after
+        last_sequence = after_sequence
         while last_sequence < self.sequence:
             base = self._find_last_entry_only_in_archive()
             try:
@@ -174,20 +174,24 @@ class JournalView:
                     raise
                 # The running machine archived them while they were being read.
 
-    def iter_second_medium_bodies(self, location: JournalLocation, after: int = 0) -> Iterator[bytes]:
+    def iter_second_medium_bodies(
+        self, location: JournalLocation, after_sequence: int = 0
+    ) -> Iterator[bytes]:
         """Yield what :meth:`iter_bodies` yields, but read from the second medium: its archive, then its log."""
         log = location.create_log_copy()
         first_sequences = log.list_segment_starts()
         base = first_sequences[0] - 1 if first_sequences else 0
         for sequence, body, _ in Archive(
             location.storage, location.archive_folders[1:], self._read_archive_end
-        ).iter_bodies(after):
+        ).iter_bodies(after_sequence):
             if sequence > base:
                 break
-            after = sequence
+            after_sequence = sequence
             yield body
         # The machine may be writing: the log is read up to where the first copy had come.
-        for item in log.iter_entries(after, until=self.sequence) if after < self.sequence else ():
+        for item in (
+            log.iter_entries(after_sequence, until=self.sequence) if after_sequence < self.sequence else ()
+        ):
             if self._mac_key is not None:
                 check_mac(item, self._mac_key)
             yield item.entry.body

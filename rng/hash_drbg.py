@@ -24,9 +24,9 @@ class HashDrbg(Mechanism):
         """Mix an entropy input and additional input into V and C."""
         self._seed(b"\x01" + self._v.to_bytes(self.SEED_BYTES) + entropy_input + additional_input)
 
-    def _seed(self, material: bytes) -> None:
+    def _seed(self, seed_material: bytes) -> None:
         """Set the generator's V and C from seed material."""
-        seed = self._hash_df(material)
+        seed = self._hash_df(seed_material)
         self._v = int.from_bytes(seed)
         self._c = int.from_bytes(self._hash_df(b"\x00" + seed))
 

@@ -36,21 +36,21 @@ _CARRY_OVER_SIZE_BYTES: Final = 32
 _CHECKSUM_SIZE_BYTES: Final = 8
 
 
-def pack_carry_over(output: bytes, fingerprints: Iterable[bytes]) -> bytes:
+def pack_carry_over(reserved_output: bytes, fingerprints: Iterable[bytes]) -> bytes:
     """Return the generator's data that survives a power cycle, as bytes.
 
     It is 32 bytes of reserved output, and the fingerprints of past seeds.
     """
-    body = _CARRY_OVER_MAGIC + output + b"".join(fingerprints)
+    body = _CARRY_OVER_MAGIC + reserved_output + b"".join(fingerprints)
     return body + sha256(body).digest()[:_CHECKSUM_SIZE_BYTES]
 
 
-def unpack_carry_over(text: bytes) -> tuple[bytes, tuple[bytes, ...]]:
+def unpack_carry_over(packed: bytes) -> tuple[bytes, tuple[bytes, ...]]:
     """Return the reserved output and the fingerprints in the bytes of :func:`pack_carry_over`.
 
     Raises :class:`CarryOverDamaged`.
     """
-    body, checksum = text[:-_CHECKSUM_SIZE_BYTES], text[-_CHECKSUM_SIZE_BYTES:]
+    body, checksum = packed[:-_CHECKSUM_SIZE_BYTES], packed[-_CHECKSUM_SIZE_BYTES:]
     prints = body[len(_CARRY_OVER_MAGIC) + _CARRY_OVER_SIZE_BYTES :]
     if (
         not body.startswith(_CARRY_OVER_MAGIC)
@@ -58,7 +58,7 @@ def unpack_carry_over(text: bytes) -> tuple[bytes, tuple[bytes, ...]]:
         or len(prints) % SEED_FINGERPRINT_SIZE_BYTES
         or sha256(body).digest()[:_CHECKSUM_SIZE_BYTES] != checksum
     ):
-        raise CarryOverDamaged(f"the {len(text)} bytes stored at the last power cycle are damaged")
+        raise CarryOverDamaged(f"the {len(packed)} bytes stored at the last power cycle are damaged")
     split = (
         prints[i : i + SEED_FINGERPRINT_SIZE_BYTES]
         for i in range(0, len(prints), SEED_FINGERPRINT_SIZE_BYTES)

@@ -33,7 +33,7 @@ class EntropySource(Protocol):
         """Return the min-entropy that the source claims per 8-bit sample."""
 
     @property
-    def claim(self) -> str:
+    def entropy_claim(self) -> str:
         """Return a sentence for reports: why the source claims this much entropy, and who has assessed it."""
 
     def read_samples(self, count: int) -> bytes:
@@ -46,7 +46,7 @@ class KernelSource:
     name: Final = "getrandom"
     entropy_bits: Final = Fraction(8)
     """The claimed min-entropy per 8-bit sample, in bits."""
-    claim: Final = "conditioned by the kernel; taken as full entropy, which nobody has assessed"
+    entropy_claim: Final = "conditioned by the kernel; taken as full entropy, which nobody has assessed"
     """Why this much entropy is claimed, as text for reports."""
 
     def read_samples(self, count: int) -> bytes:
@@ -78,7 +78,7 @@ class HardwareSource:
     """The time between two reads of the device, in seconds."""
     sleep: Callable[[float], None] = time.sleep
     """The function that waits between two reads."""
-    claim: str = "half of what the device gives is believed; its maker's figure has not been checked"
+    entropy_claim: str = "half of what the device gives is believed; its maker's figure has not been checked"
     """Why this much entropy is claimed, as text for reports."""
 
     @property
@@ -134,7 +134,9 @@ class JitterSource:
     name: Final = "cpu-jitter"
     entropy_bits: Final = Fraction(1, 2)
     """The claimed min-entropy per 8-bit sample, in bits."""
-    claim: Final = "half a bit in 8 believed; about 3 were estimated on one virtual machine; not assessed"
+    entropy_claim: Final = (
+        "half a bit in 8 believed; about 3 were estimated on one virtual machine; not assessed"
+    )
     """Why this much entropy is claimed, as text for reports."""
 
     #: Larger than a first-level cache, so that the walk misses it now and then.

@@ -84,7 +84,13 @@ def _print_message(text: str) -> None:
 
 
 def _run_until_stopped(
-    folder: StateFolder, file: CabinetFile, clock: Clock, patience_s: float, stick: Path, *, watched: bool
+    folder: StateFolder,
+    cabinet_file: CabinetFile,
+    clock: Clock,
+    patience_s: float,
+    memory_stick_path: Path,
+    *,
+    watched: bool,
 ) -> bool:
     """Run the machine until it stops; return True if the process must be started again, False after a signal.
 
@@ -96,19 +102,19 @@ def _run_until_stopped(
         """Run the machine until it stops; ``allows_single_medium``: one of its two storage media may be missing."""
         process = MachineProcess(
             folder,
-            file,
+            cabinet_file,
             clock,
             print_message=_print_message,
             allows_single_medium=allows_single_medium,
             requires_screen=watched,
-            memory_stick_path=stick,
+            memory_stick_path=memory_stick_path,
         )
         await process.run()
 
     async def show_tilt(reason: str, code: str) -> None:
         """Show on the screen why the storage media do not respond, with the tilt code ``code``."""
         _print_message(f"waiting: {reason}")
-        await serve_tilt_screen(folder, file.machine, clock, reason, tilt_code=code)
+        await serve_tilt_screen(folder, cabinet_file.machine, clock, reason, tilt_code=code)
 
     try:
         asyncio.run(
@@ -130,7 +136,12 @@ def _run_until_stopped(
 
 
 def _run_first_start(
-    folder: StateFolder, cabinet: Path, seed: Path, clock: Clock, ports: tuple[str, ...], stick: Path
+    folder: StateFolder,
+    cabinet_path: Path,
+    builder_file: Path,
+    clock: Clock,
+    ports: tuple[str, ...],
+    memory_stick_path: Path,
 ) -> None:
     """Ask the staff for a cabinet file on the screen (the first start), then exit the process.
 
@@ -142,14 +153,21 @@ def _run_first_start(
         """Ask the staff on the screen for a cabinet file; lock the state folder meanwhile."""
         lock = FolderLock(folder.root)
         try:
-            await ask_on_screen(folder, cabinet, seed, clock, partial(find_serial_ports, ports), stick)
+            await ask_on_screen(
+                folder,
+                cabinet_path,
+                builder_file,
+                clock,
+                partial(find_serial_ports, ports),
+                memory_stick_path,
+            )
         finally:
             lock.release()
 
     async def show_tilt(reason: str, code: str) -> None:
         """Show on the screen, as tilt ``code``, why a storage medium fails, until the cabinet file is changed."""
         _print_message(f"waiting: {reason}")
-        await wait_for_file_change(folder, cabinet, clock, reason, tilt_code=code)
+        await wait_for_file_change(folder, cabinet_path, clock, reason, tilt_code=code)
 
     try:
         is_done = asyncio.run(
@@ -160,7 +178,9 @@ def _run_first_start(
     except JournalError as error:  # there is a memory, but it cannot supply the file
         _print_message(str(error))
         lock = FolderLock(folder.root)
-        screen_task = wait_for_file_change(folder, cabinet, clock, str(error), tilt_code="memory_damaged")
+        screen_task = wait_for_file_change(
+            folder, cabinet_path, clock, str(error), tilt_code="memory_damaged"
+        )
         is_done = asyncio.run(_run_until_signal(screen_task))
         lock.release()
     sys.exit(_EXIT_CODE_CABINET_FILE_CHANGED if is_done else 0)

@@ -11,17 +11,17 @@ from egm.secret_files import sync_folder
 from meters.archive import ARCHIVE_FOLDER
 
 
-def link_archive_folder(medium: Path, archive: Path | None) -> None:
-    """Create a link named ``archive`` in the folder ``medium`` that leads to the folder of the journal archive.
+def link_archive_folder(medium_folder: Path, archive_folder: Path | None) -> None:
+    """Create a link named ``archive`` in the folder ``medium_folder`` that leads to the journal archive's folder.
 
-    If ``archive`` is None, the archive is stored in ``medium`` itself, and nothing is changed. Raises
-    :class:`OperatorError` if ``medium`` already has archive files or a link to another folder: a person must move
-    the files and remove the old folder or link.
+    If ``archive_folder`` is None, the archive is stored in ``medium_folder`` itself, and nothing is changed.
+    Raises :class:`OperatorError` if ``medium_folder`` already has archive files or a link to another folder: a
+    person must move the files and remove the old folder or link.
     """
-    link = medium / ARCHIVE_FOLDER
-    if archive is None or not medium.is_dir():
+    link = medium_folder / ARCHIVE_FOLDER
+    if archive_folder is None or not medium_folder.is_dir():
         return
-    target = archive.absolute()
+    target = archive_folder.absolute()
     current_target = link.readlink() if link.is_symlink() else None
     if current_target == target:
         return
@@ -35,6 +35,6 @@ def link_archive_folder(medium: Path, archive: Path | None) -> None:
         if link.exists():
             link.rmdir()
         link.symlink_to(target)
-        sync_folder(medium)
+        sync_folder(medium_folder)
     except OSError as error:
         raise OperatorError(f"the archive cannot be stored in {target}: {error.strerror or error}") from error

@@ -163,14 +163,20 @@ class HostTicketInterface:
         return None if inquiry is None else inquiry.digits
 
     def authorise_redemption(
-        self, digits: str, kind: CreditKind, amount_cents: int, *, expires: date | None = None, pool: int = 0
+        self,
+        digits: str,
+        kind: CreditKind,
+        amount_cents: int,
+        *,
+        expiry_date: date | None = None,
+        restricted_pool: int = 0,
     ) -> RedemptionState:
         """Stack the ticket in escrow for the amount that the host authorises; return the state of the redemption.
 
-        If this machine must refuse the ticket, it is returned to the player, and the status names the reason. If no
-        ticket waits for the host, nothing changes: the returned state is that of the last ticket if it has these
-        digits, otherwise NOT_NOW. For restricted credit, ``expires`` is the expiry date and ``pool`` the host's number
-        of the pool.
+        If this machine must refuse the ticket, it is returned to the player, and the status names the reason.
+        If no ticket waits for the host, nothing changes: the returned state is that of the last ticket if it
+        has these digits, otherwise NOT_NOW. For restricted credit, ``expiry_date`` is the expiry date and
+        ``restricted_pool`` the host's number of the pool.
         """
         inquiry = self._machine.component(HostMoney).ticket_inquiry
         if inquiry is None:
@@ -178,21 +184,21 @@ class HostTicketInterface:
             return (
                 ticket_state if ticket_state.digits == digits else RedemptionState(RedemptionStatus.NOT_NOW)
             )
-        refusal = self._find_refusal(digits, kind, amount_cents, expires, pool)
+        refusal = self._find_refusal(digits, kind, amount_cents, expiry_date, restricted_pool)
         if refusal is not None:
             return self.decline_redemption(*refusal)
         authorised = TicketRedemptionAuthorised(
             id=inquiry.id,
             kind=kind,
             amount_cents=amount_cents,
-            expires="" if expires is None else expires.isoformat(),
-            pool=pool,
+            expires="" if expiry_date is None else expiry_date.isoformat(),
+            pool=restricted_pool,
         )
         self._handle(Event(EventType.TICKET_AUTHORISED, authorised))
         return self.redemption_state
 
     def _find_refusal(
-        self, digits: str, kind: CreditKind, amount_cents: int, expires: date | None, pool: int
+        self, digits: str, kind: CreditKind, amount_cents: int, expiry_date: date | None, restricted_pool: int
     ) -> tuple[RedemptionStatus, TicketRefusalReason] | None:
         """Return the status and reason with which this machine refuses a ticket that the host authorises.
 
@@ -202,7 +208,9 @@ class HostTicketInterface:
         restricted = kind is CreditKind.RESTRICTED
         limit_cents = machine.profile.value_in.credit_limit_cents
         is_date_known = machine.timekeeper.is_clock_trusted
-        has_expired = restricted and expires is not None and is_date_known and expires < machine.local_date
+        has_expired = (
+            restricted and expiry_date is not None and is_date_known and expiry_date < machine.local_date
+        )
         promotional = kind is not CreditKind.CASHABLE
         checks = (
             (
@@ -223,7 +231,7 @@ class HostTicketInterface:
             ),
             (has_expired, RedemptionStatus.BAD_AMOUNT, TicketRefusalReason.EXPIRED),
             (
-                restricted and not can_add_restricted_pool(machine, pool),
+                restricted and not can_add_restricted_pool(machine, restricted_pool),
                 RedemptionStatus.OTHER_POOL,
                 TicketRefusalReason.NOT_NOW,
             ),
@@ -294,14 +302,14 @@ class HostTicketInterface:
         indices = list_unread_ticket_indices(self._machine.journal)
         return self.find_ticket_in_ring(indices[0]) if indices else None
 
-    def find_ticket_in_ring(self, index: int) -> PrintedTicketInRing | None:
-        """Return the printed ticket at ``index`` (1 to 31) of the ring buffer that the host reads, or None."""
-        issue_id = find_pay_out_in_ticket_ring(self._machine.journal, index)
+    def find_ticket_in_ring(self, ring_index: int) -> PrintedTicketInRing | None:
+        """Return the printed ticket at ``ring_index`` (1 to 31) of the ring buffer that the host reads, or None."""
+        issue_id = find_pay_out_in_ticket_ring(self._machine.journal, ring_index)
         ticket = None if issue_id is None else find_ticket(self._machine, issue_id)
         return (
             None
             if ticket is None or issue_id is None
-            else PrintedTicketInRing(index, ticket, self._find_pool(issue_id))
+            else PrintedTicketInRing(ring_index, ticket, self._find_pool(issue_id))
         )
 
     def _find_pool(self, pay_out_id: str) -> int:

@@ -241,13 +241,13 @@ class HostTransferInterface:
         transfer = self._machine.memory.read(TransferRecord, HostKey.LAST_TRANSFER)
         return None if transfer is None else _build_result(transfer)
 
-    def find_result_in_history(self, index: int) -> HostTransferResult | None:
+    def find_result_in_history(self, history_index: int) -> HostTransferResult | None:
         """Return the latest executed transfer with this index (1 to 35) in the transfer history, or None."""
         for entry in self._machine.journal.entries(
             AFT_COMPLETE.kind, limit=TRANSFER_HISTORY_SIZE, newest_first=True
         ):
             record = from_json(TransferRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
-            if record.history_index == index:
+            if record.history_index == history_index:
                 return _build_result(record)
         return None
 

@@ -98,7 +98,7 @@ def execute_transfer_order(machine: Machine, _: Event) -> None:
     """
     money = machine.component(HostMoney)
     order = _remove_order(machine)
-    cents = _find_possible_amounts(machine, order)
+    cents = _compute_possible_amounts(machine, order)
     if isinstance(cents, TransferStatus):
         record_failed_order(machine, order, cents)
         return
@@ -131,7 +131,7 @@ def _remove_order(machine: Machine) -> TransferOrder:
     return order
 
 
-def _find_possible_amounts(
+def _compute_possible_amounts(
     machine: Machine, order: TransferOrder
 ) -> Mapping[CreditKind, int] | TransferStatus:
     """Return the amounts that a host's transfer order can move now, by credit kind, or the status that refuses it.

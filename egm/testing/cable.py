@@ -11,7 +11,7 @@ from egm.devices.twin import SimulatedPort
 
 #: How reliable a simulated line is: without faults, one byte at a time, with lost and changed bytes, or with
 #: delays.
-Quality = Literal["perfect", "one_byte", "lossy", "delayed"]
+LineQuality = Literal["perfect", "one_byte", "lossy", "delayed"]
 #: Seconds by which a delayed line is late.
 _LATE_SECONDS: Final = 0.09
 
@@ -38,7 +38,9 @@ class LossyCable(SimulatedPort):
     line loses or changes messages.
     """
 
-    def __init__(self, quality: Quality = "perfect", seed: int = 1, character_seconds: float = 0.0) -> None:
+    def __init__(
+        self, quality: LineQuality = "perfect", seed: int = 1, character_seconds: float = 0.0
+    ) -> None:
         super().__init__(Path("cable"), character_seconds)
         self._dice = random.Random(seed)  # noqa: S311 (it draws faults in tests)
         self._quality = quality

@@ -10,7 +10,7 @@ from egm.devices.driver import LineDriver
 from egm.devices.interface import DeviceEvent
 from egm.devices.line import SerialLine
 from egm.devices.twin import Twin
-from egm.testing.cable import LossyCable, Quality
+from egm.testing.cable import LineQuality, LossyCable
 
 
 @dataclass
@@ -21,7 +21,7 @@ class DeviceRig:
     """
 
     protocol: str
-    line: Quality = "perfect"
+    line_quality: LineQuality = "perfect"
     """The reliability of the simulated line."""
     seed: int = 1
     events: list[DeviceEvent] = field(default_factory=list)
@@ -29,7 +29,7 @@ class DeviceRig:
     """A function called with each event of the driver, in place of the machine."""
 
     def __post_init__(self) -> None:
-        self.cable = LossyCable(self.line, self.seed)
+        self.cable = LossyCable(self.line_quality, self.seed)
         self.twin: Twin[object] = PROTOCOLS[self.protocol].create_twin("device", self.cable)
         self.cable.plug()
         self._task: asyncio.Task[None] | None = None

@@ -187,14 +187,14 @@ class HostWire:
         """Send a type R poll with this code; return the data of the reply in hex, or "" if there is no reply."""
         return self._extract_reply_data(code, self.send(bytes((self.address, code))))
 
-    def send_long_poll(self, code: int, data: str = "") -> str:
+    def send_long_poll(self, code: int, data_hex: str = "") -> str:
         """Send a long poll with this code, data (hex) and a CRC; return the data of the reply in hex.
 
         A reply of one byte (ACK, NACK) is returned in full. The result is ``busy`` if the machine replies that it is
         busy.
         """
         return self._extract_reply_data(
-            code, self.send(append_crc(bytes((self.address, code)) + bytes.fromhex(data)))
+            code, self.send(append_crc(bytes((self.address, code)) + bytes.fromhex(data_hex)))
         )
 
     def _extract_reply_data(self, code: int, answer: bytes) -> str:

@@ -107,4 +107,4 @@ def test_idleness_must_last_before_an_update_continues(monkeypatch):
     assert query_times[-1] == pytest.approx(
         42.0, abs=1.0
     )  # half a minute after the last stir, not after the first rest
-    assert not wait_until_lasting(lambda: False, 1.0, within=5.0)
+    assert not wait_until_lasting(lambda: False, 1.0, limit_seconds=5.0)

@@ -138,7 +138,7 @@ def test_every_entry_is_read_as_if_none_had_been_archived(lived):
     key = MachineKey.load(DiskStorage(), folder)
     with open_view(folder, key=key) as view:
         assert list(view.iter_bodies()) == written
-        assert list(view.iter_bodies(after=333)) == written[333:]
+        assert list(view.iter_bodies(after_sequence=333)) == written[333:]
         assert [e.body for e in view.entries()] == written
         assert [e.body for e in view.entries(newest_first=True)] == written[::-1]
         assert [e.body for e in view.entries(since=17, until=61)] == written[17:60]

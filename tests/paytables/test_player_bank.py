@@ -256,7 +256,7 @@ def test_a_simulated_bank_agrees_with_its_exact_return(name, seeded_draw):
         bank.options,
         1_000,
         seeded_draw(20261127),
-        table=bank.table,
+        table_state=bank.table,
         additional_bets=bank.required_bets,
     )
     assert abs(judge_return(tally, bank.cost_credits, bank.rtp, bank.variance).z_score) < 3.3

@@ -94,7 +94,7 @@ def test_a_value_lost_or_damaged_on_both_media_is_reported_as_damage(folders):
         mirror(disk, folders).write(b"over it")
     assert mirror(Disk(), folders).read() is None
     with pytest.raises(JournalDamaged, match="missing"):
-        mirror(Disk(), folders).read(expected=True)
+        mirror(Disk(), folders).read(must_exist=True)
 
 
 def test_two_contents_of_one_generation_are_reported_as_damage(folders):

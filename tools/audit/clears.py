@@ -129,8 +129,8 @@ class MemoryClearAudit:
         carried_cents = self._carried_cents_by_claim.get(name, 0) + paid_cents
         self._carried_cents_by_claim[name] = carried_cents
         claim = self._claim_by_id.get(name)
-        if paid_cents and (claim is None or carried_cents > _find_claim_limit(claim)):
-            limit = "nothing" if claim is None else f"at most {_find_claim_limit(claim)} cents"
+        if paid_cents and (claim is None or carried_cents > _compute_claim_limit(claim)):
+            limit = "nothing" if claim is None else f"at most {_compute_claim_limit(claim)} cents"
             self._report_finding(
                 entry,
                 f"{carried_cents} cents are carried over under {name or 'no claim'}, which allows {limit}",
@@ -153,7 +153,7 @@ class MemoryClearAudit:
         return f"{len(missing_ids)} entries that the clear authorised are missing, from {missing_ids[0]}"
 
 
-def _find_claim_limit(claim: Mapping[str, Any]) -> Fraction:
+def _compute_claim_limit(claim: Mapping[str, Any]) -> Fraction:
     """Return the largest amount that may be carried over under a claim of a memory clear, in minor units.
 
     A claim states up to three amounts: its own, and ``amount_cents`` and ``held_cents`` (a reserved amount) in its

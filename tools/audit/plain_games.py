@@ -492,13 +492,22 @@ class PlainGameFinder:
         return self._terms_by_parts[parts]
 
     def _build_terms(
-        self, dims: bytes, game_name: bytes, wager_json: bytes, bet_credits: bytes, unit: bytes
+        self,
+        dims: bytes,
+        game_name: bytes,
+        wager_json: bytes,
+        bet_credits_text: bytes,
+        unit_cents_text: bytes,
     ) -> _GameTerms | None:
         """Return the terms (definition, wager, denomination) that these parts of a game's first entry state.
 
         Return None if a game on these terms is not plain.
         """
-        name, unit_cents, wager = parse_json(game_name), int(unit), Wager.from_json(parse_json(wager_json))
+        name, unit_cents, wager = (
+            parse_json(game_name),
+            int(unit_cents_text),
+            Wager.from_json(parse_json(wager_json)),
+        )
         definition = self._games.find(name["id"], name["digest"])
         if definition is None:
             return None
@@ -514,7 +523,7 @@ class PlainGameFinder:
             == game_name
             and encode_canonical_json(expected_dims) == dims
             and encode_canonical_json(wager.to_json()) == wager_json
-            and wager.credits == int(bet_credits) > 0
+            and wager.credits == int(bet_credits_text) > 0
             and wager.seat is None
             and unit_cents in game.denominations_cents
             and wager.credits * unit_cents <= AMOUNT_CENTS_MAX

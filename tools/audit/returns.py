@@ -223,7 +223,7 @@ def _compare_return(
     highest = lowest = variance = Fraction(0)
     for key, times in sums.wager_counts.items():
         bet = game.rules.analyse_wager(sums.wager_by_key[key])
-        spread = _find_largest_variance(game, bet) if sums.has_double_up else bet.variance
+        spread = _compute_largest_variance(game, bet) if sums.has_double_up else bet.variance
         if spread is None:
             raise LookupError(f"a wager of {bet.cost_credits} credits has no exact variance")
         worst = bet.rtp if bet.worst_rtp is None else bet.worst_rtp
@@ -244,7 +244,7 @@ def _compare_return(
     )
 
 
-def _find_largest_variance(game: Game, bet: BetAnalysis) -> Fraction | None:
+def _compute_largest_variance(game: Game, bet: BetAnalysis) -> Fraction | None:
     """Return the largest variance of a wager over all double-up strategies that the game allows.
 
     Return None if it cannot be computed.

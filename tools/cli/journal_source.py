@@ -29,9 +29,9 @@ EXPORT_OPTION = click.option(
 
 @contextmanager
 def open_journal_entries(
-    state: Path | None, file: Path | None, *, after: int = 0
+    state: Path | None, file: Path | None, *, after_sequence: int = 0
 ) -> Iterator[Iterator[StoredEntry]]:
-    """Yield the entries with a number above ``after``, of a machine's journal or of an exported one (``file``).
+    """Yield the entries after ``after_sequence`` of a machine's journal, or of an exported one (``file``).
 
     An exported file is read to its end even if the caller stops earlier, because its digest and signature are
     at the end.
@@ -45,11 +45,11 @@ def open_journal_entries(
     try:
         if file is None:
             with open_view(folder, check_pages=True) as view:
-                yield _watch_entries(view.entries(since=after), last_entries)
+                yield _watch_entries(view.entries(since=after_sequence), last_entries)
             return
         with open_regular_file(file) as source:
             reader = ExportReader(source, str(file))
-            entries = (entry for entry in reader.iter_entries() if entry.sequence > after)
+            entries = (entry for entry in reader.iter_entries() if entry.sequence > after_sequence)
             yield _watch_entries(entries, last_entries)
             deque(entries, maxlen=0)
     except BrokenPipeError:

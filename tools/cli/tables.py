@@ -68,14 +68,14 @@ def _to_spreadsheet_cell(value: Any) -> str:
 class Column:
     """One column of a printed table. ``key`` is its name in JSON and CSV, by default the title with underscores.
 
-    ``text`` returns a value as the terminal displays it; JSON and CSV contain the value itself.
+    ``format_value`` returns a value as the terminal displays it; JSON and CSV contain the value itself.
     """
 
     title: str
     key: str = ""
     is_right_aligned: bool = False
-    text: Callable[[Any], str] = format_cell
-    style: Callable[[Any], Style | None] = lambda _: None
+    format_value: Callable[[Any], str] = format_cell
+    choose_style: Callable[[Any], Style | None] = lambda _: None
     width_max: int = _WIDTH_WITHOUT_LIMIT
     """The maximum width in characters, even if the terminal is wider; for columns whose cells are long lists."""
 
@@ -93,7 +93,7 @@ def format_figure(value: Any) -> str:
 
 def build_number_column(title: str, key: str = "") -> Column:
     """Return a column of whole numbers, shown with thousands separators."""
-    return Column(title, key, is_right_aligned=True, text=format_figure)
+    return Column(title, key, is_right_aligned=True, format_value=format_figure)
 
 
 @dataclass(slots=True)
@@ -141,7 +141,7 @@ class Table:
     def to_text(self, width: int = _WIDTH_WITHOUT_LIMIT) -> str:
         """Return the table as text at most ``width`` characters wide; a longer word is not cut."""
         cells = [
-            [make_lines_printable(c.text(v)) for c, v in zip(self._columns, row, strict=True)]
+            [make_lines_printable(c.format_value(v)) for c, v in zip(self._columns, row, strict=True)]
             for row in self._rows
         ]
         heads = [make_lines_printable(column.title) for column in self._columns] if self.shows_titles else []
@@ -159,7 +159,7 @@ class Table:
             lines += self._format_row(heads, widths, [None] * len(heads), bold=True)
             lines.append(_COLUMN_GAP.join("─" * width for width in widths))
         for row, values in zip(cells, self._rows, strict=True):
-            styles = [column.style(value) for column, value in zip(self._columns, values, strict=True)]
+            styles = [column.choose_style(value) for column, value in zip(self._columns, values, strict=True)]
             lines += self._format_row(row, widths, styles)
         return "\n".join(lines)
 

@@ -185,18 +185,18 @@ def _install_wheels(packages: Path, python: str, wheel: Path, epoch: str) -> Non
         record.write_text("".join(kept_lines), encoding="utf-8")
 
 
-def format_python_dependencies(pythons: Sequence[str]) -> str:
+def format_python_dependencies(python_versions: Sequence[str]) -> str:
     """Return the package's Debian dependency on Python: any of the minor versions given in ascending order."""
-    relations = [f"python3 (>= {pythons[0]})"]
-    for python, following in pairwise(pythons):
+    relations = [f"python3 (>= {python_versions[0]})"]
+    for python, following in pairwise(python_versions):
         if _find_next_python(python) != following:
             relations.append(f"python3 (<< {_find_next_python(python)}) | python3 (>= {following})")
-    return ", ".join([*relations, f"python3 (<< {_find_next_python(pythons[-1])})"])
+    return ", ".join([*relations, f"python3 (<< {_find_next_python(python_versions[-1])})"])
 
 
-def _find_next_python(python: str) -> str:
+def _find_next_python(python_version: str) -> str:
     """Return the minor version of Python after this one."""
-    major, minor = python.split(".")
+    major, minor = python_version.split(".")
     return f"{major}.{int(minor) + 1}"
 
 

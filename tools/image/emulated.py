@@ -146,13 +146,13 @@ class EmulatedComputer:
                 return reply["return"]
             self.events.append((reply["timestamp"]["seconds"], reply["event"]))
 
-    def picture(self, file: Path, head: int = 0) -> Path:
+    def picture(self, file: Path, display_index: int = 0) -> Path:
         """Write the present picture of an emulated display to ``file`` as PNG, and return the file.
 
-        ``head`` is the number of the display.
+        ``display_index`` is the number of the display.
         """
         file.unlink(missing_ok=True)
-        self("screendump", filename=str(file), format="png", device="card", head=head)
+        self("screendump", filename=str(file), format="png", device="card", head=display_index)
         return file
 
     def plug_second_display(self, width: int, height: int) -> None:

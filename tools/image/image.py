@@ -75,12 +75,14 @@ def build(out: Path, key_file: Path, *, overlays: tuple[Path, ...] = (), debug: 
 
 
 # ------------------------------------------------------------------ the root file system
-def _build_root(work: Path, overlays: tuple[Path, ...], public: str, epoch: str, *, debug: bool) -> None:
+def _build_root(
+    work: Path, overlays: tuple[Path, ...], public_key_hex: str, epoch: str, *, debug: bool
+) -> None:
     """Build the root file system with the cabinet's package, and copy the kernel and initramfs out of it."""
     package = deb.build(work, compression="none")
     trusted = work / "trusted"
     (trusted / "usr/share/open-egm").mkdir(parents=True)
-    (trusted / "usr/share/open-egm/release.pub").write_text(f"{public}\n", encoding="ascii")
+    (trusted / "usr/share/open-egm/release.pub").write_text(f"{public_key_hex}\n", encoding="ascii")
     trees = (
         _IMAGE_FILES_FOLDER / "root",
         *overlays,
@@ -188,7 +190,7 @@ def _build_esp(work: Path, command_line: str, epoch: str) -> None:
     deb.run("mcopy", "-i", str(esp), str(work / "BOOTX64.EFI"), "::/EFI/BOOT/BOOTX64.EFI", epoch=epoch)
 
 
-def _build_disk(image: Path, bundle: Path, public: str, work: Path, epoch: str) -> None:
+def _build_disk(image: Path, bundle: Path, public_key_hex: str, work: Path, epoch: str) -> None:
     """Build the disk: partition table, the bundle in the first slot, an empty second slot, an empty state medium."""
     table = ["label: gpt", "label-id: " + _UUID_TEMPLATE.format(0), "first-lba: 2048"]
     for i, partition in enumerate(IMAGE_CONTENT["partitions"], 1):
@@ -207,7 +209,7 @@ def _build_disk(image: Path, bundle: Path, public: str, work: Path, epoch: str) 
     first = slot.SystemSlot(pieces["egm-esp-a"], pieces["egm-root-a"])
     with bundle.open("rb") as stream:
         slot.install_release(
-            stream, slot.read_bundle_release(stream, public, 0, str(bundle)), first, str(bundle)
+            stream, slot.read_bundle_release(stream, public_key_hex, 0, str(bundle)), first, str(bundle)
         )
     _build_medium(pieces["egm-state-1"], "egm-state-1", 1, epoch)
     for name, path in pieces.items():
@@ -220,12 +222,12 @@ def _build_disk(image: Path, bundle: Path, public: str, work: Path, epoch: str) 
         deb.run("dd", f"if={path}", *where, "status=none")
 
 
-def _build_medium(path: Path, label: str, number: int, epoch: str) -> None:
+def _build_medium(path: Path, label: str, medium_number: int, epoch: str) -> None:
     """Build an empty state medium with this label and number: a file system for the machine's memory."""
     path.unlink(missing_ok=True)
     with path.open("wb") as stream:
         stream.truncate(_STATE_MEDIUM_SIZE_MIB * _MIB)
-    uuid = _UUID_TEMPLATE.format(number + 5)
+    uuid = _UUID_TEMPLATE.format(medium_number + 5)
     options = f"hash_seed={uuid},root_owner=780:780,lazy_itable_init=0,lazy_journal_init=0,nodiscard"
     time = {"E2FSPROGS_FAKE_TIME": epoch}
     deb.run(

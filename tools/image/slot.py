@@ -92,7 +92,7 @@ def sign_release(number: int, version: str, parts: Mapping[str, Path], key: Ed25
     return encode_canonical_json({"release": content, "signature": signature.hex()}) + b"\n"
 
 
-def read_release(line: bytes, public_key_hex: str, where: str) -> Release:
+def read_release(line: bytes, public_key_hex: str, location: str) -> Release:
     """Return the release that a signed line describes.
 
     Raises SlotError if the line has no valid signature by this public key.
@@ -102,11 +102,11 @@ def read_release(line: bytes, public_key_hex: str, where: str) -> Release:
         content, signature = signed_release["release"], bytes.fromhex(signed_release["signature"])
         canonically = encode_canonical_json(content)
     except (ValueError, KeyError, TypeError) as error:
-        raise SlotError(f"{where} does not contain a release of this software") from error
+        raise SlotError(f"{location} does not contain a release of this software") from error
     if not is_signed_by(bytes.fromhex(public_key_hex), _SIGNATURE_PURPOSE + canonically, signature):
-        raise SlotError(f"{where}: the release is not signed with the key this machine trusts")
+        raise SlotError(f"{location}: the release is not signed with the key this machine trusts")
     if content["format"] != RELEASE_FORMAT:
-        raise SlotError(f"{where}: format: {content['format']!r} is not {RELEASE_FORMAT!r}")
+        raise SlotError(f"{location}: format: {content['format']!r} is not {RELEASE_FORMAT!r}")
     parts = {name: PartitionContent(**content["parts"][name]) for name in SLOT_PARTITION_NAMES}
     return Release(content["number"], content["version"], parts, line)
 
@@ -134,18 +134,22 @@ def check_slot(slot: SystemSlot, public_key_hex: str) -> Release | None:
     return release
 
 
-def read_bundle_release(bundle: BinaryIO, public_key_hex: str, newer_than: int, where: str) -> Release:
+def read_bundle_release(
+    bundle: BinaryIO, public_key_hex: str, installed_number: int, location: str
+) -> Release:
     """Return the release at the start of a bundle.
 
-    Raises SlotError if it is not signed by this public key, or not newer than ``newer_than``.
+    Raises SlotError if it is not signed by this public key, or not newer than ``installed_number``.
     """
-    release = read_release(bundle.readline(RELEASE_SIZE_BYTES), public_key_hex, where)
-    if release.number <= newer_than:
-        raise SlotError(f"{where}: release {release.number} is not newer than the installed {newer_than}")
+    release = read_release(bundle.readline(RELEASE_SIZE_BYTES), public_key_hex, location)
+    if release.number <= installed_number:
+        raise SlotError(
+            f"{location}: release {release.number} is not newer than the installed {installed_number}"
+        )
     return release
 
 
-def require_complete_bundle(bundle: BinaryIO, release: Release, where: str) -> None:
+def require_complete_bundle(bundle: BinaryIO, release: Release, location: str) -> None:
     """Check the partitions in a bundle against its release, then set the stream back to where they start.
 
     Raises SlotError if the bundle is truncated or altered. This check comes before the first write, because the
@@ -154,22 +158,30 @@ def require_complete_bundle(bundle: BinaryIO, release: Release, where: str) -> N
     began = bundle.tell()
     for name in reversed(SLOT_PARTITION_NAMES):
         if compute_stream_digest(bundle, release.parts[name].length) != release.parts[name].sha256:
-            raise SlotError(f"{where}: {name} is truncated or differs from the release; no slot was changed")
+            raise SlotError(
+                f"{location}: {name} is truncated or differs from the release; no slot was changed"
+            )
     bundle.seek(began)
 
 
-def install_release(bundle: BinaryIO, release: Release, slot: SystemSlot, where: str) -> None:
+def install_release(bundle: BinaryIO, release: Release, slot: SystemSlot, location: str) -> None:
     """Write the partitions of an update bundle into a system slot.
 
     Raises SlotError if the bundle is truncated or altered; then the slot remains empty and cannot start.
     """
     _write_at(slot.esp, 0, bytes(_BOOT_SECTOR_SIZE_BYTES))
-    _copy_partition(bundle, release.parts["root"], slot.root, f"{where}: root")
+    _copy_partition(bundle, release.parts["root"], slot.root, f"{location}: root")
     first = _copy_partition(
-        bundle, release.parts["esp"], slot.esp, f"{where}: esp", without=_BOOT_SECTOR_SIZE_BYTES
+        bundle,
+        release.parts["esp"],
+        slot.esp,
+        f"{location}: esp",
+        withheld_byte_count=_BOOT_SECTOR_SIZE_BYTES,
     )
     if len(release.line) > RELEASE_SIZE_BYTES:
-        raise SlotError(f"{where}: release: has {len(release.line)} bytes; at most {RELEASE_SIZE_BYTES} fit")
+        raise SlotError(
+            f"{location}: release: has {len(release.line)} bytes; at most {RELEASE_SIZE_BYTES} fit"
+        )
     _write_at(slot.root, -RELEASE_SIZE_BYTES, release.line.ljust(RELEASE_SIZE_BYTES, b"\0"))
     _write_at(slot.esp, 0, first)
     for name, part in release.parts.items():
@@ -179,32 +191,32 @@ def install_release(bundle: BinaryIO, release: Release, slot: SystemSlot, where:
 
 
 def _copy_partition(
-    source: BinaryIO, part: PartitionContent, to: Path, where: str, *, without: int = 0
+    source: BinaryIO, content: PartitionContent, target: Path, location: str, *, withheld_byte_count: int = 0
 ) -> bytes:
-    """Copy one partition of a bundle to ``to``, except its first ``without`` bytes; return these bytes.
+    """Copy one partition of a bundle to ``target``, except its first ``withheld_byte_count`` bytes; return these bytes.
 
     Raises SlotError if the bundle is truncated or altered.
     """
-    sha256, remaining, first = hashlib.sha256(), part.length, b""
-    with to.open("r+b", buffering=0) as stream:
+    sha256, remaining, first = hashlib.sha256(), content.length, b""
+    with target.open("r+b", buffering=0) as stream:
         while remaining and (piece := source.read(min(remaining, _COPY_BLOCK_SIZE_BYTES))):
             sha256.update(piece)
             remaining -= len(piece)
-            if without and not first:
-                first, piece = piece[:without], piece[without:]
-                stream.seek(without)
+            if withheld_byte_count and not first:
+                first, piece = piece[:withheld_byte_count], piece[withheld_byte_count:]
+                stream.seek(withheld_byte_count)
             stream.write(piece)
         os.fsync(stream.fileno())
     if remaining:
-        raise SlotError(f"{where} is truncated: {remaining} bytes are missing")
-    if sha256.hexdigest() != part.sha256:
-        raise SlotError(f"{where} differs from the release")
+        raise SlotError(f"{location} is truncated: {remaining} bytes are missing")
+    if sha256.hexdigest() != content.sha256:
+        raise SlotError(f"{location} differs from the release")
     return first
 
 
-def _write_at(to: Path, offset: int, data: bytes) -> None:
+def _write_at(target: Path, offset: int, data: bytes) -> None:
     """Write data durably at the offset ``offset`` of a partition; a negative offset counts from the end."""
-    with to.open("r+b", buffering=0) as stream:
+    with target.open("r+b", buffering=0) as stream:
         stream.seek(offset, os.SEEK_END if offset < 0 else os.SEEK_SET)
         stream.write(data)
         os.fsync(stream.fileno())

@@ -91,7 +91,7 @@ def find_running_slot() -> str:
 
 
 # ------------------------------------------------------------------ before the machine starts
-def check_slots_and_media(media: Mapping[str, Path], public: str) -> list[str]:
+def check_slots_and_media(device_by_label: Mapping[str, Path], public_key_hex: str) -> list[str]:
     """Check the system slots and the storage media; print what each slot contains.
 
     Returns one line (code and detail) for each fault.
@@ -99,12 +99,14 @@ def check_slots_and_media(media: Mapping[str, Path], public: str) -> list[str]:
     faults = []
     for name, slot in find_slots().items():
         try:
-            release = check_slot(slot, public)
+            release = check_slot(slot, public_key_hex)
             text = "empty" if release is None else f"{release.version}, release {release.number}"
             echo(f"slot {name}: {text}")
         except (OperatorError, OSError) as error:
             faults.append(f"software_differs {error}")
-    faults += [f"first_memory_missing {label}" for label, path in media.items() if not _is_mounted(path)]
+    faults += [
+        f"first_memory_missing {label}" for label, path in device_by_label.items() if not _is_mounted(path)
+    ]
     return faults
 
 
@@ -199,35 +201,40 @@ class ScreenWatch:
         return bool(snapshots) and all(snapshot.journal_sequence > 0 for snapshot in snapshots)
 
 
-def wait_until_lasting(condition: Callable[[], bool], seconds: float, within: float | None = None) -> bool:
+def wait_until_lasting(
+    condition: Callable[[], bool], seconds: float, limit_seconds: float | None = None
+) -> bool:
     """Wait until ``condition`` has been true for ``seconds`` without interruption; return True.
 
-    Return False if this has not happened after ``within`` seconds; None means no limit.
+    Return False if this has not happened after ``limit_seconds`` seconds; None means no limit.
     """
     began = since = time.monotonic()
     while (now := time.monotonic()) - since < seconds:
         if not condition():
             since = now
-        if within is not None and now - began > within:
+        if limit_seconds is not None and now - began > limit_seconds:
             return False
         time.sleep(_CONDITION_CHECK_S)
     return True
 
 
-def install_in_other_slot(path: Path, public: str) -> tuple[str, Release]:
-    """Install the bundle at ``path`` in the slot that is not running; return slot and release.
+def install_in_other_slot(bundle_file: Path, public_key_hex: str) -> tuple[str, Release]:
+    """Install the bundle at ``bundle_file`` in the slot that is not running; return slot and release.
 
     Raises SlotError.
     """
     running_slot = find_running_slot()
     (other_slot,) = set(SYSTEM_SLOT_NAMES) - {running_slot}
-    with path.open("rb") as bundle:
+    with bundle_file.open("rb") as bundle:
         release = read_bundle_release(
-            bundle, public, read_slot_release(find_slots()[running_slot], public).number, str(path)
+            bundle,
+            public_key_hex,
+            read_slot_release(find_slots()[running_slot], public_key_hex).number,
+            str(bundle_file),
         )
-        require_complete_bundle(bundle, release, str(path))
+        require_complete_bundle(bundle, release, str(bundle_file))
         try:
-            install_release(bundle, release, find_slots()[other_slot], str(path))
+            install_release(bundle, release, find_slots()[other_slot], str(bundle_file))
         except (SlotError, OSError) as error:
             raise SlotError(
                 f"{error}; slot {other_slot} is empty now, so there is no release to fall back to"
@@ -254,13 +261,13 @@ def ensure_boot_entries() -> dict[str, str]:
     return {name: number for number, name in entries}
 
 
-def find_first_slot(output: str, numbers: Mapping[str, str]) -> str | None:
+def find_first_slot(efibootmgr_output: str, boot_number_by_slot: Mapping[str, str]) -> str | None:
     """Return the slot that comes first in the boot order of efibootmgr's output, or None if no slot is in it.
 
-    ``numbers`` has the boot entry number of each slot.
+    ``boot_number_by_slot`` has the boot entry number of each slot.
     """
-    order = re.search(r"^BootOrder: (\S+)", output, re.MULTILINE)
-    names = {number: name for name, number in numbers.items()}
+    order = re.search(r"^BootOrder: (\S+)", efibootmgr_output, re.MULTILINE)
+    names = {number: name for name, number in boot_number_by_slot.items()}
     return next((names[one] for one in (order[1].split(",") if order else ()) if one in names), None)
 
 
@@ -396,7 +403,7 @@ def keep_or_revert_release_command() -> None:
     if wait_until_lasting(
         lambda: machine.is_up and _is_screen_up(),
         _RELEASE_UP_BEFORE_KEPT_S,
-        within=_RELEASE_START_MAX_S if has_previous else None,
+        limit_seconds=_RELEASE_START_MAX_S if has_previous else None,
     ):
         set_first_slot(running_slot)
         echo(f"slot {running_slot} is up, and is the default from now on")

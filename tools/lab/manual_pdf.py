@@ -108,12 +108,12 @@ def _load_font(face: str) -> ImageFont.FreeTypeFont:
 
 
 @lru_cache(maxsize=20_000)
-def _measure_text(text: str, face: str, size: float) -> float:
+def _measure_text(text: str, face: str, size_points: float) -> float:
     """Return the width of a text in points."""
-    return _load_font(face).getlength(text) * size / 1000
+    return _load_font(face).getlength(text) * size_points / 1000
 
 
-def _wrap_text(text: str, width_limit: float, face: str = "text", size: float = _TEXT) -> list[str]:
+def _wrap_text(text: str, width_limit: float, face: str = "text", size_points: float = _TEXT) -> list[str]:
     """Return a text as lines of at most ``width_limit`` points.
 
     A word that is too long is split; a code is split after a punctuation mark if possible.
@@ -121,37 +121,39 @@ def _wrap_text(text: str, width_limit: float, face: str = "text", size: float = 
     lines = [""]
     for word in text.split(" "):
         joined = f"{lines[-1]} {word}" if lines[-1] else word
-        if _measure_text(joined, face, size) <= width_limit:
+        if _measure_text(joined, face, size_points) <= width_limit:
             lines[-1] = joined
             continue
-        parts = _split_word(word, width_limit, face, size)
+        parts = _split_word(word, width_limit, face, size_points)
         lines[-1:] = [lines[-1], *parts] if lines[-1] else parts
     return lines
 
 
-def _split_word(word: str, width_limit: float, face: str, size: float) -> list[str]:
+def _split_word(word: str, width_limit: float, face: str, size_points: float) -> list[str]:
     """Split a word that is wider than ``width_limit`` into parts that fit."""
-    if len(word) < 2 or _measure_text(word, face, size) <= width_limit:
+    if len(word) < 2 or _measure_text(word, face, size_points) <= width_limit:
         return [word]
     fits = next(
         end
         for end in range(len(word) - 1, 0, -1)
-        if end == 1 or _measure_text(word[:end], face, size) <= width_limit
+        if end == 1 or _measure_text(word[:end], face, size_points) <= width_limit
     )
     sign = max(word.rfind(sign, 0, fits) for sign in "._:/-") + 1
     cut = sign or fits
-    return [word[:cut], *_split_word(word[cut:], width_limit, face, size)]
+    return [word[:cut], *_split_word(word[cut:], width_limit, face, size_points)]
 
 
-def _draw_cover(sheet: _ManualPages, texts: Texts, audience: str, version: str) -> None:
+def _draw_cover(manual_pages: _ManualPages, texts: Texts, audience: str, version: str) -> None:
     """Draw the title of a manual, with the release of the software."""
     y = 250.0
-    sheet.put(_PageElement(_LEFT, y - 74, "open-egm", "bold", 15, _DIM))
-    sheet.put(_PageElement(_LEFT, y, texts.say(f"manual.title.{audience}"), "heavy", 34))
-    for line in _wrap_text(texts.say(f"manual.audience.{audience}"), _TEXT_WIDTH_POINTS * 0.8, size=13):
+    manual_pages.put(_PageElement(_LEFT, y - 74, "open-egm", "bold", 15, _DIM))
+    manual_pages.put(_PageElement(_LEFT, y, texts.say(f"manual.title.{audience}"), "heavy", 34))
+    for line in _wrap_text(
+        texts.say(f"manual.audience.{audience}"), _TEXT_WIDTH_POINTS * 0.8, size_points=13
+    ):
         y += 26 if y == 250.0 else 18
-        sheet.put(_PageElement(_LEFT, y + 8, line, size=13))
-    sheet.put(
+        manual_pages.put(_PageElement(_LEFT, y + 8, line, size=13))
+    manual_pages.put(
         _PageElement(_LEFT, _HIGH - 70, texts.say("manual.made_of", version=version), size=9, colour=_DIM)
     )
 
@@ -170,30 +172,32 @@ def _draw_contents(
         page.append(_PageElement(_LEFT, y + 5, colour=_RULE, band_size=(_TEXT_WIDTH_POINTS, 0.5)))
 
 
-def _draw_chapter(sheet: _ManualPages, chapter: ManualChapterText) -> None:
+def _draw_chapter(manual_pages: _ManualPages, chapter: ManualChapterText) -> None:
     """Draw a chapter: its title, what it is about, and its table."""
-    sheet.put(_PageElement(_LEFT, sheet.y + 14, chapter.title, "heavy", 20))
-    sheet.y += 24
-    for line in _wrap_text(chapter.introduction, _TEXT_WIDTH_POINTS, size=9.5):
-        sheet.y += 13
-        sheet.put(_PageElement(_LEFT, sheet.y, line, size=9.5, colour=_DIM))
-    sheet.y += 12
+    manual_pages.put(_PageElement(_LEFT, manual_pages.y + 14, chapter.title, "heavy", 20))
+    manual_pages.y += 24
+    for line in _wrap_text(chapter.introduction, _TEXT_WIDTH_POINTS, size_points=9.5):
+        manual_pages.y += 13
+        manual_pages.put(_PageElement(_LEFT, manual_pages.y, line, size=9.5, colour=_DIM))
+    manual_pages.y += 12
     widths = _compute_column_widths(chapter)
-    _draw_table_head(sheet, chapter, widths)
+    _draw_table_head(manual_pages, chapter, widths)
     for row in chapter.rows:
         cells = [
             _wrap_cell(cell, width, bold=column == 0) for column, (cell, width) in _iter_cells(row, widths)
         ]
         high = max(map(len, cells)) * _LEAD + 2 * _PAD
-        if sheet.y + high > _HIGH - _FOOT:
-            sheet.start_page()
-            _draw_table_head(sheet, chapter, widths)
-        _draw_row(sheet, cells, widths, high)
+        if manual_pages.y + high > _HIGH - _FOOT:
+            manual_pages.start_page()
+            _draw_table_head(manual_pages, chapter, widths)
+        _draw_row(manual_pages, cells, widths, high)
 
 
-def _iter_cells(row: Sequence[str], widths: Sequence[float]) -> Iterator[tuple[int, tuple[str, float]]]:
+def _iter_cells(
+    row: Sequence[str], column_widths: Sequence[float]
+) -> Iterator[tuple[int, tuple[str, float]]]:
     """Yield each cell of a printed table's row: its column index, then its text and column width."""
-    yield from enumerate(zip(row, widths, strict=True))
+    yield from enumerate(zip(row, column_widths, strict=True))
 
 
 def _wrap_cell(text: str, width: float, *, bold: bool) -> list[str]:
@@ -219,35 +223,47 @@ def _compute_column_widths(chapter: ManualChapterText) -> list[float]:
     ]
 
 
-def _draw_table_head(sheet: _ManualPages, chapter: ManualChapterText, widths: Sequence[float]) -> None:
+def _draw_table_head(
+    manual_pages: _ManualPages, chapter: ManualChapterText, column_widths: Sequence[float]
+) -> None:
     """Draw the column headings of a table."""
     cells = [
         _wrap_text(head, width - 2 * _PAD, "bold")
-        for head, width in zip(chapter.column_titles, widths, strict=True)
+        for head, width in zip(chapter.column_titles, column_widths, strict=True)
     ]
     high = max(map(len, cells)) * _LEAD + 2 * _PAD
-    sheet.put(_PageElement(_LEFT, sheet.y, colour=_BAND, band_size=(_TEXT_WIDTH_POINTS, high)))
-    _draw_cell_lines(sheet, cells, widths, lambda _: "bold")
-    sheet.y += high
+    manual_pages.put(_PageElement(_LEFT, manual_pages.y, colour=_BAND, band_size=(_TEXT_WIDTH_POINTS, high)))
+    _draw_cell_lines(manual_pages, cells, column_widths, lambda _: "bold")
+    manual_pages.y += high
 
 
 def _draw_row(
-    sheet: _ManualPages, cells: Sequence[Sequence[str]], widths: Sequence[float], high: float
+    manual_pages: _ManualPages,
+    cells: Sequence[Sequence[str]],
+    column_widths: Sequence[float],
+    row_height: float,
 ) -> None:
     """Draw a row of a table, with a line below it."""
-    _draw_cell_lines(sheet, cells, widths, lambda column: "text" if column else "bold")
-    sheet.y += high
-    sheet.put(_PageElement(_LEFT, sheet.y, colour=_RULE, band_size=(_TEXT_WIDTH_POINTS, 0.5)))
+    _draw_cell_lines(manual_pages, cells, column_widths, lambda column: "text" if column else "bold")
+    manual_pages.y += row_height
+    manual_pages.put(_PageElement(_LEFT, manual_pages.y, colour=_RULE, band_size=(_TEXT_WIDTH_POINTS, 0.5)))
 
 
 def _draw_cell_lines(
-    sheet: _ManualPages, cells: Sequence[Sequence[str]], widths: Sequence[float], face: Callable[[int], str]
+    manual_pages: _ManualPages,
+    cells: Sequence[Sequence[str]],
+    column_widths: Sequence[float],
+    get_font_face: Callable[[int], str],
 ) -> None:
     """Draw the lines of a row's cells, each in its column."""
     x = _LEFT
-    for column, (lines, width) in enumerate(zip(cells, widths, strict=True)):
+    for column, (lines, width) in enumerate(zip(cells, column_widths, strict=True)):
         for number, line in enumerate(lines):
-            sheet.put(_PageElement(x + _PAD, sheet.y + _PAD + _TEXT + number * _LEAD, line, face(column)))
+            manual_pages.put(
+                _PageElement(
+                    x + _PAD, manual_pages.y + _PAD + _TEXT + number * _LEAD, line, get_font_face(column)
+                )
+            )
         x += width
 
 
@@ -267,9 +283,9 @@ def _write_pages(pages: Sequence[Sequence[_PageElement]], title: str) -> bytes:
 
 
 @lru_cache(maxsize=32)
-def _build_font_properties(face: str, size: float) -> FontProperties:
+def _build_font_properties(face: str, size_points: float) -> FontProperties:
     """Return the font of a face and size for drawing."""
-    return FontProperties(fname=str(_FONT_FOLDER / _FONT_FILE_BY_FACE[face]), size=size)
+    return FontProperties(fname=str(_FONT_FOLDER / _FONT_FILE_BY_FACE[face]), size=size_points)
 
 
 class _TextLine(Artist):

@@ -42,10 +42,10 @@ class PreviewSettings:
     """The quality of the WebP pictures, from 0 to 100."""
 
 
-def find_game_worth_showing(game: Game, draw: DrawSource, theme: Theme, film: PreviewSettings) -> Outcome:
+def find_game_worth_showing(game: Game, draw: DrawSource, theme: Theme, settings: PreviewSettings) -> Outcome:
     """Play games at the largest bet; return the outcome of the first that wins enough for a short film.
 
-    The film may not exceed the length that ``film`` allows. Raises :class:`PreviewError` if no such game
+    The film may not exceed the length that ``settings`` allows. Raises :class:`PreviewError` if no such game
     occurs.
     """
     bet = max(game.bet_options)
@@ -59,7 +59,7 @@ def find_game_worth_showing(game: Game, draw: DrawSource, theme: Theme, film: Pr
         if theme.find_celebration_level(outcome.win_credits, bet) < 2:
             continue
         line = build_view_timeline(build_view_after_outcome(idle_view, view_of, outcome), theme)
-        if line is not None and line.end < film.seconds_max - 2 * _IDLE_SECONDS:
+        if line is not None and line.end < settings.seconds_max - 2 * _IDLE_SECONDS:
             return outcome
     raise PreviewError(f"{game.id}: none of {_GAMES_TRIED_MAX} games was suitable for a preview")
 
@@ -106,12 +106,12 @@ def _compute_credit_after_wager(game: GameView) -> int:
     return _compute_start_credit(game) - max(game.bet_options) * choose_unit_cents(game)
 
 
-def iter_frames(game: GameView, outcome: Outcome, theme: Theme, film: PreviewSettings) -> Iterator[View]:
+def iter_frames(game: GameView, outcome: Outcome, theme: Theme, settings: PreviewSettings) -> Iterator[View]:
     """Yield the screen view of each animation frame: idle, PLAY pressed, the game, its win, and idle again.
 
     The last frames show the win as credit.
     """
-    step = 1 / film.frames_per_second
+    step = 1 / settings.frames_per_second
     unit = {"denomination_cents": choose_unit_cents(game)}
     idle_view = build_idle_view((game,), game, "en", credit_cents=_compute_start_credit(game), **unit)
     now = idle_view.now
@@ -139,7 +139,7 @@ def iter_frames(game: GameView, outcome: Outcome, theme: Theme, film: PreviewSet
         now += step
 
 
-def write_film(game: Game, draw: DrawSource, path: Path, film: PreviewSettings) -> int:
+def write_film(game: Game, draw: DrawSource, path: Path, settings: PreviewSettings) -> int:
     """Play one game and write it as an animated WebP; return the file's size in bytes.
 
     Raises :class:`PreviewError`.
@@ -148,16 +148,16 @@ def write_film(game: Game, draw: DrawSource, path: Path, film: PreviewSettings) 
     pygame.font.init()
     pygame.display.set_mode((8, 8))
     theme = load_theme()
-    outcome = find_game_worth_showing(game, draw, theme, film)
-    picture = Picture(theme, scale=film.scale, layout=LANDSCAPE_LAYOUT, timezone=UTC)
+    outcome = find_game_worth_showing(game, draw, theme, settings)
+    picture = Picture(theme, scale=settings.scale, layout=LANDSCAPE_LAYOUT, timezone=UTC)
     surface = pygame.Surface(picture.size_pixels)
     frames: list[Image.Image] = []
-    for view in iter_frames(build_game_view(game), outcome, theme, film):
+    for view in iter_frames(build_game_view(game), outcome, theme, settings):
         picture.draw_view(surface, view)
         frames.append(Image.frombytes("RGB", picture.size_pixels, pygame.image.tobytes(surface, "RGB")))
     data = io.BytesIO()
-    frame_milliseconds = round(1000 / film.frames_per_second)
-    options = {"duration": frame_milliseconds, "loop": 0, "quality": film.quality, "method": 4}
+    frame_milliseconds = round(1000 / settings.frames_per_second)
+    options = {"duration": frame_milliseconds, "loop": 0, "quality": settings.quality, "method": 4}
     frames[0].save(data, "WEBP", save_all=True, append_images=frames[1:], **options)
     path.write_bytes(data.getvalue())
     return len(data.getvalue())

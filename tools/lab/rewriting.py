@@ -21,8 +21,8 @@ class RewriteError(Exception):
     """Error: a value of a definition cannot be changed in its written form; the text names the value."""
 
 
-def rewrite_definition(text: str, data: Mapping[str, Any], keys: Iterable[KeyPath]) -> str:
-    """Return a definition's text with the values at ``keys`` replaced by those in ``data``.
+def rewrite_definition(text: str, definition: Mapping[str, Any], keys: Iterable[KeyPath]) -> str:
+    """Return a definition's text with the values at ``keys`` replaced by those in ``definition``.
 
     Raises RewriteError.
     """
@@ -31,9 +31,9 @@ def rewrite_definition(text: str, data: Mapping[str, Any], keys: Iterable[KeyPat
         tables[_find_written_prefix(text, key)] = ".".join(map(str, key))
     changed_text = text
     for table, key_name in tables.items():
-        changed_text = _replace_value(changed_text, table, get_value_at(data, table), key_name)
+        changed_text = _replace_value(changed_text, table, get_value_at(definition, table), key_name)
     try:
-        is_equal = _collapse_blanks(parse_toml(changed_text)) == _collapse_blanks(data)
+        is_equal = _collapse_blanks(parse_toml(changed_text)) == _collapse_blanks(definition)
     except tomllib.TOMLDecodeError:
         is_equal = False
     if not is_equal:

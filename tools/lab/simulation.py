@@ -76,17 +76,19 @@ class ReturnVerdict:
         return self.interval_low <= float(self.exact_return) <= self.interval_high
 
 
-def judge_return(tally: SimulationTally, cost: int, rtp: Fraction, variance: Fraction) -> ReturnVerdict:
-    """Compare a simulated return with the exact return ``rtp``.
+def judge_return(
+    tally: SimulationTally, cost_credits: int, exact_return: Fraction, variance: Fraction
+) -> ReturnVerdict:
+    """Compare a simulated return with the exact return.
 
     The interval and the z-score follow from the exact variance of a game's win.
     """
-    error = math.sqrt(float(variance) / tally.games) / cost
-    mean = tally.credits / tally.games / cost
-    difference = mean - float(rtp)
+    error = math.sqrt(float(variance) / tally.games) / cost_credits
+    mean = tally.credits / tally.games / cost_credits
+    difference = mean - float(exact_return)
     z = difference / error if error else math.copysign(math.inf, difference) if difference else 0.0
     return ReturnVerdict(
-        tally.games, mean, mean - INTERVAL_Z_SCORE * error, mean + INTERVAL_Z_SCORE * error, rtp, z
+        tally.games, mean, mean - INTERVAL_Z_SCORE * error, mean + INTERVAL_Z_SCORE * error, exact_return, z
     )
 
 
@@ -107,12 +109,12 @@ class FrequencyVerdict:
         return abs(self.z_score) <= INTERVAL_Z_SCORE
 
 
-def judge_frequency(times: int, games: int, exact: Fraction) -> FrequencyVerdict:
-    """Compare how often an event happened (``times`` in ``games``) with its exact probability."""
-    error = math.sqrt(float(exact * (1 - exact)) / games)
-    difference = times / games - float(exact)
+def judge_frequency(event_count: int, games: int, exact_frequency: Fraction) -> FrequencyVerdict:
+    """Compare how often an event happened (``event_count`` in ``games``) with its exact probability."""
+    error = math.sqrt(float(exact_frequency * (1 - exact_frequency)) / games)
+    difference = event_count / games - float(exact_frequency)
     z = difference / error if error else math.copysign(math.inf, difference) if difference else 0.0
-    return FrequencyVerdict(times / games, exact, z)
+    return FrequencyVerdict(event_count / games, exact_frequency, z)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,14 +196,16 @@ def compute_sample_variance(tally: SimulationTally) -> Fraction:
     )
 
 
-def estimate_return(tally: SimulationTally, cost: int) -> ReturnEstimate:
+def estimate_return(tally: SimulationTally, cost_credits: int) -> ReturnEstimate:
     """Return the simulated return of a bet that has no exact figure."""
     mean = tally.credits / tally.games
     half = INTERVAL_Z_SCORE * math.sqrt(compute_sample_variance(tally) / tally.games)
-    return ReturnEstimate(tally.games, mean / cost, (mean - half) / cost, (mean + half) / cost)
+    return ReturnEstimate(
+        tally.games, mean / cost_credits, (mean - half) / cost_credits, (mean + half) / cost_credits
+    )
 
 
-def choose_as_player(decision: Decision, picker: DrawSource) -> Choice:
+def choose_as_player(decision: Decision, draw_source: DrawSource) -> Choice:
     """Return a simulated player's choice: the advised option if there is one, never a double-up, else a random option.
 
     If players play for each other's stakes, no option is advised. The choice is then the option named
@@ -212,26 +216,26 @@ def choose_as_player(decision: Decision, picker: DrawSource) -> Choice:
             return Choice(decision.prompt[name])
     if decision.kind == "double_up":
         return Choice("collect")
-    return Choice(decision.options[picker.below(len(decision.options), "player")])
+    return Choice(decision.options[draw_source.below(len(decision.options), "player")])
 
 
 def _play_round(
     game: Game,
     wager: Wager,
-    draw: DrawSource,
-    excluded: Container[tuple[int, str]] = (),
+    draw_source: DrawSource,
+    excluded_bets: Container[tuple[int, str]] = (),
     counted_bets: Container[tuple[int, str]] | None = None,
 ) -> tuple[int, Game]:
     """Play one round; return its net win, and the game with the state that the round leaves on the table.
 
-    The net win is the win less the stakes added during the round; the returns of the bets in ``excluded``
+    The net win is the win less the stakes added during the round; the returns of the bets in ``excluded_bets``
     (seat, spot) do not count. With ``counted_bets``, only the returns of these bets count, and added stakes
     are not subtracted.
     """
-    played_round = Round(game.play(wager, draw), wager)
+    played_round = Round(game.play(wager, draw_source), wager)
     played_round.advance()
     while played_round.decision is not None:
-        played_round.advance(choose_as_player(played_round.decision, draw))
+        played_round.advance(choose_as_player(played_round.decision, draw_source))
     if played_round.outcome is None:
         raise SimulationError(f"{game.id}: a round neither requires a decision nor ends")
     settlements = played_round.outcome.settlements
@@ -239,7 +243,7 @@ def _play_round(
         returned_credits = sum(each.credits for each in settlements if (each.seat, each.spot) in counted_bets)
         return returned_credits, game.with_table_state(played_round.outcome.table)
     added_credits = played_round.staked_credits - wager.credits
-    settled = (each for each in settlements if (each.seat, each.spot) not in excluded)
+    settled = (each for each in settlements if (each.seat, each.spot) not in excluded_bets)
     return sum(each.credits for each in settled) - added_credits, game.with_table_state(
         played_round.outcome.table
     )
@@ -247,28 +251,28 @@ def _play_round(
 
 def play_batch(
     game: Game,
-    credits_: int,
+    bet_credits: int,
     options: Mapping[str, Any],
     games: int,
-    draw: DrawSource,
-    most_counted: int | None = None,
-    table: Json = None,
+    draw_source: DrawSource,
+    counted_win_max: int | None = None,
+    table_state: Json = None,
     additional_bets: Mapping[str, int] = MappingProxyType({}),
 ) -> SimulationTally:
     """Play games with the production code and return their totals.
 
-    A win above ``most_counted`` counts as ``most_counted``. A bet that is not decided in its round is played
+    A win above ``counted_win_max`` counts as ``counted_win_max``. A bet that is not decided in its round is played
     on until it is; its win counts for the game in which it was placed. Stakes added during a round are
     subtracted from the win. State that is not a bet (such as a shoe) is carried to the next game. With
-    ``table``, each game starts from that table state. The bets standing there and ``additional_bets`` are
+    ``table_state``, each game starts from that table state. The bets standing there and ``additional_bets`` are
     played but do not count. If the round has several seats, the other seats' bets are played too, with the
     advised decisions.
     """
     total = squares = hits = largest_win = 0
     wins: Counter[int] = Counter()
-    initial = at = game.with_table_state(table)
+    initial = at = game.with_table_state(table_state)
     standing_bets = {(bet.seat, bet.spot) for bet in initial.rules.list_standing_bets()}
-    counted_bets, bet_options, cost = None, options, credits_
+    counted_bets, bet_options, cost = None, options, bet_credits
     if additional_bets or "seat" in options:
         own_seat = options.get("seat", 0)
         counted_bets = {(own_seat, spot) for spot in options["bets"]}
@@ -276,12 +280,14 @@ def play_batch(
         bet_options = {"seats": seats} if len(seats) > 1 else {"bets": seats[str(own_seat)]}
         cost = sum(sum(bets.values()) for bets in seats.values())
     for _ in range(games):
-        at = at if table is None else initial
-        win, at = _play_round(at, at.build_wager(cost, **bet_options), draw, standing_bets, counted_bets)
+        at = at if table_state is None else initial
+        win, at = _play_round(
+            at, at.build_wager(cost, **bet_options), draw_source, standing_bets, counted_bets
+        )
         while at.rules.list_standing_bets():
-            later_win, at = _play_round(at, at.build_wager(0), draw, standing_bets)
+            later_win, at = _play_round(at, at.build_wager(0), draw_source, standing_bets)
             win += later_win
-        win = win if most_counted is None else min(win, most_counted)
+        win = win if counted_win_max is None else min(win, counted_win_max)
         total += win
         squares += win * win
         hits += win > 0
@@ -292,10 +298,10 @@ def play_batch(
 
 def _simulate_in_worker(
     name: str,
-    credits_: int,
+    bet_credits: int,
     options: Mapping[str, object],
     games: int,
-    table: Json,
+    table_state: Json,
     additional_bets: Mapping[str, int],
 ) -> SimulationTally:
     """Play ``games`` games in a worker process, in batches; return their tally."""
@@ -306,7 +312,13 @@ def _simulate_in_worker(
         batch_games = min(games, 500)
         with service.step() as draw:
             tally += play_batch(
-                game, credits_, options, batch_games, draw, table=table, additional_bets=additional_bets
+                game,
+                bet_credits,
+                options,
+                batch_games,
+                draw,
+                table_state=table_state,
+                additional_bets=additional_bets,
             )
         games -= batch_games
     return tally
@@ -314,16 +326,16 @@ def _simulate_in_worker(
 
 def simulate(
     name: str,
-    credits_: int,
+    bet_credits: int,
     options: Mapping[str, object],
     games: int,
     workers: int,
-    table: Json = None,
+    table_state: Json = None,
     additional_bets: Mapping[str, int] = MappingProxyType({}),
 ) -> Iterator[SimulationTally]:
     """Simulate games in ``workers`` processes; yield the growing sums after each batch.
 
-    ``table`` and ``additional_bets`` are those of :func:`play_batch`.
+    ``table_state`` and ``additional_bets`` are those of :func:`play_batch`.
     """
     required_bets = dict(additional_bets)  # a worker process takes no read-only view
     if workers < 1 or workers > (os.cpu_count() or 1):
@@ -334,12 +346,12 @@ def simulate(
     tally = SimulationTally()
     if workers == 1:
         for batch in batches:
-            tally += _simulate_in_worker(name, credits_, options, batch, table, required_bets)
+            tally += _simulate_in_worker(name, bet_credits, options, batch, table_state, required_bets)
             yield tally
         return
     with ProcessPoolExecutor(workers) as pool:
         futures = [
-            pool.submit(_simulate_in_worker, name, credits_, options, batch, table, required_bets)
+            pool.submit(_simulate_in_worker, name, bet_credits, options, batch, table_state, required_bets)
             for batch in batches
         ]
         for completed in as_completed(futures):

@@ -47,9 +47,9 @@ def _resolve_key_part(container: Any, key_part: str | int) -> str | int:
     return int(key_part) if isinstance(container, list) else str(key_part)
 
 
-def get_value_at(data: Mapping[str, Any], path: KeyPath) -> Any:
+def get_value_at(definition: Mapping[str, Any], path: KeyPath) -> Any:
     """Return the value of the definition at a path. Raises :class:`TuningError`."""
-    value: Any = data
+    value: Any = definition
     for part in path:
         try:
             value = value[_resolve_key_part(value, part)]
@@ -58,9 +58,9 @@ def get_value_at(data: Mapping[str, Any], path: KeyPath) -> Any:
     return value
 
 
-def replace_value(data: Mapping[str, Any], path: KeyPath, value: Any) -> dict[str, Any]:
+def replace_value(definition: Mapping[str, Any], path: KeyPath, value: Any) -> dict[str, Any]:
     """Return a copy of the definition with ``value`` at the path."""
-    changed_data = copy.deepcopy(dict(data))
+    changed_data = copy.deepcopy(dict(definition))
     container: Any = changed_data
     for part in path[:-1]:
         container = container[_resolve_key_part(container, part)]
@@ -68,10 +68,10 @@ def replace_value(data: Mapping[str, Any], path: KeyPath, value: Any) -> dict[st
     return changed_data
 
 
-def list_pay_keys(data: Mapping[str, Any]) -> list[KeyPath]:
+def list_pay_keys(definition: Mapping[str, Any]) -> list[KeyPath]:
     """Return the path of every pay above zero credits, in the order of the definition."""
     paths: list[KeyPath] = []
-    for name, stage in data.get("stage", {}).items():
+    for name, stage in definition.get("stage", {}).items():
         for n, pay in enumerate(stage.get("pay", [])):
             table: dict[KeyPath, Any] = {("pays", c): v for c, v in pay.get("pays", {}).items()}
             if "pay" in pay:
@@ -83,42 +83,44 @@ def list_pay_keys(data: Mapping[str, Any]) -> list[KeyPath]:
                 elif value:
                     paths.append(base)
     for kind in ("table", "area"):  # of Keno, of wheels
-        for n, entry in enumerate(data.get(kind, [])):
+        for n, entry in enumerate(definition.get(kind, [])):
             paths += [(kind, n, "pays", c) for c, value in entry.get("pays", {}).items() if value]
     return paths
 
 
-def compute_rtp(data: Mapping[str, Any], bet: str | None = None) -> Fraction:
+def compute_rtp(definition: Mapping[str, Any], bet: str | None = None) -> Fraction:
     """Return the exact return of the bet named ``bet``; for None, the lowest return of any bet of the definition."""
-    bets = analyse(build_game(data, "tuned"), AnalysisDepth.RETURN).bets
+    bets = analyse(build_game(definition, "tuned"), AnalysisDepth.RETURN).bets
     rtp: Fraction = min(b.rtp for b in bets if bet in {None, b.bet})
     return rtp
 
 
-def compute_bet_returns(data: Mapping[str, Any]) -> dict[str, Fraction]:
+def compute_bet_returns(definition: Mapping[str, Any]) -> dict[str, Fraction]:
     """Return the exact return of each bet of a definition."""
-    return {bet.bet: bet.rtp for bet in analyse(build_game(data, "tuned"), AnalysisDepth.RETURN).bets}
+    return {bet.bet: bet.rtp for bet in analyse(build_game(definition, "tuned"), AnalysisDepth.RETURN).bets}
 
 
-def find_pays_of_single_bets(data: Mapping[str, Any], keys: Iterable[KeyPath]) -> dict[str, list[KeyPath]]:
+def find_pays_of_single_bets(
+    definition: Mapping[str, Any], keys: Iterable[KeyPath]
+) -> dict[str, list[KeyPath]]:
     """Return, by bet, those of the pays at ``keys`` that change the return of this bet only.
 
     Bets without such pays are left out. Such pays exist in games with a separate pay table per number of
     coins.
     """
-    returns_before = compute_bet_returns(data)
+    returns_before = compute_bet_returns(definition)
     pays_by_bet: dict[str, list[KeyPath]] = {bet: [] for bet in returns_before}
     for key in keys:
-        returns_after = compute_bet_returns(replace_value(data, key, _get_pay_at(data, key) + 1))
+        returns_after = compute_bet_returns(replace_value(definition, key, _get_pay_at(definition, key) + 1))
         changed_bets = [bet for bet, rtp in returns_after.items() if rtp != returns_before.get(bet)]
         if len(changed_bets) == 1 and len(returns_before) > 1:
             pays_by_bet[changed_bets[0]].append(key)
     return {bet: own for bet, own in pays_by_bet.items() if own}
 
 
-def _get_pay_at(data: Mapping[str, Any], key: KeyPath) -> int:
+def _get_pay_at(definition: Mapping[str, Any], key: KeyPath) -> int:
     """Return the pay (in credits) at a path of the definition. Raises :class:`TuningError` if it is not a pay."""
-    pay = get_value_at(data, key)
+    pay = get_value_at(definition, key)
     if not isinstance(pay, int):
         raise TuningError(f"{'.'.join(map(str, key))} is not a pay")
     return pay
@@ -142,25 +144,25 @@ def _ignore_progress(_: str) -> None:
 
 
 def tune_pays(
-    data: Mapping[str, Any],
-    target: Fraction,
+    definition: Mapping[str, Any],
+    target_return: Fraction,
     keys: Sequence[KeyPath],
     bet: str | None = None,
-    progress: PrintProgress = _ignore_progress,
+    print_progress: PrintProgress = _ignore_progress,
 ) -> dict[str, Any]:
-    """Return the definition with the pays at ``keys`` changed so that its return is near ``target``.
+    """Return the definition with the pays at ``keys`` changed so that its return is near ``target_return``.
 
     All pays are first scaled to round numbers. Then one or two at a time are changed by whole credits, as
-    long as that helps. The order of the pays by size is preserved. ``progress`` is called with one line per
+    long as that helps. The order of the pays by size is preserved. ``print_progress`` is called with one line per
     round.
     """
     for key in keys:
-        _get_pay_at(data, key)
-    best = dict(data)
-    progress(f"weighing {format_count(len(keys), 'pay')}")
+        _get_pay_at(definition, key)
+    best = dict(definition)
+    print_progress(f"weighing {format_count(len(keys), 'pay')}")
     for _ in range(6):
         current_return = compute_rtp(best, bet)
-        if abs(current_return - target) <= NEAR_RETURN_DISTANCE:
+        if abs(current_return - target_return) <= NEAR_RETURN_DISTANCE:
             return best
         slopes = {
             k: compute_rtp(replace_value(best, k, get_value_at(best, k) + 1), bet) - current_return
@@ -169,38 +171,39 @@ def tune_pays(
         part = sum(slopes[k] * get_value_at(best, k) for k in keys)
         if part <= 0:
             raise TuningError("the named pays do not change the return")
-        factor = (target - current_return) / part + 1
+        factor = (target_return - current_return) / part + 1
         if factor <= 0:
             raise TuningError(
-                f"no pay there is low enough: the other pays alone return more than {format_percent(target, 4)} %"
+                "no pay there is low enough: the other pays alone return more than "
+                f"{format_percent(target_return, 4)} %"
             )
         scaled = best
         for k in keys:
             scaled = replace_value(scaled, k, round_to_nice_pay(get_value_at(best, k) * factor))
         if scaled == best:
             break
-        if abs(compute_rtp(scaled, bet) - target) < abs(current_return - target):
+        if abs(compute_rtp(scaled, bet) - target_return) < abs(current_return - target_return):
             best = scaled
-            progress(f"all scaled together: {format_percent(compute_rtp(best, bet), 4)} %")
+            print_progress(f"all scaled together: {format_percent(compute_rtp(best, bet), 4)} %")
         else:
             break
-    return refine_pays(best, target, keys, bet, progress)
+    return refine_pays(best, target_return, keys, bet, print_progress)
 
 
 def refine_pays(
-    data: Mapping[str, Any],
-    target: Fraction,
+    definition: Mapping[str, Any],
+    target_return: Fraction,
     keys: Sequence[KeyPath],
     bet: str | None = None,
-    progress: PrintProgress = _ignore_progress,
+    print_progress: PrintProgress = _ignore_progress,
 ) -> dict[str, Any]:
-    """Return the definition after changing one or two pays per round until the return is near ``target``.
+    """Return the definition after changing one or two pays per round until the return is near ``target_return``.
 
-    Each round makes the change that comes nearest to ``target``, and the search ends when no change comes
+    Each round makes the change that comes nearest to ``target_return``, and the search ends when no change comes
     nearer. No pay changes by more than a quarter of its value, or one credit if that is more.
     """
-    best, missing_return = dict(data), target - compute_rtp(data, bet)
-    limits = {k: max(1, int(get_value_at(data, k)) // 4) for k in keys}
+    best, missing_return = dict(definition), target_return - compute_rtp(definition, bet)
+    limits = {k: max(1, int(get_value_at(definition, k)) // 4) for k in keys}
     while abs(missing_return) > NEAR_RETURN_DISTANCE:
         present_return = compute_rtp(best, bet)
         slopes = {
@@ -208,56 +211,66 @@ def refine_pays(
             for k in keys
         }
         ordered_changes = sorted(
-            _iter_pay_changes(data, best, limits, slopes, missing_return), key=lambda move: (move[0], move[1])
+            _iter_pay_changes(definition, best, limits, slopes, missing_return),
+            key=lambda move: (move[0], move[1]),
         )
         for _, _, changes in ordered_changes[: 4 * _CANDIDATES_FOLLOWED]:
             candidate = best
             for key, value in changes:
                 candidate = replace_value(candidate, key, value)
-            gap = _compute_return_gap(candidate, target, bet)
-            if _has_same_order(data, candidate, keys) and gap is not None and abs(gap) < abs(missing_return):
+            gap = _compute_return_gap(candidate, target_return, bet)
+            if (
+                _has_same_order(definition, candidate, keys)
+                and gap is not None
+                and abs(gap) < abs(missing_return)
+            ):
                 best, missing_return = candidate, gap
-                progress(f"pays moved: {float(target - gap):.4%}")
+                print_progress(f"pays moved: {float(target_return - gap):.4%}")
                 break
         else:
             break
     return best
 
 
-def _compute_return_gap(data: Mapping[str, Any], target: Fraction, bet: str | None) -> Fraction | None:
-    """Return ``target`` minus the definition's return, or None for an invalid definition."""
+def _compute_return_gap(
+    definition: Mapping[str, Any], target_return: Fraction, bet: str | None
+) -> Fraction | None:
+    """Return ``target_return`` minus the definition's return, or None for an invalid definition."""
     try:
-        return target - compute_rtp(data, bet)
+        return target_return - compute_rtp(definition, bet)
     except PaytableError:
         return None
 
 
 def _iter_pay_changes(
-    start: Mapping[str, Any],
-    data: Mapping[str, Any],
-    limits: Mapping[KeyPath, int],
-    slopes: Mapping[KeyPath, Fraction],
+    original_definition: Mapping[str, Any],
+    definition: Mapping[str, Any],
+    pay_limits: Mapping[KeyPath, int],
+    return_per_credit: Mapping[KeyPath, Fraction],
     missing_return: Fraction,
 ) -> Iterator[tuple[Fraction, int, tuple[tuple[KeyPath, int], ...]]]:
     """Yield possible changes of one or two pays as (gap, total change in credits, new pays by path).
 
     The gap is the remaining distance to the wanted return after the change.
     """
-    keys = [key for key, slope in slopes.items() if slope > 0]
-    current_pays = {key: int(get_value_at(data, key)) for key in keys}
+    keys = [key for key, slope in return_per_credit.items() if slope > 0]
+    current_pays = {key: int(get_value_at(definition, key)) for key in keys}
     lowest_change = {
-        key: max(1, int(get_value_at(start, key)) - limits[key]) - current_pays[key] for key in keys
+        key: max(1, int(get_value_at(original_definition, key)) - pay_limits[key]) - current_pays[key]
+        for key in keys
     }
-    highest_change = {key: int(get_value_at(start, key)) + limits[key] - current_pays[key] for key in keys}
+    highest_change = {
+        key: int(get_value_at(original_definition, key)) + pay_limits[key] - current_pays[key] for key in keys
+    }
 
     def find_nearest_pay(key: KeyPath, need: Fraction) -> int:
         """Return by how many credits to change a pay so that the return changes most nearly by ``need``."""
-        return max(lowest_change[key], min(highest_change[key], round(need / slopes[key])))
+        return max(lowest_change[key], min(highest_change[key], round(need / return_per_credit[key])))
 
     for key in keys:
         if change := find_nearest_pay(key, missing_return):
             yield (
-                abs(missing_return - change * slopes[key]),
+                abs(missing_return - change * return_per_credit[key]),
                 abs(change),
                 ((key, current_pays[key] + change),),
             )
@@ -266,14 +279,14 @@ def _iter_pay_changes(
             max(lowest_change[first_key], -_PAIR_MOVE_CREDITS_MAX),
             min(highest_change[first_key], _PAIR_MOVE_CREDITS_MAX) + 1,
         ):
-            remaining_gap = missing_return - change * slopes[first_key]
+            remaining_gap = missing_return - change * return_per_credit[first_key]
             if change and (second_change := find_nearest_pay(second_key, remaining_gap)):
                 changes = (
                     (first_key, current_pays[first_key] + change),
                     (second_key, current_pays[second_key] + second_change),
                 )
                 yield (
-                    abs(remaining_gap - second_change * slopes[second_key]),
+                    abs(remaining_gap - second_change * return_per_credit[second_key]),
                     abs(change) + abs(second_change),
                     changes,
                 )
@@ -287,27 +300,29 @@ def _has_same_order(
     return all(b <= d for a, b in pairs for c, d in pairs if a < c)
 
 
-def compute_hit_frequency(data: Mapping[str, Any]) -> Fraction:
+def compute_hit_frequency(definition: Mapping[str, Any]) -> Fraction:
     """Return the exact hit frequency of a definition's first bet."""
-    hit: Fraction | None = analyse(build_game(data, "tuned"), AnalysisDepth.FULL).bets[0].hit_probability
+    hit: Fraction | None = (
+        analyse(build_game(definition, "tuned"), AnalysisDepth.FULL).bets[0].hit_probability
+    )
     if hit is None:
         raise TuningError("its hit frequency cannot be computed exactly")
     return hit
 
 
 def tune_strips(
-    data: Mapping[str, Any],
-    target: Fraction,
+    definition: Mapping[str, Any],
+    target_return: Fraction,
     *,
     stage: str = "base",
-    hit: Fraction | None = None,
+    hit_frequency: Fraction | None = None,
     rounds: int = 30,
-    progress: PrintProgress = _ignore_progress,
+    print_progress: PrintProgress = _ignore_progress,
 ) -> dict[str, Any]:
-    """Return the definition with symbols on the strips of a stage replaced so that its return is near ``target``.
+    """Return the definition with symbols on a stage's strips replaced so that its return is near ``target_return``.
 
-    If ``hit`` is given, the hit frequency is tuned too. Each round makes the best single replacement. If no
-    single one helps, several at once are tried before the search ends. ``progress`` is called with one line
+    If ``hit_frequency`` is given, the hit frequency is tuned too. Each round makes the best single replacement. If no
+    single one helps, several at once are tried before the search ends. ``print_progress`` is called with one line
     per round.
     """
 
@@ -317,17 +332,19 @@ def tune_strips(
         The result is the sum of both distances, each reduced by its tolerance and at least 0.
         """
         try:
-            difference = max(abs(compute_rtp(candidate) - target) - NEAR_RETURN_DISTANCE, Fraction(0))
+            difference = max(abs(compute_rtp(candidate) - target_return) - NEAR_RETURN_DISTANCE, Fraction(0))
             return (
                 difference
-                if hit is None
+                if hit_frequency is None
                 else difference
-                + max(abs(compute_hit_frequency(candidate) - hit) - NEAR_RETURN_DISTANCE, Fraction(0))
+                + max(
+                    abs(compute_hit_frequency(candidate) - hit_frequency) - NEAR_RETURN_DISTANCE, Fraction(0)
+                )
             )
         except PaytableError:
             return _INVALID_GAME_DISTANCE
 
-    best = dict(data)
+    best = dict(definition)
     best_distance = compute_distance(best)
     beam, width, rounds_left, tried_strips = (
         [best],
@@ -349,7 +366,7 @@ def tune_strips(
         if not ranked:
             break
         nearest_distance = float(ranked[0][0])
-        progress(
+        print_progress(
             f"round {number}: {format_count(len(ranked), 'change')} tried, the nearest is off by {nearest_distance:.4%}"
         )
         if ranked[0][0] < best_distance:
@@ -364,14 +381,14 @@ def tune_strips(
 
 
 def _list_untried_definitions(
-    beam: Iterable[Mapping[str, Any]], stage: str, tried_strips: set[str]
+    followed_definitions: Iterable[Mapping[str, Any]], stage: str, tried_strips: set[str]
 ) -> list[dict[str, Any]]:
-    """Return the definitions that differ from one in ``beam`` by one symbol and were not tried yet.
+    """Return the definitions that differ from one in ``followed_definitions`` by one symbol and were not tried yet.
 
     ``tried_strips`` has the strips of all definitions tried; those of the returned ones are added to it.
     """
     definitions = []
-    for definition in beam:
+    for definition in followed_definitions:
         for candidate in _iter_definitions_with_one_replacement(definition, stage):
             if (strips := _format_strips(candidate, stage)) not in tried_strips:
                 tried_strips.add(strips)
@@ -379,18 +396,20 @@ def _list_untried_definitions(
     return definitions
 
 
-def _format_strips(data: Mapping[str, Any], stage: str) -> str:
+def _format_strips(definition: Mapping[str, Any], stage: str) -> str:
     """Return the reel strips of a stage as one text, so that definitions with equal strips can be recognised."""
-    return repr(get_value_at(data, ("stage", stage, "strips")))
+    return repr(get_value_at(definition, ("stage", stage, "strips")))
 
 
-def _iter_definitions_with_one_replacement(data: Mapping[str, Any], stage: str) -> Iterator[dict[str, Any]]:
+def _iter_definitions_with_one_replacement(
+    definition: Mapping[str, Any], stage: str
+) -> Iterator[dict[str, Any]]:
     """Yield each definition that differs in one symbol on one strip of the stage.
 
     If a symbol occurs several times on a strip, only its first occurrence is replaced. A symbol that is on
     the strip only once is not replaced.
     """
-    strips = get_value_at(data, ("stage", stage, "strips"))
+    strips = get_value_at(definition, ("stage", stage, "strips"))
     for x, strip in enumerate(strips):
         symbols = strip.split() if isinstance(strip, str) else list(strip)
         replacements_made: set[tuple[str, str]] = set()
@@ -399,4 +418,4 @@ def _iter_definitions_with_one_replacement(data: Mapping[str, Any], stage: str) 
                 if (old_symbol, new_symbol) not in replacements_made and symbols.count(old_symbol) > 1:
                     replacements_made.add((old_symbol, new_symbol))
                     changed_strip = " ".join([*symbols[:n], new_symbol, *symbols[n + 1 :]])
-                    yield replace_value(data, ("stage", stage, "strips", x), changed_strip)
+                    yield replace_value(definition, ("stage", stage, "strips", x), changed_strip)

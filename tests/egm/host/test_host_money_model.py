@@ -205,7 +205,7 @@ class Machine:
         else:
             pool = self.dice.randrange(2)
             self.tickets.authorise_redemption(
-                digits, self.dice.choice(KINDS), self.dice.randrange(0, 900), pool=pool
+                digits, self.dice.choice(KINDS), self.dice.randrange(0, 900), restricted_pool=pool
             )
         self.tickets.acknowledge_result()
 

@@ -371,7 +371,7 @@ def test_the_host_may_authorise_a_ticket_during_a_game_but_not_while_a_door_is_o
 
 def test_restricted_tickets_keep_expiry_and_pool_and_refuse_another_pool_or_a_past_date(make):
     rig = make(promotional=True)
-    terms = {"expires": date(2026, 2, 1), "pool": 9}
+    terms = {"expiry_date": date(2026, 2, 1), "restricted_pool": 9}
     rig.offer_ticket(FIRST)
     rig.port.authorise_redemption(FIRST, RESTRICTED, 500, **terms)
     complete_stacking(rig)
@@ -380,10 +380,13 @@ def test_restricted_tickets_keep_expiry_and_pool_and_refuse_another_pool_or_a_pa
     rig.port.acknowledge_result()
     rig.offer_ticket(SECOND)
     assert (
-        rig.port.authorise_redemption(SECOND, RESTRICTED, 500, pool=8).status is RedemptionStatus.OTHER_POOL
+        rig.port.authorise_redemption(SECOND, RESTRICTED, 500, restricted_pool=8).status
+        is RedemptionStatus.OTHER_POOL
     )
     rig.offer_ticket(SECOND)
-    late = rig.port.authorise_redemption(SECOND, RESTRICTED, 500, expires=date(2025, 12, 31), pool=9)
+    late = rig.port.authorise_redemption(
+        SECOND, RESTRICTED, 500, expiry_date=date(2025, 12, 31), restricted_pool=9
+    )
     assert late.status is RedemptionStatus.BAD_AMOUNT
 
 

@@ -59,7 +59,7 @@ def folder(tmp_path_factory):
     with open_view(folder / "state") as view:
         for name, after in (("whole.jsonl", 0), ("later.jsonl", 5)):
             with (folder / name).open("wb") as stream:
-                export.write_export(view, key, stream, NOW, after=after)
+                export.write_export(view, key, stream, NOW, after_sequence=after)
     return folder
 
 

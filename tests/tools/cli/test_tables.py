@@ -33,7 +33,7 @@ COLUMNS = (
     "level",
     "what it is",
     build_number_column("amount", "amount_cents"),
-    Column("who", style=lambda _: GOOD_STYLE),
+    Column("who", choose_style=lambda _: GOOD_STYLE),
 )
 
 

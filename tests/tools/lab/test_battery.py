@@ -114,7 +114,7 @@ class TestDistributions:
 class TestArithmetic:
     def test_the_chi_square_result_matches_scipy(self) -> None:
         observed, expected = [12, 9, 21, 18], [15.0, 15.0, 15.0, 15.0]
-        result = compute_chi_square_result("t", "d", observed, expected, outcomes=60)
+        result = compute_chi_square_result("t", "d", observed, expected, outcome_count=60)
         assert (result.statistic, result.p_value) == pytest.approx(tuple(stats.chisquare(observed, expected)))
         assert result.dof == 3
 
@@ -169,7 +169,7 @@ class TestJudgement:
         assert adjust_by_holm([0.9, 0.8]) == [1.0, 1.0]
 
     def test_a_p_value_of_exactly_1_is_no_finding(self) -> None:
-        even = compute_chi_square_result("t", "d", [500, 500], [500.0, 500.0], outcomes=1000)
+        even = compute_chi_square_result("t", "d", [500, 500], [500.0, 500.0], outcome_count=1000)
         assert even.p_value == 1.0
         assert judge([even, *self.results([0.3, 0.6])], 0.01).has_passed
 

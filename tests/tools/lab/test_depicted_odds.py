@@ -157,7 +157,9 @@ class TestBetsTogether:
     @pytest.mark.requirement("R-10")
     def test_too_few_games_to_judge_any_bet_fail(self):
         case = build_case("quebec-roulette-french")
-        few = CertificationCase(case.game, case.path, analyse(case.game), case.profile, case.draw, 2)
+        few = CertificationCase(
+            case.game, case.id_or_path, analyse(case.game), case.profile, case.draw_source, 2
+        )
         assert [
             finding.evidence
             for finding in rules.check_simulation(few)

@@ -44,7 +44,7 @@ def report() -> dict[str, object]:
     ]
     now = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     return build_report(
-        verdicts, alpha=0.01, command="egm rng battery", raw=LaboratoryStream(99).read, now=now
+        verdicts, alpha=0.01, command="egm rng battery", read_raw_bytes=LaboratoryStream(99).read, now=now
     )
 
 

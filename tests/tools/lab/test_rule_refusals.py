@@ -257,7 +257,9 @@ def test_the_largest_win_is_checked_at_each_denomination_and_after_a_double_up()
 def test_a_machine_that_pays_more_than_its_sheet_fails_the_simulation():
     richer = build_changed_game("maple-classic", **prize("base", 4, {3: 50}))
     case = build_case(CLASSIC, games=3000)
-    other = CertificationCase(richer, case.path, case.analysis, case.profile, case.draw, case.games)
+    other = CertificationCase(
+        richer, case.id_or_path, case.analysis, case.profile, case.draw_source, case.games_per_bet
+    )
     assert {f.status for f in rules.check_simulation(other)} == {FindingStatus.FAIL}
     findings = [*rules.check_simulation(case)]
     assert FindingStatus.FAIL not in {f.status for f in findings}
@@ -283,7 +285,7 @@ def test_a_machine_that_remembers_earlier_games_fails_the_replay():
 
     case = build_case(CLASSIC, games=20)
     lying = CertificationCase(
-        Remembers(CLASSIC), case.path, case.analysis, case.profile, case.draw, case.games
+        Remembers(CLASSIC), case.id_or_path, case.analysis, case.profile, case.draw_source, case.games_per_bet
     )
     assert {f.status for f in rules.check_replay(lying)} == {FindingStatus.FAIL}
     assert {f.status for f in rules.check_replay(case)} == {FindingStatus.PASS}
@@ -340,7 +342,9 @@ def test_a_wheel_or_balls_drawn_otherwise_than_depicted_fail(name):
     game = load_game(name)
     fair = build_case(game, depth=AnalysisDepth.PRIZES)
     assert FindingStatus.FAIL not in {f.status for f in chance.check_depicted_odds(fair)}
-    unfair = CertificationCase(OneMore(game), fair.path, fair.analysis, fair.profile, fair.draw, 0)
+    unfair = CertificationCase(
+        OneMore(game), fair.id_or_path, fair.analysis, fair.profile, fair.draw_source, 0
+    )
     assert FindingStatus.FAIL in {f.status for f in chance.check_depicted_odds(unfair)}
 
 

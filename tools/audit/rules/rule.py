@@ -142,11 +142,11 @@ class AuditRule:
             self._check_reservation(scope)
         late_matchers = self._match_memory(scope)
         for name, matcher, value in (
-            ("record", self._record, transaction.record),
-            ("state", self._state, self._strip_position(transaction.state, scope.position)),
-            ("id", self._id, transaction.id),
-            ("ref", self._ref, transaction.ref),
-            ("counts", self._counts, transaction.counts),
+            ("record", self._record_matcher, transaction.record),
+            ("state", self._state_matcher, self._strip_position(transaction.state, scope.position)),
+            ("id", self._id_matcher, transaction.id),
+            ("ref", self._ref_matcher, transaction.ref),
+            ("counts", self._counts_matcher, transaction.counts),
         ):
             _match_at_name(name, matcher, value, scope)
         for key, matcher in late_matchers:
@@ -154,7 +154,7 @@ class AuditRule:
         self._check_transfers(transaction.transfers, scope)
         dims = dict(transaction.dims)
         dims.pop("position", None)  # EntryRulesAudit checks that the position exists
-        _match_at_name("dims", self._dims, dims, scope)
+        _match_at_name("dims", self._dims_matcher, dims, scope)
         self._check_persons(scope)
         for check in self.extra_checks:
             check(scope)
@@ -323,32 +323,32 @@ class AuditRule:
         )
 
     @cached_property
-    def _record(self) -> Matcher:
+    def _record_matcher(self) -> Matcher:
         """Return the compiled pattern that the members of the entry's record must match."""
         return _compile_members(self.record)
 
     @cached_property
-    def _id(self) -> Matcher:
+    def _id_matcher(self) -> Matcher:
         """Return the compiled pattern that the entry's id must match."""
         return compile_pattern(self.id)
 
     @cached_property
-    def _ref(self) -> Matcher:
+    def _ref_matcher(self) -> Matcher:
         """Return the compiled pattern of the id of the reservation that the entry ends."""
         return compile_pattern(self.ref)
 
     @cached_property
-    def _state(self) -> Matcher:
+    def _state_matcher(self) -> Matcher:
         """Return the compiled pattern of what the entry must store in the machine's memory."""
         return _compile_members(self.state)
 
     @cached_property
-    def _counts(self) -> Matcher:
+    def _counts_matcher(self) -> Matcher:
         """Return the compiled pattern of the occurrences that the entry must count."""
         return _compile_members(self.counts)
 
     @cached_property
-    def _dims(self) -> Matcher:
+    def _dims_matcher(self) -> Matcher:
         """Return the compiled pattern that an entry's transfer dimensions (such as the position) must match."""
         return compile_pattern(self.dims)
 

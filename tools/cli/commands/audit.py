@@ -46,7 +46,7 @@ from tools.cli.whole_number import WholeNumber
 #: The option for JSON output.
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="For scripts.")
 #: The option that names the folder of the second copy.
-SECOND_OPTION = click.option(
+SECOND_FOLDER_OPTION = click.option(
     "--second",
     "second_folder",
     type=click.Path(path_type=Path),
@@ -70,7 +70,7 @@ def command() -> None:
 @command.command("export")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @STATE_OPTION
-@SECOND_OPTION
+@SECOND_FOLDER_OPTION
 @click.option(
     "--since", "after", default=0, type=WholeNumber(min=0), help="Only entries after this sequence number."
 )
@@ -92,7 +92,7 @@ def export_(file: Path, state: Path | None, second_folder: Path | None, after: i
             open_view(folder, key=key, second_dir=second_folder) as view,
             open_result_file(file) as output,
         ):
-            count = export.write_export(view, key, output, datetime.now(UTC), after=after)
+            count = export.write_export(view, key, output, datetime.now(UTC), after_sequence=after)
     except (JournalError, OSError) as error:
         raise click.ClickException(str(error)) from error
     echo(f"{file}: {format_count(count, 'entry', 'entries')}, machine key {key.fingerprint}")
@@ -101,7 +101,7 @@ def export_(file: Path, state: Path | None, second_folder: Path | None, after: i
 @command.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @STATE_OPTION
-@SECOND_OPTION
+@SECOND_FOLDER_OPTION
 @click.option(
     "--games",
     multiple=True,
@@ -472,7 +472,7 @@ def _build_play_row(play: recall.Play) -> dict[str, Any]:
 @EXPORT_OPTION
 def entry(*, number: int, state: Path | None, file: Path | None) -> None:
     """Print the complete journal entry NUMBER as JSON."""
-    with open_journal_entries(state, file, after=number - 1) as entries:
+    with open_journal_entries(state, file, after_sequence=number - 1) as entries:
         stored_entry = next(entries, None)
     if stored_entry is None or stored_entry.sequence != number:
         raise click.ClickException(

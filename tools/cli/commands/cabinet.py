@@ -102,7 +102,9 @@ def check(file: Path, state: Path | None, *, quick: bool, output_format: OutputF
     columns: Columns = (
         Column("line", is_right_aligned=True),
         "key",
-        Column("effect", "stops", text=lambda stops: _EFFECT_TEXTS[stops], style=_choose_style),
+        Column(
+            "effect", "stops", format_value=lambda stops: _EFFECT_TEXTS[stops], choose_style=_choose_style
+        ),
         Column("what is wrong", "what"),
         Column("did you mean", "meant"),
         Column("allowed values", "allowed", width_max=_INLINE_LIST_MAX),

@@ -241,8 +241,8 @@ def _print_changes_from_approved(
                 "changes": [
                     {
                         "path": change.path,
-                        "before": change.before,
-                        "after": change.after,
+                        "before": change.value_before,
+                        "after": change.value_after,
                         "asks": str(change.needed_approval),
                     }
                     for change in changes
@@ -250,7 +250,7 @@ def _print_changes_from_approved(
             }
         )
         rows = (
-            (new_game.id, change.needed_approval, change.path, change.before, change.after)
+            (new_game.id, change.needed_approval, change.path, change.value_before, change.value_after)
             for change in changes
         )
         title = f"{new_game.id} {new_game.version} after {old_game.id} {old_game.version}: {asks}"
@@ -348,8 +348,8 @@ def _build_table(case: CertificationCase, findings: list[Finding]) -> Table:
     """Return a table of the findings of one game's certification."""
     columns = (
         "rule",
-        Column("requirements", text=" ".join),
-        Column("status", "status", style=_STYLE_BY_STATUS.get),
+        Column("requirements", format_value=" ".join),
+        Column("status", "status", choose_style=_STYLE_BY_STATUS.get),
         "evidence",
     )
     rows = ((f.rule, f.requirements, f.status, f.evidence) for f in findings)
@@ -385,7 +385,7 @@ def _write_game_bundle(
             )
         ),
         "certified": _is_certified(findings),
-        "games_played": case.games,
+        "games_played": case.games_per_bet,
         "made_utc": datetime.now(UTC).isoformat(timespec="seconds"),
         "made_by": f"open-egm {version('open-egm')}",
     }

@@ -52,7 +52,7 @@ from tools.cli.terminal import echo
 from tools.cli.whole_number import parse_whole_number
 
 #: The option that names the folder of the second copy.
-_SECOND_OPTION = click.option(
+_SECOND_FOLDER_OPTION = click.option(
     "--second",
     "second_folder",
     type=click.Path(path_type=Path),
@@ -83,7 +83,7 @@ class _AmountFormatter:
 
 @click.command("inspect")
 @STATE_OPTION
-@_SECOND_OPTION
+@_SECOND_FOLDER_OPTION
 @add_format_options
 def inspect_(*, state: Path | None, second_folder: Path | None, output_format: OutputFormat) -> None:
     """Show what can be read of a damaged memory: the meters in both copies, and every claim (an amount owed).
@@ -195,7 +195,9 @@ def _build_meter_table(result: ClaimInspection) -> Table:
         (name, value, value, "good") for name, value in result.inspection.agreed_meters.items() if value
     )
     suspect = ((name, one, two, "suspect") for name, (one, two) in result.inspection.disputed_meters.items())
-    state_column = Column("state", "standing", style=lambda text: GOOD_STYLE if text == "good" else BAD_STYLE)
+    state_column = Column(
+        "state", "standing", choose_style=lambda text: GOOD_STYLE if text == "good" else BAD_STYLE
+    )
     columns: Columns = (
         "meter",
         build_number_column("first copy"),
@@ -223,7 +225,7 @@ def _build_main_meter_table(result: ClaimInspection, money: _AmountFormatter) ->
         values = first.get(name), second.get(name)
         rows.append((label, *map(text, values), _describe_copy_agreement(*values)))
     state_column = Column(
-        "state", "standing", style=lambda label: GOOD_STYLE if label == "good" else BAD_STYLE
+        "state", "standing", choose_style=lambda label: GOOD_STYLE if label == "good" else BAD_STYLE
     )
     columns: Columns = (
         "meter",
@@ -266,9 +268,9 @@ def _build_claim_table(proposals: tuple[ProposedClaim, ...], money: _AmountForma
         )
     columns: Columns = (
         "claim",
-        Column("amount", "cents", is_right_aligned=True, text=money),
-        Column("first copy", is_right_aligned=True, text=money),
-        Column("second copy", is_right_aligned=True, text=money),
+        Column("amount", "cents", is_right_aligned=True, format_value=money),
+        Column("first copy", is_right_aligned=True, format_value=money),
+        Column("second copy", is_right_aligned=True, format_value=money),
         Column("state", "standing"),
         "what",
         Column("possible decisions", "may_be"),
@@ -293,7 +295,7 @@ def _build_ticket_table(folder: Path, second_folder: Path | None) -> Table:
             rows.append((ticket.masked_number, ticket.amount_cents, ticket.currency, record.state.value, at))
     columns: Columns = (
         "ticket",
-        Column("amount", "cents", is_right_aligned=True, text=_AmountFormatter("")),
+        Column("amount", "cents", is_right_aligned=True, format_value=_AmountFormatter("")),
         "currency",
         "state",
         "since",
@@ -328,7 +330,7 @@ def _parse_decisions(
 
 @click.command("clear")
 @STATE_OPTION
-@_SECOND_OPTION
+@_SECOND_FOLDER_OPTION
 @click.option("--person", type=PrintedText(), required=True, help="The name of the person who clears.")
 @click.option("--second-person", required=True, help="The name of the witness.")
 @click.option("--reason", type=REASON_TYPE, required=True, help="The reason; it is recorded.")

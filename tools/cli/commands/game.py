@@ -401,11 +401,11 @@ def _parse_share(text: str, option: str) -> Fraction:
 
 
 def _tune_definition(
-    data: Mapping[str, Any],
-    target: Fraction,
+    definition: Mapping[str, Any],
+    target_return: Fraction,
     pays: tuple[str, ...],
     stage: str,
-    hits: Fraction | None,
+    hit_frequency: Fraction | None,
     bet: str | None,
     *,
     strips: bool,
@@ -414,29 +414,31 @@ def _tune_definition(
 
     Unless one ``bet`` is named, each bet with pays that change no other bet's return is tuned by these pays.
     """
-    keys = [parse_key(p) for p in pays] or list_pay_keys(data)
-    pays_by_bet = find_pays_of_single_bets(data, keys) if bet is None else {}
+    keys = [parse_key(p) for p in pays] or list_pay_keys(definition)
+    pays_by_bet = find_pays_of_single_bets(definition, keys) if bet is None else {}
     if not strips:
-        definition = dict(data)
+        tuned = dict(definition)
         # otherwise every bet is tuned by separate pays
-        if set(pays_by_bet) != set(compute_bet_returns(data)):
-            definition = tune_pays(definition, target, keys, bet, _print_progress)
-        return _tune_each_bet(definition, target, pays_by_bet, tune_pays), keys, list(pays_by_bet)
-    definition = tune_strips(data, target, stage=stage, hit=hits, progress=_print_progress)
-    count = len(get_value_at(data, ("stage", stage, "strips")))
+        if set(pays_by_bet) != set(compute_bet_returns(definition)):
+            tuned = tune_pays(tuned, target_return, keys, bet, _print_progress)
+        return _tune_each_bet(tuned, target_return, pays_by_bet, tune_pays), keys, list(pays_by_bet)
+    tuned = tune_strips(
+        definition, target_return, stage=stage, hit_frequency=hit_frequency, print_progress=_print_progress
+    )
+    count = len(get_value_at(definition, ("stage", stage, "strips")))
     changed_keys: list[KeyPath] = [("stage", stage, "strips", x) for x in range(count)]
-    if abs(compute_rtp(definition, bet) - target) > NEAR_RETURN_DISTANCE:
-        definition = refine_pays(definition, target, keys, bet, _print_progress)
+    if abs(compute_rtp(tuned, bet) - target_return) > NEAR_RETURN_DISTANCE:
+        tuned = refine_pays(tuned, target_return, keys, bet, _print_progress)
     return (
-        _tune_each_bet(definition, target, pays_by_bet, refine_pays),
+        _tune_each_bet(tuned, target_return, pays_by_bet, refine_pays),
         changed_keys + keys,
         list(pays_by_bet),
     )
 
 
 def _tune_each_bet(
-    data: dict[str, Any],
-    target: Fraction,
+    definition: dict[str, Any],
+    target_return: Fraction,
     pays_by_bet: Mapping[str, Sequence[KeyPath]],
     tune_pays: Callable[..., dict[str, Any]],
 ) -> dict[str, Any]:
@@ -445,26 +447,26 @@ def _tune_each_bet(
     ``tune_pays`` is the function that changes the pays.
     """
     for bet, keys in pays_by_bet.items():
-        if abs(compute_rtp(data, bet) - target) > NEAR_RETURN_DISTANCE:
+        if abs(compute_rtp(definition, bet) - target_return) > NEAR_RETURN_DISTANCE:
             _print_progress(f"bet {bet}:")
-            data = tune_pays(data, target, keys, bet, _print_progress)
-    return data
+            definition = tune_pays(definition, target_return, keys, bet, _print_progress)
+    return definition
 
 
 def _list_returns_to_compare(
-    data: Mapping[str, Any], bet: str | None, bets: Sequence[str]
+    definition: Mapping[str, Any], bet: str | None, bets: Sequence[str]
 ) -> dict[str, Fraction]:
     """Return, by bet, the returns of the definition that must reach the target.
 
     The key "" is the return of ``bet``, or for None the lowest return of any bet; it is left out if every bet was
     tuned by its own pays.
     """
-    every = compute_bet_returns(data)
+    every = compute_bet_returns(definition)
     returns_of_tuned = {name: every[name] for name in bets}
     return (
         returns_of_tuned
         if len(returns_of_tuned) == len(every)
-        else {"": compute_rtp(data, bet), **returns_of_tuned}
+        else {"": compute_rtp(definition, bet), **returns_of_tuned}
     )
 
 
@@ -474,23 +476,26 @@ def _print_progress(line: str) -> None:
 
 
 def _describe_missed_goal(
-    target: Fraction,
+    target_return: Fraction,
     reached_returns: Mapping[str, Fraction],
-    hits: Fraction | None,
+    hit_frequency: Fraction | None,
     definition: Mapping[str, Any],
     *,
     strips: bool,
 ) -> str:
     """Return as text which part of the tuning goal was missed, or "" if all of it was reached."""
     missed = [
-        f"the return wanted{f' of bet {name}' * bool(name)} is {format_percent(target)}, "
+        f"the return wanted{f' of bet {name}' * bool(name)} is {format_percent(target_return)}, "
         f"the nearest found {format_percent(rtp)}"
         for name, rtp in reached_returns.items()
-        if abs(rtp - target) > NEAR_RETURN_DISTANCE
+        if abs(rtp - target_return) > NEAR_RETURN_DISTANCE
     ]
-    if hits is not None and abs((hit := compute_hit_frequency(definition)) - hits) > NEAR_RETURN_DISTANCE:
+    if (
+        hit_frequency is not None
+        and abs((hit := compute_hit_frequency(definition)) - hit_frequency) > NEAR_RETURN_DISTANCE
+    ):
         missed.append(
-            f"the hit frequency wanted is {format_percent(hits)}, the nearest found {format_percent(hit)}"
+            f"the hit frequency wanted is {format_percent(hit_frequency)}, the nearest found {format_percent(hit)}"
         )
     if not missed:
         return ""

@@ -167,7 +167,7 @@ def odds(
             f"(99.9 %: {simulated.interval_low:.4%} to {simulated.interval_high:.4%}); "
             f"wins in {low:.4%} to {high:.4%} of tickets."
         )
-    one_in = Column("1 in", "one_in", is_right_aligned=True, text="{:,.2f}".format)
+    one_in = Column("1 in", "one_in", is_right_aligned=True, format_value="{:,.2f}".format)
     shares = (
         ((win, float(Fraction(bet.distribution.total, count))) for win, count in rows)
         if bet.distribution

@@ -80,7 +80,7 @@ def _list_pool_claims(view: JournalView, pool: str) -> list[Any]:
 
 def _build_amount_column(title: str, key: str) -> Column:
     """Return a right-aligned table column for amounts in minor units."""
-    return Column(title, key, is_right_aligned=True, text=format_figure)
+    return Column(title, key, is_right_aligned=True, format_value=format_figure)
 
 
 #: The columns of stand-alone levels.

@@ -19,7 +19,7 @@ from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
 
 #: The option that names the folder of the second copy.
-_SECOND_OPTION = click.option(
+_SECOND_FOLDER_OPTION = click.option(
     "--second",
     "second_folder",
     type=click.Path(path_type=Path),
@@ -34,7 +34,7 @@ def command() -> None:
 
 @command.command()
 @STATE_OPTION
-@_SECOND_OPTION
+@_SECOND_FOLDER_OPTION
 @add_format_options
 def show(state: Path | None, second_folder: Path | None, *, output_format: OutputFormat) -> None:
     """Print what each medium is, and whether both belong to this machine; the machine may be running."""
@@ -69,7 +69,7 @@ def show(state: Path | None, second_folder: Path | None, *, output_format: Outpu
 
 @command.command()
 @STATE_OPTION
-@_SECOND_OPTION
+@_SECOND_FOLDER_OPTION
 @click.option("--person", required=True, help="Your staff number.")
 @click.option("--reason", type=REASON_TYPE, required=True, help="Why the medium is replaced.")
 def replace(state: Path | None, second_folder: Path | None, person: str, reason: str) -> None:

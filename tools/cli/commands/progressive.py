@@ -362,7 +362,7 @@ def show(*, store: str | None, output_format: OutputFormat) -> None:
         )
         for record in records
     )
-    figures = (Column(title, is_right_aligned=True, text=_format_amount) for title in amounts)
+    figures = (Column(title, is_right_aligned=True, format_value=_format_amount) for title in amounts)
     rates = (Column(title, is_right_aligned=True) for title in ("increment", "to hidden"))
     show_table(
         output_format,

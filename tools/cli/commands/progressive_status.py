@@ -67,7 +67,7 @@ def status(*, store: str | None, output_format: OutputFormat) -> None:
         )
         for sign in link_status["signs"]
     )
-    lit = Column("is", "status", style=lambda status: GOOD_STYLE if status == "lit" else BAD_STYLE)
+    lit = Column("is", "status", choose_style=lambda status: GOOD_STYLE if status == "lit" else BAD_STYLE)
     introduction = (
         f"the controller last wrote at {link_status['alive_at'][:19]}"
         if link_status["alive_at"]

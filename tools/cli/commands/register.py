@@ -47,7 +47,7 @@ _STYLE_BY_RECORD_STATE = {"right": GOOD_STYLE, "erased": {}, "altered": BAD_STYL
 #: How the verdict on two positions is printed.
 _STYLE_BY_VERDICT = {"judge": BAD_STYLE, "usual": GOOD_STYLE}
 #: The option that names the folder of the second copy.
-MEDIUM_OPTION = click.option(
+SECOND_FOLDER_OPTION = click.option(
     "--second-copy",
     "second_folder",
     type=click.Path(path_type=Path),
@@ -167,7 +167,7 @@ def collusion(*, state: Path | None, file: Path | None, output_format: OutputFor
     with open_journal_entries(state, file) as entries:
         flows = compute_pair_flows(iter_round_results(entries))
     columns = (
-        Column("verdict", style=_STYLE_BY_VERDICT.get),
+        Column("verdict", choose_style=_STYLE_BY_VERDICT.get),
         Column("gaming day", "day"),
         "game",
         build_number_column("from position", "loser"),
@@ -195,7 +195,7 @@ def _find_unit(meter: str, currency: str) -> str:
 
 @command.command()
 @STATE_OPTION
-@MEDIUM_OPTION
+@SECOND_FOLDER_OPTION
 @add_format_options
 def identities(*, state: Path | None, second_folder: Path | None, output_format: OutputFormat) -> None:
     """Print the persons paid by hand or excluded; compare each record with its commitment in the journal.
@@ -214,7 +214,7 @@ def identities(*, state: Path | None, second_folder: Path | None, output_format:
         raise click.ClickException(str(error)) from error
     rows = _compare_records(folder, second_folder, promised)
     record_column = Column(
-        "record", style=lambda state_text: _STYLE_BY_RECORD_STATE.get(state_text, DOUBT_STYLE)
+        "record", choose_style=lambda state_text: _STYLE_BY_RECORD_STATE.get(state_text, DOUBT_STYLE)
     )
     columns = ("entry", Column("time (UTC)", "time_utc"), Column("of", "subject"), Column("who", "fields"))
     show(output_format, Table((*columns, record_column), (row.values() for row in rows)))
@@ -253,7 +253,7 @@ def _compare_records(
 
 @command.command()
 @STATE_OPTION
-@MEDIUM_OPTION
+@SECOND_FOLDER_OPTION
 @click.option(
     "--before",
     required=True,

@@ -51,7 +51,7 @@ def command(state: Path | None, file: Path | None, *, output_format: OutputForma
 def _build_table(returns: list[GameReturn]) -> Table:
     """Return a table of games with actual and theoretical returns, and the verdict whether chance explains them."""
     columns = (
-        Column("verdict", style=_STYLE_BY_VERDICT.get),
+        Column("verdict", choose_style=_STYLE_BY_VERDICT.get),
         "game",
         build_number_column("credit", "denomination_cents"),
         build_number_column("games"),

@@ -42,7 +42,9 @@ def selftest(*, output_format: OutputFormat) -> None:
         raise click.ClickException(str(error)) from error
     rows = [(name, "passed" if name in passed_tests else "not run") for name in SELF_TESTS]
     rows += [(f"start-up of {source.name}", "passed") for source in rng.list_available_sources()]
-    result = Column("result", style=lambda result_text: GOOD_STYLE if result_text == "passed" else None)
+    result = Column(
+        "result", choose_style=lambda result_text: GOOD_STYLE if result_text == "passed" else None
+    )
     show(output_format, Table(("test", result), rows))
 
 

@@ -36,13 +36,13 @@ def _build_test_table(verdict: "GameVerdict") -> Table:
         "test",
         "of",
         build_number_column("outcomes"),
-        Column("statistic", is_right_aligned=True, text="{:.2f}".format),
+        Column("statistic", is_right_aligned=True, format_value="{:.2f}".format),
         build_number_column("dof"),
         Column(
             "p",
             is_right_aligned=True,
-            text="{:.5f}".format,
-            style=lambda p: DOUBT_STYLE if p < alpha else None,
+            format_value="{:.5f}".format,
+            choose_style=lambda p: DOUBT_STYLE if p < alpha else None,
         ),
     )
     rows = ((r.test, r.detail, r.outcomes, r.statistic, r.dof, r.p_value) for r in run.results)
@@ -148,7 +148,7 @@ def _write_report(
 
     words = [*click.get_current_context().command_path.split(), *_list_given_options()]
     report = build_report(
-        verdicts, alpha=alpha, command=shlex.join(words), raw=read_bytes, now=datetime.now(UTC)
+        verdicts, alpha=alpha, command=shlex.join(words), read_raw_bytes=read_bytes, now=datetime.now(UTC)
     )
     if json_file:
         write_result(json_file, to_json(report))

@@ -89,7 +89,7 @@ def _check_picture_suffix(_: click.Context, __: click.Parameter, value: Path) ->
 
 
 #: The option that names the folder of the second copy.
-_medium_option = click.option(
+_second_folder_option = click.option(
     "--second-copy",
     "second_folder",
     type=click.Path(path_type=Path),
@@ -98,7 +98,7 @@ _medium_option = click.option(
 #: The option with the staff number of the person who acts.
 _person_option = click.option("--person", required=True, help="Your staff number.")
 #: The option with the staff number of the second person.
-_second_option = click.option(
+_second_person_option = click.option(
     "--second",
     "second_person",
     default="",
@@ -172,9 +172,9 @@ def _make_cage_command(cage_action: Callable[..., str]) -> Callable[..., None]:
 
     @_number_argument
     @STATE_OPTION
-    @_medium_option
+    @_second_folder_option
     @_person_option
-    @_second_option
+    @_second_person_option
     @wraps(cage_action)
     def run_action(
         number: str,
@@ -258,7 +258,7 @@ def command() -> None:
 @command.command("check")
 @_number_argument
 @STATE_OPTION
-@_medium_option
+@_second_folder_option
 @add_format_options
 def check(
     number: str, *, state: Path | None, second_folder: Path | None, output_format: OutputFormat
@@ -300,7 +300,7 @@ def check(
 @click.option(
     "--last", type=WholeNumber(min=1), default=35, show_default=True, help="The greatest number to list."
 )
-@_medium_option
+@_second_folder_option
 @add_format_options
 def list_(
     *,
@@ -334,7 +334,7 @@ def list_(
 @command.command("report")
 @STATE_OPTION
 @click.option("--serial", help="The machine's serial number, if several machines share the ledger.")
-@_medium_option
+@_second_folder_option
 @add_format_options
 def report(
     *, state: Path | None, second_folder: Path | None, serial: str | None, output_format: OutputFormat
@@ -388,7 +388,7 @@ def report(
 
 @command.command("payees")
 @STATE_OPTION
-@_medium_option
+@_second_folder_option
 @add_format_options
 def payees(*, state: Path | None, second_folder: Path | None, output_format: OutputFormat) -> None:
     """List the cage payments for which the jurisdiction requires a payee: when, what, to whom, by whom.
@@ -419,7 +419,7 @@ def payees(*, state: Path | None, second_folder: Path | None, output_format: Out
 @command.command("prove")
 @_number_argument
 @STATE_OPTION
-@_medium_option
+@_second_folder_option
 def prove_(number: str, *, state: Path | None, second_folder: Path | None) -> None:
     """Print what the machine's journals alone prove about a ticket. Exit status 1 if it was redeemed at a machine.
 
@@ -498,7 +498,7 @@ def reprint(cage: TicketCage, number: str, *, why: str, language: str, output: P
 
 @command.command("restore")
 @STATE_OPTION
-@_medium_option
+@_second_folder_option
 @_person_option
 @click.option("--second", "second_person", required=True, help="The second person's staff number.")
 @_reason_option

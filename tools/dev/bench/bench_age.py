@@ -172,7 +172,7 @@ def _measure_audit(state: Path, point: Path) -> tuple[float, float, int]:
     before = auditor.report.game_count
     began = time.process_time()
     with open_view(state, key=key) as view, file.open("wb") as out:
-        export.write_export(view, key, out, datetime.now(UTC), after=auditor.last_entry_checked[0])
+        export.write_export(view, key, out, datetime.now(UTC), after_sequence=auditor.last_entry_checked[0])
     exported = time.process_time()
     auditor = load_auditor(point, GameFiles())
     with file.open("rb") as opened:

@@ -177,13 +177,13 @@ def answer_request(
 
 
 def _sign_certificate(
-    folder: Path, name: str, key: Ed25519PublicKey, now: datetime, hosts: tuple[str, ...] = ()
+    folder: Path, name: str, public_key: Ed25519PublicKey, now: datetime, hosts: tuple[str, ...] = ()
 ) -> x509.Certificate:
-    """Sign a certificate for ``name`` and ``key`` and return it; it expires no later than the authority's own."""
+    """Sign a certificate for a name and its key and return it; it expires no later than the authority's own."""
     authority, signer = _load_authority(folder, now)
     use = ExtendedKeyUsageOID.SERVER_AUTH if hosts else ExtendedKeyUsageOID.CLIENT_AUTH
     builder = (
-        _create_builder(_build_name(name), authority.subject, key, now, authority)
+        _create_builder(_build_name(name), authority.subject, public_key, now, authority)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.ExtendedKeyUsage([use]), critical=False)
         .add_extension(
@@ -365,7 +365,7 @@ def _load_authority(folder: Path, now: datetime) -> tuple[x509.Certificate, Ed25
 def _create_builder(
     subject: x509.Name,
     issuer: x509.Name,
-    key: Ed25519PublicKey,
+    public_key: Ed25519PublicKey,
     now: datetime,
     authority: x509.Certificate | None = None,
 ) -> x509.CertificateBuilder:
@@ -381,7 +381,7 @@ def _create_builder(
         x509.CertificateBuilder()
         .subject_name(subject)
         .issuer_name(issuer)
-        .public_key(key)
+        .public_key(public_key)
         .serial_number(x509.random_serial_number())
         .not_valid_before(since)
         .not_valid_after(until)

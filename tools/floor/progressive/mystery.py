@@ -67,13 +67,13 @@ class MysteryPrizes:
         )
 
     def assign_contribution_number(
-        self, session: Session, record: LevelRecord, machine: str, sequence: int
+        self, session: Session, record: LevelRecord, machine: str, contribution_number: int
     ) -> PrizeRecord | None:
         """Store a contribution under the next number of its mystery level.
 
         Return the prize if this contribution wins it, else None.
         """
-        session.assign_contribution_number(record.id, machine, sequence)
+        session.assign_contribution_number(record.id, machine, contribution_number)
         prize = session.read_last_prize(record.id)
         if prize is None:
             raise MysteryError(f"level {record.id}: the store has no secret prize of this mystery level")

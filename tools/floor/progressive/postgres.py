@@ -26,7 +26,7 @@ _IDLE_TIMEOUT_SERVER_VERSION: Final = 140_000
 class PostgresReader(Store):
     """A controller's store in PostgreSQL, opened for reading only; a controller may use it at the same time."""
 
-    begin = "BEGIN READ ONLY"
+    begin_sql = "BEGIN READ ONLY"
     table_exists_sql = "SELECT count(to_regclass(?))"
     """The SQL query that returns how many tables with a given name exist (0 or 1)."""
 
@@ -69,7 +69,7 @@ class PostgresReader(Store):
 class PostgresStore(PostgresReader):
     """A controller's store in a PostgreSQL database that this controller has taken over; no other may use it."""
 
-    begin = "BEGIN"
+    begin_sql = "BEGIN"
     _require_term = Store._require_term  # noqa: SLF001 (shared by the stores that write, not by those that read)
 
     def __init__(self, dsn: str) -> None:

@@ -10,7 +10,7 @@ from egm.progressive.definition import LevelDefinition
 from egm.progressive.level import Level
 
 #: Why the displayed amount of a level was reduced: not yet, a win, a lower ceiling, or a correction.
-Fall = Literal["", "win", "ceiling", "correction"]
+FallCause = Literal["", "win", "ceiling", "correction"]
 
 
 def list_partial_shares(definition: LevelDefinition) -> dict[str, Fraction]:
@@ -35,7 +35,7 @@ class LevelRecord:
     """The exact amount of the level and its terms."""
     falls: int = 0
     """The number of times that the displayed amount has fallen."""
-    fell_by: Fall = ""
+    fell_by: FallCause = ""
     """The cause of the last fall of the displayed amount; empty before the first."""
     successor: str = ""
     """The id of the level that received the amount of this closed level; empty while this level is open."""

@@ -151,13 +151,15 @@ class Session:
             contribution_number,
         )
 
-    def find_contribution(self, machine: str, level: str, sequence: int) -> tuple[int, Fraction] | None:
+    def find_contribution(
+        self, machine: str, level: str, contribution_number: int
+    ) -> tuple[int, Fraction] | None:
         """Return a contribution as (wager in minor units, exact amount added to the level), or None if not stored."""
         rows = self._run(
             "SELECT wager_cents, amount FROM contribution WHERE machine = ? AND level = ? AND sequence = ?",
             machine,
             level,
-            sequence,
+            contribution_number,
         )
         return (int(rows[0][0]), Fraction(rows[0][1])) if rows else None
 
@@ -228,14 +230,14 @@ class Session:
         )
         return (str(rows[0][0]), int(rows[0][1])) if rows else None
 
-    def assign_contribution_number(self, level: str, machine: str, sequence: int) -> None:
-        """Store a machine's contribution ``sequence`` under the next number of its mystery level."""
+    def assign_contribution_number(self, level: str, machine: str, contribution_number: int) -> None:
+        """Store a machine's contribution ``contribution_number`` under the next number of its mystery level."""
         self._run(
             "INSERT INTO turn VALUES (?, ?, ?, ?)",
             level,
             self.count_numbered_contributions(level) + 1,
             machine,
-            sequence,
+            contribution_number,
         )
 
     # ------------------------------------------------------------------ claims
@@ -365,7 +367,7 @@ class Store(ABC):
 
         Raises :class:`DeposedError` if another controller has taken over.
         """
-        self.run(self.begin)
+        self.run(self.begin_sql)
         try:
             self._require_term()
             yield Session(self)
@@ -375,7 +377,7 @@ class Store(ABC):
         self.run("COMMIT")
 
     #: The statement that begins a transaction.
-    begin = "BEGIN"
+    begin_sql = "BEGIN"
     #: A query with one value, a table's name; it returns 0 if there is no such table.
     table_exists_sql: str
 
@@ -418,7 +420,7 @@ class Store(ABC):
 
         ``integer_sql_type`` is the SQL type of whole numbers.
         """
-        self.run(self.begin)
+        self.run(self.begin_sql)
         for table in _CREATE_TABLES_SQL:
             self.run(table.format(int=integer_sql_type))
         self.run("INSERT INTO office VALUES (1, 0, 0) ON CONFLICT (one) DO NOTHING")
@@ -467,7 +469,7 @@ class SqliteReader(Store):
 class SqliteStore(SqliteReader):
     """The store of a progressive controller in a SQLite file on this computer, for one controller at a time."""
 
-    begin = "BEGIN IMMEDIATE"
+    begin_sql = "BEGIN IMMEDIATE"
     _require_term = Store._require_term  # noqa: SLF001 (shared by the stores that write, not by those that read)
 
     def __init__(self, path: Path) -> None:

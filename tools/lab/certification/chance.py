@@ -76,15 +76,18 @@ def check_draw_on_every_path(case: CertificationCase) -> Iterator[Finding]:
 
 
 def _play_game(
-    case: CertificationCase, bet: BetAnalysis, option: Callable[[int, int], int], earlier_decisions: int
+    case: CertificationCase,
+    bet: BetAnalysis,
+    choose_option: Callable[[int, int], int],
+    earlier_decisions: int,
 ) -> tuple[int, bool]:
-    """Play a game in which each decision takes the option that ``option`` selects.
+    """Play a game in which each decision takes the option that ``choose_option`` selects.
 
-    ``option`` is called with the number of decisions made so far, to which ``earlier_decisions`` (made in other
+    ``choose_option`` is called with the number of decisions made so far, to which ``earlier_decisions`` (made in other
     games) is added, and with the number of options. Return the number of decisions in this game, and whether any
     of its draws could have had more than one result.
     """
-    draw = RecordingDrawSource(case.draw)
+    draw = RecordingDrawSource(case.draw_source)
     game, decision_count = case.game.with_table_state(bet.table), 0
     wager = build_wager(game, bet)
 
@@ -92,7 +95,9 @@ def _play_game(
         """Return the option that ``option`` selects for the decision, and count the decision."""
         nonlocal decision_count
         decision_count += 1
-        return Choice(decision.options[option(earlier_decisions + decision_count - 1, len(decision.options))])
+        return Choice(
+            decision.options[choose_option(earlier_decisions + decision_count - 1, len(decision.options))]
+        )
 
     play_with_answers(game.play(wager, draw), wager, take_tested_option)
     return decision_count, any(bound > 1 for bound, _, _ in draw.records)
@@ -173,7 +178,9 @@ def _count_games_to_win(case: CertificationCase, bet: BetAnalysis) -> int:
     for n in range(1, _GAMES_TO_WIN_MAX + 1):
         wager = build_wager(game, bet)
         outcome = play_with_answers(
-            game.play(wager, case.draw), wager, lambda decision: choose_as_player(decision, case.draw)
+            game.play(wager, case.draw_source),
+            wager,
+            lambda decision: choose_as_player(decision, case.draw_source),
         )
         if any(
             each.credits > each.staked_credits and each.spot in bet.options.get("bets", {each.spot})

@@ -40,12 +40,12 @@ _KEY_PATHS_NEEDING_NOTICE_ONLY: Final = frozenset({("game", "version"), ("game",
 class DefinitionChange:
     """One value that differs between two game definitions.
 
-    ``path`` is its key path. ``before`` or ``after`` is None if that definition does not have the value.
+    ``path`` is its key path. ``value_before`` or ``value_after`` is None if that definition does not have the value.
     """
 
     path: str
-    before: Any
-    after: Any
+    value_before: Any
+    value_after: Any
     needed_approval: ApprovalKind
     """The kind of approval that this change needs."""
 

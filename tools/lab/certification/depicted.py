@@ -204,7 +204,7 @@ def _iter_played_rounds(case: CertificationCase) -> Iterator[_PlayedRound]:
         game = case.game if bet.table is None else case.game.with_table_state(bet.table)
         wager = build_wager(game, bet)
         for policy in OPTION_CHOOSER_BY_POLICY.values():
-            draw = RecordingDrawSource(case.draw)
+            draw = RecordingDrawSource(case.draw_source)
             play, answer, decisions = game.play(wager, draw), None, 0
             try:
                 while True:
@@ -302,7 +302,7 @@ def _check_reels(case: CertificationCase, rules: ReelRules) -> Iterator[Finding]
                 "depicted-odds", _COVERED_REQUIREMENT_IDS, status, f"{name}, reel {reel + 1}: {evidence}"
             )
         if isinstance(stage, WheelBonus):
-            draw = RecordingDrawSource(case.draw)
+            draw = RecordingDrawSource(case.draw_source)
             parts = len(stage.run(draw).display["parts"])
             real = [bound for bound, _, _ in draw.records] == [parts]
             displayed_parts = [

@@ -49,13 +49,13 @@ class CertificationCase:
     """A game under certification, with everything that the rules need to check it."""
 
     game: Game
-    path: str | Path
+    id_or_path: str | Path
     """Library id of the game definition, or the path of its file."""
     analysis: Analysis
     profile: Profile
-    draw: DrawSource
+    draw_source: DrawSource
     """The source of random numbers for simulated games."""
-    games: int
+    games_per_bet: int
     """Number of games to simulate for each bet."""
 
 

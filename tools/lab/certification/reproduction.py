@@ -55,14 +55,14 @@ class ReproducedItem:
     """The difference from the signed item, as text; empty if they are identical."""
 
 
-def reproduce(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator[ReproducedItem]:
+def reproduce(folder: Path, facts: Mapping[str, Any], command_reference: str) -> Iterator[ReproducedItem]:
     """Reproduce the contents of a verified bundle from the source; yield one result per item.
 
-    ``commands`` is the command-line reference of this software.
+    ``command_reference`` is the command-line reference of this software.
     """
     try:
         if "submission" in facts:
-            yield from _reproduce_submission(folder, facts, commands)
+            yield from _reproduce_submission(folder, facts, command_reference)
         else:
             yield from _reproduce_certificate(folder, facts)
     except (OperatorError, PaytableError, KeyError, tarfile.TarError, zipfile.BadZipFile) as error:
@@ -86,15 +86,17 @@ def _reproduce_certificate(folder: Path, facts: Mapping[str, Any]) -> Iterator[R
 
 
 def _reproduce_verdicts(
-    findings: Path, game: Game, path: Path, profile: Profile, games: int
+    findings_file: Path, game: Game, definition_file: Path, profile: Profile, game_count: int
 ) -> ReproducedItem:
     """Check a game against every rule again and compare the verdicts.
 
     The evidence is not compared, because it depends on chance.
     """
     with start_service().step() as draw:
-        findings_here = check_every_rule(CertificationCase(game, path, analyse(game), profile, draw, games))
-    signed = json.loads(findings.read_text(encoding="utf-8"))
+        findings_here = check_every_rule(
+            CertificationCase(game, definition_file, analyse(game), profile, draw, game_count)
+        )
+    signed = json.loads(findings_file.read_text(encoding="utf-8"))
     failed_rules = {each["rule"] for each in signed if each["status"] == FindingStatus.FAIL}
     failed_here = {each.rule for each in findings_here if each.status is FindingStatus.FAIL}
     differing = ", ".join(sorted(failed_rules ^ failed_here))
@@ -129,7 +131,9 @@ def _compare_packages(
         yield ReproducedItem(f"{name} from {archive}", "" if is_identical else "the build is another")
 
 
-def _reproduce_submission(folder: Path, facts: Mapping[str, Any], commands: str) -> Iterator[ReproducedItem]:
+def _reproduce_submission(
+    folder: Path, facts: Mapping[str, Any], command_reference: str
+) -> Iterator[ReproducedItem]:
     """Rebuild the packages of a submission from their source; yield for each file whether it is identical."""
     names = sorted(facts["files"])
     archive = next(name for name in names if name.endswith(_SOURCE_ARCHIVE_ENDING))
@@ -153,7 +157,7 @@ def _reproduce_submission(folder: Path, facts: Mapping[str, Any], commands: str)
     games = [load_game(folder / f"{game}.toml") for game in facts["games"]]
     documents = {
         **copied,
-        **write_game_documents([(game, analyse(game)) for game in games], profile, commands),
+        **write_game_documents([(game, analyse(game)) for game in games], profile, command_reference),
     }
     yield from (_compare_file(folder, name, documents[name]) for name in sorted(documents))
     for game in games:

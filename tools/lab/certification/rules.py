@@ -468,9 +468,9 @@ def check_simulation(case: CertificationCase) -> Iterator[Finding]:
             yield Finding("simulation", ("R-10", "B-08"), FindingStatus.NOTED, evidence)
             continue
         rtp, variance, win_cap, win_cap_text = bet.rtp, bet.variance, None, ""
-        is_testable = case.games >= _SIMULATED_GAMES_MIN
+        is_testable = case.games_per_bet >= _SIMULATED_GAMES_MIN
         if bet.distribution is not None:
-            win_cap = bet.distribution.find_highest_win_reached_on_average(10, case.games)
+            win_cap = bet.distribution.find_highest_win_reached_on_average(10, case.games_per_bet)
             is_testable = win_cap > 0
             capped = bet.distribution.cap_wins(win_cap)
             rtp, variance = capped.compute_moment(1) / bet.cost_credits, capped.compute_variance()
@@ -483,7 +483,7 @@ def check_simulation(case: CertificationCase) -> Iterator[Finding]:
         if not is_testable:
             untestable_count += 1
             evidence = (
-                f"bet {bet.bet}: {format_count(case.games, 'game')} are too few to test it, "
+                f"bet {bet.bet}: {format_count(case.games_per_bet, 'game')} are too few to test it, "
                 "because every win is rarer"
             )
             yield Finding("simulation", ("R-10", "B-08"), FindingStatus.NOT_APPLICABLE, evidence)
@@ -492,8 +492,8 @@ def check_simulation(case: CertificationCase) -> Iterator[Finding]:
             case.game,
             bet.cost_credits,
             bet.options,
-            case.games,
-            case.draw,
+            case.games_per_bet,
+            case.draw_source,
             win_cap,
             bet.table,
             bet.required_bets,
@@ -514,9 +514,7 @@ def check_simulation(case: CertificationCase) -> Iterator[Finding]:
     if len(verdicts) > 1:
         yield _judge_bets_together(verdicts)
     elif untestable_count and not verdicts:
-        evidence = (
-            f"{format_count(case.games, 'game')} of each bet are too few to judge any bet: simulate more"
-        )
+        evidence = f"{format_count(case.games_per_bet, 'game')} of each bet are too few to judge any bet: simulate more"
         yield Finding("simulation", ("R-10", "B-08"), FindingStatus.FAIL, evidence)
 
 
@@ -538,12 +536,12 @@ def _judge_bets_together(verdicts: Sequence[ReturnVerdict]) -> Finding:
     )
 
 
-def _choose_replayed_wager(case: CertificationCase, number: int) -> tuple[Game, Wager]:
-    """Return the game and the wager for the replay check number ``number``; the bets are used in turn."""
+def _choose_replayed_wager(case: CertificationCase, wager_index: int) -> tuple[Game, Wager]:
+    """Return the game and the wager for the replay check number ``wager_index``; the bets are used in turn."""
     game, bets = case.game, case.analysis.bets
     if game.rules.seats_min == 1:
-        return game, game.build_wager(game.bet_options[number % len(game.bet_options)])
-    bet = bets[number % len(bets)]
+        return game, game.build_wager(game.bet_options[wager_index % len(game.bet_options)])
+    bet = bets[wager_index % len(bets)]
     return game.with_table_state(bet.table), game.with_table_state(bet.table).build_wager(
         bet.cost_credits, **bet.options
     )
@@ -551,17 +549,17 @@ def _choose_replayed_wager(case: CertificationCase, number: int) -> tuple[Game, 
 
 def check_replay(case: CertificationCase) -> Iterator[Finding]:
     """Check that replaying the recorded draws and choices of a game gives the same outcome, win and display."""
-    games = min(case.games, 200)
+    games = min(case.games_per_bet, 200)
     if not games:
         return
     for n in range(games):
         game, wager = _choose_replayed_wager(case, n)
-        draw = RecordingDrawSource(case.draw)
+        draw = RecordingDrawSource(case.draw_source)
         choices: list[Choice] = []
 
         def repeat_choice(decision: Decision, recorded_choices: list[Choice] = choices) -> Choice:
             """Take the option that a player would take, and record the choice for a replay."""
-            recorded_choices.append(choose_as_player(decision, case.draw))
+            recorded_choices.append(choose_as_player(decision, case.draw_source))
             return recorded_choices[-1]
 
         outcome = play_with_answers(game.play(wager, draw), wager, repeat_choice)
@@ -579,7 +577,7 @@ def check_replay(case: CertificationCase) -> Iterator[Finding]:
 
 def check_same_file(case: CertificationCase) -> Iterator[Finding]:
     """Check that the definition file on disk still has the content that was analysed."""
-    is_same = load_game(case.path).digest == case.game.digest
+    is_same = load_game(case.id_or_path).digest == case.game.digest
     yield Finding(
         "same-file", ("C-26", "R-05"), status_from_check(ok=is_same), f"definition SHA-256 {case.game.digest}"
     )

@@ -93,13 +93,14 @@ def build_submission(
     root: Path,
     out: Path,
     key: Ed25519PrivateKey,
-    commands: str,
-    battery: bytes | None,
+    command_reference: str,
+    battery_result: bytes | None,
 ) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Return every file of the bundle for games checked against one profile, and the facts for its manifest.
 
-    ``commands`` is the command-line reference. ``battery`` is the result of the RNG battery, or None. Raises
-    OperatorError if ``root`` is not a checkout of one commit of the source, or contains the private key.
+    ``command_reference`` is the command-line reference. ``battery_result`` is the result of the RNG battery, or
+    None. Raises OperatorError if ``root`` is not a checkout of one commit of the source, or contains the
+    private key.
     """
     commit = find_commit(root, out)
     games = [(case.game, case.analysis) for case, _ in checked_games]
@@ -109,15 +110,15 @@ def build_submission(
         export(root, commit, source)
         files = {**build_packages(source), **read_pages(source)}
     files |= {
-        **write_game_documents(games, profile, commands),
+        **write_game_documents(games, profile, command_reference),
         SOFTWARE_MANIFEST_NAME: sign_software_manifest(key),
     }
     for case, findings in checked_games:
         text = json.dumps([each.to_json() for each in findings], indent=2, ensure_ascii=False)
         files[f"{case.game.id}{FINDINGS_ENDING}"] = text.encode()
     missing_files = [f"{BATTERY_FILE}: `egm rng battery --json FILE` writes it, --battery FILE adds it"]
-    if battery is not None:
-        files[BATTERY_FILE], missing_files = battery, []
+    if battery_result is not None:
+        files[BATTERY_FILE], missing_files = battery_result, []
     check_key_absent(files, key)
     return files, {**_list_facts(checked_games), "commit": commit, "missing": missing_files}
 
@@ -128,7 +129,7 @@ def _list_facts(checked_games: CheckedGames) -> dict[str, object]:
     cases = [case for case, _ in checked_games]
     return {
         "submission": f"open-egm {version('open-egm')}",
-        "games_played": cases[0].games,
+        "games_played": cases[0].games_per_bet,
         "jurisdiction": cases[0].profile.id,
         "games": {game.id: {"version": game.version, "digest_sha256": game.digest} for game in games},
         "made_utc": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -181,7 +182,7 @@ def read_pages(root: Path) -> dict[str, bytes]:
 
 
 def write_game_documents(
-    games: Iterable[tuple[Game, Analysis]], profile: Profile, commands: str
+    games: Iterable[tuple[Game, Analysis]], profile: Profile, command_reference: str
 ) -> dict[str, bytes]:
     """Return the documents of a submission by file name.
 
@@ -208,7 +209,7 @@ def write_game_documents(
     texts |= {
         "meters.md": _format_meters(),
         "signals.md": _format_signals(),
-        "commands.md": f"# commands\n\n{commands}\n",
+        "commands.md": f"# commands\n\n{command_reference}\n",
     }
     texts["building.md"] = BUILD_INSTRUCTIONS
     with tempfile.TemporaryDirectory() as folder:

@@ -8,13 +8,13 @@ from paytables.blackjack.figures import find_proof
 from paytables.blackjack.rules import BlackjackRules
 from paytables.blackjack.schema import ACE_VALUE
 from tools.lab.parsheet.figures import to_exact_data
-from tools.lab.parsheet.sheet_data import Facts, Sheet, build_sheet_data
+from tools.lab.parsheet.sheet_data import LabelledValues, SheetData, build_sheet_data
 
 #: The meaning of the chart's letters.
 _CHART_LEGEND = "S stand, H hit, D double else hit, E double else stand, P split, . by its total"
 
 
-def build_sheets(rules: BlackjackRules, _analysis: Analysis) -> list[Sheet]:
+def build_sheets(rules: BlackjackRules, _analysis: Analysis) -> list[SheetData]:
     """Return the sheet of the basic-strategy chart: a row per total or pair, a column per dealer's up card."""
     from paytables.blackjack.chart import DEALER_UP_CARDS, parse_chart  # noqa: PLC0415 (needs numpy, unlike the other sheets)
 
@@ -27,7 +27,7 @@ def build_sheets(rules: BlackjackRules, _analysis: Analysis) -> list[Sheet]:
         "by the dealer's own rules": proof.dealers,
         "of the worst choices": proof.worst,
     }
-    facts: Facts = [(label, to_exact_data(1 + Fraction(mean))) for label, mean in means.items()]
+    facts: LabelledValues = [(label, to_exact_data(1 + Fraction(mean))) for label, mean in means.items()]
     facts += _build_insurance_rows(definition)
     facts += [
         ("mean staked, of each credit first bet", to_exact_data(Fraction(proof.staked))),
@@ -46,7 +46,7 @@ def build_sheets(rules: BlackjackRules, _analysis: Analysis) -> list[Sheet]:
     return [build_sheet_data("chart", facts, columns, rows)]
 
 
-def _build_insurance_rows(definition: BlackjackDefinition) -> Facts:
+def _build_insurance_rows(definition: BlackjackDefinition) -> LabelledValues:
     """Return the PAR sheet's rows on insurance: the chance that the dealer's second card is a ten.
 
     It is computed for a fresh shoe from which only the dealer's ace was dealt.

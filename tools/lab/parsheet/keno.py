@@ -9,19 +9,19 @@ from paytables.keno.rules import KenoRules
 from paytables.keno.schema import BallBonus, KenoDefinition
 from paytables.wording import format_count
 from tools.lab.parsheet.figures import to_exact_data
-from tools.lab.parsheet.sheet_data import Facts, Sheet, build_level_sheets, build_sheet_data
+from tools.lab.parsheet.sheet_data import LabelledValues, SheetData, build_level_sheets, build_sheet_data
 
 
-def build_sheets(rules: KenoRules, analysis: Analysis) -> list[Sheet]:
+def build_sheets(rules: KenoRules, analysis: Analysis) -> list[SheetData]:
     """Return the sheets of the pay tables and features, then of the progressive levels."""
     definition = rules.definition
     return [*_iter_keno_sheets(definition), *build_level_sheets(_list_keno_levels(definition), analysis)]
 
 
-def _iter_keno_sheets(definition: KenoDefinition) -> Iterator[Sheet]:
+def _iter_keno_sheets(definition: KenoDefinition) -> Iterator[SheetData]:
     """Yield the sheets of a keno game's pay tables and features."""
     field, marks = definition.field, definition.marks
-    facts: Facts = [
+    facts: LabelledValues = [
         ("field", f"{field.drawn} of {field.numbers} numbers, without replacement"),
         ("draws that differ", definition.cycle),
         ("stakes, credits a way", ", ".join(map(str, marks.stakes))),
@@ -61,7 +61,7 @@ def _iter_keno_sheets(definition: KenoDefinition) -> Iterator[Sheet]:
         )
 
 
-def _list_keno_levels(definition: KenoDefinition) -> list[tuple[str, Facts]]:
+def _list_keno_levels(definition: KenoDefinition) -> list[tuple[str, LabelledValues]]:
     """Return the facts of each Keno progressive level for the PAR sheet: id, then labels and values."""
     return [
         (

@@ -38,13 +38,13 @@ class LevelReturn:
     """The return of the bet with this level, and without any other level."""
 
 
-def compute_level_returns(analysis: Analysis, meters: Mapping[str, int]) -> list[LevelReturn]:
-    """Return the return of each level named in ``meters`` (credits by level id) for every bet.
+def compute_level_returns(analysis: Analysis, credits_by_level: Mapping[str, int]) -> list[LevelReturn]:
+    """Return the return of each level named in ``credits_by_level`` (credits by level id) for every bet.
 
     Raises :class:`MeterError`.
     """
     level_ids = {share.level for bet in analysis.bets for share in bet.progressives}
-    for level, credits_ in meters.items():
+    for level, credits_ in credits_by_level.items():
         if level not in level_ids:
             raise MeterError(
                 f"there is no level {level!r}; the game has {', '.join(sorted(level_ids)) or 'no level'}"
@@ -56,13 +56,13 @@ def compute_level_returns(analysis: Analysis, meters: Mapping[str, int]) -> list
             bet=bet.bet,
             level=share.level,
             level_stake=bet.cost_credits,
-            level_amount=meters[share.level],
-            level_return=share.compute_rtp_at(meters[share.level], bet.cost_credits),
-            bet_return=bet.rtp + share.compute_rtp_at(meters[share.level], bet.cost_credits),
+            level_amount=credits_by_level[share.level],
+            level_return=share.compute_rtp_at(credits_by_level[share.level], bet.cost_credits),
+            bet_return=bet.rtp + share.compute_rtp_at(credits_by_level[share.level], bet.cost_credits),
         )
         for bet in analysis.bets
         for share in bet.progressives
-        if share.level in meters
+        if share.level in credits_by_level
     ]
 
 

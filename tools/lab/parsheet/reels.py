@@ -19,10 +19,10 @@ from paytables.reels.schema import (
 from paytables.reels.spin import ReelSpinStage
 from paytables.wording import format_count
 from tools.lab.parsheet.figures import to_exact_data
-from tools.lab.parsheet.sheet_data import Facts, Sheet, build_level_sheets, build_sheet_data
+from tools.lab.parsheet.sheet_data import LabelledValues, SheetData, build_level_sheets, build_sheet_data
 
 
-def build_sheets(rules: ReelRules, analysis: Analysis) -> list[Sheet]:
+def build_sheets(rules: ReelRules, analysis: Analysis) -> list[SheetData]:
     """Return the sheets of the stages, of the progressive levels and of the double-up, in the usual reading order."""
     first = next(iter(rules.stages.values()))
     sheets = [
@@ -74,11 +74,11 @@ def describe_double_up(rules: ReelRules) -> dict[str, Any] | None:
     return None if table is None else table.model_dump()
 
 
-def _build_stage_sheet(stages: ModeStages, name: str, table: Any) -> Sheet:
+def _build_stage_sheet(stages: ModeStages, name: str, table: Any) -> SheetData:
     """Return the PAR sheet's part about one bonus stage of a reel game; ``table`` is the stage's definition."""
     memory = stages.memory[name]
     if isinstance(table, ReelsStage):
-        facts: Facts = [
+        facts: LabelledValues = [
             ("kind", "reels"),
             ("multiplier of every prize", table.multiplier),
             (
@@ -122,14 +122,14 @@ def _build_stage_sheet(stages: ModeStages, name: str, table: Any) -> Sheet:
     return build_sheet_data(_format_title(name, table), facts, ("item", "worth", "count", "share"), rows)
 
 
-def _build_holding_sheet(name: str, stage: HeldReels) -> Sheet:
+def _build_holding_sheet(name: str, stage: HeldReels) -> SheetData:
     """Return the PAR sheet's part about a stage in which the player may hold reels.
 
     It states what the best strategy holds, and the returns of the best and the worst strategy.
     """
     strategies = stage.compute_hold_rates()
     best = sum((paid for _, paid in strategies.values()), Fraction(0))
-    facts: Facts = [
+    facts: LabelledValues = [
         ("who decides", "the player, after the first spin; the screen shows what is best"),
         ("chance decides", "the first spin, and the second of every reel not held"),
         ("mean credits of the best strategy", to_exact_data(best)),
@@ -168,7 +168,7 @@ def _format_item_worth(stages: ModeStages, item: BonusItemDefinition, unit: str)
     return ", ".join([*words, *(["the end"] if item.end else [])])
 
 
-def _describe_reel_level(level: Progressive) -> tuple[str, Facts]:
+def _describe_reel_level(level: Progressive) -> tuple[str, LabelledValues]:
     """Return the facts of a reel game's progressive level for the PAR sheet: id, then labels and values."""
     won = "a prize that gives it"
     if level.one_in is not None:
@@ -188,10 +188,10 @@ def _describe_reel_level(level: Progressive) -> tuple[str, Facts]:
     )
 
 
-def _build_double_up_sheet(table: DoubleUp, analysis: Analysis) -> Sheet:
+def _build_double_up_sheet(table: DoubleUp, analysis: Analysis) -> SheetData:
     """Return the PAR sheet's part about the double-up: rules, limits, and the effect on highest win and variance."""
     half = Fraction(1, 2)
-    facts: Facts = [
+    facts: LabelledValues = [
         ("each round", "red or black called, one card shown: right doubles the win, wrong loses it"),
         ("return of a round", to_exact_data(Fraction(1))),
         ("best strategy", "every way to play returns the same; the win may be kept before any round"),

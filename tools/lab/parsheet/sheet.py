@@ -144,16 +144,16 @@ def build_bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ())
     }
 
 
-def _describe_level(p: ProgressiveFigures) -> dict[str, Any]:
+def _describe_level(figures: ProgressiveFigures) -> dict[str, Any]:
     """Return the figures of a progressive level for one bet (odds, reset, increment, break-even) as JSON data."""
     return {
-        "level": p.level,
-        "per_game": to_exact_data(p.rate),
-        "reset_credits": p.reset_credits,
-        "return_at_reset": to_exact_data(p.rtp_at_reset),
-        "increment": to_exact_data(p.increment),
-        "break_even_credits": to_exact_data(p.break_even_credits),
-        "shares": {str(share): to_exact_data(rate) for share, rate in p.partial_hit_rates.items()},
+        "level": figures.level,
+        "per_game": to_exact_data(figures.rate),
+        "reset_credits": figures.reset_credits,
+        "return_at_reset": to_exact_data(figures.rtp_at_reset),
+        "increment": to_exact_data(figures.increment),
+        "break_even_credits": to_exact_data(figures.break_even_credits),
+        "shares": {str(share): to_exact_data(rate) for share, rate in figures.partial_hit_rates.items()},
     }
 
 
@@ -224,14 +224,14 @@ def build_volatility_rows(bet: BetAnalysis) -> list[dict[str, Any]]:
     return rows
 
 
-def build_win_classes(distribution: WinDistribution, cost: int) -> dict[str, Any]:
-    """Return the chance and the return of each class of wins; class limits are multiples of the bet ``cost``."""
+def build_win_classes(distribution: WinDistribution, cost_credits: int) -> dict[str, Any]:
+    """Return the chance and the return of each class of wins; class limits are multiples of ``cost_credits``."""
     rows: list[dict[str, Any]] = []
     low: Fraction | None = None
     wins = sorted(win for win in distribution.counts if win)
     first = 0
     for high in (*WIN_CLASS_UPPER_LIMITS, None):
-        end = len(wins) if high is None else bisect_left(wins, high * cost)
+        end = len(wins) if high is None else bisect_left(wins, high * cost_credits)
         inside = {win: distribution.counts[win] for win in wins[first:end]}
         first = end
         rows.append(
@@ -240,7 +240,7 @@ def build_win_classes(distribution: WinDistribution, cost: int) -> dict[str, Any
                 "below_bets": None if high is None else str(high),
                 "probability": to_exact_data(Fraction(sum(inside.values()), distribution.total)),
                 "return": to_exact_data(
-                    Fraction(sum(w * n for w, n in inside.items()), distribution.total * cost)
+                    Fraction(sum(w * n for w, n in inside.items()), distribution.total * cost_credits)
                 ),
             }
         )

@@ -12,14 +12,14 @@ from paytables import Analysis
 from tools.lab.parsheet.figures import to_exact_data
 
 #: One sheet as JSON data.
-Sheet = dict[str, Any]
+SheetData = dict[str, Any]
 #: Labels with their values.
-Facts = list[tuple[str, Any]]
+LabelledValues = list[tuple[str, Any]]
 
 
 def build_sheet_data(
-    name: str, facts: Facts, columns: Sequence[str] = (), rows: Sequence[Sequence[Any]] = ()
-) -> Sheet:
+    name: str, facts: LabelledValues, columns: Sequence[str] = (), rows: Sequence[Sequence[Any]] = ()
+) -> SheetData:
     """Return one sheet of a PAR sheet as JSON data; facts without a value are left out."""
     shown_facts = [[label, value] for label, value in facts if value not in (None, "", ())]
     return {
@@ -30,7 +30,7 @@ def build_sheet_data(
     }
 
 
-def build_level_sheets(levels: Sequence[tuple[str, Facts]], analysis: Analysis) -> list[Sheet]:
+def build_level_sheets(levels: Sequence[tuple[str, LabelledValues]], analysis: Analysis) -> list[SheetData]:
     """Return the sheets of the progressive levels, with their shares of each bet's return."""
     columns = (
         "bet",

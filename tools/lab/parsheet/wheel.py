@@ -5,14 +5,14 @@ from fractions import Fraction
 from paytables import Analysis
 from paytables.wheel.rules import WheelRules
 from tools.lab.parsheet.figures import to_exact_data
-from tools.lab.parsheet.sheet_data import Facts, Sheet, build_sheet_data
+from tools.lab.parsheet.sheet_data import LabelledValues, SheetData, build_sheet_data
 
 
-def build_sheets(rules: WheelRules, _analysis: Analysis) -> list[Sheet]:
+def build_sheets(rules: WheelRules, _analysis: Analysis) -> list[SheetData]:
     """Return the sheet of a wheel: segments, turns, stakes, and the odds of each symbol."""
     definition = rules.definition
     parts = definition.wheel.parts
-    facts: Facts = [
+    facts: LabelledValues = [
         ("equal parts", len(parts)),
         ("in order", " ".join(parts)),
         ("fewest turns of a valid spin", definition.wheel.revolutions),

@@ -106,10 +106,10 @@ class BulkDraws:
             self.rejections += len(thrown_away)
         return outcomes
 
-    def draw_weighted(self, cumulative: Sequence[int], count: int) -> NDArray[np.intp]:
-        """Return ``count`` indices drawn by weight; ``cumulative`` has the running sums of the weights."""
-        numbers = self.below(cumulative[-1], count)
-        return np.searchsorted(np.array(cumulative, dtype=np.uint64), numbers, side="right")
+    def draw_weighted(self, cumulative_weights: Sequence[int], count: int) -> NDArray[np.intp]:
+        """Return ``count`` indices drawn by weight; ``cumulative_weights`` has the running sums of the weights."""
+        numbers = self.below(cumulative_weights[-1], count)
+        return np.searchsorted(np.array(cumulative_weights, dtype=np.uint64), numbers, side="right")
 
     def sample(self, population: int, picks: int, count: int) -> UnsignedArray:
         """Return ``count`` selections: an array of shape (count, picks), each row in the order drawn.

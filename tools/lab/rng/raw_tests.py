@@ -115,12 +115,14 @@ def read_dieharder(path: Path = DIEHARDER_FILE) -> Dieharder:
     return Dieharder(provenance=tuple(provenance), lines=tuple(lines))
 
 
-def run_installed_tests(raw: Callable[[int], bytes]) -> list[RawTest]:
-    """Run the installed external test tools on new raw output; ``raw(count)`` returns bytes."""
+def run_installed_tests(read_raw_bytes: Callable[[int], bytes]) -> list[RawTest]:
+    """Run the installed external test tools on new raw output; ``read_raw_bytes(count)`` returns it."""
     results = []
     for tool, arguments, size in (("rngtest", (), _RNGTEST_SIZE_BYTES), ("ent", (), _ENT_SIZE_BYTES)):
         if path := shutil.which(tool):
-            completed = subprocess.run([path, *arguments], input=raw(size), capture_output=True, check=False)
+            completed = subprocess.run(
+                [path, *arguments], input=read_raw_bytes(size), capture_output=True, check=False
+            )
             text = (completed.stdout + completed.stderr).decode(errors="replace")
             lines = tuple(
                 line.strip() for line in text.splitlines() if line.strip() and "Copyright" not in line

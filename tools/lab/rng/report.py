@@ -93,7 +93,7 @@ def _measure_entropy_sources() -> list[dict[str, Any]]:
             {
                 "source": source.name,
                 "claimed_bits_per_byte": float(source.entropy_bits),
-                "claim": source.claim,
+                "claim": source.entropy_claim,
                 "samples": count,
                 "most_common_value_bits": estimate_min_entropy(source.read_samples(count)),
                 "assessed": False,
@@ -103,7 +103,12 @@ def _measure_entropy_sources() -> list[dict[str, Any]]:
 
 
 def build_report(
-    verdicts: Sequence[GameVerdict], *, alpha: float, command: str, raw: Callable[[int], bytes], now: datetime
+    verdicts: Sequence[GameVerdict],
+    *,
+    alpha: float,
+    command: str,
+    read_raw_bytes: Callable[[int], bytes],
+    now: datetime,
 ) -> ReportData:
     """Return the report on RNG tests as JSON data: every measurement, and what it means."""
     dieharder = read_dieharder()
@@ -143,7 +148,7 @@ def build_report(
                 "counts": {name: dieharder.count(name) for name in ("PASSED", "WEAK", "FAILED")},
                 "lines": [dataclasses.asdict(line) for line in dieharder.lines],
             },
-            "here": [dataclasses.asdict(test) for test in run_installed_tests(raw)],
+            "here": [dataclasses.asdict(test) for test in run_installed_tests(read_raw_bytes)],
         },
         "scaling": scaling,
         "games": [
@@ -192,16 +197,16 @@ def _check_scaling(verdicts: Sequence[GameVerdict]) -> list[ReportData]:
     return rows
 
 
-def _judge_all_games(verdicts: Sequence[GameVerdict], alpha: float) -> ReportData:
-    """Return figures of all games together: the p-values below ``alpha``, observed and expected, and the retests.
+def _judge_all_games(verdicts: Sequence[GameVerdict], significance_level: float) -> ReportData:
+    """Return figures of all games together: the p-values below the significance level, and the retests.
 
     For each significance level, they also have the games whose last run has a finding at this level.
     """
     p_values = [r.p_value for verdict in verdicts for run in verdict.runs for r in run.results]
     return {
         "p_values": len(p_values),
-        "below_alpha": sum(p < alpha for p in p_values),
-        "below_alpha_expected": alpha * len(p_values),
+        "below_alpha": sum(p < significance_level for p in p_values),
+        "below_alpha_expected": significance_level * len(p_values),
         "retests": sum(len(verdict.runs) > 1 for verdict in verdicts),
         "retest_factor": RETEST_FACTOR,
         "levels": [

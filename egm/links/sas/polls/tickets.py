@@ -319,7 +319,7 @@ def answer_redemption(host: SasHost, poll: LongPoll) -> Reply | None:
     expires = parse_expiry(poll, body[15:19], host) if length == _FULL else None
     pool = decode_binary(body[19:21])
     redemption = tickets.authorise_redemption(
-        digits, _CREDIT_KIND_BY_TRANSFER_CODE[code], amount_cents, expires=expires, pool=pool
+        digits, _CREDIT_KIND_BY_TRANSFER_CODE[code], amount_cents, expiry_date=expires, restricted_pool=pool
     )
     return _build_redemption_reply(host, redemption)
 

@@ -56,12 +56,14 @@ class Calibration:
     """The number of data sets that the joint judgement of all tests rejects, at each significance level."""
 
 
-def compute_false_alarm_range(replications: int, level: float, outside: float) -> tuple[int, int]:
+def compute_false_alarm_range(
+    replications: int, significance_level: float, outside_probability: float
+) -> tuple[int, int]:
     """Return the lowest and the highest plausible number of false alarms at that significance level.
 
-    A correct test gives a number outside this range with the probability ``outside``.
+    A correct test gives a number outside this range with the probability ``outside_probability``.
     """
-    low, high = stats.binom.interval(1 - outside, replications, level)
+    low, high = stats.binom.interval(1 - outside_probability, replications, significance_level)
     return int(low), int(high)
 
 

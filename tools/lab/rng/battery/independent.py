@@ -33,24 +33,29 @@ SERIAL_TEST_LAGS = (1, 2, 3)
 _COUPON_OUTCOMES_MAX = 2_000_000
 
 
-def run_distribution_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
+def run_distribution_test(numbers_by_play: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test that every number is equally frequent at each position."""
-    plays, positions = data.shape
+    plays, positions = numbers_by_play.shape
     for i in range(positions):
-        observed = np.bincount(data[:, i], minlength=bound)
+        observed = np.bincount(numbers_by_play[:, i], minlength=bound)
         expected = np.full(bound, plays / bound)
         yield compute_chi_square_result(
-            "total distribution", f"position {i + 1}", observed, expected, outcomes=plays, keep=True
+            "total distribution",
+            f"position {i + 1}",
+            observed,
+            expected,
+            outcome_count=plays,
+            keeps_counts=True,
         )
 
 
-def run_overlaps_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
+def run_overlaps_test(numbers_by_play: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test whether each number is independent of the number before it, by overlapping pairs.
 
     Source: I. J. Good, The serial test for sampling numbers (1953). The chi-square statistic of overlapping
     pairs does not follow chi-square itself; its difference from the statistic of single numbers does.
     """
-    flat = data.ravel()
+    flat = numbers_by_play.ravel()
     count = len(flat)
     groups = compute_group_count(bound, count)
     values, sizes = group_values(flat, bound, groups)
@@ -84,10 +89,12 @@ def compute_coupon_lengths(bound: int) -> Floats:
     return np.array(chances)
 
 
-def count_plays_per_collection(plays: Iterable[Iterable[int]], outcomes: int, collections: int) -> list[int]:
-    """Return, for the first ``collections`` collections, how many plays each takes to complete.
+def count_plays_per_collection(
+    plays: Iterable[Iterable[int]], outcome_count: int, collection_count: int
+) -> list[int]:
+    """Return, for the first ``collection_count`` collections, how many plays each takes to complete.
 
-    A collection is complete when ``outcomes`` different numbers have occurred; the next one starts after it. A
+    A collection is complete when ``outcome_count`` different numbers have occurred; the next one starts after it. A
     collection that is never complete counts all plays.
     """
     finished: list[int] = []
@@ -95,13 +102,13 @@ def count_plays_per_collection(plays: Iterable[Iterable[int]], outcomes: int, co
     start = at = 0
     for at, play in enumerate(plays, 1):
         numbers_seen.update(play)
-        if len(numbers_seen) == outcomes:
+        if len(numbers_seen) == outcome_count:
             finished.append(at - start)
-            if len(finished) == collections:
+            if len(finished) == collection_count:
                 break
             start = at
             numbers_seen.clear()
-    return finished + [at] * (collections - len(finished))
+    return finished + [at] * (collection_count - len(finished))
 
 
 def compute_mean_and_variance(lengths: Floats) -> tuple[float, float]:
@@ -111,9 +118,9 @@ def compute_mean_and_variance(lengths: Floats) -> tuple[float, float]:
     return mean, float((lengths * (at - mean) ** 2).sum())
 
 
-def run_coupon_collector_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
+def run_coupon_collector_test(numbers_by_play: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test how many draws it takes until every number has been drawn."""
-    flat = data.ravel()[:_COUPON_OUTCOMES_MAX]
+    flat = numbers_by_play.ravel()[:_COUPON_OUTCOMES_MAX]
     chances = compute_coupon_lengths(bound)
     collections = estimate_certain_completions(*compute_mean_and_variance(chances), len(flat))
     if collections < 20:
@@ -124,27 +131,27 @@ def run_coupon_collector_test(data: Ints, bound: int) -> Iterator[StatisticalRes
     finished = count_plays_per_collection(((value,) for value in flat.tolist()), bound, collections)
     observed, expected = count_completions(chances, finished)
     yield compute_chi_square_result(
-        "coupon collector", f"{len(finished)} collections", observed, expected, outcomes=len(flat)
+        "coupon collector", f"{len(finished)} collections", observed, expected, outcome_count=len(flat)
     )
 
 
-def run_low_high_runs_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
+def run_low_high_runs_test(numbers_by_play: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test the runs of low and high numbers in consecutive plays, at each position."""
-    for i in range(data.shape[1]):
-        yield compute_runs_result("runs", f"position {i + 1}", data[:, i], bound)
+    for i in range(numbers_by_play.shape[1]):
+        yield compute_runs_result("runs", f"position {i + 1}", numbers_by_play[:, i], bound)
 
 
 def compute_contingency_result(
-    test: str, detail: str, first: Ints, second: Ints, bound: int
+    test: str, detail: str, first_values: Ints, second_values: Ints, bound: int
 ) -> StatisticalResult:
-    """Return the chi-square result of the test that ``first`` and ``second`` are independent series.
+    """Return the chi-square result of the test that ``first_values`` and ``second_values`` are independent series.
 
     It compares how often each pair of values below ``bound`` occurs.
     """
-    count = len(first)
+    count = len(first_values)
     groups = compute_group_count(bound, count)
     table = np.bincount(
-        group_values(first, bound, groups)[0] * groups + group_values(second, bound, groups)[0],
+        group_values(first_values, bound, groups)[0] * groups + group_values(second_values, bound, groups)[0],
         minlength=groups * groups,
     ).reshape(groups, groups)
     table = table[table.any(axis=1)][:, table.any(axis=0)].astype(float)
@@ -157,26 +164,28 @@ def compute_contingency_result(
     )
 
 
-def run_interplay_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
+def run_interplay_test(numbers_by_play: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test that every two positions of the same play are independent."""
-    for i, j in combinations(range(data.shape[1]), 2):
+    for i, j in combinations(range(numbers_by_play.shape[1]), 2):
         detail = f"positions {i + 1} and {j + 1}"
-        yield compute_contingency_result("interplay correlation", detail, data[:, i], data[:, j], bound)
+        yield compute_contingency_result(
+            "interplay correlation", detail, numbers_by_play[:, i], numbers_by_play[:, j], bound
+        )
 
 
-def run_serial_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
+def run_serial_test(numbers_by_play: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test that each position (such as a reel) is independent of its values a few plays earlier."""
-    for i in range(data.shape[1]):
+    for i in range(numbers_by_play.shape[1]):
         for lag in SERIAL_TEST_LAGS:
             detail = f"position {i + 1}, {lag} later"
             yield compute_contingency_result(
-                "serial correlation", detail, data[:-lag, i], data[lag:, i], bound
+                "serial correlation", detail, numbers_by_play[:-lag, i], numbers_by_play[lag:, i], bound
             )
 
 
-def run_repeated_plays_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
+def run_repeated_plays_test(numbers_by_play: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test how often complete plays repeat; if plays are short, several are joined to one before comparing."""
-    flat, positions = data.ravel(), data.shape[1]
+    flat, positions = numbers_by_play.ravel(), numbers_by_play.shape[1]
     joined = positions
     while bound**joined < 10 * (len(flat) // joined):
         joined += positions
@@ -189,9 +198,9 @@ def run_repeated_plays_test(data: Ints, bound: int) -> Iterator[StatisticalResul
     yield compute_duplicates_result("duplicates", detail, codes, bound**counted_length)
 
 
-def run_gap_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
+def run_gap_test(numbers_by_play: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test how many numbers lie between two numbers from the lowest eighth of the range."""
-    flat = data.ravel()
+    flat = numbers_by_play.ravel()
     marked = max(1, bound // 8)
     chance = marked / bound
     at = np.flatnonzero(flat < marked)
@@ -207,7 +216,7 @@ def run_gap_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
         f"numbers below {marked}",
         [*observed, 0],
         [*expected, gap_count - expected.sum()],
-        outcomes=gap_count,
+        outcome_count=gap_count,
     )
 
 
@@ -218,9 +227,9 @@ def _compute_stirling_second(n: int, k: int) -> int:
     return k * _compute_stirling_second(n - 1, k) + _compute_stirling_second(n - 1, k - 1)
 
 
-def run_poker_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
+def run_poker_test(numbers_by_play: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test how many different values five consecutive numbers contain."""
-    flat = data.ravel()
+    flat = numbers_by_play.ravel()
     hands = np.sort(flat[: len(flat) // 5 * 5].reshape(-1, 5), axis=1)
     different = 1 + (hands[:, 1:] != hands[:, :-1]).sum(axis=1)
     ways = [
@@ -228,7 +237,7 @@ def run_poker_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
     ]
     expected = [len(hands) * (way / bound**5) for way in ways]
     observed = np.bincount(different, minlength=6)[1 : len(ways) + 1]
-    yield compute_chi_square_result("poker", "five in a row", observed, expected, outcomes=len(hands))
+    yield compute_chi_square_result("poker", "five in a row", observed, expected, outcome_count=len(hands))
 
 
 def encode_order_patterns(rows: Ints) -> Ints:
@@ -242,28 +251,28 @@ def encode_order_patterns(rows: Ints) -> Ints:
     return code
 
 
-def run_permutation_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
+def run_permutation_test(numbers_by_play: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test the order of each four consecutive numbers; groups with equal numbers are left out."""
     if bound < 4:
         return
-    flat = data.ravel()
+    flat = numbers_by_play.ravel()
     rows = flat[: len(flat) // 4 * 4].reshape(-1, 4).astype(np.int64)
     ordered = np.sort(rows, axis=1)
     rows = rows[(ordered[:, 1:] != ordered[:, :-1]).all(axis=1)]
     observed = np.bincount(encode_order_patterns(rows), minlength=24)
     yield compute_chi_square_result(
-        "permutation", "four in a row", observed, np.full(24, len(rows) / 24), outcomes=len(rows)
+        "permutation", "four in a row", observed, np.full(24, len(rows) / 24), outcome_count=len(rows)
     )
 
 
-def run_maximum_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
+def run_maximum_test(numbers_by_play: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test the distribution of the largest of each five consecutive numbers."""
-    flat = data.ravel()
+    flat = numbers_by_play.ravel()
     largest = flat[: len(flat) // 5 * 5].reshape(-1, 5).max(axis=1)
     chances = np.diff((np.arange(bound + 1) / bound) ** 5)
     observed = np.bincount(largest, minlength=bound)
     yield compute_chi_square_result(
-        "maximum of t", "five in a row", observed, chances * len(largest), outcomes=len(largest)
+        "maximum of t", "five in a row", observed, chances * len(largest), outcome_count=len(largest)
     )
 
 
@@ -274,6 +283,6 @@ TESTS = (
 )  # fmt: skip
 
 
-def run_battery(data: Ints, bound: int) -> list[StatisticalResult]:
+def run_battery(numbers_by_play: Ints, bound: int) -> list[StatisticalResult]:
     """Return the results of every test for games of independent numbers, in order."""
-    return [result for test in TESTS for result in test(data, bound)]
+    return [result for test in TESTS for result in test(numbers_by_play, bound)]

@@ -78,12 +78,12 @@ def compute_chi_square_result(
     observed: Sequence[float] | Ints,
     expected: Sequence[float] | Floats,
     *,
-    outcomes: int,
-    keep: bool = False,
+    outcome_count: int,
+    keeps_counts: bool = False,
 ) -> StatisticalResult:
     """Return the result of Pearson's chi-square test against known expectations.
 
-    Small cells are merged first. With ``keep``, the result stores the observed and expected counts.
+    Small cells are merged first. With ``keeps_counts``, the result stores the observed and expected counts.
     """
     observed_cells, expected_cells = merge_small_cells(observed, expected)
     statistic = float(((observed_cells - expected_cells) ** 2 / expected_cells).sum())
@@ -94,19 +94,19 @@ def compute_chi_square_result(
         statistic=statistic,
         dof=dof,
         p_value=float(stats.chi2.sf(statistic, dof)),
-        outcomes=outcomes,
-        observed=tuple(int(n) for n in observed) if keep else (),
-        expected=tuple(float(n) for n in expected) if keep else (),
+        outcomes=outcome_count,
+        observed=tuple(int(n) for n in observed) if keeps_counts else (),
+        expected=tuple(float(n) for n in expected) if keeps_counts else (),
     )
 
 
 def compute_scaled_chi_square_result(
-    test: str, detail: str, statistic: float, dof: int, outcomes: int
+    test: str, detail: str, statistic: float, dof: int, outcome_count: int
 ) -> StatisticalResult:
     """Return the result for a statistic that already follows chi-square with ``dof``."""
     p_value = float(stats.chi2.sf(statistic, dof))
     return StatisticalResult(
-        test=test, detail=detail, statistic=statistic, dof=dof, p_value=p_value, outcomes=outcomes
+        test=test, detail=detail, statistic=statistic, dof=dof, p_value=p_value, outcomes=outcome_count
     )
 
 
@@ -134,51 +134,51 @@ def compute_runs_result(test: str, detail: str, values: Ints, bound: int) -> Sta
     return StatisticalResult(test=test, detail=detail, statistic=z, dof=None, p_value=p_value, outcomes=total)
 
 
-def compute_duplicates_result(test: str, detail: str, codes: Ints, cells: int) -> StatisticalResult:
+def compute_duplicates_result(test: str, detail: str, codes: Ints, code_count: int) -> StatisticalResult:
     """Return the result of the test of repeated outcomes.
 
-    ``codes`` has a number below ``cells`` for each play. The number of pairs of equal codes follows a Poisson
-    distribution only while it is small; therefore at most a tenth of ``cells`` plays is used. The p-value is
+    ``codes`` has a number below ``code_count`` for each play. The number of pairs of equal codes follows a Poisson
+    distribution only while it is small; therefore at most a tenth of ``code_count`` plays is used. The p-value is
     small if there are many pairs; half of the probability of the observed count itself is added to each tail.
     """
-    used_codes = codes[: max(2, cells // 10)]
+    used_codes = codes[: max(2, code_count // 10)]
     counts = np.unique(used_codes, return_counts=True)[1].astype(np.int64)
     pairs = int((counts * (counts - 1) // 2).sum())
-    mean = len(used_codes) * (len(used_codes) - 1) / 2 / cells
+    mean = len(used_codes) * (len(used_codes) - 1) / 2 / code_count
     p_value = float(stats.poisson.sf(pairs, mean) + stats.poisson.pmf(pairs, mean) / 2)
     return StatisticalResult(
         test=test, detail=detail, statistic=float(pairs), dof=None, p_value=p_value, outcomes=len(used_codes)
     )
 
 
-def group_values(values: Ints, bound: int, groups: int) -> tuple[Ints, Floats]:
+def group_values(values: Ints, bound: int, group_count: int) -> tuple[Ints, Floats]:
     """Return the group of each value, and the number of different values in each group.
 
-    The range below ``bound`` is divided into ``groups`` groups of neighbouring values.
+    The range below ``bound`` is divided into ``group_count`` groups of neighbouring values.
     """
-    table = np.arange(bound) * groups // bound
-    return table[values], np.bincount(table, minlength=groups).astype(float)
+    table = np.arange(bound) * group_count // bound
+    return table[values], np.bincount(table, minlength=group_count).astype(float)
 
 
-def compute_group_count(bound: int, outcomes: int) -> int:
+def compute_group_count(bound: int, outcome_count: int) -> int:
     """Return into how many groups, at most ``bound``, to divide the values.
 
     It is the largest number with which each pair of groups has ten observations.
     """
-    groups = min(bound, int((outcomes / 10) ** 0.5))
+    groups = min(bound, int((outcome_count / 10) ** 0.5))
     if groups < 2:
-        raise TooFewOutcomesError(f"{outcomes} observations are too few for a table of pairs")
+        raise TooFewOutcomesError(f"{outcome_count} observations are too few for a table of pairs")
     return groups
 
 
-def count_completions(lengths_pmf: Floats, finished: Sequence[int]) -> tuple[Ints, Floats]:
+def count_completions(lengths_pmf: Floats, observed_lengths: Sequence[int]) -> tuple[Ints, Floats]:
     """Return the observed and the expected number of gaps (or collections) of each length.
 
-    ``lengths_pmf`` has the probability of each length and ``finished`` the observed lengths; the last element
+    ``lengths_pmf`` has the probability of each length and ``observed_lengths`` the observed lengths; the last element
     of both results counts all longer ones.
     """
-    observed = np.bincount(np.minimum(finished, len(lengths_pmf) - 1), minlength=len(lengths_pmf))
-    return observed, lengths_pmf * len(finished)
+    observed = np.bincount(np.minimum(observed_lengths, len(lengths_pmf) - 1), minlength=len(lengths_pmf))
+    return observed, lengths_pmf * len(observed_lengths)
 
 
 def estimate_certain_completions(mean: float, variance: float, available: int) -> int:

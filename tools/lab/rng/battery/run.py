@@ -68,12 +68,12 @@ class GameVerdict:
 
 
 def run_all_tests(
-    game: IndependentNumbers | SelectionWithoutReplacement, data: Ints
+    game: IndependentNumbers | SelectionWithoutReplacement, numbers_by_play: Ints
 ) -> list[StatisticalResult]:
     """Return the results of every test that applies to the game, on its data."""
     if isinstance(game, IndependentNumbers):
-        return independent.run_battery(data, game.bound)
-    return selection.run_battery(data, game.population)
+        return independent.run_battery(numbers_by_play, game.bound)
+    return selection.run_battery(numbers_by_play, game.population)
 
 
 #: Returns plays of a game, drawn with compiled code.
@@ -95,14 +95,14 @@ def run_game(
     plays: int,
     alpha: float,
     create_source: Callable[[], WordSource],
-    outcomes: DrawOutcomes = draw_honestly,
+    draw_outcomes: DrawOutcomes = draw_honestly,
 ) -> GameVerdict:
     """Test whether a game's outcomes have the expected distribution, at significance level ``alpha``.
 
     If the test has a finding, it is repeated once with more plays, and that run decides. ``create_source``
     returns a new source for each run. If it is a :class:`ProductionDraws`, the plays of the machine's own objects
-    are tested. If it only gives raw output, ``outcomes`` draws the plays from it; to test the battery,
-    ``outcomes`` is a function with a planted defect.
+    are tested. If it only gives raw output, ``draw_outcomes`` draws the plays from it; to test the battery,
+    ``draw_outcomes`` is a function with a planted defect.
     """
     check_significance_level(alpha)
     if plays < 1:
@@ -115,7 +115,7 @@ def run_game(
             data: Ints = source.play(name, game, size)
         else:
             draws = compiled = BulkDraws(source)
-            data = outcomes(compiled, game, size)
+            data = draw_outcomes(compiled, game, size)
         results = run_all_tests(game, data)
         runs.append(
             BatteryRun(

@@ -35,30 +35,30 @@ _ORDER_TEST_NUMBERS = 4
 _PLAYS_AT_ONCE = 100_000
 
 
-def _iter_overlapping_parts(data: Ints, shared: int = 0) -> Iterator[Ints]:
-    """Yield the array of plays in parts; each part repeats the last ``shared`` plays of the part before it."""
-    for first in range(0, max(1, len(data) - shared), _PLAYS_AT_ONCE):
-        yield data[first : first + _PLAYS_AT_ONCE + shared]
+def _iter_overlapping_parts(numbers_by_play: Ints, shared_plays: int = 0) -> Iterator[Ints]:
+    """Yield the array of plays in parts; each part repeats the last ``shared_plays`` plays of the part before it."""
+    for first in range(0, max(1, len(numbers_by_play) - shared_plays), _PLAYS_AT_ONCE):
+        yield numbers_by_play[first : first + _PLAYS_AT_ONCE + shared_plays]
 
 
-def _count_values(data: Ints, cells: int, offsets: Ints | int = 0) -> Ints:
+def _count_values(values: Ints, cells: int, offsets: Ints | int = 0) -> Ints:
     """Return how often each value below ``cells`` occurs, after adding ``offsets`` to the data's columns."""
     counts: Ints = np.zeros(cells, dtype=np.int64)
-    for part in _iter_overlapping_parts(data):
+    for part in _iter_overlapping_parts(values):
         counts += np.bincount((part + offsets).ravel(), minlength=cells)
     return counts
 
 
-def run_distribution_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
+def run_distribution_test(numbers_by_play: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test that every number is equally frequent; for a full deck, every card at every position.
 
     A play cannot contain a number twice, so counts vary less than independent ones. With N numbers of which k
     are drawn, the plain statistic times (N - 1) / (N - k) follows chi-square with N - 1 degrees of freedom. For
     a full deck, the statistic of cards by position times (N - 1) / N follows it with (N - 1)**2 degrees.
     """
-    plays, picks = data.shape
+    plays, picks = numbers_by_play.shape
     if picks < population:
-        observed = _count_values(data, population)
+        observed = _count_values(numbers_by_play, population)
         expected = plays * picks / population
         plain = float(((observed - expected) ** 2 / expected).sum())
         result = compute_scaled_chi_square_result(
@@ -69,7 +69,7 @@ def run_distribution_test(data: Ints, population: int) -> Iterator[StatisticalRe
             plays,
         )
     else:
-        table = _count_values(data, population * population, np.arange(picks) * population)
+        table = _count_values(numbers_by_play, population * population, np.arange(picks) * population)
         expected = plays / population
         plain = float(((table - expected) ** 2 / expected).sum())
         result = compute_scaled_chi_square_result(
@@ -80,20 +80,20 @@ def run_distribution_test(data: Ints, population: int) -> Iterator[StatisticalRe
             plays,
         )
     yield result
-    first = np.bincount(data[:, 0], minlength=population)
+    first = np.bincount(numbers_by_play[:, 0], minlength=population)
     even = np.full(population, plays / population)
     yield compute_chi_square_result(
-        "total distribution", "first drawn", first, even, outcomes=plays, keep=True
+        "total distribution", "first drawn", first, even, outcome_count=plays, keeps_counts=True
     )
 
 
-def run_overlaps_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
+def run_overlaps_test(numbers_by_play: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test how often each ordered pair of neighbouring numbers occurs in the plays.
 
     Each play contributes one pair: the first play its first pair, the second play its second pair, and so on; after
     the last pair of a play, the first one again.
     """
-    plays, picks = data.shape
+    plays, picks = numbers_by_play.shape
     cells = population * (population - 1)
     if plays < CELL_EXPECTATION_MIN * cells:
         raise TooFewOutcomesError(
@@ -101,11 +101,18 @@ def run_overlaps_test(data: Ints, population: int) -> Iterator[StatisticalResult
         )
     rows = np.arange(plays)
     pick = rows % (picks - 1)
-    first, second = data[rows, pick].astype(np.int64), data[rows, pick + 1].astype(np.int64)
+    first, second = (
+        numbers_by_play[rows, pick].astype(np.int64),
+        numbers_by_play[rows, pick + 1].astype(np.int64),
+    )
     codes = first * (population - 1) + second - (second > first)
     observed = np.bincount(codes, minlength=cells)
     yield compute_chi_square_result(
-        "overlaps", f"{cells} neighbouring pairs", observed, np.full(cells, plays / cells), outcomes=plays
+        "overlaps",
+        f"{cells} neighbouring pairs",
+        observed,
+        np.full(cells, plays / cells),
+        outcome_count=plays,
     )
 
 
@@ -131,14 +138,14 @@ def compute_coupon_lengths(population: int, picks: int) -> Floats:
     return np.array(chances)
 
 
-def run_coupon_collector_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
+def run_coupon_collector_test(numbers_by_play: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test how many plays it takes until every number was drawn.
 
     If a play deals the full deck, test how many plays it takes until every card was on top.
     """
-    plays, picks = data.shape
+    plays, picks = numbers_by_play.shape
     if picks == population:
-        yield from independent.run_coupon_collector_test(data[:, :1], population)
+        yield from independent.run_coupon_collector_test(numbers_by_play[:, :1], population)
         return
     chances = compute_coupon_lengths(population, picks)
     collections = estimate_certain_completions(*independent.compute_mean_and_variance(chances), plays)
@@ -146,10 +153,10 @@ def run_coupon_collector_test(data: Ints, population: int) -> Iterator[Statistic
         raise TooFewOutcomesError(
             f"too few plays: {plays} complete {max(collections, 0)} collections, 20 are needed"
         )
-    finished = independent.count_plays_per_collection(data.tolist(), population, collections)
+    finished = independent.count_plays_per_collection(numbers_by_play.tolist(), population, collections)
     observed, expected = count_completions(chances, finished)
     yield compute_chi_square_result(
-        "coupon collector", f"{len(finished)} collections", observed, expected, outcomes=plays
+        "coupon collector", f"{len(finished)} collections", observed, expected, outcome_count=plays
     )
 
 
@@ -158,40 +165,45 @@ def _choose_tested_indices(picks: int) -> tuple[int, ...]:
     return tuple(sorted({0, picks // 2, picks - 1}))
 
 
-def run_low_high_runs_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
+def run_low_high_runs_test(numbers_by_play: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test the runs of low and high numbers at the first, the middle and the last position."""
-    for pick in _choose_tested_indices(data.shape[1]):
-        yield compute_runs_result("runs", f"place {pick + 1}", data[:, pick], population)
+    for pick in _choose_tested_indices(numbers_by_play.shape[1]):
+        yield compute_runs_result("runs", f"place {pick + 1}", numbers_by_play[:, pick], population)
 
 
-def run_interplay_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
+def run_interplay_test(numbers_by_play: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test pairs of neighbouring positions of a play, and the first with the last, against exact chances."""
-    plays, picks = data.shape
+    plays, picks = numbers_by_play.shape
     groups = compute_group_count(population, plays)
-    _, sizes = group_values(data[:1, 0], population, groups)
+    _, sizes = group_values(numbers_by_play[:1, 0], population, groups)
     ways = np.outer(sizes, sizes) - np.diag(sizes)
     expected = ways.ravel() / ways.sum() * plays
     for first_pick, second_pick in sorted({(i, i + 1) for i in range(picks - 1)} | {(0, picks - 1)}):
-        a, b = (group_values(data[:, place], population, groups)[0] for place in (first_pick, second_pick))
+        a, b = (
+            group_values(numbers_by_play[:, place], population, groups)[0]
+            for place in (first_pick, second_pick)
+        )
         observed = np.bincount(a * groups + b, minlength=groups * groups)
         detail = f"places {first_pick + 1} and {second_pick + 1}"
-        yield compute_chi_square_result("interplay correlation", detail, observed, expected, outcomes=plays)
+        yield compute_chi_square_result(
+            "interplay correlation", detail, observed, expected, outcome_count=plays
+        )
 
 
-def count_common_numbers(data: Ints, population: int) -> tuple[Ints, Floats]:
+def count_common_numbers(numbers_by_play: Ints, population: int) -> tuple[Ints, Floats]:
     """Return how often consecutive plays have 0, 1, 2, ... numbers in common, and the exact probabilities.
 
     For full decks, cards at the same position are counted: fixed points of a permutation. For other
     selections the distribution is hypergeometric.
     """
-    picks = data.shape[1]
+    picks = numbers_by_play.shape[1]
     if picks == population:
-        common_counts: Ints = np.count_nonzero(data[1:] == data[:-1], axis=1)
+        common_counts: Ints = np.count_nonzero(numbers_by_play[1:] == numbers_by_play[:-1], axis=1)
         total = factorial(population)
         ways = [comb(population, k) * _count_derangements(population - k) for k in range(population + 1)]
         return common_counts, np.array([way / total for way in ways])
     common = []
-    for part in _iter_overlapping_parts(data, shared=1):
+    for part in _iter_overlapping_parts(numbers_by_play, shared_plays=1):
         member = np.zeros((len(part), population), dtype=bool)
         np.put_along_axis(member, part.astype(np.int64), values=True, axis=1)
         common.append(np.count_nonzero(member[1:] & member[:-1], axis=1))
@@ -203,23 +215,23 @@ def _count_derangements(n: int) -> int:
     return 1 if n == 0 else n * _count_derangements(n - 1) + (-1) ** (n % 2)
 
 
-def run_serial_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
+def run_serial_test(numbers_by_play: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test how many numbers each play has in common with the next one."""
-    common, chances = count_common_numbers(data, population)
+    common, chances = count_common_numbers(numbers_by_play, population)
     observed = np.bincount(common, minlength=len(chances))
     yield compute_chi_square_result(
         "serial correlation",
         "in common with the next",
         observed,
         chances * len(common),
-        outcomes=len(common),
+        outcome_count=len(common),
     )
 
 
-def run_repeated_hands_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
+def run_repeated_hands_test(numbers_by_play: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test how often the first numbers of a play (a hand of limited size), in any order, are drawn again."""
-    size = min(_REPEATED_HAND_NUMBERS, data.shape[1])
-    hands = np.sort(data[:, :size].astype(np.int64), axis=1)
+    size = min(_REPEATED_HAND_NUMBERS, numbers_by_play.shape[1])
+    hands = np.sort(numbers_by_play[:, :size].astype(np.int64), axis=1)
     codes = np.zeros(len(hands), dtype=np.int64)
     for i in range(size):
         codes = codes * population + hands[:, i]
@@ -227,40 +239,46 @@ def run_repeated_hands_test(data: Ints, population: int) -> Iterator[Statistical
     yield compute_duplicates_result("duplicates", f"first {size} among {cells}", codes, cells)
 
 
-def run_permutation_test(data: Ints, _population: int) -> Iterator[StatisticalResult]:
+def run_permutation_test(numbers_by_play: Ints, _population: int) -> Iterator[StatisticalResult]:
     """Test that the order of the first four numbers of a play is equally often each of the 24 orders."""
-    if data.shape[1] < _ORDER_TEST_NUMBERS:
+    if numbers_by_play.shape[1] < _ORDER_TEST_NUMBERS:
         return
-    codes = independent.encode_order_patterns(data[:, :_ORDER_TEST_NUMBERS].astype(np.int64))
+    codes = independent.encode_order_patterns(numbers_by_play[:, :_ORDER_TEST_NUMBERS].astype(np.int64))
     observed = np.bincount(codes, minlength=24)
     yield compute_chi_square_result(
-        "permutation", "first four", observed, np.full(24, len(data) / 24), outcomes=len(data)
+        "permutation",
+        "first four",
+        observed,
+        np.full(24, len(numbers_by_play) / 24),
+        outcome_count=len(numbers_by_play),
     )
 
 
-def count_cycles(data: Ints) -> Ints:
+def count_cycles(permutations: Ints) -> Ints:
     """Return the number of cycles of each shuffled deck, read as a permutation of the ordered deck."""
-    rows = np.arange(len(data))[:, None]
-    leader: Ints = np.broadcast_to(np.arange(data.shape[1]), data.shape).copy()
-    jump = data.astype(np.int64)
-    for _ in range(data.shape[1].bit_length()):
+    rows = np.arange(len(permutations))[:, None]
+    leader: Ints = np.broadcast_to(np.arange(permutations.shape[1]), permutations.shape).copy()
+    jump = permutations.astype(np.int64)
+    for _ in range(permutations.shape[1].bit_length()):
         leader = np.minimum(leader, leader[rows, jump])
         jump = jump[rows, jump]
-    counts: Ints = np.count_nonzero(leader == np.arange(data.shape[1]), axis=1)
+    counts: Ints = np.count_nonzero(leader == np.arange(permutations.shape[1]), axis=1)
     return counts
 
 
-def run_cycles_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
+def run_cycles_test(numbers_by_play: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test the number of cycles of a shuffle against Stirling numbers of the first kind; full decks only."""
-    if data.shape[1] < population:
+    if numbers_by_play.shape[1] < population:
         return
     ways = [1]
     for n in range(population):
         ways = [n * a + b for a, b in zip([*ways, 0], [0, *ways], strict=True)]
-    expected = [way / factorial(population) * len(data) for way in ways]
-    counts = np.concatenate([count_cycles(part) for part in _iter_overlapping_parts(data)])
+    expected = [way / factorial(population) * len(numbers_by_play) for way in ways]
+    counts = np.concatenate([count_cycles(part) for part in _iter_overlapping_parts(numbers_by_play)])
     observed = np.bincount(counts, minlength=population + 1)
-    yield compute_chi_square_result("cycles", "of each shuffle", observed, expected, outcomes=len(data))
+    yield compute_chi_square_result(
+        "cycles", "of each shuffle", observed, expected, outcome_count=len(numbers_by_play)
+    )
 
 
 TESTS = (
@@ -269,6 +287,6 @@ TESTS = (
 )  # fmt: skip
 
 
-def run_battery(data: Ints, population: int) -> list[StatisticalResult]:
+def run_battery(numbers_by_play: Ints, population: int) -> list[StatisticalResult]:
     """Return the results of every test for games that draw without replacement, in order."""
-    return [result for test in TESTS for result in test(data, population)]
+    return [result for test in TESTS for result in test(numbers_by_play, population)]
