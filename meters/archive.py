@@ -276,9 +276,9 @@ class Archive:
                     sequence += 1
             head_hex = trailer.head_hex
 
-    def _read_block_entries(self, copies: Sequence[Segment], number: int) -> list[StoredEntry]:
-        """Return the entries in block ``number`` of a segment, from the first copy in which this block is intact."""
-        return self._read_intact_copy(copies, lambda copy: copy.read_block(number))
+    def _read_block_entries(self, copies: Sequence[Segment], block_number: int) -> list[StoredEntry]:
+        """Return the entries in a block of a segment, from the first copy in which this block is intact."""
+        return self._read_intact_copy(copies, lambda copy: copy.read_block(block_number))
 
     def walk(
         self, kinds: Sequence[str], since: int, until: int | None, *, newest_first: bool

@@ -205,18 +205,18 @@ class ExportReader:
 
 
 @contextmanager
-def open_exported_view(file: BinaryIO, name: str) -> Iterator[JournalView]:
+def open_exported_view(file: BinaryIO, file_name: str) -> Iterator[JournalView]:
     """Open an exported journal for reading, as if it were the memory of the machine.
 
     Its entries are copied to a temporary database. It is checked that digest and signature of the whole file
     are right and that each entry follows the one before, but not what the entries record (``egm audit verify``
-    does that). ``name`` is the file's name, for error messages. Raises :class:`JournalDamaged` for a file that
+    does that). ``file_name`` is the file's name, for error messages. Raises :class:`JournalDamaged` for a file that
     is not an export, was altered, or does not begin with the journal's first entry.
     """
-    reader = ExportReader(file, name)
+    reader = ExportReader(file, file_name)
     if reader.header.previous_sequence:
         reason = f"it begins after entry {reader.header.previous_sequence}; a complete export is needed"
-        raise JournalDamaged(name, reason)
+        raise JournalDamaged(file_name, reason)
     storage = DiskStorage()
     with tempfile.TemporaryDirectory(prefix="egm-export-") as folder:
         try:
@@ -227,12 +227,12 @@ def open_exported_view(file: BinaryIO, name: str) -> Iterator[JournalView]:
             )
             WritableDatabase.create_with_entries(storage, Path(folder), key, entries)
             if reader.footer_fault:
-                raise JournalDamaged(name, reader.footer_fault)
+                raise JournalDamaged(file_name, reader.footer_fault)
             view = _open_copy(storage, Path(folder), reader.header)
         except JournalError as error:
-            if isinstance(error, JournalDamaged) and error.location.startswith(name):
+            if isinstance(error, JournalDamaged) and error.location.startswith(file_name):
                 raise
-            raise JournalDamaged(name, str(error).replace(f"{folder}/", "")) from error
+            raise JournalDamaged(file_name, str(error).replace(f"{folder}/", "")) from error
         with view:
             yield view
 

@@ -177,24 +177,24 @@ class LogCopy:
             self._reopen_segment(segment)
         return LogScan(sequence, head_hex)
 
-    def _read_head_before_first(self, first: int) -> tuple[int, str]:
+    def _read_head_before_first(self, first_sequence: int) -> tuple[int, str]:
         """Return the number and hash of the entry before the log's first one.
 
-        They are in the header of the segment that begins with entry ``first``.
+        They are in the header of the segment that begins with entry ``first_sequence``.
         """
-        if first == 1:
+        if first_sequence == 1:
             return 0, GENESIS_HASH
-        path = self._build_segment_path(first)
+        path = self._build_segment_path(first_sequence)
         file = self._storage.open_file(path, write=False)
         try:
             header = file.read_at(0, _SEGMENT_HEADER_SIZE_BYTES)
         finally:
             file.close()
         if len(header) < _SEGMENT_HEADER_SIZE_BYTES:
-            raise JournalDamaged(str(path), f"the header is not that of entry {first}")
+            raise JournalDamaged(str(path), f"the header is not that of entry {first_sequence}")
         previous_hex = _HEADER_STRUCT.unpack_from(header)[2].hex()
-        self._check_header(path, header, first - 1, previous_hex)
-        return first - 1, previous_hex
+        self._check_header(path, header, first_sequence - 1, previous_hex)
+        return first_sequence - 1, previous_hex
 
     def _scan_segment(self, first_sequence: int, sequence: int, head_hex: str) -> _LogSegment:
         """Check the log segment that begins with entry ``first_sequence``; return its scan.
@@ -418,18 +418,18 @@ class LogCopy:
             where = f"{self._build_segment_path(self._first_sequence)} entry {sequence}"
             raise JournalDamaged(where, "the last record is not what was written")
 
-    def check_next_part(self, size: int) -> None:
-        """Check about ``size`` more bytes of the log for damage; after the last segment, continue with the first.
+    def check_next_part(self, size_bytes: int) -> None:
+        """Check about ``size_bytes`` more bytes of the log for damage; after the last segment, continue with the first.
 
         Raises :class:`JournalDamaged`.
         """
         if self._check_in_progress is None:
-            self._check_in_progress = self._check_steps(size)
+            self._check_in_progress = self._check_steps(size_bytes)
         if next(self._check_in_progress, None) is None:
             self._check_in_progress = None
 
-    def _check_steps(self, size: int) -> Generator[int]:
-        """Check the whole log once, a chunk of ``size`` bytes per iteration.
+    def _check_steps(self, size_bytes: int) -> Generator[int]:
+        """Check the whole log once, a chunk of ``size_bytes`` bytes per iteration.
 
         First the closed segments are checked, then the segment that is being written, as it is at that time.
         """
@@ -441,8 +441,8 @@ class LogCopy:
                 end = self._write_offset if active else file.size() - 32
                 expected = self._digest.digest() if active else file.read_at(end, 32)
                 hasher = hashlib.sha256()
-                for at in range(0, end, size):
-                    hasher.update(file.read_at(at, min(size, end - at)))
+                for at in range(0, end, size_bytes):
+                    hasher.update(file.read_at(at, min(size_bytes, end - at)))
                     yield first
             finally:
                 file.close()

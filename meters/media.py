@@ -162,30 +162,35 @@ def _check_machine(label: MediumLabel, folder: Path, machine_id: str) -> None:
         )
 
 
-def _pair_labels(first: MediumLabel, second: MediumLabel, state_dir: Path, second_dir: Path) -> MediaPairing:
+def _pair_labels(
+    first_label: MediumLabel, second_label: MediumLabel, state_dir: Path, second_dir: Path
+) -> MediaPairing:
     """Return the pairing of two media that both have a label.
 
     Raises :class:`JournalUnwritable` if they are swapped or were never used together.
     """
-    if (first.name, second.name) == (MediumName.SECOND, MediumName.FIRST):
+    if (first_label.name, second_label.name) == (MediumName.SECOND, MediumName.FIRST):
         raise JournalUnwritable(f"the media in {state_dir} and {second_dir} are swapped: exchange them")
-    if second.machine_fingerprint != first.machine_fingerprint or second.name is not MediumName.SECOND:
-        owner = second.machine_id or second.machine_fingerprint
+    if (
+        second_label.machine_fingerprint != first_label.machine_fingerprint
+        or second_label.name is not MediumName.SECOND
+    ):
+        owner = second_label.machine_id or second_label.machine_fingerprint
         return MediaPairing(
             journal_exists=True,
-            second_medium_error=f"{second_dir}: the medium is the {second.name} of machine {owner}",
+            second_medium_error=f"{second_dir}: the medium is the {second_label.name} of machine {owner}",
         )
-    if second.inserted_by and second.other_medium_id == first.id:
-        reason = f"a new one, put in by {second.inserted_by}"
+    if second_label.inserted_by and second_label.other_medium_id == first_label.id:
+        reason = f"a new one, put in by {second_label.inserted_by}"
         finding = MemoryFinding(MemoryFindingKind.MEDIUM_REPLACED, "second medium", reason)
         return MediaPairing(journal_exists=True, must_refill_second=True, findings=(finding,))
-    if first.inserted_by and first.other_medium_id == second.id:
-        return MediaPairing(journal_exists=True, findings=(_build_replaced_first_finding(first),))
-    if _are_paired(first, second):
+    if first_label.inserted_by and first_label.other_medium_id == second_label.id:
+        return MediaPairing(journal_exists=True, findings=(_build_replaced_first_finding(first_label),))
+    if _are_paired(first_label, second_label):
         return MediaPairing(journal_exists=True)
-    if first.pairing_number == second.pairing_number:
+    if first_label.pairing_number == second_label.pairing_number:
         raise JournalUnwritable(f"the media in {state_dir} and {second_dir} were never used together")
-    if first.pairing_number > second.pairing_number:
+    if first_label.pairing_number > second_label.pairing_number:
         return MediaPairing(
             journal_exists=True,
             second_medium_error=f"{second_dir}: the medium was replaced since it was last used",
@@ -197,37 +202,37 @@ def _pair_labels(first: MediumLabel, second: MediumLabel, state_dir: Path, secon
     )
 
 
-def _are_paired(first: MediumLabel, second: MediumLabel) -> bool:
+def _are_paired(first_label: MediumLabel, second_label: MediumLabel) -> bool:
     """Return whether each label names the other medium and both have the same pairing number."""
-    return (first.other_medium_id, second.other_medium_id, first.pairing_number) == (
-        second.id,
-        first.id,
-        second.pairing_number,
+    return (first_label.other_medium_id, second_label.other_medium_id, first_label.pairing_number) == (
+        second_label.id,
+        first_label.id,
+        second_label.pairing_number,
     )
 
 
 def _pair_without_first(
-    storage: Storage, second: MediumLabel, state_dir: Path, second_dir: Path
+    storage: Storage, second_label: MediumLabel, state_dir: Path, second_dir: Path
 ) -> MediaPairing:
     """Return the pairing if the second medium has a label and the first has none, because it may be new.
 
     Raises :class:`JournalUnwritable` if the media belong to two machines.
     """
-    if second.name is not MediumName.SECOND:
+    if second_label.name is not MediumName.SECOND:
         raise JournalUnwritable(
-            f"{second_dir}: expected the second medium of a machine, found a {second.name} one"
+            f"{second_dir}: expected the second medium of a machine, found a {second_label.name} one"
         )
     if storage.exists(state_dir / KEY_NAME):
         if not _have_same_key(storage, state_dir, second_dir):
             raise JournalUnwritable(f"{state_dir} and {second_dir} contain media of different machines")
         return MediaPairing(journal_exists=True)
     rebuilt = MediumLabel(
-        second.machine_fingerprint,
-        second.machine_id,
+        second_label.machine_fingerprint,
+        second_label.machine_id,
         MediumName.FIRST,
         create_medium_id(storage),
-        second.id,
-        second.pairing_number,
+        second_label.id,
+        second_label.pairing_number,
         "nobody named",
     )
     return MediaPairing(
@@ -237,9 +242,9 @@ def _pair_without_first(
     )
 
 
-def _build_replaced_first_finding(first: MediumLabel) -> MemoryFinding:
+def _build_replaced_first_finding(first_label: MediumLabel) -> MemoryFinding:
     """Return a finding for the event log: the first medium was replaced, and is copied from the second."""
-    reason = f"it was blank, put in by {first.inserted_by}, and is made again from the second medium"
+    reason = f"it was blank, put in by {first_label.inserted_by}, and is made again from the second medium"
     return MemoryFinding(MemoryFindingKind.MEDIUM_REPLACED, "first medium", reason)
 
 

@@ -28,9 +28,9 @@ RECALLED_STEPS_MAX: Final = 50
 """The number of steps that recall shows of a long feature: at least the last 50 (E-02)."""
 
 
-def mask_validation_number(number: str) -> str:
+def mask_validation_number(validation_number: str) -> str:
     """Return a ticket's validation number with all but its last four digits hidden (E-06)."""
-    return "*" * max(0, len(number) - 4) + number[-4:]
+    return "*" * max(0, len(validation_number) - 4) + validation_number[-4:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,27 +202,31 @@ def read_position(entry: StoredEntry) -> int:
     return int(entry.transaction.dims.get("position", 1))
 
 
-def _find_previous_play_start(view: JournalView, start: StoredEntry, last: Sequence[StoredEntry]) -> int:
+def _find_previous_play_start(
+    view: JournalView, start_entry: StoredEntry, previous_start_entries: Sequence[StoredEntry]
+) -> int:
     """Return the number of the first entry of the previous play at the same position; 0 if there was none.
 
-    ``start`` is the first entry of this play. ``last`` is the first entry of the previous play at any position,
-    which is checked first, because it usually is the one searched for.
+    ``start_entry`` is the first entry of this play. ``previous_start_entries`` is the first entry of the
+    previous play at any position, which is checked first, because it usually is the one searched for.
     """
-    for entry in last:
-        if read_position(entry) == read_position(start):
+    for entry in previous_start_entries:
+        if read_position(entry) == read_position(start_entry):
             return entry.sequence
-    earlier = view.entries(PLAY_START_KINDS, until=start.sequence, newest_first=True)
-    return next((entry.sequence for entry in earlier if read_position(entry) == read_position(start)), 0)
+    earlier = view.entries(PLAY_START_KINDS, until=start_entry.sequence, newest_first=True)
+    return next(
+        (entry.sequence for entry in earlier if read_position(entry) == read_position(start_entry)), 0
+    )
 
 
-def _sum_added_credit(view: JournalView, since: int, start: StoredEntry) -> Mapping[str, int]:
-    """Return the credit added at a play's position between entry ``since`` and the play, by source account.
+def _sum_added_credit(view: JournalView, since_sequence: int, start_entry: StoredEntry) -> Mapping[str, int]:
+    """Return the credit added at a play's position between entry ``since_sequence`` and the play, by source account.
 
-    Amounts are in minor units; ``start`` is the play's first entry.
+    Amounts are in minor units; ``start_entry`` is the play's first entry.
     """
     added_cents: Counter[str] = Counter()
-    for entry in view.entries(since=since, until=start.sequence):
-        if read_position(entry) != read_position(start):
+    for entry in view.entries(since=since_sequence, until=start_entry.sequence):
+        if read_position(entry) != read_position(start_entry):
             continue
         transfers = entry.transfers if entry.phase is Phase.POST else ()
         if entry.phase is Phase.SETTLE:

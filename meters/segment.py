@@ -230,35 +230,35 @@ class Segment:
         """
         return max(0, bisect_right(self._starts, sequence) - 1)
 
-    def read_block(self, number: int) -> list[StoredEntry]:
-        """Return the entries of the segment's block ``number`` after verifying their hash chain.
+    def read_block(self, block_number: int) -> list[StoredEntry]:
+        """Return the entries of the segment's block ``block_number`` after verifying their hash chain.
 
         Raises :class:`JournalDamaged`.
         """
-        first, _, previous_hex = self.trailer.blocks[number]
+        first, _, previous_hex = self.trailer.blocks[block_number]
         entries: list[StoredEntry] = []
-        for body, hash_hex in self.read_bodies(number):
-            location = f"{self.path} block {number + 1}"
+        for body, hash_hex in self.read_bodies(block_number):
+            location = f"{self.path} block {block_number + 1}"
             entries.append(decode_next_entry(body, hash_hex, first + len(entries), previous_hex, location))
             previous_hex = hash_hex
         return entries
 
-    def read_bodies(self, number: int) -> list[tuple[bytes, str]]:
-        """Return (bytes, hash) of each entry in block ``number`` after verifying the hash chain.
+    def read_bodies(self, block_number: int) -> list[tuple[bytes, str]]:
+        """Return (bytes, hash) of each entry in block ``block_number`` after verifying the hash chain.
 
         Raises :class:`JournalDamaged`.
         """
         blocks = self.trailer.blocks
-        first, end, previous_hex = blocks[number]
-        start = blocks[number - 1][1] if number else 0
+        first, end, previous_hex = blocks[block_number]
+        start = blocks[block_number - 1][1] if block_number else 0
         last = (self.trailer.last_sequence + 1, 0, self.trailer.head_hex)
-        next_block = blocks[number + 1] if number + 1 < len(blocks) else last
+        next_block = blocks[block_number + 1] if block_number + 1 < len(blocks) else last
         file = self._storage.open_file(self.path, write=False)
         try:
             data = file.read_at(start, end - start)
         finally:
             file.close()
-        location = f"{self.path} block {number + 1}"
+        location = f"{self.path} block {block_number + 1}"
         try:
             lines = inflate(data, _BLOCK_BYTES_MAX).split(b"\n")
         except ValueError as error:

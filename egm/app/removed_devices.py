@@ -140,18 +140,18 @@ def refuse_removed_positions_with_money(
             )
 
 
-def _is_owed_or_open(key: StorageKey, state: JSON, name: str) -> bool:
+def _is_owed_or_open(key: StorageKey, state: JSON, stored_name: str) -> bool:
     """Return whether a stored value of a player position is an amount owed to its player or an open round."""
     if key is PlayKey.PURSE:
-        return not from_json(Purse, state, name).ending
+        return not from_json(Purse, state, stored_name).ending
     return key.clear_action is ClearAction.OWED
 
 
-def _describe_amounts_left(key: StorageKey, state: JSON, name: str, currency: str) -> str:
+def _describe_amounts_left(key: StorageKey, state: JSON, stored_name: str, currency: str) -> str:
     """Return as text what one stored value of a player position still owes, such as bets on a table."""
     if key is not TableKey.TABLE_STATE:
         return _OPEN_ITEM_TEXT_BY_KEY.get(key, str(key))
-    table = from_json(TableRecord, state, name)
+    table = from_json(TableRecord, state, stored_name)
     bets = (
         f"{_format_money(table.standing_bets_cents, currency)} of bets"
         if table.standing_stakes

@@ -159,13 +159,13 @@ class PlayerStation:
             self.machine, self.ledgers, self.engine.submit, kinds, known_disabling_sources
         )
 
-    def _find_device_faults(self, kind: str) -> frozenset[FaultCode]:
+    def _find_device_faults(self, device_kind: str) -> frozenset[FaultCode]:
         """Return the active faults of this position's device of a kind, such as ``hopper``.
 
         The faults of a device that serves all positions are returned only at the first position.
         """
-        codes = {f"{kind}.{code}": code for code in FaultCode}
-        concerns_position = self.machine.position.number == 1 or is_position_fault(kind)
+        codes = {f"{device_kind}.{code}": code for code in FaultCode}
+        concerns_position = self.machine.position.number == 1 or is_position_fault(device_kind)
         return frozenset(
             codes[code] for code in self.machine.active_faults if code in codes and concerns_position
         )

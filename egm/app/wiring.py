@@ -23,11 +23,11 @@ _EVENT_BY_BUTTON: Final[Mapping[str, Event]] = {
 
 
 def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of report)
-    report: device.DeviceEvent, kind: str, doors_known_open: tuple[str, ...]
+    report: device.DeviceEvent, device_kind: str, doors_known_open: tuple[str, ...]
 ) -> Iterator[Event]:
     """Yield the events into which a device report is translated.
 
-    ``kind`` is the kind of the device; ``doors_known_open`` are the doors that the machine already knows to
+    ``device_kind`` is the kind of the device; ``doors_known_open`` are the doors that the machine already knows to
     be open, without those that another I/O board reports open.
     """
     match report:
@@ -38,19 +38,21 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
         case device.PaperReturned(content=content, reason=reason):
             ticket = isinstance(content, device.Barcode)
             yield Event(EventType.BILL_RETURNED, PaperRefused(reason=reason.value, ticket=ticket))
-        case device.PaperRejection(reason=text) if kind == "bill_acceptor":  # a refused coin is in the tray
+        case device.PaperRejection(reason=text) if (
+            device_kind == "bill_acceptor"
+        ):  # a refused coin is in the tray
             yield Event(EventType.BILL_REJECTED, PaperRefused(reason=text))
         case device.DeviceFault(code=code, active=active, detail=detail):
             change = EventType.FAULT_RAISED if active else EventType.FAULT_CLEARED
-            yield Event(change, FaultChange(code=f"{kind}.{code.value}", detail=detail))
+            yield Event(change, FaultChange(code=f"{device_kind}.{code.value}", detail=detail))
         case device.LineLost(why=refusal_reason):
             code = device.FaultCode.COMMUNICATION
             yield Event(
-                EventType.FAULT_RAISED, FaultChange(code=f"{kind}.{code.value}", detail=refusal_reason)
+                EventType.FAULT_RAISED, FaultChange(code=f"{device_kind}.{code.value}", detail=refusal_reason)
             )
         case device.LineRestored():
             code = device.FaultCode.COMMUNICATION
-            yield Event(EventType.FAULT_CLEARED, FaultChange(code=f"{kind}.{code.value}"))
+            yield Event(EventType.FAULT_CLEARED, FaultChange(code=f"{device_kind}.{code.value}"))
         case device.DoorChanged(door=door, open=is_open, unattended=unattended):
             change = EventType.DOOR_OPENED if is_open else EventType.DOOR_CLOSED
             yield Event(change, DoorChange(door=door, unattended=unattended))

@@ -78,13 +78,13 @@ def find_impossible_folders(file: CabinetFile) -> Iterator[ConfigFault]:
             yield ConfigFault(f"memory.{name}", f"{folder} cannot be created: {reason}")
 
 
-def find_shared_folders(file: CabinetFile, state: Path) -> Iterator[ConfigFault]:
+def find_shared_folders(file: CabinetFile, state_folder: Path) -> Iterator[ConfigFault]:
     """Yield a fault for each folder that the cabinet file states for two parts of the machine's memory.
 
-    The parts are the copies and the archives; all must have different folders. ``state`` is the folder of the
+    The parts are the copies and the archives; all must have different folders. ``state_folder`` is the folder of the
     first copy.
     """
-    users = {state.resolve(): "the first copy's"}
+    users = {state_folder.resolve(): "the first copy's"}
     for name, folder in _iter_memory_folders(file):
         user = users.setdefault(folder.resolve(), f"memory.{name}'s")
         if user != f"memory.{name}'s":

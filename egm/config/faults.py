@@ -235,10 +235,10 @@ def format_key_path(key_path: Iterable[str | int]) -> str:
     return text
 
 
-def _find_table_keys(model: type[BaseModel], table: Sequence[str | int]) -> dict[str, str]:
+def _find_table_keys(model: type[BaseModel], table_path: Sequence[str | int]) -> dict[str, str]:
     """Return the keys of a table in a file of this model, each with its meaning; empty if there is no such table."""
     annotation: object = model
-    for part in table:
+    for part in table_path:
         annotation = _strip_annotation(annotation)
         if isinstance(annotation, type) and issubclass(annotation, BaseModel):
             field = annotation.model_fields.get(str(part))

@@ -27,14 +27,14 @@ class KeyDocumentation:
 
 
 def build_key_documentation(
-    file_schema: JsonSchemaValue, table: JsonSchemaValue, name: str, prefix: str = ""
+    file_schema: JsonSchemaValue, table_schema: JsonSchemaValue, name: str, prefix: str = ""
 ) -> KeyDocumentation:
     """Return the documentation of the key ``name`` of a table, from the JSON Schema ``file_schema`` of the file.
 
     ``prefix`` is put before the name.
     """
-    schema_part = table["properties"][name]
-    default = None if name in table.get("required", ()) else format_toml(schema_part.get("default"))
+    schema_part = table_schema["properties"][name]
+    default = None if name in table_schema.get("required", ()) else format_toml(schema_part.get("default"))
     meaning = " ".join(str(schema_part.get("description", "")).split())
     examples = schema_part.get("examples") or [None]
     example = "" if examples[0] is None else format_toml(examples[0])

@@ -51,14 +51,14 @@ def iter_cabinet_file_tables() -> Iterator[TableDocumentation]:
         yield TableDocumentation(header, meaning, name in document["required"], keys)
 
 
-def find_unchanged_example_values(data: Mapping[str, object]) -> Iterator[ConfigFault]:
+def find_unchanged_example_values(cabinet_file_data: Mapping[str, object]) -> Iterator[ConfigFault]:
     """Yield a fault for each key that still has the example value of a new file.
 
     Only those keys are checked whose values nobody but the machine's owner knows, such as the serial number.
     """
     for part in iter_cabinet_file_tables():
         name = part.header.strip("[]")
-        table = data.get(name)
+        table = cabinet_file_data.get(name)
         if not isinstance(table, Mapping):
             continue
         for key in part.keys:

@@ -72,13 +72,13 @@ class FrameReader(Generic[T]):
         )
 
 
-def skip_to_start_byte(buffer: bytes, start: int, protocol: str) -> FrameCut[Any] | None:
-    """Refuse all bytes before the first ``start`` byte.
+def skip_to_start_byte(buffer: bytes, start_byte: int, protocol: str) -> FrameCut[Any] | None:
+    """Refuse all bytes before the first ``start_byte`` byte.
 
     Return None if ``buffer`` begins with it, so that nothing is to be refused.
     """
-    if buffer[0] == start:
+    if buffer[0] == start_byte:
         return None
-    position = buffer.find(bytes((start,)))
+    position = buffer.find(bytes((start_byte,)))
     size = len(buffer) if position < 0 else position
-    return FrameCut(size, ProtocolError(protocol, f"expected the start byte {start:02X}", buffer[:size]))
+    return FrameCut(size, ProtocolError(protocol, f"expected the start byte {start_byte:02X}", buffer[:size]))

@@ -125,19 +125,21 @@ class HostTicketInterface:
             return None
         return TicketNumberRequest(pay_out.id, pay_out.credit_kind, pay_out.amount_cents)
 
-    def assign_ticket_number(self, number: str) -> TicketNumberReplyResult:
+    def assign_ticket_number(self, ticket_number: str) -> TicketNumberReplyResult:
         """Assign the host's 18-digit number to the ticket that waits for one; return whether it was accepted.
 
         If no ticket waits and a ticket already has this number, the host has repeated its message: nothing changes, and
         the number counts as accepted. If a ticket waits, a number that another ticket has is not valid.
         """
         desk, request = self._machine.find_installed(TicketDesk), self.pending_ticket_number_request
-        is_known = desk is not None and desk.has_ticket(number)
+        is_known = desk is not None and desk.has_ticket(ticket_number)
         if request is None:
             return TicketNumberReplyResult.ACCEPTED if is_known else TicketNumberReplyResult.NO_TICKET_WAITING
-        if is_known or not is_system_number(number):
+        if is_known or not is_system_number(ticket_number):
             return TicketNumberReplyResult.INVALID_NUMBER
-        self._handle(Event(EventType.TICKET_NUMBERED, TicketNumberAssigned(id=request.id, number=number)))
+        self._handle(
+            Event(EventType.TICKET_NUMBERED, TicketNumberAssigned(id=request.id, number=ticket_number))
+        )
         return TicketNumberReplyResult.ACCEPTED
 
     def refuse_ticket_number(self, *, has_timed_out: bool = False) -> TicketNumberReplyResult:
@@ -317,14 +319,14 @@ class HostTicketInterface:
         entry = self._machine.journal.get(f"{pay_out_id}.printed")
         return 0 if entry is None else int(read_details(entry).get("pool", 0))
 
-    def mark_ticket_read(self, number: str) -> None:
+    def mark_ticket_read(self, ticket_number: str) -> None:
         """Record durably that the host has read its oldest unread ticket, if that ticket has this number."""
         oldest = self.find_oldest_unread_ticket()
-        if oldest is not None and oldest.ticket.number == number:
+        if oldest is not None and oldest.ticket.number == ticket_number:
             self._machine.post(
                 ISSUED_VOUCHER_READ_BY_HOST, state=build_ticket_read_state(self._machine.journal)
             )
-            self._machine.component(TicketDesk).mark_reported(number)
+            self._machine.component(TicketDesk).mark_reported(ticket_number)
 
     def store_enrolment(self, validation_id: int, sequence: int) -> None:
         """Store the validation identifier and the first sequence number that the host assigns.

@@ -119,8 +119,8 @@ def continue_without_host_number(machine: Machine, event: Event) -> None:
         void_unnumbered_ticket(machine, pay_out, reason)
 
 
-def _assign_number(machine: Machine, pay_out: CashOutRecord, number: str | None) -> bool:
-    """Assign ``number`` to a reserved ticket, or a number of the machine's own if it is None.
+def _assign_number(machine: Machine, pay_out: CashOutRecord, ticket_number: str | None) -> bool:
+    """Assign ``ticket_number`` to a reserved ticket, or a number of the machine's own if it is None.
 
     Return whether the ticket has a number now. A machine without a host cannot create one if its generator has failed.
     """
@@ -133,7 +133,7 @@ def _assign_number(machine: Machine, pay_out: CashOutRecord, number: str | None)
             TicketKind(pay_out.credit_kind.value),
             denomination_cents=machine.selection.denomination_cents,
             printed_terms=find_printed_terms(machine, pay_out.credit_kind),
-            number=number,
+            number=ticket_number,
             journal_head=machine.journal_head,
         )
     except RngError:

@@ -327,12 +327,12 @@ class EntryDeclarations:
             elif declared is not None:
                 yield kind, declared
 
-    def belongs_to_log(self, kind: str, log: Log) -> bool:
+    def belongs_to_log(self, entry_kind: str, log: Log) -> bool:
         """Return whether the log ``log`` shows entries of this kind."""
         return (
-            self.belongs_to_event_log(kind)
+            self.belongs_to_event_log(entry_kind)
             if log is Log.EVENTS
-            else any(log in form.logs for form in self.list_declarations(kind))
+            else any(log in form.logs for form in self.list_declarations(entry_kind))
         )
 
     def read_log(
@@ -351,14 +351,14 @@ class EntryDeclarations:
             newest_first=True,
         )
 
-    def belongs_to_event_log(self, kind: str) -> bool:
+    def belongs_to_event_log(self, entry_kind: str) -> bool:
         """Return whether the log of all events shows entries of this kind; True for a kind that no feature declares."""
-        return not any(form.is_bookkeeping for form in self.list_declarations(kind))
+        return not any(form.is_bookkeeping for form in self.list_declarations(entry_kind))
 
-    def _find_first_declaration(self, kind: str) -> AnyEntryDeclaration | None:
+    def _find_first_declaration(self, entry_kind: str) -> AnyEntryDeclaration | None:
         """Return the first declared form of a kind of journal entry, or None if the kind is not declared."""
-        return next(iter(self.list_declarations(kind)), None)
+        return next(iter(self.list_declarations(entry_kind)), None)
 
-    def list_declarations(self, kind: str) -> tuple[AnyEntryDeclaration, ...]:
+    def list_declarations(self, entry_kind: str) -> tuple[AnyEntryDeclaration, ...]:
         """Return all declared forms of a kind of journal entry; empty for a kind that is not declared."""
-        return self._declarations_by_kind.get(kind, ())
+        return self._declarations_by_kind.get(entry_kind, ())

@@ -26,9 +26,9 @@ class Position:
     number: int = 1
     position_count: int = 1
 
-    def name_credit_account(self, kind: str) -> str:
+    def name_credit_account(self, credit_kind: str) -> str:
         """Return the name of this player position's account for credits of one kind."""
-        return f"credit:{self.number}:{kind}"
+        return f"credit:{self.number}:{credit_kind}"
 
     @property
     def meter_dimensions(self) -> dict[str, str | int]:

@@ -55,18 +55,18 @@ class RunningPositions:
         finally:
             self._shared_snapshots = None
 
-    def read_snapshot(self, number: int) -> Snapshot:
-        """Return the current snapshot of position ``number``.
+    def read_snapshot(self, position_number: int) -> Snapshot:
+        """Return the current snapshot of position ``position_number``.
 
         Within :meth:`share_snapshots`, a snapshot is built once and returned until the next journal entry;
         otherwise a new one is built for each call.
         """
-        position = self.position_by_number[number]
+        position = self.position_by_number[position_number]
         if self._shared_snapshots is None:
             return position.build_snapshot()
-        snapshot = self._shared_snapshots.get(number)
+        snapshot = self._shared_snapshots.get(position_number)
         if snapshot is None or snapshot.journal_sequence != position.engine.machine.journal.sequence:
-            snapshot = self._shared_snapshots[number] = position.build_snapshot()
+            snapshot = self._shared_snapshots[position_number] = position.build_snapshot()
         return snapshot
 
     def iter_positions_served(self, number: int) -> Iterator[RunningPosition]:

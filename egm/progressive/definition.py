@@ -145,9 +145,11 @@ def _parse_level_file(source: SourceFile) -> dict[str, object]:
         raise LevelFileError(f"level file {source.path}: {describe_toml_error(error)}") from None
 
 
-def _iter_entries_with_game_paths(data: Mapping[str, object]) -> Iterator[tuple[dict[str, object], str]]:
+def _iter_entries_with_game_paths(
+    level_file_data: Mapping[str, object],
+) -> Iterator[tuple[dict[str, object], str]]:
     """Yield each entry of a parsed level file that names its game by a path, together with that path."""
-    entries = data.get("level")
+    entries = level_file_data.get("level")
     for entry in entries if isinstance(entries, list) else ():
         game = entry.get("game") if isinstance(entry, dict) else None
         if isinstance(game, str) and is_path(game):

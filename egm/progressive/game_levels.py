@@ -169,7 +169,7 @@ def _build_round(
     game: LevelsPlayed,
     pools: Mapping[str, ProgressivePool | FormerPool],
     contributed_cents_by_level: Mapping[str, int],
-    step: str,
+    step_id: str,
 ) -> ProgressiveRound:
     """Return a new collector of the changes that one step of a game makes to its progressive levels.
 
@@ -184,7 +184,7 @@ def _build_round(
         pools,
         contributed_cents_by_level,
         memory,
-        claim_prefix=f"{_build_claim_prefix(machine)}.{step}",
+        claim_prefix=f"{_build_claim_prefix(machine)}.{step_id}",
         earlier_levels_played=game,
     )
 

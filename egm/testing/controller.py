@@ -163,11 +163,11 @@ class SmallController:
         return self.awards[message.claim]
 
     def _refuse(
-        self, message: m.MachineMessage, reason: m.RefusalReason, of: str, **more: object
+        self, message: m.MachineMessage, reason: m.RefusalReason, message_kind: str, **fields: object
     ) -> m.Refusal:
         """Return a refusal of a machine's message, and add it to ``refusals``.
 
-        ``of`` is the kind of the refused message.
+        ``message_kind`` is the kind of the refused message.
         """
-        self.refusals.append(m.Refusal(machine=message.machine, reason=reason, of=of, **more))
+        self.refusals.append(m.Refusal(machine=message.machine, reason=reason, of=message_kind, **fields))
         return self.refusals[-1]

@@ -26,12 +26,12 @@ STAFF_NUMBER_BY_ROLE = {role: str(index) for index, role in enumerate(Role, 1)}
 _ENROLLED_AT: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def build_pin(number: str) -> str:
+def build_pin(staff_number: str) -> str:
     """Return the test PIN of a staff number.
 
     It is long, because tests search journals for PINs, and a short one could occur in a digest by chance.
     """
-    return f"90{number}748159362"[:12]
+    return f"90{staff_number}748159362"[:12]
 
 
 def create_roster() -> Roster:

@@ -34,9 +34,9 @@ _ENTRIES_CHECKED_BY_DECLARATION: Final = (entries.TRANSFERS_UNPROVED, entries.TR
 
 
 @lru_cache(maxsize=1024)
-def belongs_to_memory_clear(kind: str) -> bool:
+def belongs_to_memory_clear(entry_kind: str) -> bool:
     """Return whether entries of this kind, which carry over or settle claims, are written only by a memory clear."""
-    return kind.startswith(_MEMORY_CLEAR_KIND_PREFIX) or kind == CARRIED_GAME_KIND
+    return entry_kind.startswith(_MEMORY_CLEAR_KIND_PREFIX) or entry_kind == CARRIED_GAME_KIND
 
 
 class MemoryClearAudit:

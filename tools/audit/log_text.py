@@ -21,17 +21,17 @@ _HEADLINE_FIELDS: Final = ("entry", "time", "kind", "effect", "clear", "person")
 _FIELDS_NOT_IN_DETAILS: Final = frozenset({*_HEADLINE_FIELDS, "outcome", "sas"})
 
 
-def format_log_lines(rows: Iterable[Mapping[str, Any]], width: int) -> Iterator[str]:
-    """Yield the lines of text for each event of the log, at most ``width`` characters wide; times are UTC.
+def format_log_lines(rows: Iterable[Mapping[str, Any]], width_max: int) -> Iterator[str]:
+    """Yield the lines of text for each event of the log, at most ``width_max`` characters wide; times are UTC.
 
     A word that is longer than the width is not split. A width below the minimum is raised to the minimum.
     """
-    width = max(width, _WIDTH_MIN)
+    width_max = max(width_max, _WIDTH_MIN)
     for row in rows:
         moment = str(row["time"]).partition("+")[0].replace("T", " ")
-        yield from _wrap_text(f"{row['entry']:>8}  {moment}  {make_printable(row['kind'])}", width)
+        yield from _wrap_text(f"{row['entry']:>8}  {moment}  {make_printable(row['kind'])}", width_max)
         if about := " · ".join(_describe_event(row)):
-            yield from _wrap_text(f"{_INDENT}{about}", width)
+            yield from _wrap_text(f"{_INDENT}{about}", width_max)
         fields = {key: value for key, value in row.items() if key not in _FIELDS_NOT_IN_DETAILS and value}
         details = fields.pop("story", {})
         facts = {**fields, **details} if isinstance(details, Mapping) else {**fields, "story": details}
@@ -40,7 +40,7 @@ def format_log_lines(rows: Iterable[Mapping[str, Any]], width: int) -> Iterator[
             text = "; ".join(
                 f"{make_printable(key)} {_format_value(value)}" for key, value in shown_facts.items()
             )
-            yield from _wrap_text(f"{_INDENT}{text}", width)
+            yield from _wrap_text(f"{_INDENT}{text}", width_max)
 
 
 def _describe_event(row: Mapping[str, Any]) -> Iterator[str]:
@@ -58,12 +58,12 @@ def _describe_event(row: Mapping[str, Any]) -> Iterator[str]:
         yield f"person {make_printable(row['person'])}"
 
 
-def _wrap_text(text: str, width: int) -> list[str]:
-    """Return a text in lines of at most ``width`` characters, with every line after the first indented."""
+def _wrap_text(text: str, width_max: int) -> list[str]:
+    """Return a text in lines of at most ``width_max`` characters, with every line after the first indented."""
     indent = text[: len(text) - len(text.lstrip())]
     return wrap(
         text.strip(),
-        width,
+        width_max,
         initial_indent=indent,
         subsequent_indent=_INDENT,
         break_long_words=False,

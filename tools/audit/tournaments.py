@@ -262,7 +262,9 @@ class TournamentAudit:
                 f"{len({*sold})} participants have entries, but the rules allow {terms.participants_max}",
             )
 
-    def _note_irregular_entry_number(self, entry: StoredEntry, tournament: _Tournament, number: int) -> None:
+    def _note_irregular_entry_number(
+        self, entry: StoredEntry, tournament: _Tournament, entry_number: int
+    ) -> None:
         """Add a notice if a tournament entry was sold out of order, or entry numbers were skipped.
 
         All machines of a tournament use one series of entry numbers, in the order of sale; staff type them.
@@ -270,15 +272,20 @@ class TournamentAudit:
         found when their journals are put together (:mod:`egm.features.tournament.results`).
         """
         last = max(tournament.sold_entries, default=0)
-        if number < last:
-            self._add_notice(
-                entry, f"record.entry: entry {number} was sold after entry {last}: not in the order of sale"
-            )
-        elif number > last + 1 and len(tournament.rules.machines) == 1:
-            numbers = f"entry {last + 1}" if number == last + 2 else f"entries {last + 1} to {number - 1}"
+        if entry_number < last:
             self._add_notice(
                 entry,
-                f"record.entry: this journal records no sale of {numbers} before entry {number}: "
+                f"record.entry: entry {entry_number} was sold after entry {last}: not in the order of sale",
+            )
+        elif entry_number > last + 1 and len(tournament.rules.machines) == 1:
+            numbers = (
+                f"entry {last + 1}"
+                if entry_number == last + 2
+                else f"entries {last + 1} to {entry_number - 1}"
+            )
+            self._add_notice(
+                entry,
+                f"record.entry: this journal records no sale of {numbers} before entry {entry_number}: "
                 "ask for the fees of these numbers",
             )
 

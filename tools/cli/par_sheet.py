@@ -100,13 +100,13 @@ def _iter_facts(bet: BetAnalysis) -> Iterator[tuple[str, str, str]]:
         yield less, format_count(bet.max_win_credits, "credit"), format_one_in(bet.max_win_probability)
 
 
-def _build_feature_tables(data: dict[str, Any]) -> tuple[Table, ...]:
+def _build_feature_tables(feature_data: dict[str, Any]) -> tuple[Table, ...]:
     """Return the tables of a feature's PAR sheet: single figures, and a further table if the feature has rows."""
-    head = (build_facts_table((label, format_cell(value)) for label, value in data["facts"]),)
-    if not data["rows"]:
+    head = (build_facts_table((label, format_cell(value)) for label, value in feature_data["facts"]),)
+    if not feature_data["rows"]:
         return head
-    first, *other_columns = data["columns"]
-    rows = ([*map(format_cell, row)] for row in data["rows"])
+    first, *other_columns = feature_data["columns"]
+    rows = ([*map(format_cell, row)] for row in feature_data["rows"])
     return (
         *head,
         Table((first, *_build_right_aligned_columns(*other_columns)), rows, identifying_column_count=1),

@@ -29,13 +29,13 @@ def load_roster(folder: Path, second_folder: Path | None = None) -> Roster:
         ) from error
 
 
-def authenticate(roster: Roster, number: str, prompt: str = "PIN") -> Person:
+def authenticate(roster: Roster, staff_number: str, prompt: str = "PIN") -> Person:
     """Ask for the PIN of a staff number and return the person. Raises ClickException if it is wrong.
 
     A wrong PIN is stored in a file, and the machine copies it into its journal later. After
     :data:`~egm.people.wrong_pins.WRONG_PINS_MAX` wrong PINs, the staff number is locked at terminals for a while.
     """
-    pin = click.prompt(f"{prompt} of {number}", hide_input=True)
+    pin = click.prompt(f"{prompt} of {staff_number}", hide_input=True)
     if roster.path is None:
         raise click.ClickException("there is no roster: nobody is enrolled on this machine")
     try:
@@ -44,16 +44,18 @@ def authenticate(roster: Roster, number: str, prompt: str = "PIN") -> Person:
                 sum(
                     attempt.is_counted_towards_lock
                     for attempt in noted
-                    if attempt.number == find_counted_staff_number(number)
+                    if attempt.number == find_counted_staff_number(staff_number)
                 )
                 >= WRONG_PINS_MAX
             ):
                 raise click.ClickException(
-                    f"{number} is locked after {WRONG_PINS_MAX} wrong PINs; try again later"
+                    f"{staff_number} is locked after {WRONG_PINS_MAX} wrong PINs; try again later"
                 )
-            person = roster.authenticate(number, pin)
+            person = roster.authenticate(staff_number, pin)
             if person is None:
-                noted.append(WrongPin.create_now(number, SystemClock().now().isoformat(timespec="seconds")))
+                noted.append(
+                    WrongPin.create_now(staff_number, SystemClock().now().isoformat(timespec="seconds"))
+                )
                 raise click.ClickException("number or PIN is wrong")
     except OSError as error:
         raise click.ClickException(
@@ -62,14 +64,14 @@ def authenticate(roster: Roster, number: str, prompt: str = "PIN") -> Person:
     return person
 
 
-def authenticate_for(roster: Roster, number: str, permission: Permission) -> Person:
+def authenticate_for(roster: Roster, staff_number: str, permission: Permission) -> Person:
     """Ask for the PIN of a staff number and return the person.
 
     Raises ClickException if the PIN is wrong or the role lacks the permission.
     """
-    person = authenticate(roster, number)
+    person = authenticate(roster, staff_number)
     if not person.has_permission(permission):
         raise click.ClickException(
-            f"{number} is {person.role} and may not {permission.value.replace('_', ' ')}"
+            f"{staff_number} is {person.role} and may not {permission.value.replace('_', ' ')}"
         )
     return person

@@ -138,8 +138,8 @@ class Table:
         writer.writerows([make_printable(_to_spreadsheet_cell(value)) for value in row] for row in self._rows)
         return buffer.getvalue()
 
-    def to_text(self, width: int = _WIDTH_WITHOUT_LIMIT) -> str:
-        """Return the table as text at most ``width`` characters wide; a longer word is not cut."""
+    def to_text(self, width_max: int = _WIDTH_WITHOUT_LIMIT) -> str:
+        """Return the table as text at most ``width_max`` characters wide; a longer word is not cut."""
         cells = [
             [make_lines_printable(c.format_value(v)) for c, v in zip(self._columns, row, strict=True)]
             for row in self._rows
@@ -148,25 +148,25 @@ class Table:
         title = [make_lines_printable(self.title)] if self.title else []
         if not cells:
             return "\n".join((*title, self.empty_text))
-        widths = _fit_widths(self._columns, heads, cells, width)
+        widths = _fit_widths(self._columns, heads, cells, width_max)
         if widths is None:
-            parts = [part.to_text(width) for part in self._split_to_width(heads, cells, width)]
+            parts = [part.to_text(width_max) for part in self._split_to_width(heads, cells, width_max)]
             return "\n".join(
-                (*title, "\n\n".join(parts or (self._format_block(row, width) for row in cells)))
+                (*title, "\n\n".join(parts or (self._format_block(row, width_max) for row in cells)))
             )
         lines = list(title)
         if heads:
             lines += self._format_row(heads, widths, [None] * len(heads), bold=True)
-            lines.append(_COLUMN_GAP.join("─" * width for width in widths))
+            lines.append(_COLUMN_GAP.join("─" * width_max for width_max in widths))
         for row, values in zip(cells, self._rows, strict=True):
             styles = [column.choose_style(value) for column, value in zip(self._columns, values, strict=True)]
             lines += self._format_row(row, widths, styles)
         return "\n".join(lines)
 
     def _split_to_width(
-        self, heads: Sequence[str], cells: Sequence[Sequence[str]], width: int
+        self, heads: Sequence[str], cells: Sequence[Sequence[str]], width_max: int
     ) -> list["Table"]:
-        """Split the table by columns into tables that fit into ``width`` characters.
+        """Split the table by columns into tables that fit into ``width_max`` characters.
 
         Each has the columns that identify a row, and some of the remaining columns. Return an empty list if
         that is impossible.
@@ -176,7 +176,7 @@ class Table:
             """Return whether a table of these columns alone fits into the width."""
             titles = [heads[i] for i in columns] if heads else ()
             rows = [[row[i] for i in columns] for row in cells]
-            return _fit_widths([self._columns[i] for i in columns], titles, rows, width) is not None
+            return _fit_widths([self._columns[i] for i in columns], titles, rows, width_max) is not None
 
         names = list(range(self.identifying_column_count))
         parts: list[list[int]] = []
@@ -212,24 +212,24 @@ class Table:
                 parts.append(space + styled if column.is_right_aligned else styled + space)
             yield _COLUMN_GAP.join(parts).rstrip()
 
-    def _format_block(self, row: Sequence[str], width: int) -> str:
+    def _format_block(self, row: Sequence[str], width_max: int) -> str:
         """Return one row as a block of text, with one line for each column: title and value."""
         names = [make_lines_printable(column.title) or column.name for column in self._columns]
         wide = max(map(cell_len, names))
         indent = "\n" + " " * (wide + len(_COLUMN_GAP))
-        value_width = max(width - wide - len(_COLUMN_GAP), 1)
+        value_width = max(width_max - wide - len(_COLUMN_GAP), 1)
         return "\n".join(
             f"{name}{' ' * (wide - cell_len(name))}{_COLUMN_GAP}{indent.join(_wrap_cell(cell, value_width))}".rstrip()
             for name, cell in zip(names, row, strict=True)
         )
 
 
-def _wrap_cell(cell: str, width: int) -> list[str]:
-    """Return a cell's text in lines of at most ``width`` characters."""
+def _wrap_cell(cell: str, width_max: int) -> list[str]:
+    """Return a cell's text in lines of at most ``width_max`` characters."""
     wrapped = [
         part
         for line in cell.split("\n")
-        for part in textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False) or [""]
+        for part in textwrap.wrap(line, width_max, break_long_words=False, break_on_hyphens=False) or [""]
     ]
     return wrapped or [""]
 

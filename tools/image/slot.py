@@ -80,11 +80,13 @@ def compute_stream_digest(stream: BinaryIO, length: int) -> str:
     return sha256.hexdigest()
 
 
-def sign_release(number: int, version: str, parts: Mapping[str, Path], key: Ed25519PrivateKey) -> bytes:
+def sign_release(
+    number: int, version: str, file_by_partition: Mapping[str, Path], key: Ed25519PrivateKey
+) -> bytes:
     """Return the signed release line for these partition files."""
-    lengths = {name: parts[name].stat().st_size for name in SLOT_PARTITION_NAMES}
+    lengths = {name: file_by_partition[name].stat().st_size for name in SLOT_PARTITION_NAMES}
     measured = {
-        name: {"length": length, "sha256": _compute_digest(parts[name], length)}
+        name: {"length": length, "sha256": _compute_digest(file_by_partition[name], length)}
         for name, length in lengths.items()
     }
     content = {"format": RELEASE_FORMAT, "number": number, "version": version, "parts": measured}
@@ -233,11 +235,11 @@ def _compute_digest(path: Path, length: int) -> str:
         return compute_stream_digest(stream, length)
 
 
-def write_bundle(line: bytes, parts: Mapping[str, Path], out: Path) -> None:
+def write_bundle(release_line: bytes, file_by_partition: Mapping[str, Path], out: Path) -> None:
     """Write an update bundle: the release line, then the root and the EFI partition, in the order of installation."""
     with out.open("wb") as bundle:
-        bundle.write(line)
+        bundle.write(release_line)
         for name in reversed(SLOT_PARTITION_NAMES):
-            with parts[name].open("rb") as stream:
+            with file_by_partition[name].open("rb") as stream:
                 while piece := stream.read(_COPY_BLOCK_SIZE_BYTES):
                     bundle.write(piece)

@@ -113,34 +113,36 @@ def _measure_text(text: str, face: str, size_points: float) -> float:
     return _load_font(face).getlength(text) * size_points / 1000
 
 
-def _wrap_text(text: str, width_limit: float, face: str = "text", size_points: float = _TEXT) -> list[str]:
-    """Return a text as lines of at most ``width_limit`` points.
+def _wrap_text(
+    text: str, width_max_points: float, face: str = "text", size_points: float = _TEXT
+) -> list[str]:
+    """Return a text as lines of at most ``width_max_points`` points.
 
     A word that is too long is split; a code is split after a punctuation mark if possible.
     """
     lines = [""]
     for word in text.split(" "):
         joined = f"{lines[-1]} {word}" if lines[-1] else word
-        if _measure_text(joined, face, size_points) <= width_limit:
+        if _measure_text(joined, face, size_points) <= width_max_points:
             lines[-1] = joined
             continue
-        parts = _split_word(word, width_limit, face, size_points)
+        parts = _split_word(word, width_max_points, face, size_points)
         lines[-1:] = [lines[-1], *parts] if lines[-1] else parts
     return lines
 
 
-def _split_word(word: str, width_limit: float, face: str, size_points: float) -> list[str]:
-    """Split a word that is wider than ``width_limit`` into parts that fit."""
-    if len(word) < 2 or _measure_text(word, face, size_points) <= width_limit:
+def _split_word(word: str, width_max_points: float, face: str, size_points: float) -> list[str]:
+    """Split a word that is wider than ``width_max_points`` into parts that fit."""
+    if len(word) < 2 or _measure_text(word, face, size_points) <= width_max_points:
         return [word]
     fits = next(
         end
         for end in range(len(word) - 1, 0, -1)
-        if end == 1 or _measure_text(word[:end], face, size_points) <= width_limit
+        if end == 1 or _measure_text(word[:end], face, size_points) <= width_max_points
     )
     sign = max(word.rfind(sign, 0, fits) for sign in "._:/-") + 1
     cut = sign or fits
-    return [word[:cut], *_split_word(word[cut:], width_limit, face, size_points)]
+    return [word[:cut], *_split_word(word[cut:], width_max_points, face, size_points)]
 
 
 def _draw_cover(manual_pages: _ManualPages, texts: Texts, audience: str, version: str) -> None:
@@ -200,9 +202,9 @@ def _iter_cells(
     yield from enumerate(zip(row, column_widths, strict=True))
 
 
-def _wrap_cell(text: str, width: float, *, bold: bool) -> list[str]:
+def _wrap_cell(text: str, width_points: float, *, bold: bool) -> list[str]:
     """Return a cell's text in lines that fit its column."""
-    return _wrap_text(text.replace("`", ""), width - 2 * _PAD, "bold" if bold else "text")
+    return _wrap_text(text.replace("`", ""), width_points - 2 * _PAD, "bold" if bold else "text")
 
 
 def _compute_column_widths(chapter: ManualChapterText) -> list[float]:

@@ -96,11 +96,11 @@ class CabinetFileDraft:
             }
         )
 
-    def list_game_denominations(self, name: str) -> list[int]:
+    def list_game_denominations(self, game_name: str) -> list[int]:
         """Return the chosen denominations that the game has, in minor units; if empty, the game is not offered."""
         return [
             cents
-            for cents in self.admitted_games[name].denominations_cents
+            for cents in self.admitted_games[game_name].denominations_cents
             if cents in self.denominations_cents
         ]
 
@@ -140,12 +140,12 @@ class CabinetFileDraft:
         }
         return {name: value for name, value in {**self.builder_tables, **drafted}.items() if value}
 
-    def _build_denominations_entry(self, name: str) -> dict[str, list[int]]:
+    def _build_denominations_entry(self, game_name: str) -> dict[str, list[int]]:
         """Return the ``denominations_cents`` entry of a game's table; empty if all its denominations are chosen."""
-        denominations = self.list_game_denominations(name)
+        denominations = self.list_game_denominations(game_name)
         return (
             {}
-            if denominations == [*self.admitted_games[name].denominations_cents]
+            if denominations == [*self.admitted_games[game_name].denominations_cents]
             else {"denominations_cents": denominations}
         )
 

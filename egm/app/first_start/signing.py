@@ -157,7 +157,7 @@ class SignersStep(SetupStep):
             return NextStep.BACK
         return NextStep.STAY
 
-    def _check_signer_pin(self, draft: CabinetFileDraft, number: str, pin: str) -> NextStepOrRefusal:  # noqa: PLR0911 (one return for each reason of refusal)
+    def _check_signer_pin(self, draft: CabinetFileDraft, staff_number: str, pin: str) -> NextStepOrRefusal:  # noqa: PLR0911 (one return for each reason of refusal)
         """Check the PIN of one signer; after the last required signer, execute the signed action.
 
         A wrong PIN is recorded. Refuse a locked staff number, a person without permission, and a person who
@@ -166,13 +166,15 @@ class SignersStep(SetupStep):
         try:
             with edit_wrong_pins(self.wrong_pins_folder, wait=True) as noted:
                 attempts = (
-                    attempt for attempt in noted if attempt.number == find_counted_staff_number(number)
+                    attempt for attempt in noted if attempt.number == find_counted_staff_number(staff_number)
                 )
                 if sum(attempt.is_counted_towards_lock for attempt in attempts) >= WRONG_PINS_MAX:
                     return build_refusal_text("locked")
-                person = self.read_roster(draft).authenticate(number, pin)
+                person = self.read_roster(draft).authenticate(staff_number, pin)
                 if person is None:
-                    noted.append(WrongPin.create_now(number, self.get_time().isoformat(timespec="seconds")))
+                    noted.append(
+                        WrongPin.create_now(staff_number, self.get_time().isoformat(timespec="seconds"))
+                    )
                     return build_refusal_text("wrong_pin")
             self.entered_staff_number = None
             if any(person.id == proved_person.id for proved_person in self.authenticated_signers):

@@ -293,18 +293,18 @@ class CctalkHopperDriver(CctalkDriver):
         else:
             self._is_full = codec.decode_hopper_full(answer)
 
-    def _report_faults(self, test: codec.HopperTestFlags) -> None:
+    def _report_faults(self, test_flags: codec.HopperTestFlags) -> None:
         """Report the faults in the hopper's self-test, a full hopper, and an excess or short payment."""
         faults: dict[FaultCode, str] = {}
-        if test.jammed:
+        if test_flags.jammed:
             faults[FaultCode.JAM] = ""
-        if test.timed_out and self._empty:
+        if test_flags.timed_out and self._empty:
             faults[FaultCode.HOPPER_EMPTY] = ""
         if self._runaway:
             faults[FaultCode.HOPPER_RUNAWAY] = ""
-        if test.fraud_attempted:
+        if test_flags.fraud_attempted:
             faults[FaultCode.FRAUD_SUSPECTED] = ""
-        if test.exit_sensor_blocked:
+        if test_flags.exit_sensor_blocked:
             faults[FaultCode.SENSOR_STUCK] = ""
         if self._is_full:
             faults[FaultCode.HOPPER_FULL] = ""

@@ -111,14 +111,14 @@ class EbdsTwin(BillTwin[EbdsFrame]):
         elif poll.is_return_command:
             self.return_escrowed_item()
 
-    def _build_note_row(self, index: int, status: AcceptorStatus) -> NoteTableRow:
+    def _build_note_row(self, row_index: int, status: AcceptorStatus) -> NoteTableRow:
         """Return a row of the simulated acceptor's note table, as a message."""
-        base, exponent = self._find_note_value(index), -2
+        base, exponent = self._find_note_value(row_index), -2
         if not base:
-            return NoteTableRow(status, index)
+            return NoteTableRow(status, row_index)
         while not base % 10:
             base, exponent = base // 10, exponent + 1
-        return NoteTableRow(status, index, self.currency, base, exponent)
+        return NoteTableRow(status, row_index, self.currency, base, exponent)
 
     def _build_status(self, ack: int) -> AcceptorStatus:
         """Return the present status, with an acknowledgement number."""

@@ -228,10 +228,10 @@ class Id003Driver(BillDriver[Id003Frame]):
         self._store_currency_table(dict.fromkeys(self._notes))
         return None
 
-    def _store_currency_table(self, table: Mapping[int, ReportedValue | None]) -> None:
+    def _store_currency_table(self, reported_value_by_code: Mapping[int, ReportedValue | None]) -> None:
         """Store the reported values of all note codes; a code that the table omits accepts nothing."""
         for code in self._notes:
-            self._store_reported_value(code, table.get(code, ReportedValue("nothing", 0)))
+            self._store_reported_value(code, reported_value_by_code.get(code, ReportedValue("nothing", 0)))
 
     def _build_escrow_command(self, now: float) -> Id003Frame | None:
         """Return the command that carries out the machine's decision on the item in escrow, or None if none is due."""

@@ -230,12 +230,12 @@ def compute_next_edge_number(edge_number: int) -> int:
     return edge_number % 0xFFFF + 1
 
 
-def count_edges_after(number: int, later_number: int) -> int:
-    """Return how many input changes (edges) come after number ``number`` up to ``later_number``: 0 to 65534.
+def count_edges_after(edge_number: int, later_edge_number: int) -> int:
+    """Return how many input changes (edges) come after number ``edge_number`` up to ``later_edge_number``: 0 to 65534.
 
     The numbers run from 1 to 65535 and start again at 1.
     """
-    return (later_number - number) % 0xFFFF
+    return (later_edge_number - edge_number) % 0xFFFF
 
 
 def _encode_pulse_counts(pulses: tuple[int, ...]) -> bytes:

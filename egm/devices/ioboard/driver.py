@@ -267,10 +267,10 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
         self._report_faults()
 
 
-def count_edges_ahead(last_number: int, number: int) -> int:
-    """Return by how many input changes (edges) ``number`` is ahead of ``last_number``; 0 or less if it is not new.
+def count_edges_ahead(last_edge_number: int, edge_number: int) -> int:
+    """Return by how many input changes (edges) a number is ahead of the last one; 0 or less if it is not new.
 
     The numbers run from 1 to 65535 and start again at 1.
     """
-    difference = codec.count_edges_after(last_number, number)
+    difference = codec.count_edges_after(last_edge_number, edge_number)
     return difference if difference < 0x8000 else difference - 0xFFFF

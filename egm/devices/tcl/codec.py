@@ -135,15 +135,15 @@ def cut_command(buffer: bytes) -> FrameCut[StatusQuery | ClearPrintJob | PrintTi
             return FrameCut(len(framed) - 1, ProtocolError(TCL_PROTOCOL, "unknown printer command", framed))
 
 
-def _cut_frame(buffer: bytes, mark: int) -> bytes | FrameCut[Any] | None:
-    """Return the first frame in the received bytes, with the frame mark (``mark``) at both ends.
+def _cut_frame(buffer: bytes, frame_mark: int) -> bytes | FrameCut[Any] | None:
+    """Return the first frame in the received bytes, with the frame mark (``frame_mark``) at both ends.
 
     Return a :class:`FrameCut` that refuses bytes before the first mark, or a frame that is too long; return None until
     the frame is complete.
     """
-    if (garbage := skip_to_start_byte(buffer, mark, TCL_PROTOCOL)) is not None:
+    if (garbage := skip_to_start_byte(buffer, frame_mark, TCL_PROTOCOL)) is not None:
         return garbage
-    end = buffer.find(bytes((mark,)), 1, _MESSAGE_BYTES_MAX)
+    end = buffer.find(bytes((frame_mark,)), 1, _MESSAGE_BYTES_MAX)
     if end >= 0:
         return buffer[: end + 1]
     if len(buffer) < _MESSAGE_BYTES_MAX:

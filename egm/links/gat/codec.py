@@ -169,11 +169,11 @@ def _decode_initiate(payload: bytes) -> InitiateCalculation:
     return InitiateCalculation(payload[0], tuple(payload[2:].decode("latin-1").split("\t")))
 
 
-def _require_payload_size(payload: bytes, size: int) -> None:
-    """Raise ProtocolError unless the GAT packet's payload has exactly ``size`` bytes."""
-    if len(payload) != size:
+def _require_payload_size(payload: bytes, expected_size: int) -> None:
+    """Raise ProtocolError unless the GAT packet's payload has exactly ``expected_size`` bytes."""
+    if len(payload) != expected_size:
         raise ProtocolError(
-            GAT_PROTOCOL, f"expected {size} bytes of payload, received {len(payload)}", payload
+            GAT_PROTOCOL, f"expected {expected_size} bytes of payload, received {len(payload)}", payload
         )
 
 

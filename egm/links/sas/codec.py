@@ -66,13 +66,13 @@ BUSY: Final = Reply(form=ReplyForm.BUSY)
 
 
 # ---------------------------------------------------------------------------------------------- numbers
-def encode_bcd(value: int, size: int) -> bytes:
-    """Return ``value`` as ``size`` packed decimal (BCD) bytes, most significant first.
+def encode_bcd(value: int, byte_count: int) -> bytes:
+    """Return ``value`` as ``byte_count`` packed decimal (BCD) bytes, most significant first.
 
     High digits that do not fit are cut off.
     """
     check_invariant(value >= 0, "sas.bcd_of_a_negative_number")
-    return bytes.fromhex(str(value % 10 ** (2 * size)).zfill(2 * size))
+    return bytes.fromhex(str(value % 10 ** (2 * byte_count)).zfill(2 * byte_count))
 
 
 def is_bcd(data: bytes) -> bool:
@@ -90,9 +90,9 @@ def decode_bcd(poll: LongPoll, data: bytes) -> int:
     return int(data.hex())
 
 
-def encode_binary(value: int, size: int) -> bytes:
-    """Return ``value`` as ``size`` bytes, least significant first."""
-    return value.to_bytes(size, "little")
+def encode_binary(value: int, byte_count: int) -> bytes:
+    """Return ``value`` as ``byte_count`` bytes, least significant first."""
+    return value.to_bytes(byte_count, "little")
 
 
 def decode_binary(data: bytes) -> int:

@@ -241,10 +241,10 @@ class SerialServerPort:
         self._serial.close()
 
 
-def open_port(name: str, *, strict: bool, link: Path) -> SasPort:
+def open_port(port_name: str, *, strict: bool, link: Path) -> SasPort:
     """Open the SAS port named in a cabinet file; ``link`` is the path for a pseudo-terminal's other end."""
-    if name == "pty":
+    if port_name == "pty":
         return PseudoTerminalPort(link)
-    if "://" in name:
-        return SerialServerPort(name)
-    return SerialPort(name, strict=strict)
+    if "://" in port_name:
+        return SerialServerPort(port_name)
+    return SerialPort(port_name, strict=strict)

@@ -80,9 +80,9 @@ RULES: Final = list_rules(FEATURES.entry_declarations)
 RULES_BY_KIND: Final = group_by_kind(RULES)
 
 
-def find_rules(kind: str) -> tuple[AuditRule, ...]:
+def find_rules(entry_kind: str) -> tuple[AuditRule, ...]:
     """Return the audit rules for a kind of entry, in the order in which they are tried; empty for an unknown kind."""
-    return RULES_BY_KIND.get(kind, ())
+    return RULES_BY_KIND.get(entry_kind, ())
 
 
 __all__ = [

@@ -106,9 +106,9 @@ class CheckContext:
         data = self.value_after(key)
         return None if data is None else parse_record(record_class, data, f"state.{key}")
 
-    def format_credit_account(self, kind: str) -> str:
+    def format_credit_account(self, credit_kind: str) -> str:
         """Return the name of the account for the credit of this kind at the entry's player position."""
-        return f"credit:{self.position}:{kind}"
+        return f"credit:{self.position}:{credit_kind}"
 
 
 def parse_record(record_class: type[R], value: object, location: str) -> R:

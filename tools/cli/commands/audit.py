@@ -420,11 +420,17 @@ def log(
     show(output_format, Table(names, (row.values() for row in rows)), document=rows)
 
 
-def _read_log(view: JournalView, name: str, last: int | None) -> list[dict[str, Any]]:
+def _read_log(view: JournalView, log_name: str, entry_count_max: int | None) -> list[dict[str, Any]]:
     """Return the lines of a log, or of the log of plays, newest first."""
-    if name == "plays":
-        return [*map(_build_play_row, recall.iter_recent_plays(view, last or recall.RECALLED_PLAYS_MAX))]
-    return [*map(_build_row, FEATURES.entry_declarations.read_log(view, Log[name.upper()], last))]
+    if log_name == "plays":
+        return [
+            *map(
+                _build_play_row, recall.iter_recent_plays(view, entry_count_max or recall.RECALLED_PLAYS_MAX)
+            )
+        ]
+    return [
+        *map(_build_row, FEATURES.entry_declarations.read_log(view, Log[log_name.upper()], entry_count_max))
+    ]
 
 
 def _build_row(entry: StoredEntry) -> dict[str, Any]:

@@ -226,16 +226,16 @@ def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -
     echo(f"{file}: {file_text}; try: egm game check {file}")
 
 
-def _copy_definition(origin: str, game_id: str) -> str:
+def _copy_definition(original: str, game_id: str) -> str:
     """Return the text of a game's definition with another id and version 0.1.0. Raises ``click.ClickException``."""
-    game = load(origin)
+    game = load(original)
     text = "" if game.source is None else game.source.data.decode()
     try:
-        data = parse(read_source(parse_path_or_id(origin)))
+        data = parse(read_source(parse_path_or_id(original)))
         header = data["game"] | {"id": game_id, "version": "0.1.0"}
         return rewrite_definition(text, data | {"game": header}, (("game", "id"), ("game", "version")))
     except (PaytableError, RewriteError) as error:
-        raise click.ClickException(f"{origin}: {error}") from None
+        raise click.ClickException(f"{original}: {error}") from None
 
 
 @command.command()

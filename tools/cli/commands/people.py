@@ -69,9 +69,9 @@ def _prove_authority(roster: Roster, person_number: str | None) -> str:
     return authenticate_for(roster, person_number, Permission.ENROL_STAFF).id
 
 
-def _ask_new_pin(number: str) -> str:
+def _ask_new_pin(staff_number: str) -> str:
     """Ask for a new PIN twice, and return it; if the two differ, ask again."""
-    return str(click.prompt(f"New PIN of {number}", hide_input=True, confirmation_prompt=True))
+    return str(click.prompt(f"New PIN of {staff_number}", hide_input=True, confirmation_prompt=True))
 
 
 @command.command("add")

@@ -215,31 +215,40 @@ class KenoOffice:
         )
         return sold
 
-    def pay(self, number: int) -> TicketRecord:
+    def pay(self, ticket_number: int) -> TicketRecord:
         """Record that a ticket was paid for, which must be before its first draw (s. 83)."""
-        record = claims.record_ticket_payment(self.find_ticket(number))
+        record = claims.record_ticket_payment(self.find_ticket(ticket_number))
         flows = self._build_transfers((DESK_ACCOUNT, STAKED_ACCOUNT, record.printed_ticket.cost_credits))
-        self._write(f"keno-ticket-{number}.paid", TicketPaid(number=number), {number: record}, flows)
+        self._write(
+            f"keno-ticket-{ticket_number}.paid",
+            TicketPaid(number=ticket_number),
+            {ticket_number: record},
+            flows,
+        )
         return record
 
-    def cancel(self, number: int) -> int:
+    def cancel(self, ticket_number: int) -> int:
         """Cancel a ticket before its first draw; return the credits to give back."""
-        record, refund_credits = claims.cancel_ticket(self.find_ticket(number))
+        record, refund_credits = claims.cancel_ticket(self.find_ticket(ticket_number))
         flows = self._build_transfers((STAKED_ACCOUNT, DESK_ACCOUNT, refund_credits))
         self._write(
-            f"keno-ticket-{number}.cancelled", TicketCancelled(number=number), {number: record}, flows
+            f"keno-ticket-{ticket_number}.cancelled",
+            TicketCancelled(number=ticket_number),
+            {ticket_number: record},
+            flows,
         )
         return refund_credits
 
-    def find_ticket(self, number: int) -> TicketRecord:
+    def find_ticket(self, ticket_number: int) -> TicketRecord:
         """Return the central record of a ticket.
 
         Raises TicketRefused if no such ticket was recorded, or if it was closed (:meth:`expire_ticket`).
         """
-        stored_ticket: Json = self.journal.state(f"{TICKET_KEY_PREFIX}{number}")
+        stored_ticket: Json = self.journal.state(f"{TICKET_KEY_PREFIX}{ticket_number}")
         if stored_ticket is None:
             raise TicketRefusedError(
-                ClaimRefusal.NOT_PROVEN, f"no ticket {number} is recorded here, or its claim period is over"
+                ClaimRefusal.NOT_PROVEN,
+                f"no ticket {ticket_number} is recorded here, or its claim period is over",
             )
         return TicketRecord.from_json(stored_ticket)
 
@@ -379,17 +388,17 @@ class KenoOffice:
                 unclaimed[number] = self.expire_ticket(number)
         return unclaimed
 
-    def expire_ticket(self, number: int) -> int:
+    def expire_ticket(self, ticket_number: int) -> int:
         """Close a ticket that is void or whose claim period is over; return the credits that were not claimed.
 
         Raises TicketRefused for any other ticket.
         """
-        record, at = self.find_ticket(number), self._now()
+        record, at = self.find_ticket(ticket_number), self._now()
         credits_ = 0 if record.state is TicketState.VOID else claims.expire_ticket(record, at.date())[1]
         self._write(
-            f"keno-ticket-{number}.expired",
-            TicketExpired(at=at.isoformat(), number=number, unclaimed_credits=credits_),
-            {number: None},
+            f"keno-ticket-{ticket_number}.expired",
+            TicketExpired(at=at.isoformat(), number=ticket_number, unclaimed_credits=credits_),
+            {ticket_number: None},
             self._build_transfers((OWED_ACCOUNT, HOUSE_ACCOUNT, credits_)),
         )
         return credits_

@@ -311,14 +311,14 @@ class Session:
         )
 
     # ------------------------------------------------------------------ the record of everything else
-    def record_event(self, time_text: str, kind: str, **details: Any) -> None:
+    def record_event(self, time_text: str, event_kind: str, **details: Any) -> None:
         """Record an event of the controller: its time, its kind and its details (keyword arguments)."""
         text = json.dumps(details, ensure_ascii=False, default=str, sort_keys=True)
-        self._run("INSERT INTO event VALUES (?, ?, ?)", time_text, kind, text)
+        self._run("INSERT INTO event VALUES (?, ?, ?)", time_text, event_kind, text)
 
-    def read_events(self, kind: str = "") -> tuple[tuple[str, str, dict[str, Any]], ...]:
+    def read_events(self, event_kind: str = "") -> tuple[tuple[str, str, dict[str, Any]], ...]:
         """Return the recorded events of the progressive controller, or those of one kind, as (time, kind, details)."""
-        condition, values = (" WHERE kind = ?", (kind,)) if kind else ("", ())
+        condition, values = (" WHERE kind = ?", (event_kind,)) if event_kind else ("", ())
         rows = self._run(f"SELECT at, kind, story FROM event{condition}", *values)  # noqa: S608 (it inserts a constant)
         return tuple((row[0], row[1], json.loads(row[2])) for row in rows)
 

@@ -73,7 +73,7 @@ class ProductionDraws:
         )
 
     def _play_and_compare(
-        self, name: str, game: IndependentNumbers | SelectionWithoutReplacement, first: int, plays: int
+        self, name: str, game: IndependentNumbers | SelectionWithoutReplacement, first_play: int, plays: int
     ) -> UnsignedArray:
         """Draw plays and compare them with the bulk code.
 
@@ -98,7 +98,7 @@ class ProductionDraws:
             expected = _draw_compiled(game, outputs[row], 1)
             if expected != [drawn_plays[row]]:
                 raise SelfTestFailed(
-                    f"{name}: play {first + row + 1}: the machine drew {drawn_plays[row]}; expected "
+                    f"{name}: play {first_play + row + 1}: the machine drew {drawn_plays[row]}; expected "
                     f"{expected[0] if expected else 'no play'}, which the laboratory draws from the same bytes"
                 )
         return np.array(drawn_plays, dtype=np.uint16)

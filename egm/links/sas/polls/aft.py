@@ -165,8 +165,8 @@ def _split_amounts(body: bytes) -> tuple[bytes, ...]:
     return tuple(body[at : at + _AMOUNT_SIZE_BYTES] for at in (3, 8, 13))
 
 
-def _build_refusal(body: bytes, status: int, *, repeats_amounts: bool = False) -> Reply:
-    """Return the reply to a transfer order that is refused or not finished, with the SAS status code ``status``.
+def _build_refusal(body: bytes, status_code: int, *, repeats_amounts: bool = False) -> Reply:
+    """Return the reply to a transfer order that is refused or not finished, with a SAS status code.
 
     It repeats the order's identifier, type and flags and, if ``repeats_amounts``, its amounts, as for an accepted
     order that is not finished. Otherwise the amounts are zero.
@@ -176,7 +176,7 @@ def _build_refusal(body: bytes, status: int, *, repeats_amounts: bool = False) -
     tail = body[_HEAD + size : _HEAD + size + 6]
     return Reply(
         prepend_length(
-            bytes((0, status, _NO_RECEIPT_STATUS, body[2]))
+            bytes((0, status_code, _NO_RECEIPT_STATUS, body[2]))
             + amounts_sent
             + body[18:23]
             + bytes((size,))
@@ -299,14 +299,14 @@ def answer_aft_registration(host: SasHost, poll: LongPoll) -> Reply | None:
     return _build_registration_reply(transfers.current_registration)
 
 
-def _build_registration_reply(registration: AftRegistration, status: int | None = None) -> Reply:
+def _build_registration_reply(registration: AftRegistration, status_code: int | None = None) -> Reply:
     """Return the reply to poll 73 with the machine's registration."""
-    if status is None:
-        status = _REGISTERED if registration.is_registered else _NOT_REGISTERED
+    if status_code is None:
+        status_code = _REGISTERED if registration.is_registered else _NOT_REGISTERED
     key = registration.registration_key.ljust(_KEY_BYTES, b"\0")
     return Reply(
         prepend_length(
-            bytes((status,))
+            bytes((status_code,))
             + encode_binary(registration.asset_number, 4)
             + key
             + encode_binary(registration.pos_id, 4)
