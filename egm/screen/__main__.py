@@ -128,7 +128,7 @@ def main(
                 port=port,
                 portrait=portrait,
                 address_file=file,
-                make=make,
+                picture_class=make,
                 sound_store=sound_store,
                 open_descriptors=door,
             )
@@ -138,7 +138,7 @@ def main(
                 theme, display, lease, None if top else state, calm=reduced_motion
             )
         else:
-            surface = Window(theme, fullscreen=fullscreen, display=display, make=make)
+            surface = Window(theme, fullscreen=fullscreen, display_index=display, picture_class=make)
     except (ThemeError, WindowError, OSError) as error:
         raise StartupRefusal(make_lines_printable(str(error))) from error
     machine, drawer = create_clients(state, bench=bench and not top, position=position or 1, onlooker=top)
@@ -197,7 +197,7 @@ def _create_console_window(
         os.nice(5)
     output = DisplayOutput(DrmCard.open() if lease is None else DrmCard(lease), display)
     if state is None:
-        return Window(theme, output=output, ignores_touches=True, make=TopPicture)
+        return Window(theme, output=output, ignores_touches=True, picture_class=TopPicture)
     signs = ("--state", str(state), "--mode", "kmsdrm", "--top", *("--reduced-motion",) * calm)
     above = TopScreenProcess(
         output, lambda lent: build_python_command("egm.screen", *signs, "--lease", str(lent))

@@ -69,7 +69,7 @@ class DisplaySurface(Protocol):
         """Show the frame that was drawn on the surface returned by :meth:`get_drawing_surface`."""
         ...
 
-    def set_text(self, text: str) -> None:
+    def set_text(self, screen_reader_text: str) -> None:
         """Set the text that describes the picture to screen readers."""
         ...
 

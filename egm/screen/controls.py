@@ -57,22 +57,22 @@ _KEY_NAME_BY_SDL_CODE: Final[Mapping[int, str]] = {
 }
 
 
-def find_action_by_key_name(name: str, char: str = "") -> Action | None:
+def find_action_by_key_name(key_name: str, typed_character: str = "") -> Action | None:
     """Return the action of a key, or None.
 
-    ``name`` is the key's name in a browser (KeyboardEvent.key); ``char`` is the text that it types. ``char`` is ignored
-    unless it is one printable character.
+    ``key_name`` is the key's name in a browser (KeyboardEvent.key); ``typed_character`` is the text that it types.
+    ``typed_character`` is ignored unless it is one printable character.
     """
-    char = char if len(char) == 1 and char.isprintable() else ""
-    if name in DIGIT_BY_KEY_NAME:
-        return Action("type", DIGIT_BY_KEY_NAME[name], char)
+    typed_character = typed_character if len(typed_character) == 1 and typed_character.isprintable() else ""
+    if key_name in DIGIT_BY_KEY_NAME:
+        return Action("type", DIGIT_BY_KEY_NAME[key_name], typed_character)
     return (
-        Action(ACTION_BY_KEY_NAME.get(name, ""), typed_character=char)
-        if name in ACTION_BY_KEY_NAME or char
+        Action(ACTION_BY_KEY_NAME.get(key_name, ""), typed_character=typed_character)
+        if key_name in ACTION_BY_KEY_NAME or typed_character
         else None
     )
 
 
-def find_action_by_sdl_code(code: int, char: str = "") -> Action | None:
-    """Return the action of a key, or None. ``code`` is its SDL code, ``char`` the character that it types."""
-    return find_action_by_key_name(_KEY_NAME_BY_SDL_CODE.get(code, ""), char)
+def find_action_by_sdl_code(sdl_code: int, typed_character: str = "") -> Action | None:
+    """Return the action of a key, or None. ``typed_character`` is the character that it types."""
+    return find_action_by_key_name(_KEY_NAME_BY_SDL_CODE.get(sdl_code, ""), typed_character)

@@ -183,11 +183,11 @@ class DrmCard:
             connector for connector in map(self._read_connector, self.read_resources()[1]) if connector.modes
         ]
 
-    def _read_connector(self, number: int) -> DisplayConnector:
-        """Return the connector with the id ``number``, with its encoders and modes. This queries its display."""
-        counts = self.execute_ioctl(IoctlCall.GETCONNECTOR, *(0,) * 8, number, *(0,) * 7)
+    def _read_connector(self, connector_id: int) -> DisplayConnector:
+        """Return the connector with the id ``connector_id``, with its encoders and modes. This queries its display."""
+        counts = self.execute_ioctl(IoctlCall.GETCONNECTOR, *(0,) * 8, connector_id, *(0,) * 7)
         modes, encoders = array("B", bytes(_MODE_STRUCT.size * counts[4])), array("I", bytes(4 * counts[6]))
-        room = (counts[4], 0, counts[6], 0, number)
+        room = (counts[4], 0, counts[6], 0, connector_id)
         if counts[4]:
             self.execute_ioctl(
                 IoctlCall.GETCONNECTOR,
@@ -201,7 +201,7 @@ class DrmCard:
         has_display = counts[11] == _CONNECTED_STATUS
         every = range(0, len(modes) if has_display else 0, _MODE_STRUCT.size)
         return DisplayConnector(
-            number, tuple(encoders), tuple(modes[i : i + _MODE_STRUCT.size].tobytes() for i in every)
+            connector_id, tuple(encoders), tuple(modes[i : i + _MODE_STRUCT.size].tobytes() for i in every)
         )
 
     def find_crtc(self, connector: DisplayConnector, taken_crtcs: Sequence[int] = ()) -> int:
@@ -219,12 +219,12 @@ class DrmCard:
                     return crtc
         raise DisplayError(f"connector {connector.number}: the card can drive no more displays at once")
 
-    def lease_display(self, connector: int, crtc: int) -> int:
+    def lease_display(self, connector_id: int, crtc_id: int) -> int:
         """Return a file descriptor that gives another process control of this connector and CRTC only.
 
         Raises OSError.
         """
-        objects = array("I", (connector, crtc))
+        objects = array("I", (connector_id, crtc_id))
         return self.execute_ioctl(
             IoctlCall.CREATE_LEASE, _find_memory_address(objects), len(objects), os.O_CLOEXEC, 0, 0
         )[4]

@@ -274,15 +274,15 @@ def _apply_choice(view: View, action: Action) -> tuple[View, OutgoingMessages]:
     return view, _build_answer(view, view.held_items_mask) if answers else ()
 
 
-def _build_answer(view: View, value: int | str) -> tuple[Intent, ...]:
+def _build_answer(view: View, answer: int | str) -> tuple[Intent, ...]:
     """Return the request with the player's answer to the decision that the screen shows."""
     decision = view.decision
     seen = None if decision is None else {"play_id": decision.play_id, "step": decision.step}
-    return (Intent(name="choose", value=value, options=seen),)
+    return (Intent(name="choose", value=answer, options=seen),)
 
 
 # ---------------------------------------------------------------------- bets
-def _apply_keno_action(view: View, name: str, value: Any) -> tuple[View, OutgoingMessages]:
+def _apply_keno_action(view: View, action_name: str, action_value: Any) -> tuple[View, OutgoingMessages]:
     """Apply a touch of a Keno game: mark a number, or change cards, groups, draws, bonuses or the preset ticket."""
     game, snapshot = view.game, view.snapshot
     if (
@@ -292,31 +292,34 @@ def _apply_keno_action(view: View, name: str, value: Any) -> tuple[View, Outgoin
         or not view.accepts_request("bet")
     ):
         return view, ()
-    if name == "form":
+    if action_name == "form":
         request = keno_slip.request_preset_ticket_choice(
-            game, snapshot, None if value is None else str(value)
+            game, snapshot, None if action_value is None else str(action_value)
         )
         return replace(view, marked_keno_slip=keno_slip.KenoSlip(), keno_marked_at=view.now), request
-    if name == "draws":
+    if action_name == "draws":
         slip = keno_slip.choose_next_draw_count(game, view.marked_keno_slip)
-    elif name == "bonus":
-        slip = keno_slip.toggle_bonus(game, view.marked_keno_slip, str(value))
-    elif name == "mark":
+    elif action_name == "bonus":
+        slip = keno_slip.toggle_bonus(game, view.marked_keno_slip, str(action_value))
+    elif action_name == "mark":
         slip = keno_slip.toggle_number(
-            game, _build_quick_pick_slip(view) or view.marked_keno_slip, int(value)
+            game, _build_quick_pick_slip(view) or view.marked_keno_slip, int(action_value)
         )
-    elif name == "quick_pick":
+    elif action_name == "quick_pick":
         slip = keno_slip.KenoSlip()
-    elif name == "card":
+    elif action_name == "card":
         slip = replace(
-            view.marked_keno_slip, current_card_index=int(value) % len(view.marked_keno_slip.cards)
+            view.marked_keno_slip, current_card_index=int(action_value) % len(view.marked_keno_slip.cards)
         )
     else:
-        slip = (keno_slip.add_group if name == "new_group" else keno_slip.add_card)(
+        slip = (keno_slip.add_group if action_name == "new_group" else keno_slip.add_card)(
             game, view.marked_keno_slip
         )
     changed_view = replace(view, marked_keno_slip=slip, keno_marked_at=view.now)
-    if slip.with_first_card_current == view.marked_keno_slip.with_first_card_current and name != "quick_pick":
+    if (
+        slip.with_first_card_current == view.marked_keno_slip.with_first_card_current
+        and action_name != "quick_pick"
+    ):
         return changed_view, ()
     return changed_view, keno_slip.request_slip_bet(game, slip, keno_slip.find_current_stake(snapshot, game))
 
@@ -337,27 +340,27 @@ def _build_quick_pick_slip(view: View) -> keno_slip.KenoSlip | None:
     return keno_slip.KenoSlip(((frozenset(last.cards[0].numbers),),))
 
 
-def _apply_action_on_table(view: View, name: str, value: Any) -> tuple[View, OutgoingMessages]:
+def _apply_action_on_table(view: View, action_name: str, action_value: Any) -> tuple[View, OutgoingMessages]:
     """Apply a touch at a table game: place or remove chips, select a tool, or open another part of the layout."""
     table, snapshot, chips = view.table, view.snapshot, view.chips
     if table is None or snapshot is None:
         return view, ()
-    if name not in CHIP_CHANGING_ACTIONS:
-        return _change_table_display(view, name, value), ()
+    if action_name not in CHIP_CHANGING_ACTIONS:
+        return _change_table_display(view, action_name, action_value), ()
     if not view.accepts_request("bet"):
         return view, ()
     limits = build_bet_limits(snapshot)
     changed_chips = {
-        "spot": lambda: place_chips(table, chips, (str(value),), limits),
+        "spot": lambda: place_chips(table, chips, (str(action_value),), limits),
         "pocket": lambda: place_chips(
-            table, chips, list_neighbour_spots(table, str(value), chips.neighbour_count), limits
+            table, chips, list_neighbour_spots(table, str(action_value), chips.neighbour_count), limits
         ),
         "call": lambda: place_chips(
             table,
             chips,
-            tuple(table.announced_bets[value].chips_by_spot),
+            tuple(table.announced_bets[action_value].chips_by_spot),
             limits,
-            table.announced_bets[value].chips_by_spot,
+            table.announced_bets[action_value].chips_by_spot,
         ),
         "undo": lambda: undo_chips(chips),
         "clear": lambda: clear_chips(chips),
@@ -365,34 +368,38 @@ def _apply_action_on_table(view: View, name: str, value: Any) -> tuple[View, Out
         "double": lambda: replace_bets(
             table, chips, {spot: 2 * each for spot, each in chips.bets.items() if each > 0}, limits
         ),
-    }[name]()
+    }[action_name]()
     requests: OutgoingMessages = ()
     if changed_chips.bets != chips.bets or changed_chips.is_on_by_spot != chips.is_on_by_spot:
         changed_chips, requests = request_bet(changed_chips, snapshot, view.now)
     return replace(view, chips=changed_chips, keno_marked_at=view.now), requests
 
 
-def _change_table_display(view: View, name: str, value: Any) -> View:
+def _change_table_display(view: View, action_name: str, action_value: Any) -> View:
     """Apply a touch at a table game that changes no bet, such as the choice of a tool or of a part of the layout."""
     chips = view.chips
-    if name == "suits":
+    if action_name == "suits":
         return replace(view, has_four_suit_colours=not view.has_four_suit_colours)
-    if name == "board":
+    if action_name == "board":
         return replace(
             view, is_scoreboard_wanted=not should_show_scoreboard(view), scoreboard_chosen_at=view.now
         )
-    if name == "neighbours":
+    if action_name == "neighbours":
         index = NEIGHBOUR_COUNT_CHOICES.index(chips.neighbour_count)
         changed_chips = replace(
             chips, neighbour_count=NEIGHBOUR_COUNT_CHOICES[(index + 1) % len(NEIGHBOUR_COUNT_CHOICES)]
         )
-    elif name == "chip":
-        changed_chips = replace(chips, chip_value=int(value), selected_tool="chip")
-    elif name == "tool":
-        changed_chips = replace(chips, selected_tool="chip" if chips.selected_tool == value else value)
+    elif action_name == "chip":
+        changed_chips = replace(chips, chip_value=int(action_value), selected_tool="chip")
+    elif action_name == "tool":
+        changed_chips = replace(
+            chips, selected_tool="chip" if chips.selected_tool == action_value else action_value
+        )
     else:
         changed_chips = (
-            replace(chips, open_part=str(value)) if name == "cloth" else replace(chips, sheet=int(value))
+            replace(chips, open_part=str(action_value))
+            if action_name == "cloth"
+            else replace(chips, sheet=int(action_value))
         )
     return replace(view, chips=changed_chips)
 
@@ -410,8 +417,8 @@ def _request_area_stake(view: View, area: str) -> tuple[View, OutgoingMessages]:
     return view, keno_slip.request_next_area_stake(game, snapshot, area)
 
 
-def _request_bet_change(view: View, step: int) -> tuple[Intent, ...]:
-    """Return the request to change the bet by ``step`` bet levels; 0 requests the maximum bet.
+def _request_bet_change(view: View, level_change: int) -> tuple[Intent, ...]:
+    """Return the request to change the bet by ``level_change`` bet levels; 0 requests the maximum bet.
 
     Return nothing for a table game, whose bets are chips on spots.
     """
@@ -429,7 +436,7 @@ def _request_bet_change(view: View, step: int) -> tuple[Intent, ...]:
         else common
     )
     index = options.index(current) if current in options else 0
-    index = len(options) - 1 if step == 0 else max(0, min(len(options) - 1, index + step))
+    index = len(options) - 1 if level_change == 0 else max(0, min(len(options) - 1, index + level_change))
     if marked and game is not None:
         return keno_slip.request_slip_bet(
             game, view.marked_keno_slip.with_stake(options[index], common), options[index]
@@ -464,14 +471,14 @@ def _list_action_requests(view: View, action: Action) -> tuple[Intent, ...] | No
     }.get(action.name)
 
 
-def _request_player_limit(choice: object) -> tuple[Intent, ...]:
+def _request_player_limit(chosen_limit: object) -> tuple[Intent, ...]:
     """Return the request to set a limit that the player chose for themselves.
 
-    ``choice`` is a pair: the kind of limit and its value. Return nothing for any other ``choice``.
+    ``chosen_limit`` is a pair: the kind of limit and its value. Return nothing for any other ``chosen_limit``.
     """
-    if not isinstance(choice, tuple):
+    if not isinstance(chosen_limit, tuple):
         return ()
-    kind, value = choice
+    kind, value = chosen_limit
     return (Intent(name="limit", value=int(value), options={"of": str(kind)}),)
 
 
@@ -484,7 +491,7 @@ def _request_next_language(view: View) -> tuple[Intent, ...]:
     return (Intent(name="language", value=codes[(current + 1) % len(codes)]),)
 
 
-def _apply_screen_action(view: View, name: str) -> View:
+def _apply_screen_action(view: View, action_name: str) -> View:
     """Apply an action that concerns only the screen: pages, volume, the drawer of simulated devices."""
     return {
         "help": lambda: _toggle_page(view, PlayerPage.HELP),
@@ -495,7 +502,7 @@ def _apply_screen_action(view: View, name: str) -> View:
         "back": lambda: replace(view, sheet=view.sheet - 1),
         "volume": lambda: replace(view, volume_step=(view.volume_step + 1) % 4),
         "drawer": lambda: _toggle_drawer(view),
-    }.get(name, lambda: view)()
+    }.get(action_name, lambda: view)()
 
 
 def _toggle_page(view: View, page: PlayerPage) -> View:

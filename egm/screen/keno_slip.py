@@ -40,22 +40,22 @@ class KenoSlip:
         """
         return replace(self, current_card_index=0)
 
-    def list_card_stakes(self, common: int) -> tuple[int, ...]:
+    def list_card_stakes(self, default_stake: int) -> tuple[int, ...]:
         """Return the stake of each card of the slip, in credits.
 
-        ``common`` is the stake of all cards if the slip has no separate stakes. A card without a stake, because it was
-        added later, has the stake of the card before it.
+        ``default_stake`` is the stake of all cards if the slip has no separate stakes. A card without a stake, because
+        it was added later, has the stake of the card before it.
         """
         stakes = self.stake_credits_by_card[: len(self.cards)]
-        last = stakes[-1] if stakes else common
+        last = stakes[-1] if stakes else default_stake
         return (*stakes, *(last,) * (len(self.cards) - len(stakes)))
 
-    def with_stake(self, stake: int, common: int) -> "KenoSlip":
+    def with_stake(self, stake: int, default_stake: int) -> "KenoSlip":
         """Return the slip with ``stake`` on the current card.
 
-        If the slip had no separate stakes, its other cards get the stake ``common``.
+        If the slip had no separate stakes, its other cards get the stake ``default_stake``.
         """
-        stakes = list(self.list_card_stakes(common))
+        stakes = list(self.list_card_stakes(default_stake))
         stakes[self.current_card_index] = stake
         return replace(self, stake_credits_by_card=tuple(stakes) if len(set(stakes)) > 1 else ())
 
@@ -98,12 +98,12 @@ def list_permitted_stakes(game: GameView) -> tuple[int, ...]:
     return tuple(int(stake) for stake in game.presentation["marks"]["stakes"])
 
 
-def find_maximum_per_ticket(game: GameView, item: str) -> int:
-    """Return the highest number of ``item`` in a Keno game.
+def find_maximum_per_ticket(game: GameView, limit_name: str) -> int:
+    """Return the highest number of ``limit_name`` in a Keno game.
 
-    ``item`` is ``selections`` (cards on a ticket), ``groups`` (in a selection) or ``draws`` (for a ticket).
+    ``limit_name`` is ``selections`` (cards on a ticket), ``groups`` (in a selection) or ``draws`` (for a ticket).
     """
-    return int(game.presentation["marks"][item])
+    return int(game.presentation["marks"][limit_name])
 
 
 def count_ways_by_spot_count(card: KenoCardMarks) -> dict[int, int]:
@@ -202,25 +202,29 @@ def toggle_bonus(game: GameView, slip: KenoSlip, bonus: str) -> KenoSlip:
     return replace(slip, bonus_ids=tuple(b for b in list_bonuses_with_fee(game) if b in bought))
 
 
-def _compute_cost_factor(game: GameView, bonuses: Sequence[str], draws: int) -> int:
+def _compute_cost_factor(game: GameView, bonuses: Sequence[str], draw_count: int) -> int:
     """Return the price of a Keno ticket for each staked credit, with these bonuses and number of draws."""
-    return (1 + sum(int(list_bonuses_with_fee(game)[bonus]["fee"]) for bonus in bonuses)) * draws
+    return (1 + sum(int(list_bonuses_with_fee(game)[bonus]["fee"]) for bonus in bonuses)) * draw_count
 
 
 # --------------------------------------------------------------------- preset tickets
-def compute_preset_ticket_price(game: GameView, form: Mapping[str, Any], stake: int) -> int:
-    """Return the price of the preset Keno ticket ``form`` in credits, if ``stake`` credits are staked on each card."""
-    return stake * int(form["selections"]) * _compute_cost_factor(game, form["bonuses"], int(form["draws"]))
+def compute_preset_ticket_price(game: GameView, preset_ticket: Mapping[str, Any], stake_credits: int) -> int:
+    """Return the price of a preset Keno ticket in credits, if ``stake_credits`` are staked on each card."""
+    return (
+        stake_credits
+        * int(preset_ticket["selections"])
+        * _compute_cost_factor(game, preset_ticket["bonuses"], int(preset_ticket["draws"]))
+    )
 
 
-def list_preset_ticket_prices(game: GameView, form: Mapping[str, Any]) -> tuple[int, ...]:
+def list_preset_ticket_prices(game: GameView, preset_ticket: Mapping[str, Any]) -> tuple[int, ...]:
     """Return the possible prices of a preset ticket, in credits: one for each permitted stake.
 
     Stakes that make a draw cost more than its maximum are left out.
     """
     dearest = game.presentation["marks"]["cost"]
     costs = (
-        (compute_preset_ticket_price(game, form, stake), int(form["draws"]))
+        (compute_preset_ticket_price(game, preset_ticket, stake), int(preset_ticket["draws"]))
         for stake in list_permitted_stakes(game)
     )
     return tuple(cost for cost, draws in costs if dearest is None or cost <= dearest * draws)
@@ -245,9 +249,9 @@ def list_preset_tickets_on_offer(game: GameView) -> list[Mapping[str, Any]]:
 
 
 def compute_current_preset_ticket_price(
-    game: GameView, form: Mapping[str, object], snapshot: Snapshot
+    game: GameView, preset_ticket: Mapping[str, object], snapshot: Snapshot
 ) -> int:
-    """Return the price of the preset ticket ``form`` at the stake of the current bet, in credits.
+    """Return the price of a preset ticket at the stake of the current bet, in credits.
 
     So a player who chooses another preset ticket keeps the stake. The price is at most the ticket's highest price.
     """
@@ -255,7 +259,10 @@ def compute_current_preset_ticket_price(
     stake, remainder = divmod(snapshot.bet_credits, compute_preset_ticket_price(game, current_form, 1))
     if remainder or stake not in list_permitted_stakes(game) or "selections" in snapshot.bet_wager:
         stake = find_current_stake(snapshot, game)
-    return min(compute_preset_ticket_price(game, form, stake), max(list_preset_ticket_prices(game, form)))
+    return min(
+        compute_preset_ticket_price(game, preset_ticket, stake),
+        max(list_preset_ticket_prices(game, preset_ticket)),
+    )
 
 
 def request_preset_ticket_choice(
@@ -272,9 +279,9 @@ def request_preset_ticket_choice(
     return (request_preset_ticket(form, compute_current_preset_ticket_price(game, form, snapshot)),)
 
 
-def request_preset_ticket(form: Mapping[str, object], cost: int) -> Intent:
-    """Return the request to bet ``cost`` credits on a preset ticket."""
-    return Intent(name="bet", value=cost, options={"form": form["id"]})
+def request_preset_ticket(preset_ticket: Mapping[str, object], cost_credits: int) -> Intent:
+    """Return the request to bet ``cost_credits`` on a preset ticket."""
+    return Intent(name="bet", value=cost_credits, options={"form": preset_ticket["id"]})
 
 
 def compute_slip_cost(game: GameView, slip: KenoSlip, stake: int) -> int:

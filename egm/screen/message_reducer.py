@@ -95,7 +95,7 @@ def _start_presentation(view: View, play: GameOutcome) -> View:
         play.display,
         play.cues,
         play.settlements,
-        continues=_was_presented_up_to_decision(view, play.play_id),
+        is_continued=_was_presented_up_to_decision(view, play.play_id),
     )
     result = build_round_result(play, view.games.get(play.game_id), view.snapshot)
     show = replace(_build_continued_presentation(view, play, steps), round_result=result)
@@ -163,7 +163,7 @@ def _list_steps_before_decision(view: View, game_id: str, decision: DecisionRequ
     if game_id in view.tables:
         continues = _was_presented_up_to_decision(view, decision.play_id)
         display = {"kind": "table", **details}
-        return read_steps({}, display, decision.cues, decision.settlements, continues=continues)
+        return read_steps({}, display, decision.cues, decision.settlements, is_continued=continues)
     steps = list(details.get("steps", ()))
     if decision.kind == "hold":
         steps.append(details)
@@ -358,7 +358,7 @@ def _update_chips(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot)
     if old_snapshot is None or old_snapshot.game_id != snapshot.game_id:
         return replace(view, chips=ChipsOnTable(bets=read_registered_bets(table, snapshot)))
     waits = view.now - view.chips.requested_at <= MACHINE_ANSWER_SECONDS_MAX
-    return replace(view, chips=apply_machine_answer(table, view.chips, snapshot, waits=waits))
+    return replace(view, chips=apply_machine_answer(table, view.chips, snapshot, is_request_pending=waits))
 
 
 def _update_page(view: View, snapshot: Snapshot) -> View:
@@ -503,5 +503,5 @@ def _remove_due_chips(view: View) -> tuple[View, OutgoingMessages]:
         chips, removal_requests = request_bet(chips, snapshot, view.now)
         return replace(view, chips=chips), removal_requests
     if chips.requested_bets is not None and view.now - chips.requested_at > MACHINE_ANSWER_SECONDS_MAX:
-        return replace(view, chips=apply_machine_answer(table, chips, snapshot, waits=False)), ()
+        return replace(view, chips=apply_machine_answer(table, chips, snapshot, is_request_pending=False)), ()
     return view, ()

@@ -168,16 +168,16 @@ class ReelSpin:
         return self.window if self.evaluated_window is None else self.evaluated_window
 
 
-def _read_names(value: object, default: str) -> dict[str, str]:
+def _read_names(name_or_names: object, default_name: str) -> dict[str, str]:
     """Return a name by language code.
 
-    ``value`` is a mapping by language, a plain text, or a mapping with either under ``name``. A plain text is taken as
-    English. For None, return ``default`` as English.
+    ``name_or_names`` is a mapping by language, a plain text, or a mapping with either under ``name``. A plain text is
+    taken as English. For None, return ``default_name`` as English.
     """
-    inner = value.get("name", value) if isinstance(value, Mapping) else value
+    inner = name_or_names.get("name", name_or_names) if isinstance(name_or_names, Mapping) else name_or_names
     if isinstance(inner, Mapping):
         return {str(code): str(words) for code, words in inner.items() if isinstance(words, str)}
-    return {"en": default if inner is None else str(inner)}
+    return {"en": default_name if inner is None else str(inner)}
 
 
 def _read_additional_awards(pay: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
@@ -189,19 +189,19 @@ def _read_additional_awards(pay: Mapping[str, Any]) -> tuple[tuple[str, int], ..
     )
 
 
-def _parse_counted_symbol(name: str, symbols: Mapping[str, object]) -> tuple[int, str]:
+def _parse_counted_symbol(prize_name: str, symbols: Mapping[str, object]) -> tuple[int, str]:
     """Return a prize name such as ``3 loon`` as (3, "loon") if that is a symbol; otherwise (0, "")."""
-    count, _, symbol = name.partition(" ")
+    count, _, symbol = prize_name.partition(" ")
     return (int(count), symbol) if count.isdigit() and symbol in symbols else (0, "")
 
 
-def _list_prize_table_rows(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _list_prize_table_rows(game_data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the rows of a game's prize table, one for each prize, with the values for the cheapest bet.
 
     A prize that only a more expensive bet can win has the value 0 credits.
     """
-    pays_by_name = {str(pay["name"]): pay for pay in data.get("pays", ()) if isinstance(pay, Mapping)}
-    for entry in data.get("bets", ()):
+    pays_by_name = {str(pay["name"]): pay for pay in game_data.get("pays", ()) if isinstance(pay, Mapping)}
+    for entry in game_data.get("bets", ()):
         for pay in entry.get("pays", ()):
             pays_by_name.setdefault(str(pay["name"]), {**pay, "credits": 0})
     return list(pays_by_name.values())
@@ -256,10 +256,11 @@ def compute_bet_multiple(game: GameView, bet_credits: int) -> int:
     return max(1, fitting[0] if fitting else bet_credits // min(game.bet_options, default=1))
 
 
-def compute_prize_at_bet(game: GameView, name: str, lowest: int, bet_credits: int) -> int:
-    """Return the value of a prize at a bet, in credits; ``lowest`` is its value at the lowest bet.
+def compute_prize_at_bet(game: GameView, prize_name: str, lowest_prize_credits: int, bet_credits: int) -> int:
+    """Return the value of a prize at a bet, in credits; ``lowest_prize_credits`` is its value at the lowest bet.
 
-    A bet that buys more of the pay table (C-22) has its own stated values, which are used instead of ``lowest``.
+    A bet that buys more of the pay table (C-22) has its own stated values, which are used instead of
+    ``lowest_prize_credits``.
     """
     levels = game.presentation.get("levels", ())
     for entry in game.presentation.get("bets", ()):
@@ -267,8 +268,8 @@ def compute_prize_at_bet(game: GameView, name: str, lowest: int, bet_credits: in
         if not cost or bet_credits % cost or bet_credits // cost not in levels or not entry.get("pays"):
             continue
         pays = {str(pay["name"]): int(pay["credits"]) for pay in entry["pays"]}
-        return pays.get(name, 0) * (bet_credits // cost)
-    return lowest * compute_bet_multiple(game, bet_credits)
+        return pays.get(prize_name, 0) * (bet_credits // cost)
+    return lowest_prize_credits * compute_bet_multiple(game, bet_credits)
 
 
 def list_reel_stages(game: GameView) -> tuple[str, ...]:
@@ -321,10 +322,10 @@ def _compute_symbol_probability(field: ReelField, reel: int, symbol: str) -> Fra
     return Fraction(sum(w for w, shown in zip(weights, shows, strict=True) if shown), sum(weights))
 
 
-def _find_stop(strip: Sequence[str], window: Sequence[str], hint: int) -> int:
+def _find_stop(strip: Sequence[str], window: Sequence[str], preferred_stop: int) -> int:
     """Return the position on a strip at which it shows the symbols of ``window``; -1 without such a position.
 
-    If there are several, return the one nearest to the position ``hint``.
+    If there are several, return the one nearest to the position ``preferred_stop``.
     """
     count = len(strip)
     fits = [
@@ -332,7 +333,9 @@ def _find_stop(strip: Sequence[str], window: Sequence[str], hint: int) -> int:
         for i in range(count)
         if all(strip[(i + row) % count] == symbol for row, symbol in enumerate(window))
     ]
-    return min(fits, key=lambda i: min((i - hint) % count, (hint - i) % count), default=-1)
+    return min(
+        fits, key=lambda i: min((i - preferred_stop) % count, (preferred_stop - i) % count), default=-1
+    )
 
 
 def read_reel_spin(field: ReelField, display: Mapping[str, Any]) -> ReelSpin:
@@ -370,12 +373,12 @@ def read_reel_spin(field: ReelField, display: Mapping[str, Any]) -> ReelSpin:
         raise OutcomeError(f"display: {error!r}") from error
 
 
-def _read_window(data: Any, field: ReelField) -> ReelWindow:
+def _read_window(reel_data: Any, field: ReelField) -> ReelWindow:
     """Return the symbols that each reel shows, from an outcome's data.
 
     Raises OutcomeError if they do not fit the heights of the reels.
     """
-    window = tuple(tuple(str(s) for s in column) for column in data)
+    window = tuple(tuple(str(s) for s in column) for column in reel_data)
     if [len(c) for c in window] != list(field.reel_heights):
         raise OutcomeError(
             f"display: window {[len(c) for c in window]} does not fit reels {list(field.reel_heights)}"
@@ -384,22 +387,22 @@ def _read_window(data: Any, field: ReelField) -> ReelWindow:
 
 
 def _find_window_wins_with_paid_credits(
-    of_fall: tuple[WinOnReels, ...], of_step: tuple[WinOnReels, ...]
+    wins_of_fall: tuple[WinOnReels, ...], wins_of_step: tuple[WinOnReels, ...]
 ) -> tuple[WinOnReels, ...]:
     """Return the wins of one window of a cascade, each with the credits that were paid for it.
 
-    ``of_fall`` has the wins of that window, with their values at the lowest bet. ``of_step`` has all wins of the
-    cascade, with the credits paid at the bet made.
+    ``wins_of_fall`` has the wins of that window, with their values at the lowest bet. ``wins_of_step`` has all wins of
+    the cascade, with the credits paid at the bet made.
     """
     return tuple(
-        next((win for win in of_step if (win.name, win.positions) == (one.name, one.positions)), one)
-        for one in of_fall
+        next((win for win in wins_of_step if (win.name, win.positions) == (one.name, one.positions)), one)
+        for one in wins_of_fall
     )
 
 
-def _read_wins(data: Mapping[str, Any], field: ReelField) -> tuple[WinOnReels, ...]:
+def _read_wins(outcome_data: Mapping[str, Any], field: ReelField) -> tuple[WinOnReels, ...]:
     """Return the wins stated in the data of a reel outcome. Raises OutcomeError for a position outside the window."""
-    wins = tuple(_read_win(win, field) for win in data.get("wins", ()))
+    wins = tuple(_read_win(win, field) for win in outcome_data.get("wins", ()))
     for win in wins:
         for reel, row in win.positions:
             if not (0 <= reel < field.reel_count and 0 <= row < field.reel_heights[reel]):
@@ -407,14 +410,14 @@ def _read_wins(data: Mapping[str, Any], field: ReelField) -> tuple[WinOnReels, .
     return wins
 
 
-def _read_win(win: Mapping[str, Any], field: ReelField) -> WinOnReels:
+def _read_win(win_data: Mapping[str, Any], field: ReelField) -> WinOnReels:
     """Return one win from the data of a reel outcome: its positions, credits, line and symbols."""
-    line = win.get("number", win.get("line")) if win.get("on", "line") == "line" else None
-    name = str(win.get("name", ""))
+    line = win_data.get("number", win_data.get("line")) if win_data.get("on", "line") == "line" else None
+    name = str(win_data.get("name", ""))
     count, symbol = _parse_counted_symbol(name, field.symbol_names)
     return WinOnReels(
-        positions=tuple((int(reel), int(row)) for reel, row in win.get("positions", ())),
-        credits=int(win.get("credits", 0)),
+        positions=tuple((int(reel), int(row)) for reel, row in win_data.get("positions", ())),
+        credits=int(win_data.get("credits", 0)),
         line_number=None if line is None else int(line),
         name=name,
         symbol_count=count,

@@ -65,7 +65,9 @@ def _measure_accent_drop(font: pygame.font.Font, text: str) -> int:
     return max(0, highest - font.get_ascent())
 
 
-def _centre_line_on_capitals(font: pygame.font.Font, text: str, line: pygame.Surface) -> pygame.Surface:
+def _centre_line_on_capitals(
+    font: pygame.font.Font, text: str, rendered_line: pygame.Surface
+) -> pygame.Surface:
     """Return a rendered line of text, padded so that the middle of its capital letters is the middle of its height.
 
     Without padding, lines are not centred: a font's box has unequal room above and below the capitals, and an accent
@@ -73,9 +75,11 @@ def _centre_line_on_capitals(font: pygame.font.Font, text: str, line: pygame.Sur
     """
     capital = font.render("H", True, (255, 255, 255)).get_bounding_rect()
     capital.y += _measure_accent_drop(font, text)
-    lack = line.get_height() - (2 * capital.y + capital.height)
-    levelled = pygame.Surface((line.get_width(), line.get_height() + abs(lack)), pygame.SRCALPHA)
-    levelled.blit(line, (0, max(0, lack)))
+    lack = rendered_line.get_height() - (2 * capital.y + capital.height)
+    levelled = pygame.Surface(
+        (rendered_line.get_width(), rendered_line.get_height() + abs(lack)), pygame.SRCALPHA
+    )
+    levelled.blit(rendered_line, (0, max(0, lack)))
     return levelled
 
 
@@ -116,12 +120,14 @@ class Painter:
         left, top = round(x * scale), round(y * scale)
         return pygame.Rect(left, top, round((x + w) * scale) - left, round((y + h) * scale) - top)
 
-    def find_or_create_surface(self, key: Hashable, make: Callable[[], pygame.Surface]) -> pygame.Surface:
-        """Return the surface cached under ``key``. If absent, create it with ``make`` and cache it."""
+    def find_or_create_surface(
+        self, key: Hashable, create_surface: Callable[[], pygame.Surface]
+    ) -> pygame.Surface:
+        """Return the surface cached under ``key``. If absent, create it with ``create_surface`` and cache it."""
         key = (self._drawn_for, key)
         surface = self._cache.get(key)
         if surface is None:
-            surface = self._cache[key] = make()
+            surface = self._cache[key] = create_surface()
             self.on_surface_created()
             self._bytes += surface.get_width() * surface.get_height() * 4
             while self._bytes > self.cache_bytes_max and len(self._cache) > 1:
@@ -131,27 +137,29 @@ class Painter:
             self._cache.move_to_end(key)
         return surface
 
-    def cache_result(self, name: Hashable, key: tuple[object, ...], make: Callable[[], _T]) -> _T:
-        """Return the value cached under ``name``, or make and cache it if its ``key`` has changed.
+    def cache_result(
+        self, cache_name: Hashable, validity_key: tuple[object, ...], compute_value: Callable[[], _T]
+    ) -> _T:
+        """Return the value cached under ``cache_name``, or make and cache it if its ``validity_key`` has changed.
 
         The key contains every object on which the value depends. Unlike the keys of :meth:`find_or_create_surface`, it
         need not be hashable: keys are compared, which is fast if they have the same objects.
         """
-        remembered = self._remembered.get(name)
-        if remembered is None or remembered[0] != key:
-            remembered = self._remembered[name] = (key, make())
+        remembered = self._remembered.get(cache_name)
+        if remembered is None or remembered[0] != validity_key:
+            remembered = self._remembered[cache_name] = (validity_key, compute_value())
             if len(self._remembered) > _CACHED_VALUES_MAX:
                 self._remembered.popitem(last=False)
         return cast(_T, remembered[1])
 
     def draw_cached_rect(
-        self, name: Hashable, key: tuple[object, ...], rect: Rect, draw: Callable[[], None]
+        self, cache_name: Hashable, validity_key: tuple[object, ...], rect: Rect, draw: Callable[[], None]
     ) -> None:
-        """Call ``draw`` to draw in a rectangle, and cache the resulting pixels of the rectangle under ``name``.
+        """Call ``draw`` to draw in a rectangle, and cache the resulting pixels of the rectangle under ``cache_name``.
 
-        While ``key`` is unchanged, later calls copy the cached pixels instead. The key must contain every object on
-        which these pixels depend, also objects that were drawn in the rectangle before. If the painter's surface may
-        be transparent, nothing is cached.
+        While ``validity_key`` is unchanged, later calls copy the cached pixels instead. The key must contain every
+        object on which these pixels depend, also objects that were drawn in the rectangle before. If the painter's
+        surface may be transparent, nothing is cached.
         """
         if self.surface.get_flags() & pygame.SRCALPHA:
             draw()
@@ -163,7 +171,7 @@ class Painter:
             return surface.subsurface(box).copy()
 
         drawn = self.cache_result(
-            name, (*key, surface.get_size(), surface.get_masks(), box, self.scale), copy_drawn
+            cache_name, (*validity_key, surface.get_size(), surface.get_masks(), box, self.scale), copy_drawn
         )
         surface.blit(drawn, box)
 
@@ -182,9 +190,9 @@ class Painter:
         self._pictures = {} if game is None else game.art.pictures
         self._drawn_for = game.digest if game is not None and self._pictures else ""
 
-    def render_symbol(self, symbol: str, name: str, size: tuple[int, int]) -> pygame.Surface:
+    def render_symbol(self, symbol: str, fallback_text: str, size: tuple[int, int]) -> pygame.Surface:
         """Return a symbol of the current game, ``size`` pixels large; see :func:`draw_symbol`."""
-        return draw_symbol(symbol, name, size, self._pictures)
+        return draw_symbol(symbol, fallback_text, size, self._pictures)
 
     def resolve_paint(self, paint: Paint | str) -> Paint:
         """Return the theme's colour if the paint is a colour name; otherwise return the paint itself."""
@@ -256,11 +264,11 @@ class Painter:
             / self.scale
         )
 
-    def _fit_font_pixels(self, text: str, style: TextStyle, width: float | None) -> int:
-        """Return the largest font size in pixels at which the text fits in ``width`` units, at most the style's."""
+    def _fit_font_pixels(self, text: str, style: TextStyle, width_max: float | None) -> int:
+        """Return the largest font size in pixels at which the text fits in ``width_max`` units, at most the style's."""
         pixels = self.scale_length(self.theme.sizes[style.size_name])
-        if width is not None:
-            most_pixels = self.scale_length(width)
+        if width_max is not None:
+            most_pixels = self.scale_length(width_max)
             while (
                 pixels > _LETTER_PIXELS_MIN
                 and self._measure_line(style.font_face, pixels, text) > most_pixels
@@ -268,14 +276,14 @@ class Painter:
                 pixels -= max(1, pixels // 24)
         return pixels
 
-    def render_text(self, text: str, style: TextStyle, width: float | None = None) -> pygame.Surface:
-        """Return the text drawn on a premultiplied surface, made smaller to fit in ``width`` units.
+    def render_text(self, text: str, style: TextStyle, width_max: float | None = None) -> pygame.Surface:
+        """Return the text drawn on a premultiplied surface, made smaller to fit in ``width_max`` units.
 
         The middle of the surface's height is the middle of the capital letters.
         """
 
         def render_words() -> pygame.Surface:
-            pixels = self._fit_font_pixels(text, style, width)
+            pixels = self._fit_font_pixels(text, style, width_max)
             paint = self.resolve_paint(style.paint)
             line = self._render_line(style.font_face, pixels, text)
             mask = _centre_line_on_capitals(self.find_font(style.font_face, pixels), text, line)
@@ -301,27 +309,27 @@ class Painter:
             return surface
 
         return self.find_or_create_surface(
-            ("words", text, style, None if width is None else self.scale_length(width), self.scale),
+            ("words", text, style, None if width_max is None else self.scale_length(width_max), self.scale),
             render_words,
         )
 
     def draw_text(
         self,
         text: str,
-        at: tuple[float, float],
+        anchor: tuple[float, float],
         style: TextStyle,
         *,
         align: TextAlignment = "centre",
-        width: float | None = None,
+        width_max: float | None = None,
         alpha: float = 1.0,
     ) -> pygame.Rect:
         """Draw one line of text; return the rectangle that it covers, in pixels.
 
-        ``at`` is the middle of its height and, depending on ``align``, its left end, centre or right end. ``width`` is
-        the greatest width in layout units: a longer text is drawn smaller.
+        ``anchor`` is the middle of its height and, depending on ``align``, its left end, centre or right end.
+        ``width_max`` is the greatest width in layout units: a longer text is drawn smaller.
         """
-        surface = self.render_text(text, style, width)
-        x, y = self.scale_length(at[0]), self.scale_length(at[1])
+        surface = self.render_text(text, style, width_max)
+        x, y = self.scale_length(anchor[0]), self.scale_length(anchor[1])
         left = {"left": x, "centre": x - surface.get_width() // 2, "right": x - surface.get_width()}[align]
         text_box = pygame.Rect((left, y - surface.get_height() // 2), surface.get_size())
         self.draw_surface(surface, text_box.topleft, alpha)
@@ -350,11 +358,11 @@ class Painter:
             if len(lines) > 1 and len(lines) * height <= h + 1:
                 for i, line in enumerate(lines):
                     middle = y + h / 2 + (i - (len(lines) - 1) / 2) * height
-                    self.draw_text(line, (at, middle), small_style, align=align, width=w)
+                    self.draw_text(line, (at, middle), small_style, align=align, width_max=w)
                 return
             if len(lines) == 1:
                 break
-        self.draw_text(text, (at, y + h / 2), style, align=align, width=w)
+        self.draw_text(text, (at, y + h / 2), style, align=align, width_max=w)
 
     def write_paragraph(
         self, text: str, rect: Rect, style: TextStyle, *, align: TextAlignment = "left", leading: float = 1.3
@@ -417,32 +425,32 @@ class Painter:
         return lines
 
     # ------------------------------------------------------------------ pictures
-    def draw_surface(self, surface: pygame.Surface, at: tuple[int, int], alpha: float = 1.0) -> None:
+    def draw_surface(self, surface: pygame.Surface, top_left: tuple[int, int], alpha: float = 1.0) -> None:
         """Draw a premultiplied surface at a position in pixels, with its opacity multiplied by ``alpha`` (0 to 1)."""
         if alpha >= 0.996:
-            self.surface.blit(surface, at, special_flags=PREMULTIPLIED_BLEND_MODE)
+            self.surface.blit(surface, top_left, special_flags=PREMULTIPLIED_BLEND_MODE)
         elif alpha > 0.004:
             level = round(alpha * 255)
             fainter = surface.copy()
             fainter.fill((level, level, level, level), special_flags=pygame.BLEND_RGBA_MULT)
-            self.surface.blit(fainter, at, special_flags=PREMULTIPLIED_BLEND_MODE)
+            self.surface.blit(fainter, top_left, special_flags=PREMULTIPLIED_BLEND_MODE)
 
     def draw_cached_picture(
         self,
         key: Hashable,
         rect: Rect,
-        make: Callable[[tuple[int, int]], pygame.Surface],
+        create_picture: Callable[[tuple[int, int]], pygame.Surface],
         *,
         alpha: float = 1.0,
     ) -> None:
         """Draw a picture in a rectangle, cached under ``key``.
 
-        If it is not cached yet, ``make`` draws it; its argument is the size in pixels.
+        If it is not cached yet, ``create_picture`` draws it; its argument is the size in pixels.
         """
         box = self.scale_rect(rect)
         if box.width > 0 and box.height > 0:
             self.draw_surface(
-                self.find_or_create_surface(("art", key, box.size), lambda: make(box.size)),
+                self.find_or_create_surface(("art", key, box.size), lambda: create_picture(box.size)),
                 box.topleft,
                 alpha,
             )
@@ -451,12 +459,12 @@ class Painter:
         self,
         pieces: Iterable[tuple[Hashable, tuple[int, int]]],
         side: float,
-        make: Callable[[Hashable, tuple[int, int]], pygame.Surface],
+        create_picture: Callable[[Hashable, tuple[int, int]], pygame.Surface],
     ) -> None:
         """Draw many small square pictures of ``side`` layout units.
 
         ``pieces`` has the cache key of each picture, and its left and top in pixels. If a picture is not cached yet,
-        ``make`` draws it, from its key and its size in pixels.
+        ``create_picture`` draws it, from its key and its size in pixels.
         """
         size = (self.scale_length(side), self.scale_length(side))
         surfaces: dict[Hashable, pygame.Surface] = {}
@@ -465,7 +473,7 @@ class Painter:
             surface = surfaces.get(key)
             if surface is None:
                 surface = surfaces[key] = self.find_or_create_surface(
-                    ("art", key, size), partial(make, key, size)
+                    ("art", key, size), partial(create_picture, key, size)
                 )
             placed.append((surface, at))
         self.surface.fblits(placed, PREMULTIPLIED_BLEND_MODE)
@@ -509,15 +517,15 @@ class Painter:
         *,
         radius: float = 18,
         fill: Paint | str = "panel",
-        edge: Paint | str = "panel_edge",
-        line: float = 2,
+        edge_paint: Paint | str = "panel_edge",
+        edge_width: float = 2,
     ) -> None:
-        """Draw a panel filled with ``fill``, with rounded corners and an edge that is ``line`` layout units wide."""
-        self.fill_rounded_rect(rect, edge, radius)
+        """Draw a panel filled with ``fill``, with rounded corners and an edge of ``edge_width`` layout units."""
+        self.fill_rounded_rect(rect, edge_paint, radius)
         self.fill_rounded_rect(
-            (rect[0] + line, rect[1] + line, rect[2] - 2 * line, rect[3] - 2 * line),
+            (rect[0] + edge_width, rect[1] + edge_width, rect[2] - 2 * edge_width, rect[3] - 2 * edge_width),
             fill,
-            max(0, radius - line),
+            max(0, radius - edge_width),
         )
 
 

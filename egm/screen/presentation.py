@@ -98,46 +98,46 @@ class PresentationTimeline:
         )
 
 
-def find_step_stage(show: OutcomePresentation, index: int) -> str:
+def find_step_stage(presentation: OutcomePresentation, index: int) -> str:
     """Return the name of the stage in which a step is played, such as the base game or a feature.
 
     Empty for a Keno draw.
     """
-    step = show.steps[index]
+    step = presentation.steps[index]
     return "" if isinstance(step, KenoStep) else step.stage
 
 
-def is_feature_step(show: OutcomePresentation, index: int) -> bool:
+def is_feature_step(presentation: OutcomePresentation, index: int) -> bool:
     """Return whether a step of a presentation belongs to a feature: its stage differs from that of the first step.
 
     Double-up is not a feature.
     """
-    step, first = show.steps[index], show.steps[0]
+    step, first = presentation.steps[index], presentation.steps[0]
     if isinstance(step, KenoStep | GambleStep) or isinstance(first, KenoStep | GambleStep):
         return False
     return step.stage != first.stage
 
 
-def find_feature_steps(show: OutcomePresentation, index: int) -> range:
+def find_feature_steps(presentation: OutcomePresentation, index: int) -> range:
     """Return the indices of the adjacent steps with the same stage as step ``index``, which is included."""
-    stage, first, end_index = find_step_stage(show, index), index, index + 1
-    while first and find_step_stage(show, first - 1) == stage:
+    stage, first, end_index = find_step_stage(presentation, index), index, index + 1
+    while first and find_step_stage(presentation, first - 1) == stage:
         first -= 1
-    while end_index < len(show.steps) and find_step_stage(show, end_index) == stage:
+    while end_index < len(presentation.steps) and find_step_stage(presentation, end_index) == stage:
         end_index += 1
     return range(first, end_index)
 
 
 def compute_free_game_number_and_total(
-    show: OutcomePresentation, index: int, *, has_stopped: bool
+    presentation: OutcomePresentation, index: int, *, has_stopped: bool
 ) -> tuple[int, int]:
     """Return the number of a free game within its feature, from 1, and how many free games were awarded so far.
 
     The free game is step ``index``; ``has_stopped`` says whether its reels have stopped. Free games that a step awards
     by a retrigger are counted only after the reels of that step have stopped, so that they stay a surprise.
     """
-    steps, stage = show.outcome.display.get("steps") or (), find_step_stage(show, index)
-    step_indexes = [i for i in range(len(show.steps)) if find_step_stage(show, i) == stage]
+    steps, stage = presentation.outcome.display.get("steps") or (), find_step_stage(presentation, index)
+    step_indexes = [i for i in range(len(presentation.steps)) if find_step_stage(presentation, i) == stage]
     number = step_indexes.index(index) + 1
     awarded = sum(
         int(award["times"])
@@ -146,20 +146,20 @@ def compute_free_game_number_and_total(
         if award["kind"] == "stage" and award["name"] == stage
     )
     most_games = (
-        len(step_indexes) if show.is_complete else awarded
+        len(step_indexes) if presentation.is_complete else awarded
     )  # The game may limit the number of free games.
     return number, max(number, min(awarded, most_games))
 
 
-def has_feature_title_card(show: OutcomePresentation, index: int) -> bool:
+def has_feature_title_card(presentation: OutcomePresentation, index: int) -> bool:
     """Return whether a title card is shown before a step, because the step begins a feature.
 
     False if the title card was shown in an earlier part of the presentation.
     """
-    begins_stage = index > show.presented_step_count and find_step_stage(show, index - 1) != find_step_stage(
-        show, index
-    )
-    return begins_stage and is_feature_step(show, index)
+    begins_stage = index > presentation.presented_step_count and find_step_stage(
+        presentation, index - 1
+    ) != find_step_stage(presentation, index)
+    return begins_stage and is_feature_step(presentation, index)
 
 
 def find_anticipated_reel(step: Step, step_time: StepTimes, elapsed_seconds: float) -> int | None:
@@ -172,48 +172,53 @@ def find_anticipated_reel(step: Step, step_time: StepTimes, elapsed_seconds: flo
 
 @lru_cache(maxsize=4)
 def build_timeline(
-    show: OutcomePresentation, motion: MotionTimes, level: int, *, calm: bool = False
+    presentation: OutcomePresentation, motion: MotionTimes, celebration_level: int, *, calm: bool = False
 ) -> PresentationTimeline:
     """Return when the steps, the roll-up of the win and the whole presentation end.
 
     ``calm`` is the player's setting for reduced motion: reels then do not spin longer to build anticipation. The result
     is cached, because every frame needs it several times.
     """
-    steps = _build_step_times(replace(show, shortened_at=()), motion, 1.0, calm=calm)
+    steps = _build_step_times(replace(presentation, shortened_at=()), motion, 1.0, calm=calm)
     pace = (
         1.0
         if steps[-1].last_stop <= PRESENTATION_SECONDS_MAX
         else max(DURATION_FACTOR_MIN, PRESENTATION_SECONDS_MAX / steps[-1].last_stop)
     )
-    if pace < 1 or show.shortened_at:
-        steps = _build_step_times(show, motion, pace, calm=calm)
+    if pace < 1 or presentation.shortened_at:
+        steps = _build_step_times(presentation, motion, pace, calm=calm)
     spun = steps[-1].last_stop
-    grows = show.outcome.win_cents > show.presented_cents or bool(show.outcome.prizes)
-    length = 0.45 + motion.roll_up_seconds_per_level * level if grows else 0.0
-    rolled = min([spun + length, *(cut for cut in show.shortened_at if cut >= spun)])
-    return PresentationTimeline(tuple(steps), spun, rolled, rolled + motion.losing_result_seconds_min, level)
+    grows = presentation.outcome.win_cents > presentation.presented_cents or bool(presentation.outcome.prizes)
+    length = 0.45 + motion.roll_up_seconds_per_level * celebration_level if grows else 0.0
+    rolled = min([spun + length, *(cut for cut in presentation.shortened_at if cut >= spun)])
+    return PresentationTimeline(
+        tuple(steps), spun, rolled, rolled + motion.losing_result_seconds_min, celebration_level
+    )
 
 
 def _build_step_times(
-    show: OutcomePresentation, motion: MotionTimes, pace: float, *, calm: bool
+    presentation: OutcomePresentation, motion: MotionTimes, duration_factor: float, *, calm: bool
 ) -> list[StepTimes]:
     """Return the times of the steps of a presentation, one after the other.
 
-    All durations are multiplied by ``pace``; presses of PLAY shorten a step. Steps of earlier parts take no time.
+    All durations are multiplied by ``duration_factor``; presses of PLAY shorten a step. Steps of earlier parts take no
+    time.
     """
     steps: list[StepTimes] = []
     begin = 0.0
-    for index, step in enumerate(show.steps):
-        if index < show.presented_step_count:
+    for index, step in enumerate(presentation.steps):
+        if index < presentation.presented_step_count:
             steps.append(StepTimes(0.0, 0.0, (0.0,) * count_step_parts(step), 0.0, 0.0))
             continue
-        card = motion.title_card_seconds if has_feature_title_card(show, index) else 0.0
-        boxes_opened = show.boxes_opened if index == show.presented_step_count else 0
-        time = _scale_step_time(_build_step_time(step, card, motion, boxes_opened, calm=calm), pace, begin)
-        if index < len(show.steps) - 1:
+        card = motion.title_card_seconds if has_feature_title_card(presentation, index) else 0.0
+        boxes_opened = presentation.boxes_opened if index == presentation.presented_step_count else 0
+        time = _scale_step_time(
+            _build_step_time(step, card, motion, boxes_opened, calm=calm), duration_factor, begin
+        )
+        if index < len(presentation.steps) - 1:
             pause = motion.winning_line_seconds if step.credits else motion.losing_result_seconds_min
-            time = replace(time, end=time.last_stop + pause * pace)
-        for cut in show.shortened_at:
+            time = replace(time, end=time.last_stop + pause * duration_factor)
+        for cut in presentation.shortened_at:
             if time.title_card_begin <= cut < time.end:
                 time = _shorten_step(time, step, cut)
         steps.append(time)
@@ -221,11 +226,11 @@ def _build_step_times(
     return steps
 
 
-def _scale_step_time(step_time: StepTimes, pace: float, begin: float) -> StepTimes:
-    """Return the times of a step that starts at ``begin`` seconds, with all of its durations multiplied by ``pace``."""
-    stops = tuple(begin + stop * pace for stop in step_time.stops)
-    spun = begin + step_time.last_stop * pace
-    return StepTimes(begin, begin + step_time.begin * pace, stops, spun, spun)
+def _scale_step_time(step_time: StepTimes, duration_factor: float, begin: float) -> StepTimes:
+    """Return the times of a step that starts at ``begin``, with its durations multiplied by ``duration_factor``."""
+    stops = tuple(begin + stop * duration_factor for stop in step_time.stops)
+    spun = begin + step_time.last_stop * duration_factor
+    return StepTimes(begin, begin + step_time.begin * duration_factor, stops, spun, spun)
 
 
 def _shorten_step(step_time: StepTimes, step: Step, play_pressed_at: float) -> StepTimes:
@@ -263,13 +268,13 @@ def _shorten_step(step_time: StepTimes, step: Step, play_pressed_at: float) -> S
 
 
 def _move_step_earlier(
-    step_time: StepTimes, seconds: float, first: int, *, begin: float | None = None
+    step_time: StepTimes, seconds: float, first_part_index: int, *, begin: float | None = None
 ) -> StepTimes:
-    """Move the end of a step, and its parts from number ``first`` on, ``seconds`` earlier; return the step's new times.
+    """Move the end of a step, and its parts from ``first_part_index`` on, ``seconds`` earlier; return the new times.
 
     If ``begin`` is given, it is the new start of the movement.
     """
-    stops = tuple(stop if i < first else stop - seconds for i, stop in enumerate(step_time.stops))
+    stops = tuple(stop if i < first_part_index else stop - seconds for i, stop in enumerate(step_time.stops))
     return StepTimes(
         step_time.title_card_begin,
         step_time.begin if begin is None else begin,

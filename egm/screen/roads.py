@@ -89,28 +89,31 @@ def arrange_in_columns(marks: Sequence[MarkColour]) -> list[list[MarkColour]]:
 
 
 def count_most_and_least_frequent_signs(
-    results: Sequence[str], signs: Sequence[str], count: int
+    results: Sequence[str], signs: Sequence[str], sign_count_max: int
 ) -> tuple[list[ResultCount], list[ResultCount]]:
     """Return the most frequent and the least frequent signs, each with its number of occurrences.
 
-    A sign is a number of the wheel or a total of the dice; each list has ``count`` signs. A result may have several
-    signs, joined by ``-``. Signs of equal frequency keep the order of ``signs``.
+    A sign is a number of the wheel or a total of the dice; each list has ``sign_count_max`` signs. A result may have
+    several signs, joined by ``-``. Signs of equal frequency keep the order of ``signs``.
     """
     counts = Counter(part for result in results for part in result.split("-"))
     order = sorted(signs, key=lambda sign: -counts[sign])
     rare = sorted(signs, key=lambda sign: counts[sign])
-    return [(sign, counts[sign]) for sign in order[:count]], [(sign, counts[sign]) for sign in rare[:count]]
+    return [(sign, counts[sign]) for sign in order[:sign_count_max]], [
+        (sign, counts[sign]) for sign in rare[:sign_count_max]
+    ]
 
 
-def place_road_marks(lengths: Sequence[int]) -> list[list[GridCell]]:
+def place_road_marks(column_lengths: Sequence[int]) -> list[list[GridCell]]:
     """Return the position of each mark of a road, by column.
 
-    ``lengths`` are the numbers of marks of the columns. A column goes down as far as there is room, then to the right.
+    ``column_lengths`` are the numbers of marks of the columns. A column goes down as far as there is room, then to the
+    right.
     """
     occupied: set[GridCell] = set()
     positions_by_column: list[list[GridCell]] = []
     first = -1
-    for length in lengths:
+    for length in column_lengths:
         first = next(c for c in range(first + 1, first + 2 + len(occupied)) if (c, 0) not in occupied)
         column, row, has_turned = first, 0, False
         positions = []

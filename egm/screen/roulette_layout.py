@@ -178,23 +178,23 @@ def _find_pocket_centre(pocket: str) -> tuple[float, float] | None:
     return ((number - 1) // 3 + 0.5, 2 - (number - 1) % 3 + 0.5)
 
 
-def _find_zero_cell(pocket: str, zeros: Sequence[str]) -> tuple[float, float, float, float]:
+def _find_zero_cell(pocket: str, zero_pockets: Sequence[str]) -> tuple[float, float, float, float]:
     """Return the roulette cell (u, v, du, dv) of a zero. Several zeros divide the height of the layout."""
-    zero_index = list(zeros).index(pocket)
-    height = 3.0 / len(zeros)
+    zero_index = list(zero_pockets).index(pocket)
+    height = 3.0 / len(zero_pockets)
     return (-1.0, 3.0 - (zero_index + 1) * height, 1.0, height)
 
 
 def _place_inside_bet(
-    covers: Sequence[str], zeros: Sequence[str]
+    covered_pockets: Sequence[str], zero_pockets: Sequence[str]
 ) -> tuple[tuple[float, float, float, float], Point]:
     """Return the touch area (u, v, du, dv) of a roulette inside bet, and the point (u, v) where its chips lie.
 
-    ``covers`` are the pockets on which the bet wins.
+    ``covered_pockets`` are the pockets on which the bet wins.
     """
-    at = [place for place in map(_find_pocket_centre, covers) if place is not None]
-    if len(at) < len(covers):
-        return _place_zero_bet(covers, zeros, [v for _, v in at])
+    at = [place for place in map(_find_pocket_centre, covered_pockets) if place is not None]
+    if len(at) < len(covered_pockets):
+        return _place_zero_bet(covered_pockets, zero_pockets, [v for _, v in at])
     mean_u, mean_v = (sum(each) / len(at) for each in zip(*at, strict=True))
     if len(at) in {3, 6}:
         return (mean_u - 0.5, 0.0, 1.0, 3.0), (mean_u, 2.94)
@@ -204,25 +204,31 @@ def _place_inside_bet(
 
 
 def _place_zero_bet(
-    covers: Sequence[str], zeros: Sequence[str], rows: Sequence[float]
+    covered_pockets: Sequence[str], zero_pockets: Sequence[str], v_of_numbers: Sequence[float]
 ) -> tuple[tuple[float, float, float, float], Point]:
     """Return the touch area (u, v, du, dv) of a roulette bet on a zero, and the point (u, v) where its chips lie.
 
-    ``covers`` are the pockets on which the bet wins; ``rows`` has the ``v`` coordinate of each of these pockets that
-    is not a zero.
+    ``covered_pockets`` are the pockets on which the bet wins; ``v_of_numbers`` has the ``v`` coordinate of each of
+    these pockets that is not a zero.
     """
-    if not rows:
-        u, v, du, dv = _find_zero_cell(covers[0], zeros) if len(covers) == 1 else (-1.0, 0.75, 1.0, 1.5)
-        return (u, v, du, dv), (u + du / 2, v + dv * (0.8 if len(covers) == 1 else 0.5))
-    mean_v = sum(rows) / len(rows)
-    if len(covers) == 2:
-        _, low, _, height = _find_zero_cell(next(each for each in covers if each in zeros), zeros)
+    if not v_of_numbers:
+        u, v, du, dv = (
+            _find_zero_cell(covered_pockets[0], zero_pockets)
+            if len(covered_pockets) == 1
+            else (-1.0, 0.75, 1.0, 1.5)
+        )
+        return (u, v, du, dv), (u + du / 2, v + dv * (0.8 if len(covered_pockets) == 1 else 0.5))
+    mean_v = sum(v_of_numbers) / len(v_of_numbers)
+    if len(covered_pockets) == 2:
+        _, low, _, height = _find_zero_cell(
+            next(each for each in covered_pockets if each in zero_pockets), zero_pockets
+        )
         # Separates 0 and 2 from 00 and 2.
-        aside = 0.25 * (low + height / 2 - mean_v) if len(zeros) > 1 else 0.0
+        aside = 0.25 * (low + height / 2 - mean_v) if len(zero_pockets) > 1 else 0.0
         return (-0.5, mean_v - 0.25, 1.0, 0.5), (0.0, mean_v + aside)
-    if len(covers) == 3:
+    if len(covered_pockets) == 3:
         return (-1.0, mean_v - 0.5, 1.0, 1.0), (0.0, mean_v)
-    return (-1.0, 0.0, 1.0, 3.0) if len(covers) > 4 else (-1.0, 2.0, 1.0, 1.0), (0.0, 2.94)
+    return (-1.0, 0.0, 1.0, 3.0) if len(covered_pockets) > 4 else (-1.0, 2.0, 1.0, 1.0), (0.0, 2.94)
 
 
 def _place_column_bet(spot: BetSpot) -> tuple[float, float, float, float] | None:
@@ -290,11 +296,12 @@ def _lay_out_roulette(table: TableGameData, chips: ChipsOnTable, layout: Layout)
     return FeltLayout(tuple(cells), tuple(touches), tuple(chips_at))
 
 
-def _lay_out_number_cells(grid: _StreetGrid, zeros: Sequence[str]) -> list[FeltCell]:
+def _lay_out_number_cells(grid: _StreetGrid, zero_pockets: Sequence[str]) -> list[FeltCell]:
     """Return the cells of the zeros and numbers that the grid of streets shows."""
-    shown_zeros = zeros if grid.first_street < 0 else ()
+    shown_zeros = zero_pockets if grid.first_street < 0 else ()
     cells = [
-        FeltCell(grid.find_rect(*_find_zero_cell(pocket, zeros)), pocket=pocket) for pocket in shown_zeros
+        FeltCell(grid.find_rect(*_find_zero_cell(pocket, zero_pockets)), pocket=pocket)
+        for pocket in shown_zeros
     ]
     for number in range(1, 37):
         at = _find_pocket_centre(str(number))
@@ -303,40 +310,40 @@ def _lay_out_number_cells(grid: _StreetGrid, zeros: Sequence[str]) -> list[FeltC
     return cells
 
 
-def _list_zero_bets(table: TableGameData, zeros: Sequence[str], part: str) -> list[str]:
+def _list_zero_bets(table: TableGameData, zero_pockets: Sequence[str], open_part: str) -> list[str]:
     """Return the ids of the open group's splits and streets with a zero, if the wheel has several zeros.
 
-    ``part`` is the id of the open group. The touch areas of these bets share the zeros' cells. Empty on a wheel with
-    one zero.
+    ``open_part`` is the id of the open group. The touch areas of these bets share the zeros' cells. Empty on a wheel
+    with one zero.
     """
     spots = [
         spot
         for spot in table.spots.values()
-        if spot.group == part
+        if spot.group == open_part
         and len(spot.covered_pockets) in {2, 3}
-        and set(spot.covered_pockets) & set(zeros)
+        and set(spot.covered_pockets) & set(zero_pockets)
     ]
-    across = sorted(spots, key=lambda spot: _place_inside_bet(spot.covered_pockets, zeros)[1][1])
-    return [spot.id for spot in across] if len(zeros) > 1 else []
+    across = sorted(spots, key=lambda spot: _place_inside_bet(spot.covered_pockets, zero_pockets)[1][1])
+    return [spot.id for spot in across] if len(zero_pockets) > 1 else []
 
 
 def _lay_out_inside_bets(
-    table: TableGameData, grid: _StreetGrid, zeros: Sequence[str], part: str
+    table: TableGameData, grid: _StreetGrid, zero_pockets: Sequence[str], open_part: str
 ) -> tuple[list[tuple[Rect, Action]], list[tuple[str, Point]]]:
     """Return the touch areas of the inside bets of the open kind, and the chip points of all inside bets by id."""
     touches: list[tuple[Rect, Action]] = []
     chips_at: list[tuple[str, Point]] = []
     last = grid.first_street + grid.street_count
-    shared = _list_zero_bets(table, zeros, part)
+    shared = _list_zero_bets(table, zero_pockets, open_part)
     for spot in table.spots.values():
         if not is_inside_bet(spot):
             continue
-        (u, v, du, dv), point = _place_inside_bet(spot.covered_pockets, zeros)
+        (u, v, du, dv), point = _place_inside_bet(spot.covered_pockets, zero_pockets)
         if spot.id in shared:
             u, v, dv = -1.0, 3.0 * shared.index(spot.id) / len(shared), 3.0 / len(shared)
         if grid.has_street(point[0]):
             chips_at.append((spot.id, grid.find_point(*point)))
-            if spot.group == part and grid.first_street <= u and u + du <= last:
+            if spot.group == open_part and grid.first_street <= u and u + du <= last:
                 touches.append((grid.find_rect(u, v, du, dv), Action("spot", spot.id)))
     return touches, chips_at
 
@@ -347,7 +354,7 @@ def _find_chip_corner(rect: Rect) -> Point:
     return (x + w - 14, y + h - 14)
 
 
-def _lay_out_outside_bets(table: TableGameData, grid: _StreetGrid, part: str) -> FeltLayout:
+def _lay_out_outside_bets(table: TableGameData, grid: _StreetGrid, open_part: str) -> FeltLayout:
     """Return the layout of the outside bets, beside and below the number cells of a roulette layout."""
     cells: list[FeltCell] = []
     touches: list[tuple[Rect, Action]] = []
@@ -355,7 +362,7 @@ def _lay_out_outside_bets(table: TableGameData, grid: _StreetGrid, part: str) ->
     x, y, _, h = grid.rect
     unit = grid.rect[2] / grid.street_count
     doubles = any(
-        table.spots[a].group == part and len(table.spots[a].covered_pockets) == _DOUBLE_BET_POCKET_COUNT
+        table.spots[a].group == open_part and len(table.spots[a].covered_pockets) == _DOUBLE_BET_POCKET_COUNT
         for a in table.spots
     )
     for spot in table.spots.values():
@@ -377,7 +384,7 @@ def _lay_out_outside_bets(table: TableGameData, grid: _StreetGrid, part: str) ->
         if not double:
             cells.append(FeltCell(rect, spot=spot.id))
         is_open = double == doubles or len(spot.covered_pockets) == 18
-        if is_open and (not double or spot.group == part):
+        if is_open and (not double or spot.group == open_part):
             touches.append((rect, Action("spot", spot.id)))
     return FeltLayout(tuple(cells), tuple(touches), tuple(at))
 

@@ -75,7 +75,9 @@ def update_input_for_page(page_input: ServicePageInput, page: ServicePage | None
     return ServicePageInput(page.id, page.prompt.value if page.prompt is not None else "", sheets=sheets)
 
 
-def append_character(page_input: ServicePageInput, page: ServicePage, char: str) -> ServicePageInput:
+def append_character(
+    page_input: ServicePageInput, page: ServicePage, typed_character: str
+) -> ServicePageInput:
     """Append one character to the text typed on the page.
 
     Return the input unchanged if the page's prompt does not accept the character or the text is full.
@@ -83,13 +85,13 @@ def append_character(page_input: ServicePageInput, page: ServicePage, char: str)
     prompt = page.prompt
     if prompt is None or prompt.kind == "choice" or len(page_input.typed_text) >= prompt.length_max:
         return page_input
-    char = char.upper() if prompt.kind == "serial" else char
+    typed_character = typed_character.upper() if prompt.kind == "serial" else typed_character
     if (
         prompt.kind in _PERMITTED_CHARACTERS_BY_PROMPT_KIND
-        and char not in _PERMITTED_CHARACTERS_BY_PROMPT_KIND[prompt.kind]
+        and typed_character not in _PERMITTED_CHARACTERS_BY_PROMPT_KIND[prompt.kind]
     ):
         return page_input
-    text = page_input.typed_text + char
+    text = page_input.typed_text + typed_character
     searched_input = (
         replace(page_input, sheets=(*page_input.sheets[:-1], 0)) if prompt.kind == "find" else page_input
     )
@@ -99,37 +101,41 @@ def append_character(page_input: ServicePageInput, page: ServicePage, char: str)
 
 
 def apply_page_action(
-    page_input: ServicePageInput, page: ServicePage, name: str, value: Any, now: float = 0.0
+    page_input: ServicePageInput, page: ServicePage, action_name: str, action_value: Any, now: float = 0.0
 ) -> tuple[ServicePageInput, tuple[Intent, ...]]:
     """Apply a touch or a key to a service page.
 
     Return the new input, and the requests to the machine that answer the page.
     """
-    if name == "enter" and page.prompt is not None and page.prompt.kind == "find":
+    if action_name == "enter" and page.prompt is not None and page.prompt.kind == "find":
         return page_input, ()
-    if name == "enter" and page.prompt is not None:
+    if action_name == "enter" and page.prompt is not None:
         text = "" if page.prompt.kind == "pin" else page_input.typed_text
-        answer = str(value) if value is not None else page_input.typed_text
+        answer = str(action_value) if action_value is not None else page_input.typed_text
         return replace(page_input, typed_text=text), _build_answer(page, "enter", answer)
-    if name == "felt":
-        felt = (*page_input.calibration_touches, value)
+    if action_name == "felt":
+        felt = (*page_input.calibration_touches, action_value)
         if len(felt) < len(CALIBRATION_CROSSES):
             return replace(page_input, calibration_touches=felt), ()
         answer = " ".join(str(number) for place in felt for number in place)
         return replace(page_input, calibration_touches=()), _build_answer(page, "crosses", answer)
-    if name == "answer":
+    if action_name == "answer":
         asks = page.prompt is not None and page.prompt.kind != "find"
-        return page_input, _build_answer(page, str(value), page_input.typed_text if asks else None)
+        return page_input, _build_answer(page, str(action_value), page_input.typed_text if asks else None)
     changes: dict[str, Callable[[], ServicePageInput]] = {
-        "type": lambda: append_character(page_input, page, str(value)),
+        "type": lambda: append_character(page_input, page, str(action_value)),
         "erase": lambda: replace(page_input, typed_text=page_input.typed_text[:-1]),
         "clear": lambda: replace(page_input, typed_text=""),
         "shift": lambda: replace(page_input, is_shift_on=not page_input.is_shift_on),
-        "rows": lambda: replace(page_input, sheets=(*page_input.sheets[:-1], page_input.sheet + int(value))),
-        "tone": lambda: replace(page_input, playing_tone=str(value), tone_played_at=now),
-        "target": lambda: replace(page_input, touched_targets=page_input.touched_targets ^ {int(value)}),
+        "rows": lambda: replace(
+            page_input, sheets=(*page_input.sheets[:-1], page_input.sheet + int(action_value))
+        ),
+        "tone": lambda: replace(page_input, playing_tone=str(action_value), tone_played_at=now),
+        "target": lambda: replace(
+            page_input, touched_targets=page_input.touched_targets ^ {int(action_value)}
+        ),
     }
-    return changes.get(name, lambda: page_input)(), ()
+    return changes.get(action_name, lambda: page_input)(), ()
 
 
 def _build_answer(page: ServicePage, action: str, text: str | None) -> tuple[Intent, ...]:

@@ -180,14 +180,14 @@ def _should_have_row_title(spots: Sequence[BetSpot]) -> bool:
 
 
 def arrange_spots_in_rows(
-    spots: Iterable[BetSpot], width: float, touch_size_min: float, row_limit: int
+    spots: Iterable[BetSpot], width: float, touch_size_min: float, spots_per_row_max: int
 ) -> list[SpotRow]:
-    """Return bet spots in rows of at most ``row_limit`` spots.
+    """Return bet spots in rows of at most ``spots_per_row_max`` spots.
 
     A row is at most ``width`` wide, and each spot in it at least ``touch_size_min``. Spots with a title get rows of
     their own; spots of other kinds share a row if they fit.
     """
-    room = min(row_limit, int(width // max(touch_size_min, _SPOT_WIDTH_MIN)))
+    room = min(spots_per_row_max, int(width // max(touch_size_min, _SPOT_WIDTH_MIN)))
     kinds: dict[str, list[BetSpot]] = {}
     for spot in spots:
         kinds.setdefault(_ODDS_SUFFIX_PATTERN.sub("", spot.group), []).append(spot)
@@ -213,9 +213,9 @@ def arrange_spots_in_rows(
     return rows
 
 
-def _divide_into_rows(spots: Sequence[BetSpot], room: int) -> list[tuple[BetSpot, ...]]:
-    """Divide bet spots into as few rows as possible, of similar length; a row has at most ``room`` spots."""
-    row_length = -(-len(spots) // -(-len(spots) // room))
+def _divide_into_rows(spots: Sequence[BetSpot], spots_per_row_max: int) -> list[tuple[BetSpot, ...]]:
+    """Divide bet spots into as few rows as possible, of similar length, each of at most ``spots_per_row_max``."""
+    row_length = -(-len(spots) // -(-len(spots) // spots_per_row_max))
     return [tuple(spots[i : i + row_length]) for i in range(0, len(spots), row_length)]
 
 
@@ -239,14 +239,14 @@ def lay_out_pages(table: TableGameData, layout: Layout) -> list[list[SpotRow]]:
 
 @lru_cache(maxsize=64)
 def _divide_into_pages(
-    table: TableGameData, room: tuple[float, float], touch_size_min: float, tabs_height: float
+    table: TableGameData, size_max: tuple[float, float], touch_size_min: float, tabs_height: float
 ) -> list[list[SpotRow]]:
     """Return the rows of bet spots on each page.
 
-    ``room`` is the width and height of the layout. If there are several pages, ``tabs_height`` is subtracted from the
-    height for the tabs that change the page.
+    ``size_max`` is the width and height of the layout. If there are several pages, ``tabs_height`` is subtracted from
+    the height for the tabs that change the page.
     """
-    (w, h), least_height = room, max(touch_size_min, _ROW_HEIGHT_MIN_USUAL_MAX[0])
+    (w, h), least_height = size_max, max(touch_size_min, _ROW_HEIGHT_MIN_USUAL_MAX[0])
     spots = table.spots.values()
     for row_limit in range(
         _TITLED_SPOTS_MIN, _SPOTS_PER_ROW_MAX + 1

@@ -120,26 +120,26 @@ Step = ReelSpin | HoldStep | PickStep | WheelStep | KenoStep | GambleStep | Tabl
 
 
 def read_steps(
-    fields: Mapping[str, ReelField],
+    fields_by_stage: Mapping[str, ReelField],
     display: Mapping[str, Any],
     cues: Sequence[DisplayData] = (),
     settlements: Sequence[DisplayData] = (),
     *,
-    continues: bool = False,
+    is_continued: bool = False,
 ) -> tuple[Step, ...]:
     """Return every step of an outcome in order, at least one. Raises :class:`OutcomeError`.
 
-    ``continues`` says that earlier steps of the same table round were already presented.
+    ``is_continued`` says that earlier steps of the same table round were already presented.
     """
     try:
         if display.get("kind") == "table":
-            shown_cues = tuple(cues) if cues or continues else tuple(_build_default_cues(display))
+            shown_cues = tuple(cues) if cues or is_continued else tuple(_build_default_cues(display))
             return (_read_table_step(display, shown_cues, tuple(settlements)),)
         if "draws" in display:
             draws = display["draws"]
             steps: list[Step] = [_read_keno_step(draw, len(draws)) for draw in draws]
         else:
-            steps = [_read_step(fields, step) for step in display.get("steps") or [display]]
+            steps = [_read_step(fields_by_stage, step) for step in display.get("steps") or [display]]
             steps += _read_gamble_steps(display.get("double_up", ()))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise OutcomeError(f"display: {error!r}") from error
@@ -175,35 +175,35 @@ def _build_default_cues(display: DisplayData) -> list[DisplayData]:
     ]
 
 
-def _read_step(fields: Mapping[str, ReelField], data: Mapping[str, Any]) -> Step:
+def _read_step(fields_by_stage: Mapping[str, ReelField], step_data: Mapping[str, Any]) -> Step:
     """Return one step from an outcome's display data. The keys of the data determine the kind of step."""
-    stage, credits_ = str(data.get("stage", "base")), int(data.get("credits", 0))
-    times = int(data.get("level", 1)) * int(data.get("multiplier", 1))
-    if "spins" in data:
+    stage, credits_ = str(step_data.get("stage", "base")), int(step_data.get("credits", 0))
+    times = int(step_data.get("level", 1)) * int(step_data.get("multiplier", 1))
+    if "spins" in step_data:
         return HoldStep(
             stage,
-            _read_awards(data["coins"], times),
-            tuple(tuple(None if c is None else int(c) for c in spin["cells"]) for spin in data["spins"]),
-            tuple(int(spin["left"]) for spin in data["spins"]),
+            _read_awards(step_data["coins"], times),
+            tuple(tuple(None if c is None else int(c) for c in spin["cells"]) for spin in step_data["spins"]),
+            tuple(int(spin["left"]) for spin in step_data["spins"]),
             credits_,
         )
-    if "opened" in data:
-        opened_boxes = tuple((int(box["box"]), _read_award(box, times)) for box in data["opened"])
-        return PickStep(stage, int(data["boxes"]), opened_boxes, credits_)
-    if "parts" in data:
-        parts = _read_awards(data["parts"], times if "level" in data else 1)
-        part = int(data["part"])
+    if "opened" in step_data:
+        opened_boxes = tuple((int(box["box"]), _read_award(box, times)) for box in step_data["opened"])
+        return PickStep(stage, int(step_data["boxes"]), opened_boxes, credits_)
+    if "parts" in step_data:
+        parts = _read_awards(step_data["parts"], times if "level" in step_data else 1)
+        part = int(step_data["part"])
         if not 0 <= part < len(parts):
             raise OutcomeError(f"display: part {part} of a wheel of {len(parts)}")
         return WheelStep(stage, parts, part, credits_)
-    if stage not in fields:
-        raise OutcomeError(f"display: stage {stage!r} is not one of {sorted(fields)}")
-    return read_reel_spin(fields[stage], data)
+    if stage not in fields_by_stage:
+        raise OutcomeError(f"display: stage {stage!r} is not one of {sorted(fields_by_stage)}")
+    return read_reel_spin(fields_by_stage[stage], step_data)
 
 
-def _read_gamble_steps(data: Any) -> list[Step]:
+def _read_gamble_steps(rounds_data: Any) -> list[Step]:
     """Return the double-up rounds in an outcome's display data, each with the cards of the rounds before it."""
-    rounds = [(str(r["called"]), str(r["shown"]), int(r["credits"])) for r in data]
+    rounds = [(str(r["called"]), str(r["shown"]), int(r["credits"])) for r in rounds_data]
     cards = tuple(shown for _, shown, _ in rounds)
     return [
         GambleStep("double_up", called, shown, credits_, cards[:i])
@@ -211,22 +211,22 @@ def _read_gamble_steps(data: Any) -> list[Step]:
     ]
 
 
-def _read_awards(data: Any, times: int) -> tuple[BonusAward, ...]:
-    """Return the awards of a feature's coins, boxes or segments, their published pays multiplied by ``times``."""
-    return tuple(_read_award(entry, times) for entry in data)
+def _read_awards(awards_data: Any, pay_factor: int) -> tuple[BonusAward, ...]:
+    """Return the awards of a feature's coins, boxes or segments, their published pays multiplied by ``pay_factor``."""
+    return tuple(_read_award(entry, pay_factor) for entry in awards_data)
 
 
-def _read_award(data: Mapping[str, Any], times: int) -> BonusAward:
-    """Return the award of one coin, box or segment, its published pay multiplied by ``times`` for the bet made."""
-    return BonusAward(str(data["item"]), int(data["credits"]) * times)
+def _read_award(award_data: Mapping[str, Any], pay_factor: int) -> BonusAward:
+    """Return the award of one coin, box or segment, its published pay multiplied by ``pay_factor`` for the bet made."""
+    return BonusAward(str(award_data["item"]), int(award_data["credits"]) * pay_factor)
 
 
-def _read_keno_step(data: Mapping[str, Any], draws: int) -> KenoStep:
-    """Return one of the ticket's ``draws`` Keno draws, from an outcome's display data."""
+def _read_keno_step(draw_data: Mapping[str, Any], draw_count: int) -> KenoStep:
+    """Return one of the ticket's ``draw_count`` Keno draws, from an outcome's display data."""
     cards = tuple(
         KenoWayResult(tuple(map(int, way["numbers"])), tuple(map(int, way["hits"])), int(way["credits"]))
-        for way in data["ways"]
+        for way in draw_data["ways"]
     )
-    multipliers = tuple((str(name), int(times)) for name, times in data.get("multipliers", {}).items())
-    balls = tuple(map(int, data["balls"]))
-    return KenoStep(balls, cards, int(data["draw"]), draws, multipliers, int(data["credits"]))
+    multipliers = tuple((str(name), int(times)) for name, times in draw_data.get("multipliers", {}).items())
+    balls = tuple(map(int, draw_data["balls"]))
+    return KenoStep(balls, cards, int(draw_data["draw"]), draw_count, multipliers, int(draw_data["credits"]))

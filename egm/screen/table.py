@@ -328,10 +328,10 @@ class ChipsOnTable:
         """Return the total of the new bets in credits, without standing bets."""
         return sum(each for each in self.bets.values() if each > 0)
 
-    def with_bets(self, bets: BetsBySpot, touched: str = "") -> "ChipsOnTable":
+    def with_bets(self, bets: BetsBySpot, touched_spot: str = "") -> "ChipsOnTable":
         """Return the chips with ``bets`` instead of the present bets; an undo restores the present bets.
 
-        ``touched`` is the spot that the side panel then explains; if empty, it explains the same spot as before.
+        ``touched_spot`` is the spot that the side panel then explains; if empty, it explains the same spot as before.
         """
         laid_bets = {spot: each for spot, each in bets.items() if each}
         undo_history = (*self.undo_bets, self.bets)[-_UNDO_STEPS_MAX:]
@@ -339,7 +339,7 @@ class ChipsOnTable:
             self,
             bets=laid_bets,
             undo_bets=undo_history,
-            explained_spot=touched or self.explained_spot,
+            explained_spot=touched_spot or self.explained_spot,
             refusal_key="",
             must_report_clearing=False,
         )
@@ -464,12 +464,12 @@ def place_chips(
     chips: ChipsOnTable,
     spots: tuple[str, ...],
     limits: BetLimits,
-    times: BetsBySpot | None = None,
+    chips_by_spot: BetsBySpot | None = None,
 ) -> ChipsOnTable:
     """Return the chips after a touch of bet spots with the selected tool.
 
-    With the chip tool, either a chip is placed on all of ``spots``, or on none; ``times`` is the number of chips for
-    each spot, by default one. Other tools apply to the first of ``spots`` only.
+    With the chip tool, either a chip is placed on all of ``spots``, or on none; ``chips_by_spot`` is the number of
+    chips for each spot, by default one. Other tools apply to the first of ``spots`` only.
     """
     if chips.selected_tool == "ask":
         return replace(chips, explained_spot=spots[0], refusal_key="")
@@ -486,7 +486,11 @@ def place_chips(
             if not bets.get(each)
         }
         new_credits, reason = _add_chip(
-            table, spot, bets, find_chip_value(table, chips, limits) * (times or {}).get(name, 1), limits
+            table,
+            spot,
+            bets,
+            find_chip_value(table, chips, limits) * (chips_by_spot or {}).get(name, 1),
+            limits,
         )
         if reason:
             return replace(chips, explained_spot=name, refusal_key=reason)
@@ -552,12 +556,12 @@ def find_chip_value(table: TableGameData, chips: ChipsOnTable, limits: BetLimits
 
 
 def _add_chip(
-    table: TableGameData, spot: BetSpot, bets: BetsBySpot, value: int, limits: BetLimits
+    table: TableGameData, spot: BetSpot, bets: BetsBySpot, chip_credits: int, limits: BetLimits
 ) -> tuple[int, str]:
-    """Return the bet on a spot after a chip of ``value`` credits was added, and why no more can be added, or "".
+    """Return the bet on a spot after a chip of ``chip_credits`` was added, and why no more can be added, or "".
 
     The bet is raised to the spot's minimum, rounded up to its increment, and lowered to its maximum. If the spot has a
-    ``required_bet_divisor``, its bet follows from another bet, and ``value`` is ignored.
+    ``required_bet_divisor``, its bet follows from another bet, and ``chip_credits`` is ignored.
     """
     standing_credits, current_credits = limits.standing_bets.get(spot.id, 0), max(0, bets.get(spot.id, 0))
     reason, _ = find_reason_spot_is_closed(spot, bets, limits)
@@ -565,12 +569,12 @@ def _add_chip(
         return current_credits, reason
     spot = limits.apply_limits_to_spot(spot)
     if spot.required_bet_divisor is not None:
-        value = (
+        chip_credits = (
             _find_needed_bet(spot, bets, limits) // spot.required_bet_divisor
             - standing_credits
             - current_credits
         )
-    new_credits = max(standing_credits + current_credits + value, spot.bet_min) - standing_credits
+    new_credits = max(standing_credits + current_credits + chip_credits, spot.bet_min) - standing_credits
     new_credits = -(-new_credits // spot.bet_step) * spot.bet_step
     new_credits = min(
         new_credits, (limits.find_maximum(spot, bets) - standing_credits) // spot.bet_step * spot.bet_step
@@ -745,18 +749,21 @@ def request_bet(
 
 
 def apply_machine_answer(
-    table: TableGameData, chips: ChipsOnTable, snapshot: Snapshot, *, waits: bool
+    table: TableGameData, chips: ChipsOnTable, snapshot: Snapshot, *, is_request_pending: bool
 ) -> ChipsOnTable:
     """Return the chips after a snapshot from the machine.
 
     If the machine has answered the last bet request, or no request is pending, the chips show the machine's bet.
-    Otherwise the chips are unchanged. ``waits`` says that the request may not have reached the machine yet: a
-    snapshot with an older bet is then not taken for the machine's answer.
+    Otherwise the chips are unchanged. ``is_request_pending`` says that the request may not have reached the machine
+    yet: a snapshot with an older bet is then not taken for the machine's answer.
     """
     current = read_registered_bets(table, snapshot)
     is_bet_refused = any(notice.code.startswith("refused.bet") for notice in snapshot.notices)
     if chips.must_report_clearing or (
-        waits and chips.requested_bets is not None and current != chips.requested_bets and not is_bet_refused
+        is_request_pending
+        and chips.requested_bets is not None
+        and current != chips.requested_bets
+        and not is_bet_refused
     ):
         return chips
     if (

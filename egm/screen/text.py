@@ -37,10 +37,10 @@ class CatalogueError(Exception):
     """The error that a catalogue cannot be read or lacks a text; the message names the file and the key."""
 
 
-def flatten_catalogue(data: Mapping[str, object], prefix: str = "") -> dict[str, str]:
+def flatten_catalogue(nested_texts: Mapping[str, object], prefix: str = "") -> dict[str, str]:
     """Return the nested tables of a catalogue as one mapping whose keys are joined with dots."""
     texts: dict[str, str] = {}
-    for key, value in data.items():
+    for key, value in nested_texts.items():
         if isinstance(value, Mapping):
             texts |= flatten_catalogue(value, f"{prefix}{key}.")
         else:
@@ -163,15 +163,16 @@ class Texts:
         key = f"{section}.{code.replace('.', '_')}"
         return self.say(key) if self.has_text(key) else code
 
-    def format_page_text(self, words: PageText, money: Callable[[int], str]) -> str:
-        """Return a text of a service page in this language; ``money`` formats its amounts. Raises CatalogueError."""
-        value, values = words.value, words.values
+    def format_page_text(self, page_text: PageText, format_money: Callable[[int], str]) -> str:
+        """Return a text of a service page; ``format_money`` formats its amounts. Raises CatalogueError."""
+        value, values = page_text.value, page_text.values
         kinds: Mapping[str, Callable[[], str]] = {
             "say": lambda: self.format_text_by_count(
-                str(value), {**values, **_format_amounts(values, money), **self._format_percent_value(values)}
+                str(value),
+                {**values, **_format_amounts(values, format_money), **self._format_percent_value(values)},
             ),
             "code": lambda: self.format_code_text(str(values["of"]), str(value)),
-            "money": lambda: "  ".join(money(int(cents)) for cents in (value, *values.values())),
+            "money": lambda: "  ".join(format_money(int(cents)) for cents in (value, *values.values())),
             "number": lambda: self.number(int(value)),
             "moment": lambda: self.format_time(str(value)),
             "local": lambda: self.choose_translation(
@@ -179,11 +180,11 @@ class Texts:
             ),
             "list": lambda: str(value or "; ").join(self.say(str(key)) for key in values.values()),
         }
-        return kinds[words.kind]() if words.kind in kinds else str(value)
+        return kinds[page_text.kind]() if page_text.kind in kinds else str(value)
 
-    def format_decimal(self, figure: str) -> str:
+    def format_decimal(self, number_text: str) -> str:
         """Return a number such as ``12.5%`` without its percent sign, with the decimal mark of this language."""
-        plain = figure.rstrip("%").strip()
+        plain = number_text.rstrip("%").strip()
         return plain.replace(".", ",") if self.language == "fr" else plain
 
     def _format_percent_value(self, values: Mapping[str, int | str]) -> dict[str, str]:

@@ -116,18 +116,18 @@ class GameLook:
     """The animation of a great win: ``fountain``, ``rain``, ``burst`` or ``stream``."""
 
 
-def _read_look(name: str, data: Mapping[str, Any]) -> GameLook:
+def _read_look(look_name: str, look_data: Mapping[str, Any]) -> GameLook:
     """Return a look from its table in the theme file."""
-    sky, paper = ([parse_colour(c) for c in data[key]] for key in ("sky", "paper"))
+    sky, paper = ([parse_colour(c) for c in look_data[key]] for key in ("sky", "paper"))
     return GameLook(
-        name,
+        look_name,
         (sky[0], sky[1], sky[2]),
-        parse_colour(data["glow"]),
-        parse_colour(data["ray"]),
+        parse_colour(look_data["glow"]),
+        parse_colour(look_data["ray"]),
         (paper[0], paper[1], paper[2]),
-        str(data["rim"]),
-        parse_colour(data["accent"]),
-        str(data.get("cheer", "fountain")),
+        str(look_data["rim"]),
+        parse_colour(look_data["accent"]),
+        str(look_data.get("cheer", "fountain")),
     )
 
 
@@ -159,11 +159,11 @@ class Theme:
         names = sorted(self.looks)
         return self.looks[names[zlib.crc32(game_id.encode()) % len(names)]]
 
-    def colour(self, name: str) -> Colour:
+    def colour(self, colour_name: str) -> Colour:
         """Return a colour by its name in the theme. Raises :class:`ThemeError`."""
-        if name not in self.colours:
-            raise ThemeError(f"colours.{name}: the theme has no such colour")
-        return self.colours[name]
+        if colour_name not in self.colours:
+            raise ThemeError(f"colours.{colour_name}: the theme has no such colour")
+        return self.colours[colour_name]
 
     def find_celebration_level(self, win_credits: int, bet_credits: int) -> int:
         """Return the celebration level of a win: 0 (a loss, or less than the stake) to the last level."""

@@ -107,7 +107,7 @@ def draw_backdrop(stage: Stage, title: str) -> pygame.Surface:
         draw_marquee(replace(stage, layout=replace(layout, marquee=find_title_rect(layout))), surface, title)
         area = p.scale_rect((rect[0] - 30, rect[1] - 30, rect[2] + 60, rect[3] + 60))
         fill = (*mix_colours(look.background_colours[2], BLACK, 0.35)[:3], 255)
-        frame = draw_rim_panel(area.size, p.scale, p.theme, look, radius=40, rim=24, fill=fill)
+        frame = draw_rim_panel(area.size, p.scale, p.theme, look, radius=40, rim_width=24, fill_paint=fill)
         surface.blit(frame, area.topleft, special_flags=pygame.BLEND_PREMULTIPLIED)
         return surface.convert() if pygame.display.get_surface() else surface
 
@@ -192,7 +192,7 @@ def _draw_prizes(stage: Stage, rect: Rect) -> None:
     p = stage.painter
     heading, rows = _list_highest_prizes(stage)
     p.draw_text(
-        heading, (x + w / 2, y + 56), TextStyle("heavy", "title", stage.look.accent_colour), width=w - 80
+        heading, (x + w / 2, y + 56), TextStyle("heavy", "title", stage.look.accent_colour), width_max=w - 80
     )
     step = (h - 130) / max(1, len(rows))
     for i, row in enumerate(rows):
@@ -208,7 +208,7 @@ def _draw_prizes(stage: Stage, rect: Rect) -> None:
             room: Rect = (left, middle - step / 2 + 8, w * 0.56 - left + x, step - 16)
             p.draw_label(row.name_text, room, style, align="left", wrapped_size="small")
         amount = TextStyle("numbers", "marquee" if step > 96 else "title", "meter")
-        p.draw_text(row.pay_text, (x + w - 60, middle), amount, align="right", width=w * 0.34)
+        p.draw_text(row.pay_text, (x + w - 60, middle), amount, align="right", width_max=w * 0.34)
 
 
 def _draw_clock_and_identity(stage: Stage) -> None:
@@ -220,10 +220,10 @@ def _draw_clock_and_identity(stage: Stage) -> None:
     at = height - 38
     edge = (0, 0, 0, 160)
     style = TextStyle("text", "small", "text_dim", 1.5, edge)
-    stage.painter.draw_text(text, (40, at), style, align="left", width=width * 0.6)
+    stage.painter.draw_text(text, (40, at), style, align="left", width_max=width * 0.6)
     clock = stage.texts.format_time_of_day(stage.view.time_utc)
     style = TextStyle("strong", "lead", "text", 2, edge)
-    stage.painter.draw_text(clock, (width - 40, at), style, align="right", width=width * 0.3)
+    stage.painter.draw_text(clock, (width - 40, at), style, align="right", width_max=width * 0.3)
 
 
 def _draw_stop_reason(stage: Stage, scene: Scene) -> None:

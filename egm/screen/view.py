@@ -237,9 +237,11 @@ class View:
         """Return whether the drawer of simulated peripherals is open."""
         return self.drawer_opened_at is not None
 
-    def accepts_request(self, name: str) -> bool:
-        """Return whether the machine would accept the request ``name`` now. If so, the key of the request is lit."""
-        return self.is_machine_connected and self.snapshot is not None and name in self.snapshot.accepts
+    def accepts_request(self, request_name: str) -> bool:
+        """Return whether the machine would accept the named request now. If so, the key of the request is lit."""
+        return (
+            self.is_machine_connected and self.snapshot is not None and request_name in self.snapshot.accepts
+        )
 
 
 #: Seconds without a touch, a credit, a change of the bet or a game before the attract scene.

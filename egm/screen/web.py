@@ -87,15 +87,15 @@ def find_changed_bands(old_frame: bytes, new_frame: bytes, width: int, height: i
     return bands
 
 
-def encode_bands(surface: pygame.Surface, bands: list[tuple[int, int]]) -> bytes:
+def encode_bands(surface: pygame.Surface, row_bands: list[tuple[int, int]]) -> bytes:
     """Return the binary message that sends the given rows of a frame as JPEG pictures; ``page.html`` decodes it.
 
-    ``bands`` are pairs (first row, number of rows). The surface has the display's pixel format (32 bits, blue first).
-    pygame's own JPEG writer is not used because it leaks a file object for each picture.
+    ``row_bands`` are pairs (first row, number of rows). The surface has the display's pixel format (32 bits, blue
+    first). pygame's own JPEG writer is not used because it leaks a file object for each picture.
     """
     width, height = surface.get_size()
-    parts = [struct.pack(">HHH", width, height, len(bands))]
-    for top, rows in bands:
+    parts = [struct.pack(">HHH", width, height, len(row_bands))]
+    for top, rows in row_bands:
         file, piece = io.BytesIO(), surface.subsurface((0, top, width, rows))
         pixels = ("raw", "BGRX", surface.get_pitch(), 1)
         Image.frombuffer("RGB", (width, rows), piece.get_view("0"), *pixels).save(
@@ -148,13 +148,13 @@ class _SessionMessage(BaseModel):
     session: Annotated[str, Field(max_length=256)]
 
 
-def decode_browser_message(line: str | bytes) -> BrowserMessage:
+def decode_browser_message(message_text: str | bytes) -> BrowserMessage:
     """Return a decoded message from the browser.
 
     If any field is invalid, the whole message is treated as empty.
     """
     try:
-        message = _BrowserPageMessage.model_validate_json(line)
+        message = _BrowserPageMessage.model_validate_json(message_text)
     except ValueError:
         return BrowserMessage()
     did = (
@@ -170,23 +170,23 @@ def decode_browser_message(line: str | bytes) -> BrowserMessage:
     return BrowserMessage(message.shown, did, (int(width), int(height)), *density)
 
 
-def decode_session_message(line: str | bytes) -> str:
+def decode_session_message(message_text: str | bytes) -> str:
     """Return the session in the first message of a connection, or "" if the message has no valid session."""
     try:
-        return _SessionMessage.model_validate_json(line).session
+        return _SessionMessage.model_validate_json(message_text).session
     except ValueError:
         return ""
 
 
 def choose_fitting_layout(
-    room: tuple[int, int], *, portrait: bool, pixel_ratio: float = 1.0
+    window_size_pixels: tuple[int, int], *, portrait: bool, pixel_ratio: float = 1.0
 ) -> tuple[Layout, float]:
     """Return the layout for a browser window, and its scale in pixels per layout unit.
 
-    ``room`` is the window's size in pixels. The scale changes in steps, so that resizing a window seldom redraws
-    everything. ``pixel_ratio`` is the number of device pixels per CSS pixel; it is 3 on many telephones.
+    ``window_size_pixels`` is the window's size in pixels. The scale changes in steps, so that resizing a window seldom
+    redraws everything. ``pixel_ratio`` is the number of device pixels per CSS pixel; it is 3 on many telephones.
     """
-    width, height = (min(max(n, 1), 1 << 14) for n in room)
+    width, height = (min(max(n, 1), 1 << 14) for n in window_size_pixels)
     layout = PORTRAIT_LAYOUT if portrait or height > width else LANDSCAPE_LAYOUT
     if height > width and width / pixel_ratio <= _TELEPHONE_WIDTH_MAX_PIXELS:
         layout = build_telephone_layout(width, height)
@@ -231,7 +231,7 @@ class BrowserScreen:
         portrait: bool = False,
         scale: float = 2 / 3,
         address_file: Path | None = None,
-        make: type[Picture] = Picture,
+        picture_class: type[Picture] = Picture,
         sound_store: SoundStore | None = None,
         open_descriptors: tuple[int, int | None] | None = None,
     ) -> None:
@@ -243,14 +243,14 @@ class BrowserScreen:
         pygame.display.init()
         pygame.display.set_mode((8, 8))  # surfaces need a display's pixel format to convert to
         self._theme = theme
-        self._make = make
+        self._make = picture_class
         self._sound_store = sound_store or SoundStore()
         self._playing_loops: dict[str, str] = {}
         self._portrait = portrait
         self._words = ""
         self._fitted = (PORTRAIT_LAYOUT if portrait else LANDSCAPE_LAYOUT, scale)
         self._wanted = self._fitted
-        self.picture = make(theme, scale=scale, layout=self._fitted[0])
+        self.picture = picture_class(theme, scale=scale, layout=self._fitted[0])
         self._surface = pygame.Surface(self.picture.size_pixels).convert()
         self.can_be_closed = False
         self._lock = threading.Lock()
@@ -325,11 +325,11 @@ class BrowserScreen:
             self.bytes_sent += len(message)
         asyncio.run_coroutine_threadsafe(self._send_to_browser(viewer, message), self._loop)
 
-    def set_text(self, text: str) -> None:
+    def set_text(self, screen_reader_text: str) -> None:
         """Send the picture's text for screen readers to the page, if it has changed."""
-        if text != self._words:
-            self._words = text
-            self._queue_message(json.dumps({"words": text}))
+        if screen_reader_text != self._words:
+            self._words = screen_reader_text
+            self._queue_message(json.dumps({"words": screen_reader_text}))
 
     def play(self, cue: str, family: str, channel: str, level: float) -> None:
         """Play a sound in the browser. If no browser is connected, play nothing."""
@@ -477,12 +477,12 @@ class BrowserScreen:
             self._vouched = now
             self._access.is_authenticated(session)
 
-    def _handle_message(self, viewer: ServerConnection, line: str | bytes) -> None:
+    def _handle_message(self, viewer: ServerConnection, message_text: str | bytes) -> None:
         """Record what a message of the browser reports.
 
         Ignore the message if another browser has replaced this one.
         """
-        message = decode_browser_message(line)
+        message = decode_browser_message(message_text)
         with self._lock:
             if self._viewer is not viewer:
                 return

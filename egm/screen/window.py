@@ -59,8 +59,8 @@ class Window:
         top_screen: TopScreenProcess | None = None,
         ignores_touches: bool = False,
         title: str = "Open EGM",
-        display: int = 0,
-        make: type[Picture] = Picture,
+        display_index: int = 0,
+        picture_class: type[Picture] = Picture,
     ) -> None:
         """Open the display. Raises WindowError.
 
@@ -78,19 +78,21 @@ class Window:
             os.environ["SDL_VIDEO_MINIMIZE_ON_FOCUS_LOSS"] = "0"
         self.can_be_closed = False
         self._theme = theme
-        self._make = make
+        self._make = picture_class
         try:
             pygame.display.init()
             _refuse_invisible_video_driver()
             pygame.display.set_caption(title)
             if self._kiosk:
                 size, display_flags = (output.size, 0) if output else ((0, 0), pygame.FULLSCREEN)
-                self._display = pygame.display.set_mode(size, display_flags, display=0 if output else display)
+                self._display = pygame.display.set_mode(
+                    size, display_flags, display=0 if output else display_index
+                )
                 pygame.mouse.set_visible(output is None)
                 pygame.event.set_grab(True)
             else:
                 self._display = pygame.display.set_mode(
-                    self._choose_window_size(), pygame.RESIZABLE, display=display
+                    self._choose_window_size(), pygame.RESIZABLE, display=display_index
                 )
         except pygame.error as error:
             raise WindowError(f"no {'console' if output else 'window'} could be opened: {error}") from error
@@ -179,7 +181,7 @@ class Window:
         if self._top_screen is not None:
             self._top_screen.start_if_possible()
 
-    def set_text(self, text: str) -> None:
+    def set_text(self, screen_reader_text: str) -> None:
         """Do nothing: a window has no screen reader."""
 
     def close(self) -> None:

@@ -28,10 +28,10 @@ class WordPainter(TextPainter):
         super().__init__(theme, scale)
         self.words = []
 
-    def draw_text(self, text, at, style, *, align="centre", width=None, alpha=1.0):
+    def draw_text(self, text, at, style, *, align="centre", width_max=None, alpha=1.0):
         """Note a text. Return its box, which has its width and no height."""
         self.words.append(text)
-        return super().draw_text(text, at, style, align=align, width=width, alpha=alpha)
+        return super().draw_text(text, at, style, align=align, width_max=width_max, alpha=alpha)
 
     def render_text(self, text, style, width=None):
         """Return a clear line as wide as the text."""

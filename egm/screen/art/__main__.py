@@ -49,21 +49,21 @@ def main() -> None:
         sys.stdout.buffer.flush()
 
 
-def _draw_in_child_process(name: str, data: bytes, all_seconds: float) -> bytes:
+def _draw_in_child_process(picture_name: str, picture_file_bytes: bytes, total_seconds_max: float) -> bytes:
     """Draw one picture in a child process.
 
     Return a line feed and the pixels, or a line with the reason why it cannot be drawn. If drawing the earlier pictures
-    took more than ``all_seconds`` of processor time, do not draw this one, and return a line that says so.
+    took more than ``total_seconds_max`` of processor time, do not draw this one, and return a line that says so.
     """
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if usage.ru_utime + usage.ru_stime > all_seconds:
-        return f"the pictures before it took {all_seconds:g} s to draw".encode()
+    if usage.ru_utime + usage.ru_stime > total_seconds_max:
+        return f"the pictures before it took {total_seconds_max:g} s to draw".encode()
     readable, writable = os.pipe()
     child = os.fork()
     if not child:
         os.close(readable)
         with os.fdopen(writable, "wb") as pipe:
-            status = _draw(name, data, pipe)
+            status = _draw(picture_name, picture_file_bytes, pipe)
         os._exit(status)
     os.close(writable)
     with os.fdopen(readable, "rb") as output:
@@ -77,7 +77,7 @@ def _draw_in_child_process(name: str, data: bytes, all_seconds: float) -> bytes:
     return b"\n" + answer if not os.WEXITSTATUS(exit_status) else answer or b"ends its decoder"
 
 
-def _draw(name: str, data: bytes, output: IO[bytes]) -> int:
+def _draw(picture_name: str, picture_file_bytes: bytes, output: IO[bytes]) -> int:
     """Draw one picture with limited memory and time.
 
     Write its pixels, or the reason for a failure, to the descriptor ``output``. Return the exit status for the child
@@ -89,11 +89,13 @@ def _draw(name: str, data: bytes, output: IO[bytes]) -> int:
     resource.setrlimit(resource.RLIMIT_CPU, (DRAW_SECONDS_MAX, DRAW_SECONDS_MAX))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
-        surface = rasterise_picture(data, name, (PICTURE_SIDE_PIXELS, PICTURE_SIDE_PIXELS))
+        surface = rasterise_picture(
+            picture_file_bytes, picture_name, (PICTURE_SIDE_PIXELS, PICTURE_SIDE_PIXELS)
+        )
         pixels = pygame.image.tobytes(surface, "RGBA")
         reason = "" if surface.get_bounding_rect().size != (0, 0) else "shows nothing"
     except PictureError as error:
-        reason = str(error).removeprefix(f"{name}: ")
+        reason = str(error).removeprefix(f"{picture_name}: ")
     except (MemoryError, ArithmeticError, ValueError) as error:
         reason = f"cannot be drawn: {type(error).__name__}"
     output.write(" ".join(reason.split()).encode() or pixels)

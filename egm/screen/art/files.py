@@ -50,19 +50,21 @@ def read_unchanged_file(file: ArtFile) -> bytes | None:
     return data
 
 
-def rasterise_picture(data: bytes, path: str, size: tuple[int, int]) -> pygame.Surface:
+def rasterise_picture(picture_file_bytes: bytes, path: str, size: tuple[int, int]) -> pygame.Surface:
     """Return an SVG or PNG picture as a premultiplied surface of ``size`` pixels.
 
     The picture keeps its proportions, is scaled to fit into the surface, and is centred. ``path`` is the name of its
     file: a name that ends in ``.svg`` means SVG, any other name PNG. Raises :class:`PictureError`, whose message has
-    ``path``, if ``data`` are not a valid picture of this format.
+    ``path``, if ``picture_file_bytes`` are not a valid picture of this format.
     """
     try:
         if path.endswith(".svg"):
-            xml.parsers.expat.ParserCreate().Parse(data, True)  # the decoder silently draws a truncated file
-            loaded = pygame.image.load_sized_svg(io.BytesIO(data), size)
+            xml.parsers.expat.ParserCreate().Parse(
+                picture_file_bytes, True
+            )  # the decoder silently draws a truncated file
+            loaded = pygame.image.load_sized_svg(io.BytesIO(picture_file_bytes), size)
         else:
-            loaded = pygame.image.load(io.BytesIO(data), "picture.png")
+            loaded = pygame.image.load(io.BytesIO(picture_file_bytes), "picture.png")
     except (pygame.error, xml.parsers.expat.ExpatError, ValueError, MemoryError) as error:
         raise PictureError(f"{path}: {error}") from None
     image = loaded.convert_alpha().premul_alpha()

@@ -122,12 +122,12 @@ class VectorCanvas:
     def _to_pixels(self, path: Sequence[Point]) -> list[tuple[float, float]]:
         return [(x * self.kx, y * self.ky) for x, y in path]
 
-    def _paint_through_mask(self, mask: pygame.Surface, at: tuple[int, int], paint: Paint) -> None:
-        """Draw a shape, given as a white mask, at the pixel ``at`` in ``paint``. A gradient spans the mask."""
+    def _paint_through_mask(self, mask: pygame.Surface, top_left: tuple[int, int], paint: Paint) -> None:
+        """Draw a shape, given as a white mask, at the pixel ``top_left`` in ``paint``. A gradient spans the mask."""
         mask.blit(
             create_painted_surface(mask.get_size(), paint), (0, 0), special_flags=pygame.BLEND_RGBA_MULT
         )
-        self.surface.blit(mask, at, special_flags=pygame.BLEND_PREMULTIPLIED)
+        self.surface.blit(mask, top_left, special_flags=pygame.BLEND_PREMULTIPLIED)
 
     def fill_path(self, path: Sequence[Point], paint: Paint) -> None:
         """Fill an outline with a paint. A gradient spans the outline's bounding box."""
@@ -140,11 +140,11 @@ class VectorCanvas:
         self._paint_through_mask(mask, (left, top), paint)
 
     def stroke_path(
-        self, path: Sequence[Point], width: float, paint: Paint, *, is_closed: bool = True
+        self, path: Sequence[Point], stroke_width: float, paint: Paint, *, is_closed: bool = True
     ) -> None:
-        """Draw a line ``width`` units wide along an outline."""
+        """Draw a line ``stroke_width`` units wide along an outline."""
         points = self._to_pixels(path)
-        radius = max(0.5, width * self.kx / 2)
+        radius = max(0.5, stroke_width * self.kx / 2)
         pad = math.ceil(radius) + 1
         left, top = math.floor(min(p[0] for p in points)) - pad, math.floor(min(p[1] for p in points)) - pad
         right, low = math.ceil(max(p[0] for p in points)) + pad, math.ceil(max(p[1] for p in points)) + pad
@@ -202,19 +202,19 @@ class VectorCanvas:
         height: float,
         paint: Paint,
         *,
-        edge: float = 0.0,
+        edge_width: float = 0.0,
         edge_paint: Paint = (0, 0, 0, 255),
-        width: float | None = None,
+        width_max: float | None = None,
     ) -> None:
         """Draw a text ``height`` units high, with its middle at ``centre``.
 
-        If it is wider than ``width``, it is scaled down. ``edge`` is the width of an outline around the text in the
-        colour ``edge_paint``, in units.
+        If it is wider than ``width_max``, it is scaled down. ``edge_width`` is the width of an outline around the text
+        in the colour ``edge_paint``, in units.
         """
         font = pygame.font.Font(font_file, max(4, round(height * self.ky)))
         mask = font.render(text, True, (255, 255, 255)).premul_alpha()
         mask = mask.subsurface(mask.get_bounding_rect()).copy()
-        most_pixels = mask.get_width() if width is None else round(width * self.kx)
+        most_pixels = mask.get_width() if width_max is None else round(width_max * self.kx)
         if mask.get_width() > most_pixels:
             mask = pygame.transform.smoothscale(
                 mask, (most_pixels, round(mask.get_height() * most_pixels / mask.get_width()))
@@ -223,24 +223,28 @@ class VectorCanvas:
             round(centre[0] * self.kx - mask.get_width() / 2),
             round(centre[1] * self.ky - mask.get_height() / 2),
         )
-        if edge > 0:
-            self._draw_text_edge(mask, at, round(edge * self.kx), edge_paint)
+        if edge_width > 0:
+            self._draw_text_edge(mask, at, round(edge_width * self.kx), edge_paint)
         self._paint_through_mask(mask, at, paint)
 
-    def _draw_text_edge(self, mask: pygame.Surface, at: tuple[int, int], radius: int, paint: Paint) -> None:
-        """Draw the edge around a text. Its shape is the text's mask, enlarged by ``radius`` pixels."""
+    def _draw_text_edge(
+        self, mask: pygame.Surface, top_left: tuple[int, int], radius_pixels: int, paint: Paint
+    ) -> None:
+        """Draw the edge around a text. Its shape is the text's mask, enlarged by ``radius_pixels``."""
         grown_surface = pygame.Surface(
-            (mask.get_width() + 2 * radius, mask.get_height() + 2 * radius), pygame.SRCALPHA
+            (mask.get_width() + 2 * radius_pixels, mask.get_height() + 2 * radius_pixels), pygame.SRCALPHA
         )
         for step in range(24):
             angle = step * math.tau / 24
-            for reach in (radius, radius * 0.5):
+            for reach in (radius_pixels, radius_pixels * 0.5):
                 grown_surface.blit(
                     mask,
-                    (radius + reach * math.cos(angle), radius + reach * math.sin(angle)),
+                    (radius_pixels + reach * math.cos(angle), radius_pixels + reach * math.sin(angle)),
                     special_flags=pygame.BLEND_RGBA_MAX,
                 )
-        self._paint_through_mask(grown_surface, (at[0] - radius, at[1] - radius), paint)
+        self._paint_through_mask(
+            grown_surface, (top_left[0] - radius_pixels, top_left[1] - radius_pixels), paint
+        )
 
     def finish_surface(self) -> pygame.Surface:
         """Return the drawing as a premultiplied surface of the size that the canvas was created for."""

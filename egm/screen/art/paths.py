@@ -9,23 +9,27 @@ Point = tuple[float, float]
 Outline = list[Point]
 
 
-def build_ellipse(cx: float, cy: float, rx: float, ry: float | None = None, turn: float = 0.0) -> Outline:
-    """Return the outline of an ellipse, turned clockwise by ``turn`` degrees. Without ``ry`` it is a circle."""
+def build_ellipse(
+    cx: float, cy: float, rx: float, ry: float | None = None, rotation_degrees: float = 0.0
+) -> Outline:
+    """Return the outline of an ellipse, turned clockwise. Without ``ry`` it is a circle."""
     ry = rx if ry is None else ry
-    c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
+    c, s = math.cos(math.radians(rotation_degrees)), math.sin(math.radians(rotation_degrees))
     points = [(rx * math.cos(i * math.tau / 72), ry * math.sin(i * math.tau / 72)) for i in range(72)]
     return [(cx + x * c - y * s, cy + x * s + y * c) for x, y in points]
 
 
-def build_polygon_path(cx: float, cy: float, radius: float, sides: int, turn: float = -90.0) -> Outline:
+def build_polygon_path(
+    cx: float, cy: float, radius: float, sides: int, rotation_degrees: float = -90.0
+) -> Outline:
     """Return the outline of a regular polygon.
 
-    Its first corner lies at the angle ``turn`` in degrees; -90 is at the top.
+    Its first corner lies at the angle ``rotation_degrees`` in degrees; -90 is at the top.
     """
     return [
         (
-            cx + radius * math.cos(math.radians(turn + i * 360 / sides)),
-            cy + radius * math.sin(math.radians(turn + i * 360 / sides)),
+            cx + radius * math.cos(math.radians(rotation_degrees + i * 360 / sides)),
+            cy + radius * math.sin(math.radians(rotation_degrees + i * 360 / sides)),
         )
         for i in range(sides)
     ]

@@ -103,18 +103,21 @@ def find_drawing_name(symbol: str) -> str | None:
     return max(matching_names, key=lambda key: (key.count("_"), len(key)), default=None)
 
 
-def render_drawing(name: str, side: int) -> pygame.Surface:
+def render_drawing(drawing_name: str, side: int) -> pygame.Surface:
     """Return a symbol's drawing as a premultiplied square of ``side`` pixels. Raises :class:`PictureError`."""
-    return render_own_drawing(DRAWING_FILE_BY_NAME[name], (side, side))
+    return render_own_drawing(DRAWING_FILE_BY_NAME[drawing_name], (side, side))
 
 
 def draw_symbol(
-    symbol: str, name: str, size: tuple[int, int], pictures: Mapping[str, ArtFile] = MappingProxyType({})
+    symbol: str,
+    fallback_text: str,
+    size: tuple[int, int],
+    pictures: Mapping[str, ArtFile] = MappingProxyType({}),
 ) -> pygame.Surface:
     """Return a game symbol as a premultiplied surface of ``size`` pixels.
 
     The surface shows the picture that the game supplies for the symbol in ``pictures``, or else the built-in drawing,
-    or else a token with the symbol's ``name``. A supplied picture that cannot be used is reported and ignored.
+    or else a token with the symbol's ``fallback_text``. A supplied picture that cannot be used is reported and ignored.
     """
     side = min(size)
     file = pictures.get(symbol)
@@ -123,11 +126,11 @@ def draw_symbol(
     if is_blank(symbol):
         return pygame.Surface((side, side), pygame.SRCALPHA)
     key = find_drawing_name(symbol)
-    return _draw_name_token(symbol, name, side) if key is None else render_drawing(key, side)
+    return _draw_name_token(symbol, fallback_text, side) if key is None else render_drawing(key, side)
 
 
-def _draw_name_token(symbol: str, text: str, side: int) -> pygame.Surface:
-    """Return a token with the name ``text``, for a symbol that has no drawing."""
+def _draw_name_token(symbol: str, name_text: str, side: int) -> pygame.Surface:
+    """Return a token with the name ``name_text``, for a symbol that has no drawing."""
     light, base, deep = map(
         parse_colour, _TOKEN_SHADES[hashlib.sha256(symbol.encode()).digest()[0] % len(_TOKEN_SHADES)]
     )
@@ -143,12 +146,12 @@ def _draw_name_token(symbol: str, text: str, side: int) -> pygame.Surface:
     font = str(THEME_FOLDER / "fonts" / "Lato-Black.ttf")
     ink.draw_text(
         font,
-        text,
+        name_text,
         (50, 50),
         30,
         _TOKEN_TEXT_PAINT,
-        edge=1.4,
+        edge_width=1.4,
         edge_paint=mix_colours(deep, black, 0.6),
-        width=68,
+        width_max=68,
     )
     return ink.finish_surface()

@@ -184,20 +184,22 @@ def list_loops_to_play(view: View, theme: Theme) -> Mapping[str, str]:
     return cues_by_channel
 
 
-def is_feature_shown(view: View, line: PresentationTimeline, now: float) -> bool:
-    """Return whether a feature of the game is on the screen ``now`` seconds after its presentation began.
+def is_feature_shown(view: View, timeline: PresentationTimeline, elapsed_seconds: float) -> bool:
+    """Return whether a feature of the game is on the screen ``elapsed_seconds`` after its presentation began.
 
-    ``line`` has the presentation's times. After the roll-up of the win, return False unless the player must decide.
+    ``timeline`` has the presentation's times. After the roll-up of the win, return False unless the player must decide.
     """
     show = view.presentation
-    if show is None or not is_feature_step(show, _find_step_index_at(line, now)):
+    if show is None or not is_feature_step(show, _find_step_index_at(timeline, elapsed_seconds)):
         return False
-    return now < line.roll_up_end or view.decision is not None
+    return elapsed_seconds < timeline.roll_up_end or view.decision is not None
 
 
-def _find_step_index_at(line: PresentationTimeline, now: float) -> int:
-    """Return the index of the game step that is on the screen ``now`` seconds after the presentation began."""
-    return max((i for i, time in enumerate(line.steps) if time.title_card_begin <= now), default=0)
+def _find_step_index_at(timeline: PresentationTimeline, elapsed_seconds: float) -> int:
+    """Return the index of the game step that is on the screen ``elapsed_seconds`` after the presentation began."""
+    return max(
+        (i for i, time in enumerate(timeline.steps) if time.title_card_begin <= elapsed_seconds), default=0
+    )
 
 
 # ---------------------------------------------------------------------- what happens

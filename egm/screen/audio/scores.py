@@ -193,42 +193,42 @@ def read_sound_table() -> SoundTable:
     return SoundTable(instruments, common, families)
 
 
-def _parse_instrument(entry: Mapping[str, Any]) -> Instrument:
+def _parse_instrument(instrument_data: Mapping[str, Any]) -> Instrument:
     """Return an instrument from its table in ``sounds.toml``."""
-    noise = entry.get("noise", (0.0, 1.0))
+    noise = instrument_data.get("noise", (0.0, 1.0))
     return Instrument(
-        tuple((float(a), float(b), float(c)) for a, b, c in entry["modes"]),
+        tuple((float(a), float(b), float(c)) for a, b, c in instrument_data["modes"]),
         **{
-            field: float(entry[key])
+            field: float(instrument_data[key])
             for key, field in (
                 ("attack", "attack_seconds"),
                 ("ring", "ring_seconds_max"),
                 ("release", "release_seconds"),
             )
-            if key in entry
+            if key in instrument_data
         },
         noise=(float(noise[0]), float(noise[1])),
-        noise_smoothing_count=int(entry.get("dull", 0)),
+        noise_smoothing_count=int(instrument_data.get("dull", 0)),
     )
 
 
-def _parse_family(entry: Mapping[str, Any], instruments: Mapping[str, Instrument]) -> SoundFamily:
+def _parse_family(family_data: Mapping[str, Any], instruments: Mapping[str, Instrument]) -> SoundFamily:
     """Return a sound family from its table in ``sounds.toml``.
 
     Raises ValueError if a pattern has the wrong length.
     """
     family = SoundFamily(
-        int(entry["root"]),
-        tuple(map(int, entry["scale"])),
-        30 / float(entry["tempo"]),
-        instruments[entry["lead"]],
-        instruments[entry["second"]],
-        instruments[entry["pad"]],
-        tuple(map(int, entry["chords"])),
-        tuple(entry["melody"].split()),
-        tuple(entry["figure"].split()),
-        {str(instrument): str(pattern) for instrument, pattern in entry["beats"].items()},
-        (str(entry["lead"]), str(entry["second"])),
+        int(family_data["root"]),
+        tuple(map(int, family_data["scale"])),
+        30 / float(family_data["tempo"]),
+        instruments[family_data["lead"]],
+        instruments[family_data["second"]],
+        instruments[family_data["pad"]],
+        tuple(map(int, family_data["chords"])),
+        tuple(family_data["melody"].split()),
+        tuple(family_data["figure"].split()),
+        {str(instrument): str(pattern) for instrument, pattern in family_data["beats"].items()},
+        (str(family_data["lead"]), str(family_data["second"])),
     )
     shape = (
         len(family.chords),
@@ -248,7 +248,7 @@ Notes = list[Note]
 
 
 def _build_melody(
-    family: SoundFamily, tokens: tuple[str, ...], instrument: Instrument, strength: float
+    family: SoundFamily, tokens: tuple[str, ...], instrument: Instrument, loudness: float
 ) -> Notes:
     """Return the notes of a melody.
 
@@ -267,7 +267,7 @@ def _build_melody(
                     index * family.eighth_seconds,
                     family.compute_pitch(int(mark)),
                     eighths * family.eighth_seconds * 0.9,
-                    strength,
+                    loudness,
                 )
             )
     return notes
@@ -308,29 +308,37 @@ def _build_accompaniment(family: SoundFamily, bars: int) -> Notes:
     return notes
 
 
-def _build_note_run(family: SoundFamily, degrees: tuple[int, ...], step: float, start: float = 0.0) -> Notes:
+def _build_note_run(
+    family: SoundFamily, degrees: tuple[int, ...], seconds_between_notes: float, start_seconds: float = 0.0
+) -> Notes:
     """Return the notes of ``degrees`` played one after another on the melody instrument.
 
-    The first note starts at ``start`` seconds; the notes are ``step`` seconds apart.
+    The first note starts at ``start_seconds``; the notes are ``seconds_between_notes`` apart.
     """
     return [
-        Note(family.melody_instrument, start + i * step, family.compute_pitch(d), step * 1.6, 0.8)
+        Note(
+            family.melody_instrument,
+            start_seconds + i * seconds_between_notes,
+            family.compute_pitch(d),
+            seconds_between_notes * 1.6,
+            0.8,
+        )
         for i, d in enumerate(degrees)
     ]
 
 
-def _build_chord(family: SoundFamily, degree: int, at: float, seconds: float) -> Notes:
-    """Return the notes of a chord on a scale degree with a drum beat, starting at ``at`` seconds."""
+def _build_chord(family: SoundFamily, degree: int, start_seconds: float, seconds: float) -> Notes:
+    """Return the notes of a chord on a scale degree with a drum beat, starting at ``start_seconds``."""
     instruments = read_sound_table().instruments
     pitches = (*family.list_triad_pitches(degree), family.compute_pitch(degree + family.octave_degree))
     return [
         *(
-            Note(instrument, at, p, seconds, 0.4)
+            Note(instrument, start_seconds, p, seconds, 0.4)
             for p in pitches
             for instrument in (family.melody_instrument, family.chord_instrument)
         ),
-        Note(instruments["bass"], at, family.compute_pitch(degree) / 2, seconds, 0.8),
-        Note(instruments["drum"], at, 82.0, 0.3, 0.8),
+        Note(instruments["bass"], start_seconds, family.compute_pitch(degree) / 2, seconds, 0.8),
+        Note(instruments["drum"], start_seconds, 82.0, 0.3, 0.8),
     ]
 
 
@@ -420,9 +428,11 @@ def _build_win_music(family: SoundFamily, grade: int) -> Notes:
     return notes
 
 
-def _build_reel_stop(family: SoundFamily, number: int) -> Notes:
-    """Return the notes of the sound of a stopping reel: a knock, and a note that is higher for each reel ``number``."""
-    degree = (0, 2, 4, family.octave_degree, family.octave_degree + 2, family.octave_degree + 4)[number - 1]
+def _build_reel_stop(family: SoundFamily, reel_number: int) -> Notes:
+    """Return the notes of the sound of a stopping reel: a knock, and a note that is higher for each reel."""
+    degree = (0, 2, 4, family.octave_degree, family.octave_degree + 2, family.octave_degree + 4)[
+        reel_number - 1
+    ]
     knock = read_sound_table().instruments["knock"]
     return [
         Note(knock, 0, 92.0, 0.2, 1.0),
@@ -508,7 +518,7 @@ def synthesise_cue(cue: str, family: str) -> bytes:
     return mix_notes_to_samples(
         notes,
         PEAK_SHARE_BY_CHANNEL[sound_cue.channel] * sound_cue.peak_share,
-        loop=loop,
+        loop_seconds=loop,
         drive=sound_cue.compression,
     )
 

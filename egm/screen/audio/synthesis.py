@@ -55,42 +55,44 @@ class Note:
     """The loudness of the note, as a fraction of full loudness."""
 
 
-def compute_hertz_of_midi_note(number: float) -> float:
+def compute_hertz_of_midi_note(midi_note: float) -> float:
     """Return the pitch of a MIDI note number: 69 is 440 Hz, twelve numbers are an octave."""
-    return float(440.0 * 2.0 ** ((number - 69) / 12))
+    return float(440.0 * 2.0 ** ((midi_note - 69) / 12))
 
 
-def _compute_decaying_sine(pitch: float, strength: float, decay: float, count: int) -> list[float]:
-    """Return ``count`` samples of a sine of ``pitch`` Hz that decays by ``decay`` per second."""
-    turn = math.tau * pitch / SAMPLES_PER_SECOND
-    shrink = math.exp(-decay / SAMPLES_PER_SECOND)
+def _compute_decaying_sine(
+    pitch_hz: float, amplitude: float, decay_per_second: float, sample_count: int
+) -> list[float]:
+    """Return ``sample_count`` samples of a sine of ``pitch_hz`` Hz that decays by ``decay_per_second`` per second."""
+    turn = math.tau * pitch_hz / SAMPLES_PER_SECOND
+    shrink = math.exp(-decay_per_second / SAMPLES_PER_SECOND)
     c, d = 2 * shrink * math.cos(turn), shrink * shrink
-    samples = [0.0] * count
-    sample, next_sample = 0.0, strength * shrink * math.sin(turn)
-    for i in range(count):
+    samples = [0.0] * sample_count
+    sample, next_sample = 0.0, amplitude * shrink * math.sin(turn)
+    for i in range(sample_count):
         samples[i] = sample
         sample, next_sample = next_sample, c * next_sample - d * sample
     return samples
 
 
 @lru_cache(maxsize=64)
-def _generate_noise(count: int, dull: int) -> "array.array[float]":
-    """Return ``count`` samples of noise, always the same.
+def _generate_noise(sample_count: int, smoothing_count: int) -> "array.array[float]":
+    """Return ``sample_count`` samples of noise, always the same.
 
-    They come from a 23-bit shift register and are smoothed ``dull`` times.
+    They come from a 23-bit shift register and are smoothed ``smoothing_count`` times.
     """
     register, samples = 0x2F5A17, []
-    for _ in range(count):
+    for _ in range(sample_count):
         for _ in range(3):
             register = (register >> 1) ^ (0x420000 if register & 1 else 0)
         samples.append((register & 0xFFFF) / 32768 - 1)
-    for _ in range(dull):
+    for _ in range(smoothing_count):
         samples = [(a + b) / 2 for a, b in zip(samples, [0.0, *samples[:-1]], strict=True)]
     return array.array("d", samples)
 
 
 @lru_cache(maxsize=512)
-def _synthesise_note(instrument: Instrument, pitch: float, seconds: float) -> "array.array[float]":
+def _synthesise_note(instrument: Instrument, pitch_hz: float, seconds: float) -> "array.array[float]":
     """Return the samples of a note at full loudness.
 
     They are packed in arrays of 8-byte numbers, because hundreds of notes are cached.
@@ -101,10 +103,10 @@ def _synthesise_note(instrument: Instrument, pitch: float, seconds: float) -> "a
     total = [0.0] * count
     full_strength = sum(strength for _, strength, _ in instrument.vibrations) + instrument.noise[0]
     for ratio, strength, decay in instrument.vibrations:
-        if pitch * ratio < SAMPLES_PER_SECOND * _PITCH_MAX_SHARE_OF_SAMPLE_RATE:
+        if pitch_hz * ratio < SAMPLES_PER_SECOND * _PITCH_MAX_SHARE_OF_SAMPLE_RATE:
             # Inaudible samples at the end are not computed.
             audible_samples = count if decay <= 0 else min(count, round(SAMPLES_PER_SECOND * 9.2 / decay))
-            part = _compute_decaying_sine(pitch * ratio, strength / full_strength, decay, audible_samples)
+            part = _compute_decaying_sine(pitch_hz * ratio, strength / full_strength, decay, audible_samples)
             total[:audible_samples] = map(add, total, part)
     if instrument.noise[0]:
         strength, decay = instrument.noise
@@ -125,71 +127,77 @@ def _synthesise_note(instrument: Instrument, pitch: float, seconds: float) -> "a
     return array.array("d", total)
 
 
-def _fade_in_and_out(samples: list[float], attack: float, release: float) -> None:
-    """Fade samples in and out, in place; ``attack`` and ``release`` are the fade times in seconds."""
-    rise = min(len(samples), round(attack * SAMPLES_PER_SECOND))
+def _fade_in_and_out(samples: list[float], attack_seconds: float, release_seconds: float) -> None:
+    """Fade samples in and out, in place; ``attack_seconds`` and ``release_seconds`` are the fade times in seconds."""
+    rise = min(len(samples), round(attack_seconds * SAMPLES_PER_SECOND))
     for i in range(rise):
         samples[i] *= i / rise
-    fall = min(len(samples), round(release * SAMPLES_PER_SECOND))
+    fall = min(len(samples), round(release_seconds * SAMPLES_PER_SECOND))
     for i in range(fall):
         samples[-1 - i] *= i / fall
 
 
 def mix_notes_to_samples(
-    notes: Iterable[Note], peak: float, *, loop: float = 0.0, drive: float = 1.0
+    notes: Iterable[Note], peak_share: float, *, loop_seconds: float = 0.0, drive: float = 1.0
 ) -> bytes:
-    """Return the sum of the notes as 16-bit samples whose maximum is ``peak`` of full scale (0 to 1).
+    """Return the sum of the notes as 16-bit samples whose maximum is ``peak_share`` of full scale (0 to 1).
 
-    ``loop`` is the length in seconds of a sound that is played as a loop: what still rings at its end is added to its
-    beginning, so that no gap is heard. ``drive`` is how strongly loud parts are compressed, which makes the sound
-    louder at the same peak.
+    ``loop_seconds`` is the length in seconds of a sound that is played as a loop: what still rings at its end is added
+    to its beginning, so that no gap is heard. ``drive`` is how strongly loud parts are compressed, which makes the
+    sound louder at the same peak.
     """
     placed = [(round(note.start_seconds * SAMPLES_PER_SECOND), note) for note in notes]
     rung = [
         (at, _synthesise_note(note.instrument, note.pitch_hz, note.seconds), note.loudness)
         for at, note in placed
     ]
-    length = round(loop * SAMPLES_PER_SECOND) or max(at + len(data) for at, data, _ in rung)
+    length = round(loop_seconds * SAMPLES_PER_SECOND) or max(at + len(data) for at, data, _ in rung)
     total = [0.0] * length
     for at, data, strength in rung:
-        _add_note_samples(total, at % length if loop else at, data, strength)
+        _add_note_samples(total, at % length if loop_seconds else at, data, strength)
     maximum = max(map(abs, total)) or 1.0
     if drive > 1:
         level = drive / maximum
         total = list(map(math.tanh, map(mul, total, repeat(level))))
         maximum = math.tanh(drive)
-    scale = peak * _SAMPLE_MAX / maximum
+    scale = peak_share * _SAMPLE_MAX / maximum
     return array.array("h", map(int, map(mul, total, repeat(scale)))).tobytes()
 
 
-def _add_note_samples(total: list[float], at: int, data: Sequence[float], strength: float) -> None:
-    """Add the samples of a note, multiplied by ``strength``, to ``total`` from the index ``at`` on.
+def _add_note_samples(
+    mixed_samples: list[float], start_index: int, note_samples: Sequence[float], loudness: float
+) -> None:
+    """Add the samples of a note, multiplied by ``loudness``, to ``mixed_samples`` from the index ``start_index`` on.
 
     Samples that go beyond the end are added at the beginning.
     """
     added_count = 0
-    while added_count < len(data):
-        room = min(len(data) - added_count, len(total) - at)
-        part = map(mul, data[added_count : added_count + room], repeat(strength))
-        total[at : at + room] = map(add, total[at : at + room], part)
-        added_count, at = added_count + room, 0
+    while added_count < len(note_samples):
+        room = min(len(note_samples) - added_count, len(mixed_samples) - start_index)
+        part = map(mul, note_samples[added_count : added_count + room], repeat(loudness))
+        mixed_samples[start_index : start_index + room] = map(
+            add, mixed_samples[start_index : start_index + room], part
+        )
+        added_count, start_index = added_count + room, 0
 
 
-def limit_peak(data: bytes, peak: float) -> bytes:
-    """Return samples whose maximum is at most ``peak`` of full scale; softer samples are returned unchanged."""
-    samples = array.array("h", data)
+def limit_peak(wave_samples: bytes, peak_share: float) -> bytes:
+    """Return samples whose maximum is at most ``peak_share`` of full scale; softer samples are returned unchanged."""
+    samples = array.array("h", wave_samples)
     maximum = max(map(abs, samples), default=0)
-    if maximum <= peak * _SAMPLE_MAX:
-        return data
-    return array.array("h", (int(sample * peak * _SAMPLE_MAX / maximum) for sample in samples)).tobytes()
+    if maximum <= peak_share * _SAMPLE_MAX:
+        return wave_samples
+    return array.array(
+        "h", (int(sample * peak_share * _SAMPLE_MAX / maximum) for sample in samples)
+    ).tobytes()
 
 
-def encode_wave_file(data: bytes) -> bytes:
+def encode_wave_file(samples: bytes) -> bytes:
     """Return 16-bit mono samples as the bytes of a WAV file."""
     file = io.BytesIO()
     with wave.open(file, "wb") as wave_file:
         wave_file.setnchannels(1)
         wave_file.setsampwidth(2)
         wave_file.setframerate(SAMPLES_PER_SECOND)
-        wave_file.writeframes(data)
+        wave_file.writeframes(samples)
     return file.getvalue()

@@ -56,13 +56,13 @@ def draw_attract(stage: Stage) -> None:
         stage.texts.say("attract.welcome"),
         (x + w / 2, top + 74),
         TextStyle("display", "marquee", build_gold_gradient(stage.theme), 3, (20, 6, 0, 220)),
-        width=w - 60,
+        width_max=w - 60,
     )
     p.draw_text(
         stage.texts.say("attract.insert"),
         (x + w / 2, top + 152 + 3 * beat),
         TextStyle("strong", "lead", "text", 2),
-        width=w - 60,
+        width_max=w - 60,
     )
 
 
@@ -122,32 +122,35 @@ def draw_celebration(stage: Stage) -> None:
                 name,
                 (cx, top + 76 - 30 * (1 - arrive)),
                 TextStyle("display", "marquee", build_gold_gradient(stage.theme), 3, (30, 8, 0, 230)),
-                width=w - 80,
+                width_max=w - 80,
             )
             p.draw_text(
-                sum_, (cx, top + 222), TextStyle("numbers", "hero", glow, 3, (30, 8, 0, 230)), width=w - 80
+                sum_,
+                (cx, top + 222),
+                TextStyle("numbers", "hero", glow, 3, (30, 8, 0, 230)),
+                width_max=w - 80,
             )
         else:
             p.draw_text(
                 name,
                 (x + w * 0.3, top + height / 2),
                 TextStyle("display", "title", build_gold_gradient(stage.theme), 3, (30, 8, 0, 230)),
-                width=w * 0.5,
+                width_max=w * 0.5,
             )
             p.draw_text(
                 sum_,
                 (x + w * 0.72, top + height / 2),
                 TextStyle("numbers", "marquee", glow, 3, (30, 8, 0, 230)),
-                width=w * 0.4,
+                width_max=w * 0.4,
             )
 
 
-def _format_win_name(stage: Stage, play: GameOutcome, level: int) -> str:
+def _format_win_name(stage: Stage, play: GameOutcome, celebration_level: int) -> str:
     """Return the heading of a celebration: the merchandise or progressive won, or else the level's name."""
     if play.prizes:
         return format_prizes_won(stage, play.prizes)
     if not play.progressives:
-        return stage.texts.say(f"win.level_{level}")
+        return stage.texts.say(f"win.level_{celebration_level}")
     names = FACT_SEPARATOR.join(
         stage.texts.choose_translation(progressive.names, progressive.level)
         for progressive in play.progressives
@@ -168,8 +171,8 @@ def _format_win_amount(stage: Stage, play: GameOutcome, win_cents: int) -> str:
     return stage.money(win_cents)
 
 
-def _draw_rays(stage: Stage, centre: tuple[float, float], strength: float) -> None:
-    """Draw slowly turning rays of light around the point ``centre``; ``strength`` is their opacity."""
+def _draw_rays(stage: Stage, centre: tuple[float, float], opacity: float) -> None:
+    """Draw slowly turning rays of light around the point ``centre``, with the given opacity (0 to 1)."""
     p = stage.painter
     side = 900.0
     step = int(stage.view.now * 6) % 15 * 2
@@ -199,19 +202,23 @@ def _draw_rays(stage: Stage, centre: tuple[float, float], strength: float) -> No
             ("rays", step, stage.look.name),
             (centre[0] - side / 2, centre[1] - side / 2, side, side),
             render_rays,
-            alpha=strength,
+            alpha=opacity,
         )
 
 
-def _find_closing_title(stage: Stage, show: OutcomePresentation) -> str:
+def _find_closing_title(stage: Stage, presentation: OutcomePresentation) -> str:
     """Return the title of the card that is shown after a feature, or "" if the game does not end with a feature."""
-    last = len(show.steps) - 1
-    if not show.is_complete or not is_feature_step(show, last):
+    last = len(presentation.steps) - 1
+    if not presentation.is_complete or not is_feature_step(presentation, last):
         return ""
-    return stage.texts.say("feature.total", name=format_stage_name(stage, find_step_stage(show, last)))
+    return stage.texts.say(
+        "feature.total", name=format_stage_name(stage, find_step_stage(presentation, last))
+    )
 
 
-def _draw_celebration_items(stage: Stage, elapsed_seconds: float, count: int, length: float) -> None:
+def _draw_celebration_items(
+    stage: Stage, elapsed_seconds: float, item_count: int, duration_seconds: float
+) -> None:
     """Draw the moving items of a celebration: coins and the game's highest symbol.
 
     They move as the look of the game requires: thrown up, raining, bursting or streaming.
@@ -220,8 +227,8 @@ def _draw_celebration_items(stage: Stage, elapsed_seconds: float, count: int, le
     x, y, w, h = stage.layout.field
     place_item = _ITEM_POSITION_BY_ANIMATION[stage.look.celebration_animation]
     with p.clip_to(stage.layout.field):
-        for i in range(count):
-            born = (i * 0.618034 % 1.0) * max(0.2, length - 1.4)
+        for i in range(item_count):
+            born = (i * 0.618034 % 1.0) * max(0.2, duration_seconds - 1.4)
             t = elapsed_seconds - born
             if not 0 <= t <= 1.6:
                 continue
@@ -249,42 +256,44 @@ def _find_highest_prize_symbol(stage: Stage) -> str:
     return max(prizes, key=lambda prize: prize.credits).symbol if prizes else ""
 
 
-def _compute_scatter_fraction(i: int, factor: float) -> float:
-    """Return a random-looking number from 0 to 1 for item ``i`` of a celebration, by which the items are scattered.
+def _compute_scatter_fraction(item_index: int, factor: float) -> float:
+    """Return a random-looking number from 0 to 1 for an item of a celebration, by which the items are scattered.
 
     Different values of ``factor`` give independent numbers.
     """
-    return i * factor % 1.0
+    return item_index * factor % 1.0
 
 
-def _place_in_fountain(i: int, t: float) -> tuple[float, float]:
-    """Return the position at the time ``t`` of item ``i`` of a celebration, which is thrown up from below the field."""
-    drift = (_compute_scatter_fraction(i, 0.754878) - 0.5) * 0.62
-    return 0.5 + drift * (t + 0.15), 1 - (
-        1.8 + 0.5 * _compute_scatter_fraction(i, 0.381966)
-    ) * t + 2.3 * t * t
+def _place_in_fountain(item_index: int, elapsed_seconds: float) -> tuple[float, float]:
+    """Return the position after ``elapsed_seconds`` of a celebration's item that is thrown up from below the field."""
+    drift = (_compute_scatter_fraction(item_index, 0.754878) - 0.5) * 0.62
+    return 0.5 + drift * (elapsed_seconds + 0.15), 1 - (
+        1.8 + 0.5 * _compute_scatter_fraction(item_index, 0.381966)
+    ) * elapsed_seconds + 2.3 * elapsed_seconds * elapsed_seconds
 
 
-def _place_in_rain(i: int, t: float) -> tuple[float, float]:
-    """Return the position at the time ``t`` of item ``i`` of a celebration, which sways down like a leaf."""
-    return _compute_scatter_fraction(i, 0.754878) + 0.03 * math.sin(t * 5 + i), -0.12 + (
-        0.6 + 0.3 * _compute_scatter_fraction(i, 0.381966)
-    ) * t
+def _place_in_rain(item_index: int, elapsed_seconds: float) -> tuple[float, float]:
+    """Return the position after ``elapsed_seconds`` of an item of a celebration that sways down like a leaf."""
+    return _compute_scatter_fraction(item_index, 0.754878) + 0.03 * math.sin(
+        elapsed_seconds * 5 + item_index
+    ), -0.12 + (0.6 + 0.3 * _compute_scatter_fraction(item_index, 0.381966)) * elapsed_seconds
 
 
-def _place_in_burst(i: int, t: float) -> tuple[float, float]:
-    """Return the position at the time ``t`` of item ``i`` of a celebration, which flies out from the middle."""
+def _place_in_burst(item_index: int, elapsed_seconds: float) -> tuple[float, float]:
+    """Return the position after ``elapsed_seconds`` of an item of a celebration that flies out from the middle."""
     turn, reach = (
-        math.tau * _compute_scatter_fraction(i, 0.381966),
-        (0.35 + 0.3 * _compute_scatter_fraction(i, 0.754878)) * t,
+        math.tau * _compute_scatter_fraction(item_index, 0.381966),
+        (0.35 + 0.3 * _compute_scatter_fraction(item_index, 0.754878)) * elapsed_seconds,
     )
-    return 0.5 + 0.62 * reach * math.cos(turn), 0.5 + reach * math.sin(turn) + 0.12 * t * t
+    return 0.5 + 0.62 * reach * math.cos(turn), 0.5 + reach * math.sin(
+        turn
+    ) + 0.12 * elapsed_seconds * elapsed_seconds
 
 
-def _place_in_stream(i: int, t: float) -> tuple[float, float]:
-    """Return the position at the time ``t`` of item ``i`` of a celebration, which crosses the field on a wave."""
-    height = 0.2 + 0.6 * _compute_scatter_fraction(i, 0.754878)
-    return -0.05 + 0.72 * t, height + 0.08 * math.sin(t * 4 + i)
+def _place_in_stream(item_index: int, elapsed_seconds: float) -> tuple[float, float]:
+    """Return the position after ``elapsed_seconds`` of an item of a celebration that crosses the field on a wave."""
+    height = 0.2 + 0.6 * _compute_scatter_fraction(item_index, 0.754878)
+    return -0.05 + 0.72 * elapsed_seconds, height + 0.08 * math.sin(elapsed_seconds * 4 + item_index)
 
 
 #: Where an item of a celebration is at a time, by the name of the animation.

@@ -93,12 +93,12 @@ def _draw_between_games(stage: Stage) -> None:
 
 
 def _draw_step(
-    stage: Stage, show: OutcomePresentation, index: int, step_time: StepTimes, elapsed_seconds: float
+    stage: Stage, presentation: OutcomePresentation, index: int, step_time: StepTimes, elapsed_seconds: float
 ) -> None:
     """Draw step ``index`` of the game being presented, ``elapsed_seconds`` after the presentation began."""
-    step: Step = show.steps[index]
+    step: Step = presentation.steps[index]
     if isinstance(step, ReelSpin):
-        _draw_reels(stage, show, index, step_time, elapsed_seconds)
+        _draw_reels(stage, presentation, index, step_time, elapsed_seconds)
     else:
         _draw_step_without_reels(stage, step, step_time, elapsed_seconds)
 
@@ -118,15 +118,15 @@ def _draw_step_without_reels(stage: Stage, step: Step, step_time: StepTimes, ela
 
 
 def _draw_reels(
-    stage: Stage, show: OutcomePresentation, index: int, step_time: StepTimes, elapsed_seconds: float
+    stage: Stage, presentation: OutcomePresentation, index: int, step_time: StepTimes, elapsed_seconds: float
 ) -> None:
     """Draw a step on reels. They spin; then each window of a cascade and its wins are shown in turn."""
-    step = show.steps[index]
+    step = presentation.steps[index]
     game = stage.view.game
     assert isinstance(step, ReelSpin)
     assert game is not None
-    earlier = [one for one in show.steps[:index] if isinstance(one, ReelSpin)]
-    previous = earlier[-1] if earlier else show.reels_before
+    earlier = [one for one in presentation.steps[:index] if isinstance(one, ReelSpin)]
+    previous = earlier[-1] if earlier else presentation.reels_before
     field = stage.view.reel_fields_by_game[game.id][step.stage]
     reels_stop_time = find_reels_stop_time(step_time, stage.theme.motion)
     if elapsed_seconds < reels_stop_time:

@@ -52,15 +52,15 @@ def draw_board_background(stage: Stage) -> None:
     stage.painter.draw_cached_picture(("board", stage.look.name), stage.layout.field, render_board)
 
 
-def format_item_award(stage: Stage, item: BonusAward) -> str:
+def format_item_award(stage: Stage, award: BonusAward) -> str:
     """Return the award of a wheel segment, box or coin as text: its credits, or else its name."""
-    if item.credits:
-        return stage.texts.number(item.credits)
-    symbol = stage.game_data.get("symbols", {}).get(item.name)
+    if award.credits:
+        return stage.texts.number(award.credits)
+    symbol = stage.game_data.get("symbols", {}).get(award.name)
     if symbol is not None:
-        return stage.texts.choose_translation(symbol["name"], item.name)
-    names = stage.game_data.get("names", {}).get(item.name)
-    return stage.texts.choose_translation(names, item.name) if names else item.name.capitalize()
+        return stage.texts.choose_translation(symbol["name"], award.name)
+    names = stage.game_data.get("names", {}).get(award.name)
+    return stage.texts.choose_translation(names, award.name) if names else award.name.capitalize()
 
 
 # ---------------------------------------------------------------------- hold and spin
@@ -103,14 +103,14 @@ def draw_hold_and_spin(stage: Stage, step: HoldStep, step_time: StepTimes, elaps
         (x + 30, y + 36),
         TextStyle("strong", "body", "text"),
         align="left",
-        width=w * 0.5,
+        width_max=w * 0.5,
     )
     p.draw_text(
         stage.texts.number(total),
         (x + w - 30, y + 36),
         TextStyle("numbers", "title", "meter"),
         align="right",
-        width=w * 0.4,
+        width_max=w * 0.4,
     )
 
 
@@ -122,7 +122,9 @@ def _draw_hold_cell(
     ``coin`` is the coin that it holds; if None, the cell is empty and, if ``spinning``, shimmers.
     """
     p, (x, y, w, h) = stage.painter, cell
-    p.draw_panel(cell, radius=18, fill=(10, 6, 22, 220), edge=(*stage.look.accent_colour[:3], 120), line=3)
+    p.draw_panel(
+        cell, radius=18, fill=(10, 6, 22, 220), edge_paint=(*stage.look.accent_colour[:3], 120), edge_width=3
+    )
     if coin is None:
         if spinning and not stage.view.reduced_motion:
             share = (stage.view.now * 2.3 + cell_index * 0.37) % 1.0
@@ -140,20 +142,20 @@ def _draw_hold_cell(
         format_item_award(stage, coin),
         (x + w / 2, y + h / 2),
         TextStyle("numbers", "lead", (74, 38, 4, 255), 1.5, (255, 236, 170, 200)),
-        width=side * 0.68,
+        width_max=side * 0.68,
     )
 
 
 # ---------------------------------------------------------------------- picks
-def lay_out_pick_boxes(field: Rect, count: int) -> list[Rect]:
-    """Return the rectangle of each box of a pick feature with ``count`` boxes."""
+def lay_out_pick_boxes(field: Rect, box_count: int) -> list[Rect]:
+    """Return the rectangle of each box of a pick feature with ``box_count`` boxes."""
     x, y, w, h = field
-    columns = max(1, min(count, round(math.sqrt(count * w / h))))
-    rows = -(-count // columns)
+    columns = max(1, min(box_count, round(math.sqrt(box_count * w / h))))
+    rows = -(-box_count // columns)
     width, height = (w - 60) / columns, (h - 90) / rows
     return [
         (x + 30 + (i % columns) * width + 8, y + 74 + (i // columns) * height + 8, width - 16, height - 16)
-        for i in range(count)
+        for i in range(box_count)
     ]
 
 
@@ -163,7 +165,9 @@ def draw_pick_boxes(stage: Stage, step: PickStep, step_time: StepTimes, elapsed_
     draw_boxes(stage, step.box_count, dict(step.opened_boxes[:opened_count]), asks_player=False)
 
 
-def draw_boxes(stage: Stage, count: int, opened: dict[int, BonusAward], *, asks_player: bool) -> None:
+def draw_boxes(
+    stage: Stage, box_count: int, opened_boxes: dict[int, BonusAward], *, asks_player: bool
+) -> None:
     """Draw the boxes of a pick feature: closed ones with a number, opened ones with their contents.
 
     If ``asks_player``, also draw a text that asks the player to open one; otherwise the credits won so far.
@@ -174,19 +178,23 @@ def draw_boxes(stage: Stage, count: int, opened: dict[int, BonusAward], *, asks_
     text = (
         stage.texts.say("feature.pick")
         if asks_player
-        else stage.texts.number(sum(i.credits for i in opened.values()))
+        else stage.texts.number(sum(i.credits for i in opened_boxes.values()))
     )
-    p.draw_text(text, (x + w / 2, y + 40), TextStyle("heavy", "lead", stage.look.accent_colour), width=w - 60)
-    for i, rect in enumerate(lay_out_pick_boxes(stage.layout.field, count)):
-        if i in opened:
-            p.draw_panel(rect, radius=20, fill=(12, 7, 24, 235), edge=stage.look.accent_colour, line=3)
-            item = opened[i]
+    p.draw_text(
+        text, (x + w / 2, y + 40), TextStyle("heavy", "lead", stage.look.accent_colour), width_max=w - 60
+    )
+    for i, rect in enumerate(lay_out_pick_boxes(stage.layout.field, box_count)):
+        if i in opened_boxes:
+            p.draw_panel(
+                rect, radius=20, fill=(12, 7, 24, 235), edge_paint=stage.look.accent_colour, edge_width=3
+            )
+            item = opened_boxes[i]
             colour = "meter" if item.credits else "alarm"
             p.draw_text(
                 format_item_award(stage, item),
                 (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2),
                 TextStyle("numbers", "title", colour),
-                width=rect[2] - 20,
+                width_max=rect[2] - 20,
             )
         else:
             p.draw_cached_picture(
@@ -198,7 +206,7 @@ def draw_boxes(stage: Stage, count: int, opened: dict[int, BonusAward], *, asks_
                 str(i + 1),
                 (rect[0] + rect[2] / 2, rect[1] + rect[3] * 0.64),
                 TextStyle("heavy", "body", "text", 1.5),
-                width=rect[2] - 20,
+                width_max=rect[2] - 20,
             )
 
 
@@ -234,15 +242,15 @@ def _draw_closed_box(stage: Stage, size: tuple[int, int], rect: Rect) -> pygame.
 
 # ---------------------------------------------------------------------- the wheel
 def compute_wheel_angle(
-    step: WheelStep, elapsed_seconds: float, length: float, revolutions: int = _WHEEL_TURNS_MIN
+    step: WheelStep, elapsed_seconds: float, spin_seconds: float, revolutions: int = _WHEEL_TURNS_MIN
 ) -> float:
-    """Return how many degrees the wheel has turned after ``elapsed_seconds`` of a spin of ``length`` seconds.
+    """Return how many degrees the wheel has turned after ``elapsed_seconds`` of a spin of ``spin_seconds``.
 
     It slows down and stops on the winning segment. ``revolutions`` is the least number of whole turns.
     """
     part = 360.0 / len(step.segments)
     end = 360.0 * max(_WHEEL_TURNS_MIN, revolutions) + (step.winning_index + 0.5) * part
-    return end * ease_out(clamp_to_unit_interval(elapsed_seconds / length))
+    return end * ease_out(clamp_to_unit_interval(elapsed_seconds / spin_seconds))
 
 
 def _compute_wheel_width(field: Rect) -> float:
@@ -315,43 +323,43 @@ def _draw_rotated_disc(
     painter.draw_surface(disc, (centre[0] - width // 2 + left, centre[1] - height // 2 + top))
 
 
-def _draw_wheel_result(stage: Stage, item: BonusAward, rect: Rect) -> None:
+def _draw_wheel_result(stage: Stage, award: BonusAward, rect: Rect) -> None:
     """Draw the award of the winning segment in the rectangle next to the wheel."""
     p, (x, y, w, h) = stage.painter, rect
-    p.draw_panel(rect, radius=24, fill=(10, 6, 22, 235), edge=stage.look.accent_colour, line=4)
-    symbol_names = stage.game_data.get("symbols", {}).get(item.name)
+    p.draw_panel(rect, radius=24, fill=(10, 6, 22, 235), edge_paint=stage.look.accent_colour, edge_width=4)
+    symbol_names = stage.game_data.get("symbols", {}).get(award.name)
     if symbol_names is None:
         p.draw_text(
-            format_item_award(stage, item),
+            format_item_award(stage, award),
             (x + w / 2, y + h / 2),
             TextStyle("numbers", "hero", "meter"),
-            width=w - 30,
+            width_max=w - 30,
         )
         return
     side = min(w - 40, 150.0)
     p.draw_cached_picture(
-        ("symbol", item.name),
+        ("symbol", award.name),
         (x + (w - side) / 2, y + 16, side, side),
-        lambda size: p.render_symbol(item.name, "", size),
+        lambda size: p.render_symbol(award.name, "", size),
     )
     p.draw_text(
-        stage.texts.choose_translation(symbol_names["name"], item.name),
+        stage.texts.choose_translation(symbol_names["name"], award.name),
         (x + w / 2, y + h - 66),
         TextStyle("strong", "lead", "text"),
-        width=w - 30,
+        width_max=w - 30,
     )
-    if item.credits:
+    if award.credits:
         p.draw_text(
-            stage.texts.number(item.credits),
+            stage.texts.number(award.credits),
             (x + w / 2, y + h - 28),
             TextStyle("numbers", "lead", "meter"),
-            width=w - 30,
+            width_max=w - 30,
         )
 
 
-def _draw_wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surface:
+def _draw_wheel_face(stage: Stage, step: WheelStep, width_pixels: int) -> pygame.Surface:
     """Return the drawing of a wheel: coloured segments, each with its symbol or, if it has none, its award."""
-    ink = VectorCanvas((pixels, pixels), (100, 100), 2)
+    ink = VectorCanvas((width_pixels, width_pixels), (100, 100), 2)
     ink.fill_path(build_ellipse(50, 50, 50), BLACK)
     ink.fill_path(build_ellipse(50, 50, 49.4), build_metal_gradient(stage.theme, stage.look.rim_metal))
     part = 360.0 / len(step.segments)
@@ -365,12 +373,12 @@ def _draw_wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surfa
         ink.stroke_path([(50.0, 50.0), arc[0]], 0.4, stage.theme.colour("gold_light"))
     face = ink.finish_surface()
     symbols = stage.game_data.get("symbols", {})
-    side = min(pixels * 0.12, pixels * math.tau * 0.42 / len(step.segments) * 0.95)
+    side = min(width_pixels * 0.12, width_pixels * math.tau * 0.42 / len(step.segments) * 0.95)
     for i, item in enumerate(step.segments):
         sign = (
             stage.painter.render_symbol(item.name, "", (round(side), round(side)))
             if item.name in symbols
-            else _render_segment_award(stage, item, pixels)
+            else _render_segment_award(stage, item, width_pixels)
         )
         rotated_sign = pygame.transform.rotozoom(
             sign, (0 if item.name in symbols else 90) - part * (i + 0.5), 1.0
@@ -392,10 +400,10 @@ def draw_on_wheel_face(
     face.blit(sign, (x, y), special_flags=pygame.BLEND_PREMULTIPLIED)
 
 
-def _render_segment_award(stage: Stage, item: BonusAward, pixels: int) -> pygame.Surface:
-    """Return the text of a segment's award, for a picture of the wheel that is ``pixels`` wide."""
-    font = pygame.font.Font(str(stage.theme.fonts["numbers"]), max(8, round(pixels * 0.07)))
-    return font.render(format_item_award(stage, item), True, (255, 255, 255)).premul_alpha()
+def _render_segment_award(stage: Stage, award: BonusAward, wheel_width_pixels: int) -> pygame.Surface:
+    """Return the text of a segment's award, for a picture of the wheel that is ``wheel_width_pixels`` wide."""
+    font = pygame.font.Font(str(stage.theme.fonts["numbers"]), max(8, round(wheel_width_pixels * 0.07)))
+    return font.render(format_item_award(stage, award), True, (255, 255, 255)).premul_alpha()
 
 
 def _draw_wheel_hub(stage: Stage, size: tuple[int, int]) -> pygame.Surface:

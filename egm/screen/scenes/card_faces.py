@@ -35,28 +35,33 @@ _TWO_SUIT_COLOURS: Final = {
 }
 
 
-def draw_card(stage: Stage, rect: Rect, card: str, *, small: bool = False) -> None:
+def draw_card(stage: Stage, rect: Rect, card_code: str, *, is_small: bool = False) -> None:
     """Draw a card's face or back in a rectangle. Draw nothing for a removed card.
 
-    A ``small`` card shows its rank only once.
+    A small card (``is_small``) shows its rank only once.
     """
-    if not card:
+    if not card_code:
         return
     four = stage.view.has_four_suit_colours
-    draw = partial(draw_card_art, stage, card=card, four=four, small=small)
-    stage.painter.draw_cached_picture(("playing card", card, four, small), rect, draw)
+    draw = partial(draw_card_art, stage, card_code=card_code, has_four_suit_colours=four, is_small=is_small)
+    stage.painter.draw_cached_picture(("playing card", card_code, four, is_small), rect, draw)
 
 
 def draw_card_art(
-    stage: Stage, size: tuple[int, int], *, card: str, four: bool, small: bool = False
+    stage: Stage,
+    size: tuple[int, int],
+    *,
+    card_code: str,
+    has_four_suit_colours: bool,
+    is_small: bool = False,
 ) -> pygame.Surface:
-    """Return a drawing of a card's face: a large rank above its suit, both repeated in the corner unless ``small``.
+    """Return a drawing of a card's face: a large rank above its suit, both repeated in the corner unless ``is_small``.
 
-    If ``four``, each suit has its own colour.
+    If ``has_four_suit_colours``, each suit has its own colour.
     """
-    if is_tile(card):
-        return draw_tile_art(size, card)
-    if card == FACE_DOWN_CARD_CODE:
+    if is_tile(card_code):
+        return draw_tile_art(size, card_code)
+    if card_code == FACE_DOWN_CARD_CODE:
         return render_own_picture("card_back", size)
     ink = VectorCanvas(size, (100.0, 140.0))
     ink.fill_path(build_rounded_box(0, 0, 100, 140, 9), (0, 0, 0, 160))
@@ -64,26 +69,26 @@ def draw_card_art(
         build_rounded_box(1.2, 1.2, 97.6, 137.6, 8), LinearGradient(((0, WHITE), (1, (232, 230, 222, 255))))
     )
     font = str(stage.theme.fonts["heavy"])
-    if card == "Jk":
-        ink.draw_text(font, "JOKER", (50, 116), 20, parse_colour("#7a2cc0"), width=84)
+    if card_code == "Jk":
+        ink.draw_text(font, "JOKER", (50, 116), 20, parse_colour("#7a2cc0"), width_max=84)
         ink.fill_path(_build_star_path(50, 56, 40), parse_colour("#7a2cc0"))
         return ink.finish_surface()
-    rank, suit = {"T": "10"}.get(card[0], card[0]), card[1]
-    colour = (_FOUR_SUIT_COLOURS if four else _TWO_SUIT_COLOURS)[suit]
-    if small:
-        ink.draw_text(font, rank, (50, 48), 92, colour, width=90)
+    rank, suit = {"T": "10"}.get(card_code[0], card_code[0]), card_code[1]
+    colour = (_FOUR_SUIT_COLOURS if has_four_suit_colours else _TWO_SUIT_COLOURS)[suit]
+    if is_small:
+        ink.draw_text(font, rank, (50, 48), 92, colour, width_max=90)
         _draw_suit(ink, suit, (50.0, 112.0), 22.0, colour)
         return ink.finish_surface()
-    ink.draw_text(font, rank, (38, 40), 62, colour, width=62)
+    ink.draw_text(font, rank, (38, 40), 62, colour, width_max=62)
     _draw_suit(ink, suit, (66.0, 100.0), 27.0, colour)
     _draw_suit(ink, suit, (84.0, 20.0), 9.0, colour)
     return ink.finish_surface()
 
 
-def draw_suits_art(size: tuple[int, int], *, four: bool) -> pygame.Surface:
+def draw_suits_art(size: tuple[int, int], *, has_four_suit_colours: bool) -> pygame.Surface:
     """Return a drawing of the four suits side by side.
 
-    If ``four``, each suit has its own colour; otherwise there are two colours.
+    If ``has_four_suit_colours``, each suit has its own colour; otherwise there are two colours.
     """
     ink = VectorCanvas(size, (108.0, 36.0))
     ink.fill_path(
@@ -95,7 +100,7 @@ def draw_suits_art(size: tuple[int, int], *, four: bool) -> pygame.Surface:
             suit,
             (16.0 + 25.0 * number, 18.0),
             11.0,
-            (_FOUR_SUIT_COLOURS if four else _TWO_SUIT_COLOURS)[suit],
+            (_FOUR_SUIT_COLOURS if has_four_suit_colours else _TWO_SUIT_COLOURS)[suit],
         )
     return ink.finish_surface()
 
@@ -106,7 +111,9 @@ def draw_suits(stage: Stage, rect: Rect) -> None:
     width = min(w - 10, (h - 10) * 3)
     suits_rect = (x + (w - width) / 2, y + (h - width / 3) / 2, width, width / 3)
     four = stage.view.has_four_suit_colours
-    stage.painter.draw_cached_picture(("suits", four), suits_rect, partial(draw_suits_art, four=four))
+    stage.painter.draw_cached_picture(
+        ("suits", four), suits_rect, partial(draw_suits_art, has_four_suit_colours=four)
+    )
 
 
 def _build_star_path(cx: float, cy: float, radius: float) -> Outline:
@@ -116,21 +123,46 @@ def _build_star_path(cx: float, cy: float, radius: float) -> Outline:
     return [(cx + each.x, cy + each.y) for each in points]
 
 
-def _draw_suit(ink: VectorCanvas, suit: str, at: tuple[float, float], r: float, colour: Colour) -> None:
-    """Draw the sign of a suit around the point ``at``; ``r`` is half its height."""
-    x, y = at
+def _draw_suit(
+    ink: VectorCanvas, suit: str, centre: tuple[float, float], half_height: float, colour: Colour
+) -> None:
+    """Draw the sign of a suit around the point ``centre``; ``half_height`` is half its height."""
+    x, y = centre
     if suit == "d":
-        ink.fill_path([(x, y - r), (x + 0.78 * r, y), (x, y + r), (x - 0.78 * r, y)], colour)
+        ink.fill_path(
+            [
+                (x, y - half_height),
+                (x + 0.78 * half_height, y),
+                (x, y + half_height),
+                (x - 0.78 * half_height, y),
+            ],
+            colour,
+        )
         return
     if suit in {"h", "s"}:
         up = 1 if suit == "h" else -1
         for side in (-1, 1):
-            ink.fill_path(build_ellipse(x + side * 0.45 * r, y - up * 0.32 * r, 0.5 * r), colour)
-        low = y - up * 0.12 * r
-        ink.fill_path([(x - 0.9 * r, low), (x + 0.9 * r, low), (x, y + up * r)], colour)
+            ink.fill_path(
+                build_ellipse(x + side * 0.45 * half_height, y - up * 0.32 * half_height, 0.5 * half_height),
+                colour,
+            )
+        low = y - up * 0.12 * half_height
+        ink.fill_path(
+            [(x - 0.9 * half_height, low), (x + 0.9 * half_height, low), (x, y + up * half_height)], colour
+        )
     else:
         for dx, dy in ((0.0, -0.48), (-0.48, 0.22), (0.48, 0.22)):
-            ink.fill_path(build_ellipse(x + dx * r, y + dy * r, 0.45 * r), colour)
-        ink.fill_path(build_rounded_box(x - 0.3 * r, y - 0.3 * r, 0.6 * r, 0.6 * r), colour)
+            ink.fill_path(
+                build_ellipse(x + dx * half_height, y + dy * half_height, 0.45 * half_height), colour
+            )
+        ink.fill_path(
+            build_rounded_box(
+                x - 0.3 * half_height, y - 0.3 * half_height, 0.6 * half_height, 0.6 * half_height
+            ),
+            colour,
+        )
     if suit != "h":
-        ink.fill_path([(x, y), (x + 0.42 * r, y + r), (x - 0.42 * r, y + r)], colour)
+        ink.fill_path(
+            [(x, y), (x + 0.42 * half_height, y + half_height), (x - 0.42 * half_height, y + half_height)],
+            colour,
+        )

@@ -97,13 +97,13 @@ def _can_hold_cards(stage: Stage) -> bool:
     return bool(stage.game_data.get("hold"))
 
 
-def _read_hand_number(stage: Stage, hand: str, key: str) -> int:
+def _read_hand_number(stage: Stage, hand_id: str, number_key: str) -> int:
     """Return a number from the game's data about a hand, by its key; 0 if the hand or the number is not there.
 
     ``cards``, for example, is the largest number of cards that the hand can have.
     """
     hands = stage.game_data.get("hands", ())
-    return next((int(hand_data.get(key, 0)) for hand_data in hands if hand_data["id"] == hand), 0)
+    return next((int(hand_data.get(number_key, 0)) for hand_data in hands if hand_data["id"] == hand_id), 0)
 
 
 def _list_hands_with_area(stage: Stage, hands: Sequence[DealtHand]) -> list[DealtHand]:
@@ -146,24 +146,25 @@ def _list_additional_hands(stage: Stage, *, is_dealt: bool) -> list[str]:
     ]
 
 
-def _compute_small_hands_share(count: int) -> float:
-    """Return the fraction of the field's height for ``count`` small hands of a multi-hand bet."""
-    return _SMALL_HANDS_HEIGHT_SHARE if count > _MANY_HANDS_MIN else 0.5
+def _compute_small_hands_share(hand_count: int) -> float:
+    """Return the fraction of the field's height for ``hand_count`` small hands of a multi-hand bet."""
+    return _SMALL_HANDS_HEIGHT_SHARE if hand_count > _MANY_HANDS_MIN else 0.5
 
 
-def _compute_small_hands_height(stage: Stage, table: TableGameData, count: int) -> float:
+def _compute_small_hands_height(stage: Stage, table: TableGameData, hand_count: int) -> float:
     """Return the height for the small hands of a multi-hand bet; 0 if they would be too small to see.
 
     It leaves enough room for the first hand, whose cards the player can hold.
     """
     x, y, w, h = find_cards_rect(stage, table)
     height = min(
-        h * _compute_small_hands_share(count),
+        h * _compute_small_hands_share(hand_count),
         h - compute_first_hand_height(max(stage.layout.touch_size_min, _HOLD_KEY_WIDTH_MIN)),
     )
     return (
         height
-        if count > 1 and place_small_hands((x, y, w, height), count - 1)[0][3] >= _SMALL_HAND_HEIGHT_MIN
+        if hand_count > 1
+        and place_small_hands((x, y, w, height), hand_count - 1)[0][3] >= _SMALL_HAND_HEIGHT_MIN
         else 0.0
     )
 
@@ -233,12 +234,12 @@ def format_hand_name(stage: Stage, hand: str, hands: Sequence[str]) -> str:
     return stage.texts.say("felt.hand" if has_one_name else "felt.hand_of", name=name, number=number)
 
 
-def append_split_number(stage: Stage, name: str, step: TableStep, hand: str) -> str:
+def append_split_number(stage: Stage, bet_name: str, step: TableStep, hand: str) -> str:
     """Return the name of a bet and, if its hand was split, the number of the hand."""
     number = (
         _find_split_number(stage, hand, [each.id for each in read_final_hands(step.display)]) if hand else 0
     )
-    return stage.texts.say("felt.hand_of", name=name, number=number) if number else name
+    return stage.texts.say("felt.hand_of", name=bet_name, number=number) if number else bet_name
 
 
 def _count_hands_in_rows(hands: Sequence[str], upper_hands: Collection[str]) -> list[int]:
@@ -331,10 +332,10 @@ def _place_hands(stage: Stage, table: TableGameData, hands: Sequence[DealtHand])
     return hand_layouts
 
 
-def _find_hand_room_needs(stage: Stage, hand: str, hands: int) -> HandRoomNeeds:
-    """Return how much room the cards of a hand need, at a table with ``hands`` hands."""
+def _find_hand_room_needs(stage: Stage, hand: str, hand_count: int) -> HandRoomNeeds:
+    """Return how much room the cards of a hand need, at a table with ``hand_count`` hands."""
     card_count = _read_hand_number(stage, hand, "cards")
-    cards = card_count or _CARD_ROOM_OF_UNLIMITED_HAND[hands > _FEW_HANDS_MAX]
+    cards = card_count or _CARD_ROOM_OF_UNLIMITED_HAND[hand_count > _FEW_HANDS_MAX]
     return HandRoomNeeds(
         cards,
         _read_hand_number(stage, hand, "low"),
@@ -404,7 +405,7 @@ def draw_cards(
         if not _can_hold_cards(stage):
             _draw_hand_outline(stage, place)
         _draw_hand_cards(
-            stage, hand, place.cards, stage.view.held_items_mask if number == marks else 0, holding=holding
+            stage, hand, place.cards, stage.view.held_items_mask if number == marks else 0, is_holding=holding
         )
         text = "  ·  ".join(_format_hand_texts(stage, hand, hands, is_deal_finished=step_time is None))
         if text:
@@ -420,38 +421,42 @@ def draw_cards(
 
 
 def _draw_hand_cards(
-    stage: Stage, hand: DealtHand, rects: Sequence[Rect], marked_card_bits: int, *, holding: bool
+    stage: Stage, hand: DealtHand, rects: Sequence[Rect], marked_card_bits: int, *, is_holding: bool
 ) -> None:
     """Draw the cards of a hand at the given rectangles.
 
-    If ``holding``, the marked cards are raised, because they are held; otherwise a frame is drawn around them.
+    If ``is_holding``, the marked cards are raised, because they are held; otherwise a frame is drawn around them.
     """
     for i, (card, rect) in enumerate(zip(hand.cards, rects, strict=False)):
         x, y, w, h = rect
-        if marked_card_bits >> i & 1 and holding:
+        if marked_card_bits >> i & 1 and is_holding:
             y -= 10
         elif marked_card_bits >> i & 1:
             fx, fy, fw, fh = find_tile_rect(rect) if is_tile(card) else rect
             frame = (fx - 6, fy - 6, fw + 12, fh + 12)
-            stage.painter.draw_panel(frame, radius=14, fill=(255, 176, 48, 255), edge="amber")
+            stage.painter.draw_panel(frame, radius=14, fill=(255, 176, 48, 255), edge_paint="amber")
         draw_card(stage, (x, y, w, h), card)
 
 
-def _draw_small_hand(stage: Stage, place: HandLayout, hand: DealtHand) -> None:
+def _draw_small_hand(stage: Stage, hand_layout: HandLayout, hand: DealtHand) -> None:
     """Draw one of the small hands of a multi-hand bet: the ranks of its cards, on a lit background if it wins."""
-    x, y, w, h = place.area
+    x, y, w, h = hand_layout.area
     if hand.won_pay_id:
-        stage.painter.draw_panel((x + 1, y + 1, w - 2, h - 2), radius=5, fill=(122, 66, 8, 255), edge="meter")
-    for card, rect in zip(hand.cards or (FACE_DOWN_CARD_CODE,) * len(place.cards), place.cards, strict=False):
-        draw_card(stage, rect, card, small=True)
-    low = y + h - place.printed_outline[1] - place.printed_outline[3]
+        stage.painter.draw_panel(
+            (x + 1, y + 1, w - 2, h - 2), radius=5, fill=(122, 66, 8, 255), edge_paint="meter"
+        )
+    for card, rect in zip(
+        hand.cards or (FACE_DOWN_CARD_CODE,) * len(hand_layout.cards), hand_layout.cards, strict=False
+    ):
+        draw_card(stage, rect, card, is_small=True)
+    low = y + h - hand_layout.printed_outline[1] - hand_layout.printed_outline[3]
     if hand.won_pay_id and low > 0.8 * HAND_TEXT_HEIGHT:
         style = TextStyle("strong", "small", "text")
         stage.painter.draw_text(
             stage.texts.choose_translation(hand.value_texts),
             (x + w / 2, y + h - low / 2),
             style,
-            width=w - 16,
+            width_max=w - 16,
         )
 
 
@@ -504,13 +509,13 @@ def _format_hand_texts(
     return [each for each in texts if each]
 
 
-def format_settlement(stage: Stage, name: str) -> str:
+def format_settlement(stage: Stage, settlement_name: str) -> str:
     """Return the text for the result of a bet: won, lost, push, or the game's own text for a pay."""
-    key = f"felt.as_{name.replace(' ', '_')}"
+    key = f"felt.as_{settlement_name.replace(' ', '_')}"
     if stage.texts.has_text(key):
         return stage.texts.say(key)
-    pay_names = next((pay.names for pay in list_pay_table_entries(stage) if pay.id == name), None)
-    return stage.texts.choose_translation(pay_names) if pay_names else name
+    pay_names = next((pay.names for pay in list_pay_table_entries(stage) if pay.id == settlement_name), None)
+    return stage.texts.choose_translation(pay_names) if pay_names else settlement_name
 
 
 def _format_set_hands(stage: Stage, decision: DecisionRequest) -> str:
@@ -534,9 +539,9 @@ def _draw_waiting_hands(stage: Stage, table: TableGameData) -> None:
             _draw_hand_text(stage, place, text, is_lit=False)
 
 
-def _draw_hand_outline(stage: Stage, place: HandLayout) -> None:
+def _draw_hand_outline(stage: Stage, hand_layout: HandLayout) -> None:
     """Draw the printed outline of a hand's area, as wide as its cards need."""
-    stage.painter.fill_rounded_rect(grow_rect(place.printed_outline, 5), _HAND_SHADE_COLOUR, 12)
+    stage.painter.fill_rounded_rect(grow_rect(hand_layout.printed_outline, 5), _HAND_SHADE_COLOUR, 12)
 
 
 def _draw_flying_card(
@@ -556,20 +561,22 @@ def _draw_flying_card(
     draw_card(stage, (*at, w, h), back_sign if share < 0.7 else card)
 
 
-def _draw_hand_text(stage: Stage, place: HandLayout, text: str, *, is_lit: bool) -> None:
+def _draw_hand_text(stage: Stage, hand_layout: HandLayout, text: str, *, is_lit: bool) -> None:
     """Draw the texts below a hand. If its cards reach beyond its area, the texts have a plate behind them."""
-    (x, _, w, _), (_, y, _, h) = place.area, place.printed_outline
+    (x, _, w, _), (_, y, _, h) = hand_layout.area, hand_layout.printed_outline
     top = y - CARD_TEXT_GAP - HAND_TEXT_HEIGHT if _can_hold_cards(stage) else y + h + CARD_TEXT_GAP
-    free = place.area[1] + place.area[3] - top  # A long text takes several lines if there is room.
+    free = (
+        hand_layout.area[1] + hand_layout.area[3] - top
+    )  # A long text takes several lines if there is room.
     style = TextStyle("strong", "small", "text", 1)
     height = (
         HAND_TEXT_HEIGHT
         if stage.painter.measure_text(text, style) <= w - 16
         else min(free, NARROW_HAND_TEXT_HEIGHT)
     )
-    plate, last = (x + 4, top, w - 8, height), place.cards[-1]
+    plate, last = (x + 4, top, w - 8, height), hand_layout.cards[-1]
     if is_lit:
-        stage.painter.draw_panel(plate, radius=8, fill=(122, 66, 8, 255), edge="meter")
+        stage.painter.draw_panel(plate, radius=8, fill=(122, 66, 8, 255), edge_paint="meter")
     elif last[1] + last[3] > y + h + 1:
-        stage.painter.draw_panel(plate, radius=8, fill=(0, 24, 12, 255), edge=(0, 24, 12, 255))
+        stage.painter.draw_panel(plate, radius=8, fill=(0, 24, 12, 255), edge_paint=(0, 24, 12, 255))
     stage.painter.draw_label(text, (x + 8, top + 2, w - 16, height - 4), style)

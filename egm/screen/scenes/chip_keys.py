@@ -155,7 +155,7 @@ def draw_table_key(stage: Stage, table: TableGameData, rect: Rect, action: Actio
     elif action.name == "tool":
         text = _format_tool_label(stage, rect, action.value)
         size = "caption" if w > _KEY_WIDTH_FOR_TEXT_MIN else "lead"
-        draw_button(stage, inner, text, is_active=chips.selected_tool == action.value, size=size)
+        draw_button(stage, inner, text, is_active=chips.selected_tool == action.value, text_size=size)
     elif action.name == "suits":
         draw_button(stage, inner, "", is_active=stage.view.has_four_suit_colours)
         draw_suits(stage, inner)
@@ -182,15 +182,15 @@ def find_info_key_label(stage: Stage, keys: list[tuple[Rect, Action]]) -> str:
     return _format_tool_label(stage, rect, "ask")
 
 
-def _would_change_chips(chips: ChipsOnTable, name: str) -> bool:
-    """Return whether the key ``name`` (undo, clear, repeat, double) would change the chips now."""
+def _would_change_chips(chips: ChipsOnTable, key_name: str) -> bool:
+    """Return whether the key ``key_name`` (undo, clear, repeat, double) would change the chips now."""
     have: dict[str, bool] = {
         "undo": bool(chips.undo_bets),
         "clear": bool(chips.bets),
         "repeat": bool(chips.last_round_bets),
         "double": bool(chips.credits),
     }
-    return have[name]
+    return have[key_name]
 
 
 def draw_table_text_key(

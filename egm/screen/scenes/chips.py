@@ -37,14 +37,14 @@ def draw_chip_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
     return ink.finish_surface()
 
 
-def draw_chip(stage: Stage, at: tuple[float, float], credits_: int, colour: Colour, side: float) -> None:
-    """Draw a chip ``side`` units wide around the point ``at``, with its value on it."""
-    x, y = at
-    rect: Rect = (x - side / 2, y - side / 2, side, side)
+def draw_chip(stage: Stage, centre: tuple[float, float], credits_: int, colour: Colour, width: float) -> None:
+    """Draw a chip ``width`` units wide around the point ``centre``, with its value on it."""
+    x, y = centre
+    rect: Rect = (x - width / 2, y - width / 2, width, width)
     stage.painter.draw_cached_picture(("chip", colour), rect, partial(draw_chip_art, colour=colour))
-    style = TextStyle("heavy", "small" if side > 48 else "caption", (20, 16, 30, 255))
+    style = TextStyle("heavy", "small" if width > 48 else "caption", (20, 16, 30, 255))
     stage.painter.draw_text(
-        _format_short_credits(stage, credits_), (x, y - side * 0.03), style, width=side * 0.56
+        _format_short_credits(stage, credits_), (x, y - width * 0.03), style, width_max=width * 0.56
     )
 
 
@@ -61,22 +61,22 @@ def find_chip_colour(table: TableGameData, credits_: int) -> Colour:
     return CHIP_COLOURS[max(0, min(chip_index, len(CHIP_COLOURS) - 1))]
 
 
-def draw_returned_amount(stage: Stage, at: tuple[float, float], credits_: int) -> None:
-    """Draw the credits that a bet has returned, stake included, around the point ``at`` in place of the bet's chip.
+def draw_returned_amount(stage: Stage, centre: tuple[float, float], credits_: int) -> None:
+    """Draw the credits that a bet has returned, stake included, around the point ``centre`` in place of the bet's chip.
 
     The amount is shortened like a chip's value. The list next to the layout has it in full.
     """
     p, text = stage.painter, str(credits_) if credits_ < 10_000 else _format_short_credits(stage, credits_)
     p.draw_cached_picture(
         ("won",),
-        (at[0] - _RETURNED_AMOUNT_WIDTH / 2, at[1] - 16, _RETURNED_AMOUNT_WIDTH, 32),
+        (centre[0] - _RETURNED_AMOUNT_WIDTH / 2, centre[1] - 16, _RETURNED_AMOUNT_WIDTH, 32),
         _draw_return_plate,
     )
     p.draw_text(
         text,
-        (at[0], at[1] - CHIP_WIDTH * 0.06),
+        (centre[0], centre[1] - CHIP_WIDTH * 0.06),
         TextStyle("heavy", "caption", "win"),
-        width=_RETURNED_AMOUNT_WIDTH - 10,
+        width_max=_RETURNED_AMOUNT_WIDTH - 10,
     )
 
 

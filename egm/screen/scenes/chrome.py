@@ -134,9 +134,9 @@ def draw_marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
         (w / 2, h / 2),
         h * 0.7,
         letters,
-        edge=4,
+        edge_width=4,
         edge_paint=mix_colours(look.background_colours[2], BLACK, 0.5),
-        width=w - 200,
+        width_max=w - 200,
     )
     surface.blit(ink.finish_surface(), area.topleft, special_flags=PREMULTIPLIED_BLEND_MODE)
 
@@ -144,7 +144,9 @@ def draw_marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
 def _draw_field_well(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     """Draw the recess of the cabinet in which the game field lies."""
     fill = LinearGradient(((0, (3, 2, 8, 255)), (0.5, (18, 13, 34, 255)), (1, (30, 22, 52, 255))))
-    return draw_rim_panel(size, stage.painter.scale, stage.theme, stage.look, radius=20, rim=5, fill=fill)
+    return draw_rim_panel(
+        size, stage.painter.scale, stage.theme, stage.look, radius=20, rim_width=5, fill_paint=fill
+    )
 
 
 def draw_background(stage: Stage) -> pygame.Surface:
@@ -166,14 +168,20 @@ def draw_background(stage: Stage) -> pygame.Surface:
         for rect in (rect for rect in (layout.left_panel, layout.right_panel) if rect[2] > 0):
             area = p.scale_rect(rect)
             surface.blit(
-                draw_rim_panel(area.size, p.scale, p.theme, look, radius=22, rim=7, fill=glass),
+                draw_rim_panel(area.size, p.scale, p.theme, look, radius=22, rim_width=7, fill_paint=glass),
                 area.topleft,
                 special_flags=PREMULTIPLIED_BLEND_MODE,
             )
         area = p.scale_rect(grow_rect(layout.field, FIELD_FRAME_WIDTH))
         surface.blit(
             draw_rim_panel(
-                area.size, p.scale, p.theme, look, radius=40, rim=FIELD_FRAME_WIDTH - 6, fill=(8, 5, 14, 255)
+                area.size,
+                p.scale,
+                p.theme,
+                look,
+                radius=40,
+                rim_width=FIELD_FRAME_WIDTH - 6,
+                fill_paint=(8, 5, 14, 255),
             ),
             area.topleft,
             special_flags=PREMULTIPLIED_BLEND_MODE,
@@ -181,7 +189,7 @@ def draw_background(stage: Stage) -> pygame.Surface:
         area = p.scale_rect(layout.status_line)
         plate = LinearGradient(((0, (6, 4, 14, 235)), (1, (24, 17, 44, 235))))
         surface.blit(
-            draw_rim_panel(area.size, p.scale, p.theme, look, radius=26, rim=3, fill=plate),
+            draw_rim_panel(area.size, p.scale, p.theme, look, radius=26, rim_width=3, fill_paint=plate),
             area.topleft,
             special_flags=PREMULTIPLIED_BLEND_MODE,
         )

@@ -102,12 +102,18 @@ def read_final_hands(display: Mapping[str, Any]) -> list[DealtHand]:
     ]
 
 
-def _read_translations(value: object) -> Mapping[str, str]:
+def _read_translations(text_or_translations: object) -> Mapping[str, str]:
     """Return the value of a hand as text by language.
 
     A value that is not text, such as a number of points, is the same in every language.
     """
-    return value if isinstance(value, Mapping) else {"en": str(value)} if value else {}
+    return (
+        text_or_translations
+        if isinstance(text_or_translations, Mapping)
+        else {"en": str(text_or_translations)}
+        if text_or_translations
+        else {}
+    )
 
 
 def _apply_card_cue(cards: dict[str, list[str]], cue: Mapping[str, Any]) -> None:

@@ -129,7 +129,7 @@ def _draw_question(stage: Stage, decision: DecisionRequest) -> None:
     x, y, w, _ = stage.layout.field
     title = format_question(stage, decision)
     stage.painter.draw_text(
-        title, (x + w / 2, y + 90), TextStyle("heavy", "title", stage.look.accent_colour), width=w - 80
+        title, (x + w / 2, y + 90), TextStyle("heavy", "title", stage.look.accent_colour), width_max=w - 80
     )
     _draw_answers(stage)
 
@@ -140,7 +140,7 @@ def _draw_answers(stage: Stage) -> None:
         word = f"decide.{action.value}"
         text = stage.texts.say(word) if stage.texts.has_text(word) else str(action.value)
         if action.value not in _CARD_COLOUR_ANSWERS:
-            draw_button(stage, rect, text, size="lead")
+            draw_button(stage, rect, text, text_size="lead")
             continue
         x, y, w, h = rect
         draw_button(stage, rect, "")
@@ -148,8 +148,8 @@ def _draw_answers(stage: Stage) -> None:
         if w < _SUIT_BESIDE_TEXT_WIDTH_MIN:
             stage.painter.draw_cached_picture(("suit", action.value), (x + w / 2 - 24, y + 8, 48, 48), suit)
             stage.painter.draw_text(
-                text, (x + w / 2, y + h - 26), style._replace(size_name="body"), width=w - 24
+                text, (x + w / 2, y + h - 26), style._replace(size_name="body"), width_max=w - 24
             )
             continue
         stage.painter.draw_cached_picture(("suit", action.value), (x + 26, y + 20, 60, 60), suit)
-        stage.painter.draw_text(text, (x + w / 2 + 36, y + h / 2), style, width=w - 130)
+        stage.painter.draw_text(text, (x + w / 2 + 36, y + h / 2), style, width_max=w - 130)

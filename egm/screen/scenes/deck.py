@@ -158,27 +158,31 @@ def format_promotional_credit(stage: Stage) -> str:
 
 
 def _draw_meter(
-    stage: Stage, name: str, label: str, cents: int, credits_: int, colour: str, note: str = ""
+    stage: Stage, meter_name: str, label: str, cents: int, credits_: int, colour: str, note_text: str = ""
 ) -> None:
-    """Draw one meter. ``note`` is written below the amount.
+    """Draw one meter. ``note_text`` is written below the amount.
 
     In a tournament the amount is a number of points, not money.
     """
     is_points = stage.view.snapshot is not None and stage.view.snapshot.current_tournament is not None
-    p, (x, y, w, h) = stage.painter, stage.layout.meters[name]
-    rows = (27.0, h - 28, h / 2 + 4) if not note else (20.0, 52.0, 34.0)
+    p, (x, y, w, h) = stage.painter, stage.layout.meters[meter_name]
+    rows = (27.0, h - 28, h / 2 + 4) if not note_text else (20.0, 52.0, 34.0)
     p.draw_text(label, (x + 24, y + rows[0]), TextStyle("strong", "caption", "text_dim"), align="left")
     count = p.draw_text(
         "" if is_points else stage.texts.format_count("meter.credits", credits_),
         (x + 24, y + rows[1]),
         TextStyle("strong", "small", "text"),
         align="left",
-        width=w * 0.38,
+        width_max=w * 0.38,
     )
     left = 36 + count.width / p.scale
-    if note:
+    if note_text:
         p.draw_text(
-            note, (x + w - 24, y + h - 20), TextStyle("strong", "small", "amber"), align="right", width=w - 48
+            note_text,
+            (x + w - 24, y + h - 20),
+            TextStyle("strong", "small", "amber"),
+            align="right",
+            width_max=w - 48,
         )
     bright = stage.theme.colour(colour)
     paint = LinearGradient(
@@ -192,31 +196,31 @@ def _draw_meter(
         stage.texts.number(credits_) if is_points else stage.money(cents),
         (x + w - 24, y + rows[2]),
         TextStyle(
-            "numbers", "meter" if not note else "title" if h > _LOW_METER_HEIGHT_MAX else "lead", paint
+            "numbers", "meter" if not note_text else "title" if h > _LOW_METER_HEIGHT_MAX else "lead", paint
         ),
         align="right",
-        width=min(w * 0.58, w - 24 - left),
+        width_max=min(w * 0.58, w - 24 - left),
     )
 
 
-def is_key_lit(stage: Stage, name: str) -> bool:
+def is_key_lit(stage: Stage, key_name: str) -> bool:
     """Return whether the lamp of a key is on. It is on if the key has an effect now."""
     view = stage.view
-    if name in {"help", "games", "volume"}:
-        shut = view.scene is Scene.SERVICE and name != "volume"
+    if key_name in {"help", "games", "volume"}:
+        shut = view.scene is Scene.SERVICE and key_name != "volume"
         return view.snapshot is not None and not shut and not is_presentation_running(view, stage.theme)
-    if name == "language":
+    if key_name == "language":
         return (
             view.accepts_request("language")
             and view.snapshot is not None
             and len(view.snapshot.languages) > 1
         )
-    if name == "play":
+    if key_name == "play":
         return _is_play_lit(stage)
-    if name.startswith("bet_"):
+    if key_name.startswith("bet_"):
         choose = view.is_machine_connected and is_selecting_targets(view, stage.theme)
         return choose or (view.accepts_request("bet") and not is_presentation_running(view, stage.theme))
-    return view.accepts_request(name)
+    return view.accepts_request(key_name)
 
 
 def _is_play_lit(stage: Stage) -> bool:
@@ -235,16 +239,16 @@ def _is_play_lit(stage: Stage) -> bool:
     return is_dismissible_reminder_shown(view) or (view.accepts_request("play") and view.decision is None)
 
 
-def format_key_label(stage: Stage, name: str) -> str:
+def format_key_label(stage: Stage, key_name: str) -> str:
     """Return the label of a key, which depends on what the key does now."""
     say, view = stage.texts.say, stage.view
-    if name == "language":
+    if key_name == "language":
         return say("language.other")
-    if name == "play":
+    if key_name == "play":
         return say(_choose_play_label(stage))
-    if name in {"bet_less", "bet_more", "bet_max"} and is_selecting_targets(view, stage.theme):
-        return say(f"key.choose_{name.removeprefix('bet_')}")
-    return say(f"key.{name}")
+    if key_name in {"bet_less", "bet_more", "bet_max"} and is_selecting_targets(view, stage.theme):
+        return say(f"key.choose_{key_name.removeprefix('bet_')}")
+    return say(f"key.{key_name}")
 
 
 def _choose_play_label(stage: Stage) -> str:
@@ -292,44 +296,46 @@ def draw_deck(stage: Stage) -> None:
         _draw_deck_key(stage, name, stage.layout.keys[name])
 
 
-def _draw_deck_key(stage: Stage, name: str, rect: Rect) -> None:
+def _draw_deck_key(stage: Stage, key_name: str, rect: Rect) -> None:
     """Draw one key of the deck with its lamp and label."""
     view, p = stage.view, stage.painter
-    is_lit = is_key_lit(stage, name)
-    down = view.pressed_key == name and view.now - view.pressed_at < 0.14
+    is_lit = is_key_lit(stage, key_name)
+    down = view.pressed_key == key_name and view.now - view.pressed_at < 0.14
     x, y, w, h = rect
-    bright, deep = (stage.theme.colour(c) for c in _COLOUR_NAMES_BY_DECK_KEY[name])
+    bright, deep = (stage.theme.colour(c) for c in _COLOUR_NAMES_BY_DECK_KEY[key_name])
     p.draw_cached_picture(
-        ("key", name, is_lit, down),
+        ("key", key_name, is_lit, down),
         rect,
         lambda size: _draw_key_cap(size, (w, h), bright, deep, is_lit=is_lit, is_pressed=down),
     )
-    if is_lit and name == "play" and view.accepts_request("play") and not view.reduced_motion:
+    if is_lit and key_name == "play" and view.accepts_request("play") and not view.reduced_motion:
         p.draw_cached_picture(
-            ("key glow", name),
+            ("key glow", key_name),
             rect,
             lambda size: _draw_key_glow(size, (w, h)),
             alpha=0.55 * compute_pulse(view.now, 0.8),
         )
     drop = 3 if down else 0
     paint: Paint | str = "text" if is_lit else (150, 143, 176, 255)
-    icon = name in {"service", "help", "games", "language", "volume"}
-    text = format_key_label(stage, name)
-    if name == "play":
+    icon = key_name in {"service", "help", "games", "language", "volume"}
+    text = format_key_label(stage, key_name)
+    if key_name == "play":
         p.draw_text(
             text,
             (x + w / 2, y + h / 2 + drop),
             TextStyle("heavy", "title", paint, 2, (0, 40, 16, 200)),
-            width=w - 60,
+            width_max=w - 60,
         )
     elif icon:
-        sign = f"volume_{view.volume_step}" if name == "volume" else name
+        sign = f"volume_{view.volume_step}" if key_name == "volume" else key_name
         colour = WHITE if is_lit else (150, 143, 176, 255)
         icon_rect = (x + w / 2 - 22, y + h * 0.37 - 24 + drop, 44, 44)
         p.draw_cached_picture(
             ("icon", sign, is_lit), icon_rect, partial(render_own_picture, sign, colour=colour)
         )
-        p.draw_text(text, (x + w / 2, y + h - 29 + drop), TextStyle("strong", "caption", paint), width=w - 18)
+        p.draw_text(
+            text, (x + w / 2, y + h - 29 + drop), TextStyle("strong", "caption", paint), width_max=w - 18
+        )
     else:
         style = TextStyle("heavy", "title" if len(text) == 1 else "body", paint, 1.5, (0, 0, 0, 150))
         p.draw_label(text, (x + 11, y + drop, w - 22, h), style)
@@ -367,7 +373,9 @@ def describe_residual_credit(stage: Stage) -> str:
 def draw_staff_key(stage: Stage, rect: Rect) -> None:
     """Draw the small key that opens the service menu for staff: a person's head and shoulders."""
     x, y, w, h = rect
-    stage.painter.draw_panel(rect, radius=14, fill=(30, 38, 56, 245), edge=(150, 170, 220, 255), line=2)
+    stage.painter.draw_panel(
+        rect, radius=14, fill=(30, 38, 56, 245), edge_paint=(150, 170, 220, 255), edge_width=2
+    )
 
     make = partial(render_own_picture, "staff", colour=(230, 238, 255, 255))
     stage.painter.draw_cached_picture(("icon", "staff"), (x + 10, y + 8, w - 20, h - 16), make)
@@ -376,8 +384,8 @@ def draw_staff_key(stage: Stage, rect: Rect) -> None:
 def _draw_key_cap(
     size: tuple[int, int],
     units: tuple[float, float],
-    bright: Colour,
-    deep: Colour,
+    light_colour: Colour,
+    dark_colour: Colour,
     *,
     is_lit: bool,
     is_pressed: bool,
@@ -387,9 +395,9 @@ def _draw_key_cap(
     ink = VectorCanvas(size, units)
     black = (0, 0, 0, 255)
     if not is_lit:
-        bright, deep = (
-            mix_colours(mix_colours(bright, (70, 66, 88, 255), 0.72), black, 0.5),
-            mix_colours(deep, black, 0.55),
+        light_colour, dark_colour = (
+            mix_colours(mix_colours(light_colour, (70, 66, 88, 255), 0.72), black, 0.5),
+            mix_colours(dark_colour, black, 0.55),
         )
     ink.fill_path(build_rounded_box(0, 0, w, h, 22), (4, 3, 9, 255))
     ink.fill_path(
@@ -398,15 +406,15 @@ def _draw_key_cap(
     )
     lift = 4.0 if is_pressed else 0.0
     face = build_rounded_box(7, 7 + lift, w - 14, h - 16, 17)
-    ink.fill_path(build_rounded_box(6, 8 + lift, w - 12, h - 14, 18), mix_colours(deep, black, 0.5))
+    ink.fill_path(build_rounded_box(6, 8 + lift, w - 12, h - 14, 18), mix_colours(dark_colour, black, 0.5))
     ink.fill_path(
         face,
         LinearGradient(
             (
-                (0, mix_colours(bright, (255, 255, 255, 255), 0.3 if is_lit else 0.06)),
-                (0.16, bright),
-                (0.62, mix_colours(bright, deep, 0.6)),
-                (1, deep),
+                (0, mix_colours(light_colour, (255, 255, 255, 255), 0.3 if is_lit else 0.06)),
+                (0.16, light_colour),
+                (0.62, mix_colours(light_colour, dark_colour, 0.6)),
+                (1, dark_colour),
             )
         ),
     )
@@ -414,7 +422,7 @@ def _draw_key_cap(
         face, build_ellipse(w / 2, 2 + lift, w * 0.62, h * 0.42), (255, 255, 255, 52 if is_lit else 16)
     )
     if is_lit:
-        ink.stroke_path(face, 2.2, mix_colours(bright, (255, 255, 255, 255), 0.45))
+        ink.stroke_path(face, 2.2, mix_colours(light_colour, (255, 255, 255, 255), 0.45))
     return ink.finish_surface()
 
 

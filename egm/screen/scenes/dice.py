@@ -68,13 +68,17 @@ def draw_resting_dice(stage: Stage, dice: Sequence[int], rect: Rect) -> None:
 
 
 def draw_dice(
-    stage: Stage, dice: Sequence[int], total: int | None, times: tuple[float, float], elapsed_seconds: float
+    stage: Stage,
+    dice: Sequence[int],
+    total: int | None,
+    start_and_stop_seconds: tuple[float, float],
+    elapsed_seconds: float,
 ) -> None:
     """Draw a throw: dice enter from the right, tumble and stop. Then show ``total``, if the game uses it.
 
-    ``times`` are the start and the end of the movement, in seconds from the start of the presentation.
+    ``start_and_stop_seconds`` are the start and the end of the movement, in seconds from the start of the presentation.
     """
-    begin, stop = times
+    begin, stop = start_and_stop_seconds
     p, (x, y, w, h) = stage.painter, stage.layout.field
     share = clamp_to_unit_interval(
         (elapsed_seconds - begin) / max(0.01, (stop - begin) * _MOVING_SHARE_OF_THROW)
@@ -104,25 +108,25 @@ def draw_dice(
         )
     if still and total is not None:
         style = TextStyle("numbers", "marquee", "meter", 2, (0, 20, 10, 200))
-        p.draw_text(str(total), (x + w / 2, y + h / 2 + side / 2 + 50), style, width=w - 80)
+        p.draw_text(str(total), (x + w / 2, y + h / 2 + side / 2 + 50), style, width_max=w - 80)
 
 
-def _draw_turned_die(size: tuple[int, int], face: int, turn: int) -> pygame.Surface:
-    """Return the drawing of a die's face, rotated by ``turn`` degrees."""
-    return pygame.transform.rotozoom(draw_die_art(size, face), turn, 1.0)
+def _draw_turned_die(size: tuple[int, int], face: int, rotation_degrees: int) -> pygame.Surface:
+    """Return the drawing of a die's face, rotated by ``rotation_degrees``."""
+    return pygame.transform.rotozoom(draw_die_art(size, face), rotation_degrees, 1.0)
 
 
-def draw_craps_point(stage: Stage, step: TableStep | None, *, moving: bool) -> None:
+def draw_craps_point(stage: Stage, step: TableStep | None, *, is_moving: bool) -> None:
     """Draw craps's point numbers, the puck on the current point (or off), and the last throw.
 
-    While dice move (``moving``), the point is that of the step. Between throws, it is the point in the machine's
+    While dice move (``is_moving``), the point is that of the step. Between throws, it is the point in the machine's
     snapshot, because the last throw may be another player's, or missing.
     """
     p, (x, y, w, _) = stage.painter, find_felt_rect(stage.layout)
     display = step.display if step is not None else {}
     dice = tuple(map(int, display.get("dice", ())))
     now = stage.view.snapshot
-    point = display.get("point") if now is None or moving else now.felt.point
+    point = display.get("point") if now is None or is_moving else now.felt.point
     height = 76.0
     left, room = x + 2, w - 4 - (150.0 if w > 700 else 0.0)
     width = room / len(_CRAPS_POINT_NUMBERS)
@@ -131,9 +135,9 @@ def draw_craps_point(stage: Stage, step: TableStep | None, *, moving: bool) -> N
         on, is_wide = point == number, width > 110
         fill = (14, 84, 58, 255) if on else (10, 60, 42, 255)
         # An edge would look like a betting spot.
-        p.draw_panel(cell, radius=12, fill=fill, edge=WHITE if on else fill)
+        p.draw_panel(cell, radius=12, fill=fill, edge_paint=WHITE if on else fill)
         at = (cell[0] + width / 2 - (24 if on and is_wide else 0), y + 40 + (14 if on and not is_wide else 0))
-        p.draw_text(str(number), at, TextStyle("heavy", "lead", "text"), width=width - 20)
+        p.draw_text(str(number), at, TextStyle("heavy", "lead", "text"), width_max=width - 20)
         if on:
             _draw_puck(stage, (cell[0] + width - 34, y + 30), is_on=True)
     if w > 700 and dice:
@@ -143,9 +147,9 @@ def draw_craps_point(stage: Stage, step: TableStep | None, *, moving: bool) -> N
         _draw_puck(stage, (x + w - 70, y + 38), is_on=False)
 
 
-def _draw_puck(stage: Stage, at: tuple[float, float], *, is_on: bool) -> None:
+def _draw_puck(stage: Stage, centre: tuple[float, float], *, is_on: bool) -> None:
     """Draw the puck, which marks the point at craps and shows ON or OFF."""
-    x, y = at
+    x, y = centre
     stage.painter.draw_cached_picture(
         ("puck", is_on), (x - 26, y - 26, 52, 52), partial(_draw_puck_art, is_on=is_on)
     )
@@ -155,7 +159,7 @@ def _draw_puck(stage: Stage, at: tuple[float, float], *, is_on: bool) -> None:
         text,
         (x, y),
         TextStyle("heavy", "tiny" if not stage.layout.is_telephone else "caption", ink),
-        width=44,
+        width_max=44,
     )
 
 

@@ -217,7 +217,10 @@ def draw_drawer(stage: Stage) -> None:
     slide = layout.drawer[2] * (1 - share)
     tab = find_drawer_tab_rect(stage.layout.drawer_tab, layout.drawer, share)
     p.draw_panel(
-        (tab[0], tab[1], tab[2] + 20, tab[3]), radius=16, fill=(44, 40, 66, 240), edge=(140, 130, 180, 255)
+        (tab[0], tab[1], tab[2] + 20, tab[3]),
+        radius=16,
+        fill=(44, 40, 66, 240),
+        edge_paint=(140, 130, 180, 255),
     )
     p.draw_text(
         "»" if view.is_drawer_open else "«",
@@ -229,10 +232,18 @@ def draw_drawer(stage: Stage) -> None:
     x, y, w, h = layout.drawer
     x += slide
     p.draw_panel(
-        (x, y - 20, w + 30, h + 20), radius=22, fill=(24, 22, 36, 252), edge=(120, 112, 160, 255), line=3
+        (x, y - 20, w + 30, h + 20),
+        radius=22,
+        fill=(24, 22, 36, 252),
+        edge_paint=(120, 112, 160, 255),
+        edge_width=3,
     )
     p.draw_text(
-        say("drawer.title"), (x + 26, y + 46), TextStyle("heavy", "lead", "text"), align="left", width=w - 160
+        say("drawer.title"),
+        (x + 26, y + 46),
+        TextStyle("heavy", "lead", "text"),
+        align="left",
+        width_max=w - 160,
     )
     board = _find_simulated_device(view, "doors_open")
     for part, top in _find_section_tops(layout).items():
@@ -243,7 +254,7 @@ def draw_drawer(stage: Stage) -> None:
             (x + 26, y + top - 16),
             TextStyle("strong", "caption", "text_dim"),
             align="left",
-            width=w - 52,
+            width_max=w - 52,
         )
     for control in lay_out_controls(layout, view, stage.texts, slide):
         draw_button(
@@ -260,7 +271,7 @@ def draw_drawer(stage: Stage) -> None:
             (x + 26, y + 86),
             TextStyle("text", "caption", "amber"),
             align="left",
-            width=w - 52,
+            width_max=w - 52,
         )
     elif (
         view.bench_reply is not None
@@ -273,7 +284,7 @@ def draw_drawer(stage: Stage) -> None:
             (x + 26, y + 86),
             TextStyle("text", "caption", "text_dim" if view.bench_reply.ok else "amber"),
             align="left",
-            width=w - 52,
+            width_max=w - 52,
         )
 
 
@@ -307,7 +318,7 @@ def _draw_tower_light(stage: Stage, rect: Rect) -> None:
             else mix_colours(stage.theme.colour(colour), (0, 0, 0, 255), 0.78)
         )
         stage.painter.draw_panel(
-            (x + i * w / 4 + 2, y, w / 4 - 4, h), radius=6, fill=body, edge=(140, 134, 170, 255)
+            (x + i * w / 4 + 2, y, w / 4 - 4, h), radius=6, fill=body, edge_paint=(140, 134, 170, 255)
         )
         stage.painter.draw_text(
             name[:1].upper(),

@@ -26,14 +26,14 @@ from egm.screen.view import View, build_view_timeline
 _SEARCHLIGHT_ANGLE_COUNT: Final = 15
 
 
-def find_shown_feature_step_index(view: View, line: PresentationTimeline | None) -> int | None:
+def find_shown_feature_step_index(view: View, timeline: PresentationTimeline | None) -> int | None:
     """Return the index of the step that is shown now if it belongs to a feature, otherwise None."""
     show = view.selected_game_presentation
-    if show is None or line is None:
+    if show is None or timeline is None:
         return None
     since = view.now - show.began_at
-    index = line.find_step_index(since)
-    has_ended = show.is_complete and since >= line.roll_up_end + 1.2
+    index = timeline.find_step_index(since)
+    has_ended = show.is_complete and since >= timeline.roll_up_end + 1.2
     return index if is_feature_step(show, index) and not has_ended else None
 
 
@@ -44,20 +44,23 @@ def apply_feature_colours(stage: Stage) -> Stage:
 
 
 def sum_credits_of_ended_steps(
-    show: OutcomePresentation, line: PresentationTimeline, elapsed_seconds: float, first: int = 0
+    presentation: OutcomePresentation,
+    timeline: PresentationTimeline,
+    elapsed_seconds: float,
+    first_step_index: int = 0,
 ) -> int:
-    """Return the credits won by steps from number ``first`` on that have ended by ``elapsed_seconds``."""
+    """Return the credits won by steps from number ``first_step_index`` on that have ended by ``elapsed_seconds``."""
     return sum(
         step.credits
-        for i, (step, time) in enumerate(zip(show.steps, line.steps, strict=True))
-        if i >= max(first, show.presented_step_count)
+        for i, (step, time) in enumerate(zip(presentation.steps, timeline.steps, strict=True))
+        if i >= max(first_step_index, presentation.presented_step_count)
         and time.last_stop <= elapsed_seconds
         and not isinstance(step, GambleStep)
     )
 
 
 def draw_feature_title_card(
-    stage: Stage, show: OutcomePresentation, index: int, step_time: StepTimes, elapsed_seconds: float
+    stage: Stage, presentation: OutcomePresentation, index: int, step_time: StepTimes, elapsed_seconds: float
 ) -> None:
     """Draw the title card of the feature that step ``index`` begins: its name, and its number of games."""
     p, view = stage.painter, stage.view
@@ -70,20 +73,20 @@ def draw_feature_title_card(
     p.fill_rounded_rect((x, y, w, h), (4, 2, 12, round(200 * arrive)))
     if not view.reduced_motion:
         _draw_searchlights(stage, arrive * (1 - clamp_to_unit_interval((share - 0.9) * 10)))
-    _, games = compute_free_game_number_and_total(show, index, has_stopped=False)
-    name = format_stage_name(stage, find_step_stage(show, index))
+    _, games = compute_free_game_number_and_total(presentation, index, has_stopped=False)
+    name = format_stage_name(stage, find_step_stage(presentation, index))
     style = TextStyle("display", "hero", build_gold_gradient(stage.theme), 4, (20, 6, 0, 230))
     height = 0.0 if view.reduced_motion else 40 * (1 - arrive)
     middle = y + h / 2 + (54 if games > 1 else 0)
     if games > 1:
         number = TextStyle("numbers", "hero", "meter", 4, (20, 6, 0, 230))
-        p.draw_text(stage.texts.number(games), (x + w / 2, middle - 150 - height), number, width=w - 80)
-    p.draw_text(name, (x + w / 2, middle + height), style, width=w - 90)
+        p.draw_text(stage.texts.number(games), (x + w / 2, middle - 150 - height), number, width_max=w - 80)
+    p.draw_text(name, (x + w / 2, middle + height), style, width_max=w - 90)
     text = stage.texts.say("feature.begins")
-    p.draw_text(text, (x + w / 2, middle + 110), TextStyle("strong", "lead", "text", 2), width=w - 120)
+    p.draw_text(text, (x + w / 2, middle + 110), TextStyle("strong", "lead", "text", 2), width_max=w - 120)
 
 
-def _draw_searchlights(stage: Stage, strength: float) -> None:
+def _draw_searchlights(stage: Stage, opacity: float) -> None:
     """Draw slowly turning searchlights behind the title card.
 
     They are drawn at a few angles only, so that the pictures can be cached.
@@ -109,7 +112,7 @@ def _draw_searchlights(stage: Stage, strength: float) -> None:
         beams.blit(create_painted_surface(small_size, mask), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
         return pygame.transform.smoothscale(beams, size)
 
-    p.draw_cached_picture(("beams", step, stage.look.name), stage.layout.field, render_beams, alpha=strength)
+    p.draw_cached_picture(("beams", step, stage.look.name), stage.layout.field, render_beams, alpha=opacity)
 
 
 def draw_anticipation_light(stage: Stage, rect: tuple[float, float, float, float]) -> None:

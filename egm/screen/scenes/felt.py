@@ -157,7 +157,7 @@ def draw_felt(stage: Stage) -> None:
         for rect, action in lay_out_table_keys(view, stage.layout) if not table.spots else ():
             draw_table_key(stage, table, rect, action)
     elif table.felt_kind == "craps":
-        draw_craps_point(stage, last_round, moving=time is not None)
+        draw_craps_point(stage, last_round, is_moving=time is not None)
     if decision is None and table.spots:
         _draw_betting_layout(stage, table, last_round if time is None else None)
     elif decision is not None and decision.kind != "hold":
@@ -178,12 +178,12 @@ def _draw_wheel_or_dice(
                 _draw_betting_layout(layout_stage, table, None)
             pocket, part = str(cue["pocket"]), cue.get("part")
             draw_roulette_wheel(
-                stage, table, rect, (pocket, part), (begin, stop), elapsed_seconds, pin=kind == "wheel"
+                stage, table, rect, (pocket, part), (begin, stop), elapsed_seconds, has_pin=kind == "wheel"
             )
             return True
         if kind == "dice":
             if table.felt_kind == "craps":
-                draw_craps_point(stage, None, moving=True)
+                draw_craps_point(stage, None, is_moving=True)
             _draw_betting_layout(stage, table, None)
             stage.painter.fill_rounded_rect(stage.layout.field, (0, 12, 8, 90))
             total = step.display.get("total")
@@ -258,7 +258,7 @@ def _draw_betting_layout(stage: Stage, table: TableGameData, settled_step: Table
             and bool(find_reason_spot_is_closed(spot, chips.bets, limits)[0])
         )
         hit, chip = bool(pocket) and cell.pocket == pocket, cell.spot in covered
-        _draw_cell(stage, table, cell, is_hit=hit, is_closed=shut, chip=chip)
+        _draw_cell(stage, table, cell, is_hit=hit, is_closed=shut, has_chip=chip)
     if view.scene is not Scene.ATTRACT and (view.accepts_request("bet") or stage.layout.is_telephone):
         for rect, action in lay_out_part_tabs(table, chips, stage.layout):
             _draw_layout_part_tab(stage, table, rect, action)
@@ -286,14 +286,14 @@ def _format_racetrack_key(stage: Stage, table: TableGameData, action: Action) ->
 
 
 def _draw_cell(
-    stage: Stage, table: TableGameData, cell: FeltCell, *, is_hit: bool, is_closed: bool, chip: bool
+    stage: Stage, table: TableGameData, cell: FeltCell, *, is_hit: bool, is_closed: bool, has_chip: bool
 ) -> None:
     """Draw a printed cell of the layout, dark if ``is_closed`` to bets. The title of a row has no edge."""
     p, (x, y, w, h) = stage.painter, cell.rect
     spot = table.spots.get(cell.spot)
     fill = mix_colours(_CLOTH_COLOUR, BLACK, 0.25)
     if spot is None and cell.titled_spots:
-        p.draw_panel((x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge=fill)
+        p.draw_panel((x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge_paint=fill)
         _draw_row_title(stage, table, cell)
         return
     if cell.pocket:
@@ -316,7 +316,7 @@ def _draw_cell(
     edge, line = (
         (WHITE, 5) if is_hit else (_CLOSED_SPOT_EDGE_COLOUR, 2) if is_closed else (_PRINTED_LINE_COLOUR, 2)
     )
-    p.draw_panel((x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge=edge, line=line)
+    p.draw_panel((x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge_paint=edge, edge_width=line)
     ink = (
         _CLOSED_SPOT_TEXT_COLOUR
         if is_closed
@@ -325,11 +325,11 @@ def _draw_cell(
         else WHITE
     )
     if spot is not None:
-        _draw_spot(stage, table, cell, ink, is_on_plain_cell=plain and not is_closed, chip=chip)
+        _draw_spot(stage, table, cell, ink, is_on_plain_cell=plain and not is_closed, has_chip=has_chip)
     else:
         share = 0.5 if w > 2 * h else 0.42 if h < 80 else 0.3  # In a wide cell, chips lie next to the number.
         at = (x + w / 2, y + h * share)
-        p.draw_text(cell.pocket, at, TextStyle("heavy", "body", ink), width=w - 12)
+        p.draw_text(cell.pocket, at, TextStyle("heavy", "body", ink), width_max=w - 12)
 
 
 def _draw_row_title(stage: Stage, table: TableGameData, cell: FeltCell) -> None:
@@ -348,11 +348,17 @@ def _draw_row_title(stage: Stage, table: TableGameData, cell: FeltCell) -> None:
     )
     if len(odds) == 1:
         style = TextStyle("text", _choose_smallest_text_size(stage), "meter")
-        p.draw_text(odds.pop(), (x + 8, y + h - 18), style, align="left", width=w - 16)
+        p.draw_text(odds.pop(), (x + 8, y + h - 18), style, align="left", width_max=w - 16)
 
 
 def _draw_spot(
-    stage: Stage, table: TableGameData, cell: FeltCell, ink: Colour, *, is_on_plain_cell: bool, chip: bool
+    stage: Stage,
+    table: TableGameData,
+    cell: FeltCell,
+    text_colour: Colour,
+    *,
+    is_on_plain_cell: bool,
+    has_chip: bool,
 ) -> None:
     """Draw the label of a bet spot.
 
@@ -370,21 +376,23 @@ def _draw_spot(
     low = not has_odds and h > _HEIGHT_WITHOUT_ODDS_MAX
     size = "small" if len(sign) > _NUMBER_SIGN_LENGTH_MAX or h < _HEIGHT_FOR_FULL_TEXT_MIN else "lead"
     style, small_style = (
-        TextStyle("strong", size, ink),
-        TextStyle("strong", _choose_smallest_text_size(stage), ink),
+        TextStyle("strong", size, text_colour),
+        TextStyle("strong", _choose_smallest_text_size(stage), text_colour),
     )
-    printed = TextStyle("text", _choose_smallest_text_size(stage), "meter" if is_on_plain_cell else ink)
+    printed = TextStyle(
+        "text", _choose_smallest_text_size(stage), "meter" if is_on_plain_cell else text_colour
+    )
     above, below = split_label_and_odds(cell.rect)
     if not low:
         above = (*above[:3], h - 6 if is_chip_beside_label(cell.rect) else max(above[3], h * 0.76 - 24))
-    if chip and _can_fit(stage, sign, above, small_style):
+    if has_chip and _can_fit(stage, sign, above, small_style):
         p.draw_label(sign, above, style, wrapped_size=small_style.size_name)
         if low:
             p.draw_text(
                 _format_spot_odds(stage, spot, printed, below[2]),
                 find_rect_centre(below),
                 printed,
-                width=below[2],
+                width_max=below[2],
             )
         return
     lies_over = p.measure_text(sign, small_style) > w - 10  # A name on several lines takes the complete cell.
@@ -393,7 +401,7 @@ def _draw_spot(
     p.draw_label(sign, (x + 5, y + 3, w - 10, part), style, wrapped_size=small_style.size_name)
     if low:
         odds = _format_spot_odds(stage, spot, printed, w - 6) or spot.odds.replace(" / ", "/")
-        p.draw_text(odds, (x + w / 2, y + (h - 17 if fills_cell else h * 0.54)), printed, width=w - 6)
+        p.draw_text(odds, (x + w / 2, y + (h - 17 if fills_cell else h * 0.54)), printed, width_max=w - 6)
 
 
 def _can_fit(stage: Stage, text: str, rect: Rect, style: TextStyle) -> bool:
@@ -403,8 +411,8 @@ def _can_fit(stage: Stage, text: str, rect: Rect, style: TextStyle) -> bool:
     return height <= rect[3] and all(p.measure_text(line, style) <= rect[2] for line in lines)
 
 
-def _format_spot_odds(stage: Stage, spot: BetSpot, style: TextStyle, room: float) -> str:
-    """Return the odds to print on a bet spot: the first of the following texts that is at most ``room`` units wide.
+def _format_spot_odds(stage: Stage, spot: BetSpot, style: TextStyle, width_max: float) -> str:
+    """Return the odds to print on a bet spot: the first of these texts that is at most ``width_max`` units wide.
 
     The text with all odds at which the bet can win; the spot's own odds with an asterisk, which means that INFO shows
     the others; the spot's own odds alone; "".
@@ -416,7 +424,7 @@ def _format_spot_odds(stage: Stage, spot: BetSpot, style: TextStyle, room: float
         else format_spot_odds(stage, spot).replace(" / ", "/")
     )
     ways = (terms, f"{odds} *", odds) if terms != odds else (odds,)
-    return next((each for each in ways if stage.painter.measure_text(each, style) <= room), "")
+    return next((each for each in ways if stage.painter.measure_text(each, style) <= width_max), "")
 
 
 def _choose_smallest_text_size(stage: Stage) -> str:
@@ -488,7 +496,7 @@ def _draw_bets(
     stage: Stage,
     table: TableGameData,
     felt_layout: FeltLayout,
-    now: BetsBySpot,
+    bets_by_spot: BetsBySpot,
     settled_step: TableStep | None,
 ) -> None:
     """Draw the chips of all bets: standing bets in violet, new bets, and the results of the last round's bets."""
@@ -500,13 +508,13 @@ def _draw_bets(
         returned[spot] = returned.get(spot, 0) + int(settlement["credits"])
     limits = build_bet_limits(view.snapshot) if view.snapshot is not None else None
     for spot, (x, y) in felt_layout.chip_points:
-        new_credits, standing_credits = now.get(spot, 0), standing_bets.get(spot, 0)
+        new_credits, standing_credits = bets_by_spot.get(spot, 0), standing_bets.get(spot, 0)
         aside = 16.0 if new_credits > 0 and standing_credits else 0.0
         if standing_credits:
             draw_chip(stage, (x - aside, y), standing_credits, STANDING_BET_CHIP_COLOUR, CHIP_WIDTH)
             if new_credits < 0:
                 stage.painter.draw_text(
-                    "\u00d7", (x, y), TextStyle("heavy", "title", "alarm", 2), width=CHIP_WIDTH
+                    "\u00d7", (x, y), TextStyle("heavy", "title", "alarm", 2), width_max=CHIP_WIDTH
                 )
         if returned.get(spot):
             draw_returned_amount(stage, (x, y), returned[spot])
@@ -517,7 +525,7 @@ def _draw_bets(
 
 
 def _draw_on_off_ring(
-    stage: Stage, table: TableGameData, spot: str, at: tuple[float, float], limits: BetLimits
+    stage: Stage, table: TableGameData, spot: str, centre: tuple[float, float], limits: BetLimits
 ) -> None:
     """Draw a ring around a craps bet that is off for the next throw, or on for a come-out throw.
 
@@ -531,7 +539,7 @@ def _draw_on_off_ring(
         or (now and spot not in table.spots_off_on_come_out)
     ):
         return
-    x, y = at
+    x, y = centre
     make = partial(_draw_ring, colour=stage.theme.colour("win") if now else BLACK)
     stage.painter.draw_cached_picture(("said", now), (x - 26, y - 26, 52, 52), make)
 
@@ -555,27 +563,27 @@ def _draw_question(stage: Stage, table: TableGameData, decision: DecisionRequest
     if table.felt_kind != "cards":
         text = format_question(stage, decision)
         style = TextStyle("heavy", "title", stage.look.accent_colour)
-        stage.painter.draw_text(text, (x + w / 2, y + 120), style, width=w - 80)
+        stage.painter.draw_text(text, (x + w / 2, y + 120), style, width_max=w - 80)
     if spot is not None and "hand" not in decision.display:
         at = keys[0][0][1] - 24 if table.felt_kind == "cards" and keys else y + 170
         staked = stage.money(int(decision.display.get("staked", 0)) * stage.view.denomination_cents)
         text = (
             f"{stage.texts.choose_translation(spot.names)}  {stage.texts.say('felt.standing', amount=staked)}"
         )
-        stage.painter.draw_text(text, (x + w / 2, at), TextStyle("strong", "lead", "text"), width=w - 80)
+        stage.painter.draw_text(text, (x + w / 2, at), TextStyle("strong", "lead", "text"), width_max=w - 80)
     dice = [int(face) for face in decision.display.get("dice", ())]
     if dice and keys:
         top = y + 210
         draw_resting_dice(stage, dice, (x + 20, top, w - 40, keys[0][0][1] - 20 - top))
     for rect, action in keys:
         if action.name == "choose":
-            draw_button(stage, rect, format_answer(stage, decision, str(action.value)), size="body")
+            draw_button(stage, rect, format_answer(stage, decision, str(action.value)), text_size="body")
         elif action.name != "hold":
             is_enabled = action.name != "play" or is_marked_answer_permitted(stage.view)
             draw_button(
                 stage,
                 rect,
                 stage.texts.say(f"decide.{_TEXT_BY_SET_HANDS_ANSWER[action.name]}"),
-                size="body",
+                text_size="body",
                 is_enabled=is_enabled,
             )

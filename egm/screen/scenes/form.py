@@ -45,7 +45,7 @@ def draw_action_key(stage: Stage, rect: Rect, action: PageAction) -> None:
     paint = LinearGradient(
         ((0, mix_colours(fill, WHITE, 0.14)), (0.5, fill), (1, mix_colours(fill, BLACK, 0.35)))
     )
-    p.draw_panel(rect, radius=14, fill=paint, edge=edge, line=2.5)
+    p.draw_panel(rect, radius=14, fill=paint, edge_paint=edge, edge_width=2.5)
     colour: Colour = WHITE if action.enabled else (140, 140, 156, 255)
     side = min(30.0 if w > _NARROW_KEY_WIDTH_MAX else 22.0, h * 0.45)
     margin = 16.0 if w > _NARROW_KEY_WIDTH_MAX else 8.0
@@ -64,9 +64,11 @@ def draw_action_key(stage: Stage, rect: Rect, action: PageAction) -> None:
 def draw_page_key(stage: Stage, rect: Rect, text: str) -> None:
     """Draw a key that the screen adds to a service page, such as the key for more rows."""
     fill, edge = _KEY_COLOURS_BY_STYLE["go"]
-    stage.painter.draw_panel(rect, radius=14, fill=fill, edge=edge, line=2.5)
+    stage.painter.draw_panel(rect, radius=14, fill=fill, edge_paint=edge, edge_width=2.5)
     style = TextStyle("heavy", "lead" if len(text) == 1 else "small", WHITE)
-    stage.painter.draw_text(text, (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2), style, width=rect[2] - 16)
+    stage.painter.draw_text(
+        text, (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2), style, width_max=rect[2] - 16
+    )
 
 
 def draw_icon(stage: Stage, icon: str, rect: Rect) -> None:

@@ -52,7 +52,7 @@ def draw_gamble(stage: Stage, step: GambleStep, step_time: StepTimes, elapsed_se
     x, y, w, h = stage.layout.field
     style = TextStyle("strong", "lead", "text")
     stage.painter.draw_text(
-        stage.texts.say("gamble.called", call=call), (x + w / 2, y + h - 162), style, width=w - 80
+        stage.texts.say("gamble.called", call=call), (x + w / 2, y + h - 162), style, width_max=w - 80
     )
     if share < 1:
         return
@@ -60,7 +60,7 @@ def draw_gamble(stage: Stage, step: GambleStep, step_time: StepTimes, elapsed_se
     text = stage.texts.say("gamble.won" if won else "gamble.lost", credits=stage.texts.number(step.credits))
     paint = build_gold_gradient(stage.theme) if won else stage.theme.colour("text_dim")
     style = TextStyle("display" if won else "heavy", "title", paint, 2.5, (20, 6, 0, 220))
-    stage.painter.draw_text(text, (x + w / 2, y + h - 96), style, width=w - 80)
+    stage.painter.draw_text(text, (x + w / 2, y + h - 96), style, width_max=w - 80)
 
 
 def _draw_gamble_table(stage: Stage, previous_cards: tuple[str, ...]) -> None:
@@ -109,14 +109,14 @@ def _choose_card_scale(stage: Stage) -> float:
     return 1.0 if not stage.layout.is_telephone else min(0.7, room / _CARD_SIZE[1])
 
 
-def _draw_turning_card(stage: Stage, face: str, turn: float) -> None:
+def _draw_turning_card(stage: Stage, face: str, turned_share: float) -> None:
     """Draw the double-up card in the middle of the field while it is turned over.
 
-    ``turn`` is the progress: the card gets narrower and then wider again.
+    ``turned_share`` is the progress: the card gets narrower and then wider again.
     """
     x, y, w, _ = stage.layout.field
     full_width, height = (length * _choose_card_scale(stage) for length in _CARD_SIZE)
-    frame = round(abs(math.cos(turn * math.pi)) * 12)
+    frame = round(abs(math.cos(turned_share * math.pi)) * 12)
     width = max(10.0, full_width * frame / 12)
     card_rect: Rect = (x + w / 2 - width / 2, y + 40, width, height)
     stage.painter.draw_cached_picture(("card", face), card_rect, partial(_draw_card_face, face=face))
@@ -129,9 +129,9 @@ def _draw_stake_and_possible_win(stage: Stage, *sums: tuple[str, int, str]) -> N
         middle = x + w / 2 + side * (w / 4 + 36)
         text = stage.texts.say(key)
         at = y + 40 + _CARD_SIZE[1] / 2 * _choose_card_scale(stage)
-        stage.painter.draw_text(text, (middle, at - 28), TextStyle("strong", "body", "text"), width=w / 4)
+        stage.painter.draw_text(text, (middle, at - 28), TextStyle("strong", "body", "text"), width_max=w / 4)
         style = TextStyle("numbers", "marquee", colour, 2, (0, 20, 10, 200))
-        stage.painter.draw_text(stage.texts.number(credits_), (middle, at + 44), style, width=w / 4 - 10)
+        stage.painter.draw_text(stage.texts.number(credits_), (middle, at + 44), style, width_max=w / 4 - 10)
     p, field = stage.painter, stage.layout.field
     fair: Rect = (x + 40, field[1] + 52 + _CARD_SIZE[1] * _choose_card_scale(stage), w - 80, 80)
     style = TextStyle(

@@ -90,56 +90,59 @@ def _compute_text_height(width: float) -> float:
 
 
 def lay_out_hand(
-    area: Rect, room: HandRoomNeeds, card_count: int = 0, highest: float = CARD_HEIGHT_MAX
+    area: Rect, needs: HandRoomNeeds, card_count: int = 0, card_height_max: float = CARD_HEIGHT_MAX
 ) -> HandLayout:
-    """Return where the cards of a hand lie, as large as the area allows, but at most ``highest`` high.
+    """Return where the cards of a hand lie, as large as the area allows, but at most ``card_height_max`` high.
 
-    If the hand has more cards than ``room`` provides for, the additional cards lie below. The hand's text is below its
+    If the hand has more cards than ``needs`` provides for, the additional cards lie below. The hand's text is below its
     cards or, if cards can be held, above them.
     """
     x, y, w, h = area
-    columns, height = room.choose_columns_and_card_height(area)
-    height = min(height, highest)
-    width, below, gap = height * _CARD_WIDTH_PER_HEIGHT, _compute_text_height(w), room.low_hand_gap_in_cards
+    columns, height = needs.choose_columns_and_card_height(area)
+    height = min(height, card_height_max)
+    width, below, gap = height * _CARD_WIDTH_PER_HEIGHT, _compute_text_height(w), needs.low_hand_gap_in_cards
     step = min(width + 12, (w - 20 - width) / max(1.0, columns - 1 + gap))
     across = step * (columns - 1 + gap) + width
-    deep = height * (1 + _LOWER_ROW_VISIBLE_SHARE * (-(-room.card_count // columns) - 1))
+    deep = height * (1 + _LOWER_ROW_VISIBLE_SHARE * (-(-needs.card_count // columns) - 1))
     left, top = (
         x + (w - across) / 2,
-        y + (h - deep + (below - CARD_TEXT_GAP) * (1 if room.has_hold_keys else -1)) / 2,
+        y + (h - deep + (below - CARD_TEXT_GAP) * (1 if needs.has_hold_keys else -1)) / 2,
     )
     cards = list[Rect]()
-    for i in range(max(room.card_count, card_count)):
+    for i in range(max(needs.card_count, card_count)):
         column, row = i % columns, i // columns
-        at = left + (column + gap * (column >= room.low_hand_card_count)) * step
+        at = left + (column + gap * (column >= needs.low_hand_card_count)) * step
         cards.append((at, top + row * _LOWER_ROW_VISIBLE_SHARE * height, width, height))
     return HandLayout(area, (left, top, across, deep), tuple(cards))
 
 
-def place_split_hands(area: Rect, count: int, room: HandRoomNeeds) -> list[Rect]:
+def place_split_hands(area: Rect, hand_count: int, needs: HandRoomNeeds) -> list[Rect]:
     """Return an area for each hand that was split from one hand, within the area of that hand.
 
     The number of columns is the one with which the cards are largest.
     """
     x, y, w, h = area
     ways: list[tuple[float, int]] = []
-    for columns in range(1, count + 1):
-        area_rect = (x, y, w / columns, h / -(-count // columns))
-        ways.append((room.choose_columns_and_card_height(area_rect)[1], columns))
+    for columns in range(1, hand_count + 1):
+        area_rect = (x, y, w / columns, h / -(-hand_count // columns))
+        ways.append((needs.choose_columns_and_card_height(area_rect)[1], columns))
     _, columns = max(ways)
-    width, deep = w / columns, h / -(-count // columns)
-    return [(x + i % columns * width, y + i // columns * deep, width, deep) for i in range(count)]
+    width, deep = w / columns, h / -(-hand_count // columns)
+    return [(x + i % columns * width, y + i // columns * deep, width, deep) for i in range(hand_count)]
 
 
-def place_hands_in_rows(rect: Rect, counts: Sequence[int], shares: Sequence[float]) -> list[Rect]:
+def place_hands_in_rows(
+    rect: Rect, hands_per_row: Sequence[int], height_shares: Sequence[float]
+) -> list[Rect]:
     """Return the area of each hand.
 
-    ``counts`` has the number of hands in each row, ``shares`` the fraction of its row that each hand takes.
+    ``hands_per_row`` has the number of hands in each row, ``height_shares`` the fraction of its row that each hand
+    takes.
     """
     x, y, w, h = rect
-    row_height, areas = h / len(counts), list[Rect]()
-    for row, count in enumerate(counts):
-        left, row_shares = x, shares[len(areas) : len(areas) + count]
+    row_height, areas = h / len(hands_per_row), list[Rect]()
+    for row, count in enumerate(hands_per_row):
+        left, row_shares = x, height_shares[len(areas) : len(areas) + count]
         for share in row_shares:
             width = w * share / sum(row_shares)
             areas.append((left, y + row * row_height, width, row_height))
@@ -147,20 +150,20 @@ def place_hands_in_rows(rect: Rect, counts: Sequence[int], shares: Sequence[floa
     return areas
 
 
-def place_small_hands(rect: Rect, count: int) -> list[Rect]:
-    """Return areas for ``count`` small hands in rows.
+def place_small_hands(rect: Rect, hand_count: int) -> list[Rect]:
+    """Return areas for ``hand_count`` small hands in rows.
 
     The number of columns is the one with which five cards are largest in each area.
     """
     x, y, w, h = rect
     columns = max(
-        range(1, count + 1),
+        range(1, hand_count + 1),
         key=lambda n: min(
-            w / n / (_SMALL_HAND_CARDS_SIDE_BY_SIDE * _CARD_WIDTH_PER_HEIGHT), h / -(-count // n)
+            w / n / (_SMALL_HAND_CARDS_SIDE_BY_SIDE * _CARD_WIDTH_PER_HEIGHT), h / -(-hand_count // n)
         ),
     )
-    width, height = w / columns, h / -(-count // columns)
-    return [(x + i % columns * width, y + i // columns * height, width, height) for i in range(count)]
+    width, height = w / columns, h / -(-hand_count // columns)
+    return [(x + i % columns * width, y + i // columns * height, width, height) for i in range(hand_count)]
 
 
 def compute_first_hand_height(touch_size_min: float) -> float:
@@ -176,14 +179,14 @@ def compute_first_hand_height(touch_size_min: float) -> float:
     )
 
 
-def place_small_hand_cards(area: Rect, count: int) -> HandLayout:
+def place_small_hand_cards(area: Rect, card_count: int) -> HandLayout:
     """Return where the cards of a small hand lie: side by side, with room for a text below if it is readable."""
     x, y, w, h = area
     room = h - HAND_TEXT_HEIGHT if h > 3 * HAND_TEXT_HEIGHT else h
-    height = min(0.86 * room, 0.92 * w / count / _CARD_WIDTH_PER_HEIGHT)
-    left, top = x + (w - count * height * _CARD_WIDTH_PER_HEIGHT) / 2, y + (room - height) / 2
+    height = min(0.86 * room, 0.92 * w / card_count / _CARD_WIDTH_PER_HEIGHT)
+    left, top = x + (w - card_count * height * _CARD_WIDTH_PER_HEIGHT) / 2, y + (room - height) / 2
     cards = tuple(
         (left + i * height * _CARD_WIDTH_PER_HEIGHT, top, height * _CARD_WIDTH_PER_HEIGHT, height)
-        for i in range(count)
+        for i in range(card_count)
     )
-    return HandLayout(area, (left, top, count * height * _CARD_WIDTH_PER_HEIGHT, height), cards)
+    return HandLayout(area, (left, top, card_count * height * _CARD_WIDTH_PER_HEIGHT, height), cards)

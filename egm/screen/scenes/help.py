@@ -122,7 +122,7 @@ def draw_help(stage: Stage) -> None:
         ("sheet", stage.look.name),
         rect,
         lambda size: draw_rim_panel(
-            size, p.scale, p.theme, stage.look, radius=30, rim=8, fill=(18, 13, 34, 250)
+            size, p.scale, p.theme, stage.look, radius=30, rim_width=8, fill_paint=(18, 13, 34, 250)
         ),
     )
     pages = list_help_sheets(stage)
@@ -131,11 +131,11 @@ def draw_help(stage: Stage) -> None:
     where = f"{pages[index].heading}  ·  {stage.texts.say('help.page', page=index + 1, pages=len(pages))}"
     head, dim = TextStyle("heavy", "lead", stage.look.accent_colour), TextStyle("strong", "small", "text_dim")
     if w > _TELEPHONE_PAGE_WIDTH_MAX:
-        p.draw_text(title, (x + 48, y + 52), head, align="left", width=w * 0.54)
+        p.draw_text(title, (x + 48, y + 52), head, align="left", width_max=w * 0.54)
         p.draw_label(where, (x + w * 0.64 - 48, y + 14, w * 0.36, 72), dim, align="right")
     else:
-        p.draw_text(title, (x + 30, y + 32), head, align="left", width=w - 60)
-        p.draw_text(where, (x + 30, y + 70), dim, align="left", width=w - 60)
+        p.draw_text(title, (x + 30, y + 32), head, align="left", width_max=w - 60)
+        p.draw_text(where, (x + 30, y + 70), dim, align="left", width_max=w - 60)
     p.fill_rounded_rect((x + 40, y + 88, w - 80, 2), (*stage.look.accent_colour[:3], 120))
     pages[index].draw(stage, _find_content_rect(rect))
     for name, key_rect in lay_out_page_keys(stage.layout.player_page).items():
@@ -269,15 +269,15 @@ def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
             )
         at = (x + 30 + 54 * len(icons), middle - 3)
         style = TextStyle("strong", "small", "text")
-        p.draw_text(text, at, style, align="left", width=w - 44 - 54 * len(icons))
+        p.draw_text(text, at, style, align="left", width_max=w - 44 - 54 * len(icons))
     if len(lines) > 1:
         width = (w - 20) / len(lines)
         for i, line in enumerate(lines):
             colour = PAY_LINE_COLOURS[i % len(PAY_LINE_COLOURS)]
             left, low = x + i * width, top + step * len(rows) + 12
-            p.draw_text(str(i + 1), (left + 22, low + 42), TextStyle("heavy", "small", colour), width=40)
+            p.draw_text(str(i + 1), (left + 22, low + 42), TextStyle("heavy", "small", colour), width_max=40)
             grid: Rect = (left + 44, low, min(width - 60, 170.0), 86)
-            make = partial(_draw_pay_line_grid, field=field, line=line, colour=colour)
+            make = partial(_draw_pay_line_grid, field=field, pay_line_rows=line, colour=colour)
             p.draw_cached_picture(("line grid", line, field.reel_heights, colour), grid, make)
     return height + 16
 
@@ -371,7 +371,7 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: ReelField, prizes: list[P
             number(bet) if slim else stage.texts.say("help.bet", bet=number(bet)),
             (left + (i + 0.5) * column, y + 16),
             TextStyle("strong", "small", stage.look.accent_colour if now else "text_dim"),
-            width=column - 8,
+            width_max=column - 8,
         )
     for row, prize in enumerate(prizes):
         top = y + 42 + row * step
@@ -399,7 +399,7 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: ReelField, prizes: list[P
                 below,
                 TextStyle("text", "caption"),
                 align="left",
-                width=left - x - 16,
+                width_max=left - x - 16,
             )
         for i, bet in enumerate(options):
             credits_ = compute_prize_at_bet(game, prize.name, prize.credits, bet)
@@ -408,12 +408,12 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: ReelField, prizes: list[P
                 text,
                 (left + (i + 0.5) * column, middle),
                 TextStyle("numbers", "lead", "meter"),
-                width=column - 10,
+                width_max=column - 10,
             )
 
 
 def _draw_prize_name(
-    stage: Stage, field: ReelField, prize: PrizeTableRow, at: tuple[float, float], width: float
+    stage: Stage, field: ReelField, prize: PrizeTableRow, top_left: tuple[float, float], width: float
 ) -> None:
     """Draw a prize's name, and what it awards in addition to credits; in a narrow column, on two lines."""
     name = format_prize_name(stage.texts, field, prize.symbol_count, prize.symbol, prize.name)
@@ -421,12 +421,12 @@ def _draw_prize_name(
     has_two_lines = bool(awards) and stage.layout.is_portrait
     first = [name] if has_two_lines or not awards else [f"{name} + {awards}"]
     for i, text in enumerate(first + ([awards] if has_two_lines else [])):
-        y = at[1] + (24 * i - 12 if has_two_lines else 0)
+        y = top_left[1] + (24 * i - 12 if has_two_lines else 0)
         style, height = (
             TextStyle("text", "caption" if has_two_lines else "small", "text"),
             24.0 if has_two_lines else 48.0,
         )
-        stage.painter.draw_label(text, (at[0], y - height / 2, width, height), style, align="left")
+        stage.painter.draw_label(text, (top_left[0], y - height / 2, width, height), style, align="left")
 
 
 def read_merchandise_prizes(stage: Stage) -> Sequence[Mapping[str, Any]]:
@@ -473,24 +473,26 @@ def _draw_keno_table(stage: Stage, rect: Rect) -> None:
         max((p.measure_text(title, heading) for title in titles), default=0.0) > column - 6
     ):  # one for all columns
         p.draw_text(
-            stage.texts.say("keno.spots_head"), (x + 14, y + 62), heading, align="left", width=head - 20
+            stage.texts.say("keno.spots_head"), (x + 14, y + 62), heading, align="left", width_max=head - 20
         )
         titles = spots
     for i, title in enumerate(titles):
-        p.draw_text(title, (x + head + (i + 0.5) * column, y + 62), heading, width=column - 6)
+        p.draw_text(title, (x + head + (i + 0.5) * column, y + 62), heading, width_max=column - 6)
     for row, catch in enumerate(rows):
         top = y + 88 + row * step
         p.fill_rounded_rect((x, top, w, step - 3), (255, 255, 255, 12 if row % 2 else 22), 8)
         middle = top + (step - 3) / 2
         text = stage.texts.say("keno.catch", count=catch)
-        p.draw_text(text, (x + 14, middle), TextStyle("text", "small", "text"), align="left", width=head - 20)
+        p.draw_text(
+            text, (x + 14, middle), TextStyle("text", "small", "text"), align="left", width_max=head - 20
+        )
         for i, spot in enumerate(spots):
             text = format_catch_award(stage, int(spot), catch) or NO_PRIZE_SIGN
             p.draw_text(
                 text,
                 (x + head + (i + 0.5) * column, middle),
                 TextStyle("numbers", "body", "meter"),
-                width=column - 8,
+                width_max=column - 8,
             )
 
 
@@ -509,24 +511,24 @@ def _draw_pay_lines(stage: Stage, rect: Rect, field: ReelField) -> None:
     for i, line in enumerate(field.pay_lines):
         cx, cy = x + (i % columns) * (w / columns), y + (i // columns) * height
         colour = PAY_LINE_COLOURS[i % len(PAY_LINE_COLOURS)]
-        p.draw_text(str(i + 1), (cx + 26, cy + height / 2), TextStyle("heavy", "small", colour), width=44)
+        p.draw_text(str(i + 1), (cx + 26, cy + height / 2), TextStyle("heavy", "small", colour), width_max=44)
         grid: Rect = (cx + 52, cy + 6, cell - 64, height - 14)
         p.draw_cached_picture(
             ("line grid", line, field.reel_heights, colour),
             grid,
-            partial(_draw_pay_line_grid, field=field, line=line, colour=colour),
+            partial(_draw_pay_line_grid, field=field, pay_line_rows=line, colour=colour),
         )
 
 
 def _draw_pay_line_grid(
-    size: tuple[int, int], field: ReelField, line: tuple[int, ...], colour: tuple[int, int, int, int]
+    size: tuple[int, int], field: ReelField, pay_line_rows: tuple[int, ...], colour: tuple[int, int, int, int]
 ) -> pygame.Surface:
     """Return a small drawing of the reels' cells, in which the cells of a pay line are coloured."""
     ink = VectorCanvas(size)
     cell_width, cell_height = 100 / field.reel_count, 100 / max(field.reel_heights)
     for reel, height in enumerate(field.reel_heights):
         for row in range(height):
-            is_on_line = reel < len(line) and line[reel] == row
+            is_on_line = reel < len(pay_line_rows) and pay_line_rows[reel] == row
             ink.fill_path(
                 build_rounded_box(
                     reel * cell_width + 1, row * cell_height + 1, cell_width - 2, cell_height - 2, 3

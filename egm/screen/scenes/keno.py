@@ -217,13 +217,13 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     return keys
 
 
-def _choose_cards_that_fit(card: int, cards: int, room: int) -> range:
-    """Return the indices of the Keno cards whose keys are shown in a row for ``room`` keys.
+def _choose_cards_that_fit(current_card_index: int, card_count: int, keys_max: int) -> range:
+    """Return the indices of the Keno cards whose keys are shown in a row for ``keys_max`` keys.
 
-    They include the current card, whose index is ``card``, of ``cards`` cards.
+    They include the current card, whose index is ``current_card_index``, of ``card_count`` cards.
     """
-    first = min(max(0, card - room // 2), max(0, cards - room))
-    return range(first, min(cards, first + room))
+    first = min(max(0, current_card_index - keys_max // 2), max(0, card_count - keys_max))
+    return range(first, min(card_count, first + keys_max))
 
 
 def count_tray_rows(game: GameView) -> int:
@@ -333,14 +333,18 @@ def _draw_purchase(stage: Stage) -> None:
         width = w * (0.62 if stage.layout.is_telephone else 0.64)
         p.draw_label(text, (x + 16, y + 40, width, 52), style, align="left")
         p.draw_text(
-            price, (x + w - 16, y + 66), TextStyle("numbers", "lead", "meter"), align="right", width=w * 0.3
+            price,
+            (x + w - 16, y + 66),
+            TextStyle("numbers", "lead", "meter"),
+            align="right",
+            width_max=w * 0.3,
         )
         if stage.layout.is_telephone:
             return  # The slip has the other texts.
         room = (x + 16, y + 92, w - 32, h)
     else:
         y += 50 + p.write_paragraph(text, (x + 16, y + 50, w - 32, 120), style, leading=1.2)
-        p.draw_text(price, (x + w / 2, y + 32), TextStyle("numbers", "title", "meter"), width=w - 32)
+        p.draw_text(price, (x + w / 2, y + 32), TextStyle("numbers", "title", "meter"), width_max=w - 32)
         room = (x + 16, y + 66, w - 32, h)
     p.write_paragraph(
         format_slip_legal_text(stage.view, stage.texts),
@@ -372,7 +376,7 @@ def draw_group_letters(stage: Stage, cells: Sequence[tuple[Rect, int]], letters:
     style = TextStyle("heavy", "tiny" if not stage.layout.is_telephone else "caption", (58, 38, 0, 255))
     for (x, y, _, _), number in cells:
         if number in letters:
-            stage.painter.draw_text(letters[number], (x + 14, y + 14), style, width=18)
+            stage.painter.draw_text(letters[number], (x + 14, y + 14), style, width_max=18)
 
 
 def find_number_rect(board: Rect, size: tuple[int, int], number: int) -> Rect:
@@ -445,7 +449,7 @@ def draw_keno_numbers(
             else ""
         )
         p.draw_cached_picture(
-            ("keno cell", state, stage.look.name), cell, partial(_draw_cell, stage, state=state)
+            ("keno cell", state, stage.look.name), cell, partial(_draw_cell, stage, cell_state=state)
         )
         ink: Colour = {"hit": (2, 40, 18, 255), "drawn": WHITE, "marked": (58, 38, 0, 255)}.get(
             state, (206, 220, 240, 255)
@@ -454,14 +458,14 @@ def draw_keno_numbers(
             str(number),
             (cell[0] + cell[2] / 2, cell[1] + cell[3] / 2),
             TextStyle("heavy", "small" if cell[3] < 60 else "body", ink),
-            width=cell[2] - 6,
+            width_max=cell[2] - 6,
         )
         if balls and number == balls[-1] and flash_progress < 1 and not stage.view.reduced_motion:
             grow = 14 * (1 - ease_out(flash_progress))
             p.fill_rounded_rect(grow_rect(cell, grow), (255, 255, 255, 80), 12)
 
 
-def _draw_cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surface:
+def _draw_cell(stage: Stage, size: tuple[int, int], cell_state: str) -> pygame.Surface:
     """Return the drawing of a cell of the Keno board.
 
     Marked, drawn (a disc) and hit (a frame) numbers differ in shape as well as in colour.
@@ -472,13 +476,13 @@ def _draw_cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surfac
     ink.fill_path(
         build_rounded_box(2, 2, 96, 96, 12), LinearGradient(((0, mix_colours(base, WHITE, 0.14)), (1, base)))
     )
-    if state == "hit":
+    if cell_state == "hit":
         ink.fill_path(
             build_rounded_box(2, 2, 96, 96, 12),
             LinearGradient(((0, mix_colours(_HIT_COLOUR, WHITE, 0.5)), (1, _HIT_COLOUR))),
         )
         ink.stroke_path(build_rounded_box(5, 5, 90, 90, 10), 6, _MARKED_COLOUR)
-    elif state == "marked":
+    elif cell_state == "marked":
         ink.fill_path(
             build_rounded_box(2, 2, 96, 96, 12),
             LinearGradient(
@@ -488,7 +492,7 @@ def _draw_cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surfac
                 )
             ),
         )
-    elif state == "drawn":
+    elif cell_state == "drawn":
         ink.fill_path(
             build_ellipse(50, 50, 40, 47),
             RadialGradient(
@@ -553,9 +557,11 @@ def _draw_tray(
 def _draw_tray_background(stage: Stage, text: str) -> None:
     """Draw the tray for the Keno balls, empty, with its heading."""
     (x, y, w, h), p = _split_board_and_tray(stage.layout)[1], stage.painter
-    p.draw_panel((x, y, w, h), radius=22, fill=(6, 10, 24, 200), edge=(*stage.look.accent_colour[:3], 110))
+    p.draw_panel(
+        (x, y, w, h), radius=22, fill=(6, 10, 24, 200), edge_paint=(*stage.look.accent_colour[:3], 110)
+    )
     p.draw_text(
-        text, (x + w / 2, y + 24), TextStyle("strong", "caption", stage.look.accent_colour), width=w - 20
+        text, (x + w / 2, y + 24), TextStyle("strong", "caption", stage.look.accent_colour), width_max=w - 20
     )
 
 
@@ -564,7 +570,7 @@ def draw_ball(stage: Stage, rect: Rect, number: int, *, is_hit: bool) -> None:
     x, y, w, h = rect
     stage.painter.draw_cached_picture(("ball", is_hit), rect, partial(_draw_ball, is_hit=is_hit))
     style = TextStyle("heavy", "caption" if w < 62 else "small", (20, 16, 30, 255))
-    stage.painter.draw_text(str(number), (x + w / 2, y + h / 2), style, width=w * 0.62)
+    stage.painter.draw_text(str(number), (x + w / 2, y + h / 2), style, width_max=w * 0.62)
 
 
 def _draw_ball(size: tuple[int, int], *, is_hit: bool) -> pygame.Surface:
@@ -590,10 +596,10 @@ def _draw_card_catches(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> 
         text += "  ·  " + stage.texts.say("keno.best", count=len(step.cards), hits=max(caught, default=0))
     # Leave room for the key.
     foot = y + h - (0 if not stage.layout.is_portrait or stage.layout.is_telephone else _KEY_HEIGHT + 12)
-    p.draw_text(text, (x + w / 2, foot - 42), TextStyle("text", "caption", "text"), width=w - 16)
+    p.draw_text(text, (x + w / 2, foot - 42), TextStyle("text", "caption", "text"), width_max=w - 16)
     if len(balls) == len(step.balls) and step.credits:
         text = stage.texts.format_count("keno.pays", step.credits)
-        p.draw_text(text, (x + w / 2, foot - 18), TextStyle("heavy", "caption", "win"), width=w - 16)
+        p.draw_text(text, (x + w / 2, foot - 18), TextStyle("heavy", "caption", "win"), width_max=w - 16)
 
 
 def list_keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:

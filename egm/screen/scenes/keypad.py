@@ -48,7 +48,7 @@ def lay_out_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> list[tuple[Rect,
         return _lay_out_choices(prompt, rect, stage.layout.touch_size_min)
     below, serial = _find_keys_rect(rect), prompt.kind == "serial"
     keys = (
-        _lay_out_letter_keys(stage, below, serial=serial)
+        _lay_out_letter_keys(stage, below, is_for_serial_number=serial)
         if prompt.kind in KEYBOARD_PROMPT_KINDS
         else _lay_out_digit_keys(below)
     )
@@ -96,16 +96,18 @@ def _lay_out_digit_keys(rect: Rect) -> list[tuple[Rect, Action]]:
     return keys
 
 
-def _lay_out_letter_keys(stage: Stage, rect: Rect, *, serial: bool) -> list[tuple[Rect, Action]]:
+def _lay_out_letter_keys(
+    stage: Stage, rect: Rect, *, is_for_serial_number: bool
+) -> list[tuple[Rect, Action]]:
     """Return the keys with letters.
 
-    If ``serial``, there are only capital letters, as used in serial numbers.
+    If ``is_for_serial_number``, there are only capital letters, as used in serial numbers.
     """
     x, y, w, h = rect
     shift = 1 if stage.view.page_input.is_shift_on else 0
     rows = (
         SERIAL_NUMBER_ROWS
-        if serial
+        if is_for_serial_number
         else [pair[shift] for pair in (*LETTER_ROWS, LAST_LETTER_ROW, ACCENT_ROW)]
     )
     height = min(max(78.0, stage.layout.touch_size_min), (h - 5 * _KEY_GAP) / 6)
@@ -119,9 +121,12 @@ def _lay_out_letter_keys(stage: Stage, rect: Rect, *, serial: bool) -> list[tupl
     ]
     low, full = y + len(rows) * (height + _KEY_GAP), 10 * width + 10 * gap
     at = left
-    extra_keys = () if serial else ((Action("shift"), 0.14), (Action("type", " "), 0.38))
-    ends = ((Action("erase"), 0.3 if serial else 0.14), (Action("clear"), 0.3 if serial else 0.14))
-    for action, share in (*extra_keys, *ends, (Action("enter"), 0.4 if serial else 0.2)):
+    extra_keys = () if is_for_serial_number else ((Action("shift"), 0.14), (Action("type", " "), 0.38))
+    ends = (
+        (Action("erase"), 0.3 if is_for_serial_number else 0.14),
+        (Action("clear"), 0.3 if is_for_serial_number else 0.14),
+    )
+    for action, share in (*extra_keys, *ends, (Action("enter"), 0.4 if is_for_serial_number else 0.2)):
         room = full * share
         keys.append(((at, low, room - gap, height), action))
         at += room
@@ -144,7 +149,7 @@ def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
         min(w, 620.0),
         _PROMPT_FIELD_HEIGHT,
     )
-    p.draw_panel(field, radius=14, fill=(4, 7, 14, 255), edge=(124, 196, 255, 255), line=3)
+    p.draw_panel(field, radius=14, fill=(4, 7, 14, 255), edge_paint=(124, 196, 255, 255), edge_width=3)
     text = format_shown_input(prompt, stage.view.page_input)
     if prompt.kind == "amount":
         text = stage.money(int(text or "0"))
@@ -152,7 +157,10 @@ def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
     if text:
         style = TextStyle(face, "title" if prompt.kind not in KEYBOARD_PROMPT_KINDS else "lead", "meter")
         p.draw_text(
-            text, (x + w / 2, y + _PROMPT_LABEL_HEIGHT + _PROMPT_FIELD_HEIGHT / 2), style, width=field[2] - 30
+            text,
+            (x + w / 2, y + _PROMPT_LABEL_HEIGHT + _PROMPT_FIELD_HEIGHT / 2),
+            style,
+            width_max=field[2] - 30,
         )
     elif prompt.kind == "serial":
         p.draw_label(stage.texts.say("first.refused.name"), field, TextStyle("text", "small", "text_dim"))
@@ -170,7 +178,13 @@ def _draw_keypad_key(stage: Stage, rect: Rect, action: Action, prompt: Prompt) -
     }
     fill, edge = fills.get(action.name, ((40, 50, 78, 255), (110, 136, 200, 255)))
     down = stage.view.pressed_key == action.name and stage.view.now - stage.view.pressed_at < 0.12
-    p.draw_panel(rect, radius=14, fill=fill, edge=WHITE if down and action.name != "type" else edge, line=2.5)
+    p.draw_panel(
+        rect,
+        radius=14,
+        fill=fill,
+        edge_paint=WHITE if down and action.name != "type" else edge,
+        edge_width=2.5,
+    )
     if action.name == "type":
         text = str(action.value) if action.value != " " else stage.texts.say("page.space")
     elif action.name == "enter":

@@ -159,41 +159,46 @@ def _format_limits(stage: Stage, amounts: tuple[int, int]) -> str:
     return least if least == most else f"{least}\u2013{most}"
 
 
-def draw_limits_sign(stage: Stage, right: Rect, foot: float) -> Rect:
+def draw_limits_sign(stage: Stage, right_panel: Rect, small_print_height: float) -> Rect:
     """Draw the sign with the limits of each group of bets, and return the free part of the right panel.
 
     The sign is below the chip keys on the left panel. If there is too little room, it is at the foot of the right
-    panel, whose rectangle is ``right``. ``foot`` is the height of the small print on the panels. In portrait and on a
-    telephone there is no sign.
+    panel, whose rectangle is ``right_panel``. ``small_print_height`` is the height of the small print on the panels. In
+    portrait and on a telephone there is no sign.
     """
     rows = list_limit_rows(stage)
     if not rows or stage.layout.is_portrait:
-        return right
+        return right_panel
     x, y, w, h = stage.layout.left_panel
     keys = lay_out_table_keys(stage.view, stage.layout)
     more_text = stage.texts.say("felt.limits_more", info=find_info_key_label(stage, keys))
     bottom = max((rect[1] + rect[3] for rect, _ in keys), default=y)
-    below_keys: Rect = (x + 18, bottom + _SIGN_SPACE, w - 36, y + h - foot - bottom - _SIGN_SPACE)
+    below_keys: Rect = (
+        x + 18,
+        bottom + _SIGN_SPACE,
+        w - 36,
+        y + h - small_print_height - bottom - _SIGN_SPACE,
+    )
     lines = _lay_out_lines(stage, rows, w - 36)
     room = int(below_keys[3] // _SIGN_LINE_HEIGHT)
     if room >= min(len(lines), _LINES_BELOW_CHIP_KEYS_MIN):
         _draw_lines(stage, _keep_first_lines(lines, room, more_text), below_keys)
-        return right
-    x, y, w, h = right
+        return right_panel
+    x, y, w, h = right_panel
     lines = _keep_first_lines(_lay_out_lines(stage, rows, w - 36), _LINES_ON_RIGHT_MAX, more_text)
     height = len(lines) * _SIGN_LINE_HEIGHT
-    _draw_lines(stage, lines, (x + 18, y + h - foot - height, w - 36, height))
+    _draw_lines(stage, lines, (x + 18, y + h - small_print_height - height, w - 36, height))
     return (x, y, w, h - height)
 
 
-def _keep_first_lines(lines: list[tuple[str, str]], room: int, more_text: str) -> list[tuple[str, str]]:
-    """Return the first lines of the limits sign, at most ``room``.
+def _keep_first_lines(lines: list[tuple[str, str]], lines_max: int, more_text: str) -> list[tuple[str, str]]:
+    """Return the first lines of the limits sign, at most ``lines_max``.
 
     If lines are left out, the last line is ``more_text``, which says where the other limits can be seen.
     """
-    if len(lines) <= room:
+    if len(lines) <= lines_max:
         return lines
-    shown_lines = lines[: room - 1]
+    shown_lines = lines[: lines_max - 1]
     while not shown_lines[-1][1] and len(shown_lines) > 1:  # a name whose limits are left out
         shown_lines.pop()
     return [*shown_lines, (more_text, "")]
@@ -225,9 +230,13 @@ def _draw_lines(stage: Stage, lines: list[tuple[str, str]], rect: Rect) -> None:
             (x, middle),
             LIMITS_TEXT_STYLE if i else LIMITS_TEXT_STYLE._replace(paint=stage.look.accent_colour),
             align="left",
-            width=w,
+            width_max=w,
         )
         if amounts:
             p.draw_text(
-                amounts, (x + w, middle), LIMITS_TEXT_STYLE._replace(paint="meter"), align="right", width=w
+                amounts,
+                (x + w, middle),
+                LIMITS_TEXT_STYLE._replace(paint="meter"),
+                align="right",
+                width_max=w,
             )

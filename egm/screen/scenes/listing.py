@@ -57,18 +57,18 @@ class PlacedListing:
         """Return the number of sheets."""
         return len(self.lines_by_sheet)
 
-    def get_sheet_lines(self, number: int) -> tuple[tuple[Rect, ListingLine], ...]:
-        """Return the lines of sheet ``number`` with their rectangles.
+    def get_sheet_lines(self, sheet_index: int) -> tuple[tuple[Rect, ListingLine], ...]:
+        """Return the lines of sheet ``sheet_index`` with their rectangles.
 
         A number beyond the last sheet starts again with the first sheet.
         """
-        return self.lines_by_sheet[number % len(self.lines_by_sheet)] if self.lines_by_sheet else ()
+        return self.lines_by_sheet[sheet_index % len(self.lines_by_sheet)] if self.lines_by_sheet else ()
 
-    def list_touches(self, number: int) -> list[tuple[Rect, Action]]:
+    def list_touches(self, sheet_index: int) -> list[tuple[Rect, Action]]:
         """Return the touch targets on a sheet: the rows that can be touched."""
         return [
             (rect, Action("answer", line.action))
-            for rect, line in self.get_sheet_lines(number)
+            for rect, line in self.get_sheet_lines(sheet_index)
             if line.action
         ]
 
@@ -101,7 +101,7 @@ def _lay_out_tables(stage: Stage, page: ServicePage, body: Rect) -> PlacedListin
     finds = page.prompt is not None and page.prompt.kind == "find"
     touched = _TOUCHABLE_ROW_HEIGHT if finds else max(_TOUCHABLE_ROW_HEIGHT, stage.layout.touch_size_min)
     blocks = [_build_lines(stage, table, width, touched) for table in tables]
-    return PlacedListing(_arrange_lines(blocks, body, width, double=double))
+    return PlacedListing(_arrange_lines(blocks, body, width, in_two_columns=double))
 
 
 def _list_matching_tables(stage: Stage, page: ServicePage) -> tuple[PageTable, ...]:
@@ -138,7 +138,7 @@ def _count_columns(table: PageTable) -> int:
     return max([len(table.columns), *(len(row.cells) for row in table.rows)], default=0)
 
 
-def _build_lines(stage: Stage, table: PageTable, width: float, touched: float) -> list[ListingLine]:
+def _build_lines(stage: Stage, table: PageTable, width: float, touch_size_min: float) -> list[ListingLine]:
     """Return the lines of a service page's table with their heights: its title, column heads and rows."""
     count = _count_columns(table)
     rows = [tuple(format_page_text(stage, cell) for cell in row.cells) for row in table.rows]
@@ -156,7 +156,7 @@ def _build_lines(stage: Stage, table: PageTable, width: float, touched: float) -
     if heads:
         height = _compute_row_height(stage, heads, shares, width - inset)
         lines.append(ListingLine("head", heads, aligned, shares, height, left_inset=inset))
-    least_height = touched if any(row.action for row in table.rows) else 0.0
+    least_height = touch_size_min if any(row.action for row in table.rows) else 0.0
     for row, cells in zip(table.rows, rows, strict=True):
         height = max(least_height, _compute_row_height(stage, cells, shares, width - inset))
         lines.append(ListingLine("row", cells, aligned, shares, height, row.action, row.icon, inset))
@@ -165,7 +165,7 @@ def _build_lines(stage: Stage, table: PageTable, width: float, touched: float) -
     return lines
 
 
-def _choose_alignment(rows: Sequence[PageRow], column: int, count: int) -> TextAlignment:
+def _choose_alignment(rows: Sequence[PageRow], column: int, column_count: int) -> TextAlignment:
     """Return how the cells of a column are aligned.
 
     Numbers are aligned to the right, except in the first column. In a table of two columns, the second is always
@@ -174,11 +174,11 @@ def _choose_alignment(rows: Sequence[PageRow], column: int, count: int) -> TextA
     kinds = {row.cells[column].kind for row in rows if column < len(row.cells)}
     if column and kinds and kinds <= {"money", "number"}:
         return "right"
-    return "right" if count == 2 and column == 1 else "left"
+    return "right" if column_count == 2 and column == 1 else "left"
 
 
 def _compute_column_shares(
-    stage: Stage, lines: Sequence[tuple[str, ...]], count: int, width: float
+    stage: Stage, lines: Sequence[tuple[str, ...]], column_count: int, width: float
 ) -> tuple[float, ...]:
     """Return the fraction of the width for each column of a table.
 
@@ -186,7 +186,7 @@ def _compute_column_shares(
     """
     style = TextStyle("strong", "small")
     p = stage.painter
-    cells = [[line[i] for line in lines if i < len(line)] for i in range(count)]
+    cells = [[line[i] for line in lines if i < len(line)] for i in range(column_count)]
     needs = [max([p.measure_text(cell, style) for cell in column] or [0.0]) + 28 for column in cells]
     small_style = TextStyle("strong", "caption")
     words = [
@@ -224,13 +224,13 @@ def _compute_row_height(
 
 
 def _arrange_lines(
-    blocks: list[list[ListingLine]], body: Rect, width: float, *, double: bool
+    lines_by_table: list[list[ListingLine]], body: Rect, width: float, *, in_two_columns: bool
 ) -> tuple[tuple[tuple[Rect, ListingLine], ...], ...]:
     """Return the lines of all tables on each sheet, with their rectangles.
 
-    A sheet is filled from the top, then, if ``double``, its second column. A table that does not fit into the rest of a
-    column starts in the next column, if it fits there as a whole. Otherwise it is continued there: the column heads are
-    repeated and, on another sheet, also the title.
+    A sheet is filled from the top, then, if ``in_two_columns``, its second column. A table that does not fit into the
+    rest of a column starts in the next column, if it fits there as a whole. Otherwise it is continued there: the column
+    heads are repeated and, on another sheet, also the title.
     """
     x, y, _, h = body
     sheets: list[list[tuple[Rect, ListingLine]]] = [[]]
@@ -240,16 +240,19 @@ def _arrange_lines(
         """Start at the top of the next column; if the sheet has no further column, on a new sheet."""
         nonlocal column, top
         top = y
-        column = 1 - column if double else 0
+        column = 1 - column if in_two_columns else 0
         if column == 0:
             sheets.append([])
 
-    for block in blocks:
+    for block in lines_by_table:
         heads = [line for line in block if line.kind != "row"]
         rows = [line for line in block if line.kind == "row"]
         least_height = sum(line.height for line in heads) + (rows[0].height if rows else 0.0)
         height = sum(line.height for line in block)
-        if top > y and top + (height if double and column == 0 and height <= h else least_height) > y + h:
+        if (
+            top > y
+            and top + (height if in_two_columns and column == 0 and height <= h else least_height) > y + h
+        ):
             start_column()
         for line in heads:
             sheets[-1].append(((x + column * (width + _TABLE_COLUMN_GAP), top, width, line.height), line))
@@ -268,8 +271,8 @@ def _arrange_lines(
     return tuple(tuple(sheet) for sheet in sheets if sheet) or ((),)
 
 
-def draw_listing(stage: Stage, listing: PlacedListing, number: int, body: Rect) -> None:
-    """Draw sheet ``number`` of a service page's tables in the rectangle ``body``.
+def draw_listing(stage: Stage, listing: PlacedListing, sheet_index: int, body: Rect) -> None:
+    """Draw sheet ``sheet_index`` of a service page's tables in the rectangle ``body``.
 
     Only the plain background of the page may have been drawn there before, because the result is cached.
     """
@@ -280,29 +283,33 @@ def draw_listing(stage: Stage, listing: PlacedListing, number: int, body: Rect) 
         w + 2 * _LINE_EDGE_MARGIN,
         h + 2 * _LINE_EDGE_MARGIN,
     )
-    lines = listing.get_sheet_lines(number)
+    lines = listing.get_sheet_lines(sheet_index)
     if any(rect[1] + rect[3] > y + h for rect, _ in lines):  # A row higher than the body covers other parts.
-        _draw_lines(stage, listing, number)
+        _draw_lines(stage, listing, sheet_index)
         return
     stage.painter.draw_cached_rect(
-        "sheet", (listing, number, stage.layout), room, lambda: _draw_lines(stage, listing, number)
+        "sheet", (listing, sheet_index, stage.layout), room, lambda: _draw_lines(stage, listing, sheet_index)
     )
 
 
-def _draw_lines(stage: Stage, listing: PlacedListing, number: int) -> None:
+def _draw_lines(stage: Stage, listing: PlacedListing, sheet_index: int) -> None:
     """Draw the lines of one sheet of a service page's tables."""
     p = stage.painter
-    for i, (rect, line) in enumerate(listing.get_sheet_lines(number)):
+    for i, (rect, line) in enumerate(listing.get_sheet_lines(sheet_index)):
         x, y, w, h = rect
         if line.kind == "title":
             style = TextStyle("heavy", "body", "info")
-            p.draw_text(line.cells[0], (x + 8, y + h / 2), style, align="left", width=w - 16)
+            p.draw_text(line.cells[0], (x + 8, y + h / 2), style, align="left", width_max=w - 16)
             continue
         if line.kind == "head":
             p.fill_rounded_rect((x, y, w, h - 3), (46, 56, 82, 255), 8)
         elif line.action:
             p.draw_panel(
-                (x, y, w, h - 5), radius=10, fill=(36, 48, 80, 255), edge=(110, 136, 200, 255), line=2
+                (x, y, w, h - 5),
+                radius=10,
+                fill=(36, 48, 80, 255),
+                edge_paint=(110, 136, 200, 255),
+                edge_width=2,
             )
         else:
             p.fill_rounded_rect((x, y, w, h - 3), (255, 255, 255, 20 if i % 2 else 10), 8)

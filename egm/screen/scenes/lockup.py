@@ -370,7 +370,7 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> Non
             )
         )
         if text.is_about_money:
-            p.draw_text(headline, (x + w / 2, top + 52), style, width=w - 120)
+            p.draw_text(headline, (x + w / 2, top + 52), style, width_max=w - 120)
         else:
             p.draw_label(headline, (x + 60, top - 12, w - 120, 80), style, wrapped_size="body")
         top += 126 if text.is_about_money else 84
@@ -394,7 +394,7 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> Non
         style = TextStyle("strong", "body", mix_colours(colour, WHITE, 0.6))
         for i, row in enumerate(rows):
             middle = y + h - 12 - height / 2 + (i - (len(rows) - 1) / 2) * 36
-            p.draw_text(row, (x + w / 2, middle), style, width=w - 80)
+            p.draw_text(row, (x + w / 2, middle), style, width_max=w - 80)
     elif scene is Scene.PAYING and _choose_payout_picture(stage):
         since = stage.view.now - stage.view.scene_began_at
         draw_value_at_slot(
@@ -402,7 +402,7 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> Non
             _choose_payout_picture(stage),
             (x + w / 2 - 110, y + h - 196, 220, 170),
             since % 3.2,
-            leaving=True,
+            is_leaving=True,
         )
     elif scene in {Scene.STARTING, Scene.CONNECTION_LOST, Scene.PAYING, Scene.LOCKED_BY_HOST}:
         _draw_progress_beads(stage, (x, y, w, h), colour)
@@ -458,7 +458,7 @@ def _draw_plate_background(
     return ink.finish_surface()
 
 
-def _draw_lockup_sign(size: tuple[int, int], kind: str, colour: Colour) -> pygame.Surface:
+def _draw_lockup_sign(size: tuple[int, int], sign_name: str, colour: Colour) -> pygame.Surface:
     """Return the drawing above a lock-up's plate.
 
     Lock-ups differ in its outline and content, not only in its colour.
@@ -468,7 +468,7 @@ def _draw_lockup_sign(size: tuple[int, int], kind: str, colour: Colour) -> pygam
         "warning": lambda r: build_polygon_path(50, 56, r * 1.12, 3),
         "stop": lambda r: build_polygon_path(50, 50, r, 8, -67.5),
         "door": lambda r: build_rounded_box(50 - r, 50 - r, 2 * r, 2 * r, 16),
-    }.get(kind, lambda r: build_ellipse(50, 50, r))
+    }.get(sign_name, lambda r: build_ellipse(50, 50, r))
     ink.fill_path(body(49), BLACK)
     ink.fill_path(
         body(45.5),
@@ -476,11 +476,11 @@ def _draw_lockup_sign(size: tuple[int, int], kind: str, colour: Colour) -> pygam
             ((0, mix_colours(colour, WHITE, 0.6)), (0.5, colour), (1, mix_colours(colour, BLACK, 0.3)))
         ),
     )
-    if kind == "door":
+    if sign_name == "door":
         ink.fill_path([(32, 22), (58, 30), (58, 86), (32, 78)], WHITE)
     surface = ink.finish_surface()
     sign = render_own_picture(
-        f"sign_{kind}", size, WHITE if kind == "stop" else mix_colours(colour, BLACK, 0.78)
+        f"sign_{sign_name}", size, WHITE if sign_name == "stop" else mix_colours(colour, BLACK, 0.78)
     )
     surface.blit(sign, (0, 0), special_flags=pygame.BLEND_PREMULTIPLIED)
     return surface

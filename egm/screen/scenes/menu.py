@@ -175,13 +175,13 @@ def draw_menu(stage: Stage) -> None:
         ("sheet", stage.look.name),
         rect,
         lambda size: draw_rim_panel(
-            size, p.scale, p.theme, stage.look, radius=30, rim=8, fill=(18, 13, 34, 250)
+            size, p.scale, p.theme, stage.look, radius=30, rim_width=8, fill_paint=(18, 13, 34, 250)
         ),
     )
     kinds = lay_out_kind_tabs(view, stage.layout)
     if not kinds:
         title = TextStyle("heavy", "lead", stage.look.accent_colour)
-        p.draw_text(stage.texts.say("menu.title"), (x + w / 2, y + 54), title, width=w - 100)
+        p.draw_text(stage.texts.say("menu.title"), (x + w / 2, y + 54), title, width_max=w - 100)
     shown_kinds = {find_game_kind(game) for _, game in lay_out_game_tiles(view, stage.layout)}
     for key_rect, kind, _ in kinds:
         draw_button(stage, key_rect, stage.texts.say(f"menu.{kind}"), is_active=kind in shown_kinds)
@@ -193,7 +193,7 @@ def draw_menu(stage: Stage) -> None:
         else "",
         (x + w / 2, lay_out_page_keys(rect)["next"][1] - max(62.0, stage.layout.touch_size_min) - 46),
         TextStyle("strong", "caption", "text_dim"),
-        width=w - 100,
+        width_max=w - 100,
     )
     for key_rect, action in list_menu_touches(view, stage.layout):
         if action.name == "denomination":
@@ -256,7 +256,7 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
             2,
             mix_colours(look.background_colours[2], BLACK, 0.4),
         ),
-        width=w - 50,
+        width_max=w - 50,
     )
     room = h - 12 - head - 12 - 2 * _TEXT_PICTURE_GAP
     facts = _format_game_facts(stage, game, w - 32, room)
@@ -272,17 +272,19 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
         )
     if is_chosen:
         p.draw_panel(
-            (x + w / 2 - 84, y - 22, 168, 34), radius=16, fill=look.accent_colour, edge=(0, 0, 0, 255)
+            (x + w / 2 - 84, y - 22, 168, 34), radius=16, fill=look.accent_colour, edge_paint=(0, 0, 0, 255)
         )
         p.draw_text(
             stage.texts.say("menu.chosen"),
             (x + w / 2, y - 5),
             TextStyle("heavy", "caption", mix_colours(look.background_colours[2], BLACK, 0.6)),
-            width=136,
+            width_max=136,
         )
 
 
-def _format_game_facts(stage: Stage, game: GameView, width: float, room: float) -> list[tuple[str, float]]:
+def _format_game_facts(
+    stage: Stage, game: GameView, width: float, height_max: float
+) -> list[tuple[str, float]]:
     """Return the facts on a game's menu tile, each as a text and its height.
 
     If the tile has no room for all of them and a picture, some are left out.
@@ -295,7 +297,7 @@ def _format_game_facts(stage: Stage, game: GameView, width: float, room: float) 
     ]
     for spare in (_PICTURE_HEIGHT_MIN, 0.0):
         for way in ways:
-            if sum(part for _, part in way) + spare <= room:
+            if sum(part for _, part in way) + spare <= height_max:
                 return way
     return ways[-1][1:]
 

@@ -63,7 +63,7 @@ def draw_chances(stage: Stage, rect: Rect, entries: tuple[BetChances, ...]) -> N
             text_size = "small" if height >= _TWO_LINES_HEIGHT else "caption"
             p.draw_label(text, line, TextStyle("text", size, "text"), align="left", wrapped_size=text_size)
             style = TextStyle("strong", size, "meter")
-            p.draw_text(figure, (x + w - 16, middle), style, align="right", width=w * 0.3)
+            p.draw_text(figure, (x + w - 16, middle), style, align="right", width_max=w * 0.3)
 
 
 def _format_chance_lines(stage: Stage, chances: BetChances) -> list[tuple[str, str]]:
@@ -174,7 +174,11 @@ def draw_odds(stage: Stage, rect: Rect, entries: tuple[LongOdds, ...]) -> None:
         p.draw_label(format_award_text(stage, award), (x + 14, top, w * 0.58, step - 4), words, align="left")
         odds = stage.texts.say("odds.one_in", games=stage.texts.number(award.one_in))
         p.draw_text(
-            odds, (x + w - 14, middle), TextStyle("strong", "body", "meter"), align="right", width=w * 0.36
+            odds,
+            (x + w - 14, middle),
+            TextStyle("strong", "body", "meter"),
+            align="right",
+            width_max=w * 0.36,
         )
 
 

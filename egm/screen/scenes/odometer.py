@@ -106,14 +106,14 @@ def _tint_mask(mask: pygame.Surface, paint: LinearGradient) -> pygame.Surface:
     return mask
 
 
-def _draw_drum(painter: Painter, cell: Rect, digit: int, turn: float, *, is_dim: bool) -> None:
-    """Draw one drum, turned by the fraction ``turn`` (0 to 1) from ``digit`` to the next digit."""
+def _draw_drum(painter: Painter, cell: Rect, digit: int, turned_share: float, *, is_dim: bool) -> None:
+    """Draw one drum, turned by the fraction ``turned_share`` (0 to 1) from ``digit`` to the next digit."""
     x, y, w, h = cell
     window: Rect = (x + w * 0.04, y, w * 0.92, h)
     painter.draw_cached_picture(("odometer drum",), window, _draw_drum_window)
     area = painter.scale_rect(window)
     with painter.clip_to(window):
-        for shown_digit, row in ((digit, -turn), ((digit + 1) % 10, 1 - turn)):
+        for shown_digit, row in ((digit, -turned_share), ((digit + 1) % 10, 1 - turned_share)):
             if abs(row) >= 1:
                 continue
             art = _render_digit(painter, shown_digit, h, is_dim=is_dim)
@@ -124,7 +124,7 @@ def _draw_drum(painter: Painter, cell: Rect, digit: int, turn: float, *, is_dim:
     painter.draw_cached_picture(("odometer glass",), window, _draw_glass_shading)
 
 
-def _draw_non_digit(painter: Painter, cell: Rect, char: str, *, is_dim: bool) -> None:
+def _draw_non_digit(painter: Painter, cell: Rect, character: str, *, is_dim: bool) -> None:
     """Draw a character of an amount that is not a digit, such as the currency sign or the decimal point."""
     x, y, w, h = cell
     pixels = painter.scale_length(h * 0.86)
@@ -132,13 +132,13 @@ def _draw_non_digit(painter: Painter, cell: Rect, char: str, *, is_dim: bool) ->
     def render_sign() -> pygame.Surface:
         letters = (
             painter.find_font("numbers", pixels)
-            .render(char, True, _choose_digit_colour(is_dim=is_dim))
+            .render(character, True, _choose_digit_colour(is_dim=is_dim))
             .premul_alpha()
         )
         return letters.subsurface(letters.get_bounding_rect())
 
-    art = painter.find_or_create_surface(("odometer sign", char, pixels, is_dim), render_sign)
-    middle = y + h * (0.84 if char in ".," else 0.52)
+    art = painter.find_or_create_surface(("odometer sign", character, pixels, is_dim), render_sign)
+    middle = y + h * (0.84 if character in ".," else 0.52)
     top = middle - art.get_height() / painter.scale / 2
     painter.draw_surface(
         art, (painter.scale_length(x + w / 2) - art.get_width() // 2, painter.scale_length(top))

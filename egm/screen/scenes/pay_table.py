@@ -112,12 +112,12 @@ def _format_pay_rows(stage: Stage, rows: Sequence[PayTableEntry]) -> list[PayRow
     return pay_rows
 
 
-def _wrap_row_names(stage: Stage, rows: Sequence[PayRow], width: float, size: str) -> list[list[str]]:
+def _wrap_row_names(stage: Stage, rows: Sequence[PayRow], width: float, text_size: str) -> list[list[str]]:
     """Return the name of each row as lines that fit into the width next to the row's pay."""
     p, style, pays = (
         stage.painter,
-        TextStyle("strong", size, "text"),
-        TextStyle("numbers", _PAY_TEXT_SIZE_BY_NAME_TEXT_SIZE[size], "meter"),
+        TextStyle("strong", text_size, "text"),
+        TextStyle("numbers", _PAY_TEXT_SIZE_BY_NAME_TEXT_SIZE[text_size], "meter"),
     )
     room = (
         width
@@ -128,20 +128,21 @@ def _wrap_row_names(stage: Stage, rows: Sequence[PayRow], width: float, size: st
     return [p.wrap_evenly(row.name_text, room, style) for row in rows]
 
 
-def _compute_lines_height(stage: Stage, lines: Sequence[str], size: str) -> float:
+def _compute_lines_height(stage: Stage, lines: Sequence[str], text_size: str) -> float:
     """Return the height of a pay-table row whose name has the given lines, in units."""
-    return len(lines) * stage.theme.sizes[size] * _LINE_HEIGHT_FACTOR + _ROW_GAP
+    return len(lines) * stage.theme.sizes[text_size] * _LINE_HEIGHT_FACTOR + _ROW_GAP
 
 
 def compute_pay_rows_height(
-    stage: Stage, rows: Sequence[PayRow], width: float, size: str = _NAME_TEXT_SIZES[-1]
+    stage: Stage, rows: Sequence[PayRow], width: float, text_size: str = _NAME_TEXT_SIZES[-1]
 ) -> float:
     """Return the least height of rows of a pay table, in units, at this width and text size.
 
     By default, the text size is the smallest readable one.
     """
     return sum(
-        _compute_lines_height(stage, lines, size) for lines in _wrap_row_names(stage, rows, width, size)
+        _compute_lines_height(stage, lines, text_size)
+        for lines in _wrap_row_names(stage, rows, width, text_size)
     )
 
 
@@ -168,22 +169,22 @@ def draw_pay_rows(
         least_height = _compute_lines_height(stage, lines, size)
         height = max(least_height, min(row_height_max, least_height + additional_height))
         if row.is_won:
-            p.draw_panel((x, top, w, height), radius=8, fill=(122, 66, 8, 255), edge="meter")
+            p.draw_panel((x, top, w, height), radius=8, fill=(122, 66, 8, 255), edge_paint="meter")
         for i, text in enumerate(lines):
             at = top + height / 2 + (i - (len(lines) - 1) / 2) * line
-            p.draw_text(text, (x + _ROW_END_MARGIN, at), style, align="left", width=w)
+            p.draw_text(text, (x + _ROW_END_MARGIN, at), style, align="left", width_max=w)
         p.draw_text(
-            row.pay_text, (x + w - _ROW_END_MARGIN, top + height / 2), pays, align="right", width=w / 2
+            row.pay_text, (x + w - _ROW_END_MARGIN, top + height / 2), pays, align="right", width_max=w / 2
         )
         top += height
     return top - y
 
 
-def lay_out_pay_columns(stage: Stage, rect: Rect, key: Rect) -> list[tuple[Rect, list[PayTableEntry]]]:
+def lay_out_pay_columns(stage: Stage, rect: Rect, key_rect: Rect) -> list[tuple[Rect, list[PayTableEntry]]]:
     """Return a telephone's pay table as two columns: the rectangle and the rows of each.
 
-    The right column begins below the key whose rectangle is ``key``. The rows are divided so that the higher column is
-    as low as possible.
+    The right column begins below the key whose rectangle is ``key_rect``. The rows are divided so that the higher
+    column is as low as possible.
     """
     x, y, w, _ = rect
     width, rows = (w - _ROW_END_MARGIN) / 2, list_pay_table_entries(stage)
@@ -191,7 +192,7 @@ def lay_out_pay_columns(stage: Stage, rect: Rect, key: Rect) -> list[tuple[Rect,
         _compute_lines_height(stage, lines, "caption")
         for lines in _wrap_row_names(stage, _format_pay_rows(stage, rows), width, "caption")
     ]
-    top = key[1] + key[3] - y
+    top = key_rect[1] + key_rect[3] - y
     cut = min(range(len(rows) + 1), key=lambda n: max(sum(heights[:n]), top + sum(heights[n:])))
     return [
         ((x, y, width, sum(heights[:cut])), rows[:cut]),
@@ -199,16 +200,16 @@ def lay_out_pay_columns(stage: Stage, rect: Rect, key: Rect) -> list[tuple[Rect,
     ]
 
 
-def draw_pay_columns(stage: Stage, rect: Rect, key: Rect) -> None:
-    """Draw a telephone's pay table in two columns, with its heading next to the key whose rectangle is ``key``."""
-    columns = lay_out_pay_columns(stage, rect, key)
+def draw_pay_columns(stage: Stage, rect: Rect, key_rect: Rect) -> None:
+    """Draw a telephone's pay table in two columns, with its heading next to the key whose rectangle is ``key_rect``."""
+    columns = lay_out_pay_columns(stage, rect, key_rect)
     for column_rect, rows in columns:
         draw_pay_table_entries(stage, column_rect, rows)
     (x, _, _, _), _ = columns[1]
     style = TextStyle("heavy", "small", stage.look.accent_colour)
     stage.painter.draw_label(
         format_pay_heading(stage),
-        (x + _ROW_END_MARGIN, key[1], key[0] - x - 2 * _ROW_END_MARGIN, key[3]),
+        (x + _ROW_END_MARGIN, key_rect[1], key_rect[0] - x - 2 * _ROW_END_MARGIN, key_rect[3]),
         style,
     )
 

@@ -15,7 +15,7 @@ LEVELS_BESIDE_FIELD_MAX: Final = 3
 _DRUMS_HEIGHT_MIN: Final = 60.0
 
 
-def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "small") -> None:
+def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, text_size: str = "small") -> None:
     """Draw one progressive level: its name, and below it its amount on drums.
 
     If the amount may not be current, a text says so. A level that was won is reset at once; until the reels or balls of
@@ -28,7 +28,7 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
     )
     has_stopped = not has_won or have_moving_parts_stopped(view, stage.theme)
     won = has_won and has_stopped
-    head = stage.theme.sizes[size] * 1.35
+    head = stage.theme.sizes[text_size] * 1.35
     current = level.status == "up"
     paint: Paint | str = "win" if won else build_gold_gradient(stage.theme) if current else "amber"
     text = stage.texts.choose_translation(level.names, level.level)
@@ -36,9 +36,11 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
         text = f"{text}  ·  {stage.texts.say(f'progressive.{level.status}')}"
     low = current and h < head + _DRUMS_HEIGHT_MIN  # The name then stands next to the drums.
     if low:
-        p.draw_label(text, (x + 4, y, w * 0.3, h), TextStyle("heavy", size, paint, 1.5), align="left")
+        p.draw_label(text, (x + 4, y, w * 0.3, h), TextStyle("heavy", text_size, paint, 1.5), align="left")
     else:
-        p.draw_text(text, (x + w / 2, y + head / 2), TextStyle("heavy", size, paint, 1.5), width=w - 8)
+        p.draw_text(
+            text, (x + w / 2, y + head / 2), TextStyle("heavy", text_size, paint, 1.5), width_max=w - 8
+        )
     cents_before = view.previous_level_cents.get(level.id, level.amount_cents)
     thousandths = compute_displayed_thousandths(
         cents_before, level.amount_cents, view.now - view.levels_changed_at
@@ -58,20 +60,20 @@ def list_levels_beside_field(stage: Stage) -> tuple[ProgressiveView, ...]:
     return snapshot.progressives[:LEVELS_BESIDE_FIELD_MAX] if snapshot is not None else ()
 
 
-def draw_levels(stage: Stage, glass: Rect) -> Rect:
-    """Draw the progressive levels next to the game's title, or in portrait on the side panel ``glass``.
+def draw_levels(stage: Stage, area: Rect) -> Rect:
+    """Draw the progressive levels next to the game's title, or in portrait on the side panel ``area``.
 
     Return the part of the panel that is still free.
     """
     levels, above = list_levels_beside_field(stage), stage.layout.level_meters
     if not levels:
-        return glass
+        return area
     if above is not None:
         x, y, w, h = above
         for i, level in enumerate(levels):
             draw_level(stage, level, (x + i * w / len(levels) + 20, y, w / len(levels) - 40, h))
-        return glass
-    x, y, w, h = glass
+        return area
+    x, y, w, h = area
     step = min(130.0, (h - (74 if not stage.layout.is_telephone else 56)) / len(levels))
     for i, level in enumerate(levels):
         draw_level(stage, level, (x + 14, y + 12 + i * step, w - 28, step - 8), "caption")

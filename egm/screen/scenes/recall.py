@@ -101,8 +101,8 @@ def _draw_recall_frame(stage: Stage) -> None:
     style = TextStyle("heavy", "body", BLACK)
     width = p.measure_text(text, style) + 60
     at: Rect = (x + w / 2 - width / 2, y - 37, width, 44)  # On the hatching, covering nothing of the game.
-    p.draw_panel(at, radius=12, fill=_RECALL_MARK_COLOUR, edge=BLACK, line=4)
-    p.draw_text(text, (x + w / 2, at[1] + 22), style, width=width - 30)
+    p.draw_panel(at, radius=12, fill=_RECALL_MARK_COLOUR, edge_paint=BLACK, edge_width=4)
+    p.draw_text(text, (x + w / 2, at[1] + 22), style, width_max=width - 30)
 
 
 def _draw_hatching(size: tuple[int, int], *, units: tuple[float, float]) -> pygame.Surface:
@@ -155,7 +155,7 @@ def _draw_fact_column(stage: Stage, rect: Rect, facts: list[tuple[str, str]]) ->
     """Draw facts about a recalled game on a side panel, one below another."""
     p, (x, y, w, h) = stage.painter, rect
     dark: Colour = mix_colours(stage.look.background_colours[2], BLACK, 0.4)
-    p.draw_panel(rect, radius=22, fill=(*dark[:3], 255), edge=_RECALL_MARK_COLOUR, line=3)
+    p.draw_panel(rect, radius=22, fill=(*dark[:3], 255), edge_paint=_RECALL_MARK_COLOUR, edge_width=3)
     step = min(92.0, (h - 20) / max(1, len(facts)))
     dim, style = TextStyle("text", "caption", "text_dim"), TextStyle("strong", "small", "text")
     for i, (label, value) in enumerate(facts):
@@ -167,7 +167,9 @@ def _draw_fact_column(stage: Stage, rect: Rect, facts: list[tuple[str, str]]) ->
                 label_width = 0.0
             else:
                 p.draw_text(label, (x + 18, top + step / 2), dim, align="left")
-            p.draw_text(value, (x + w - 18, top + step / 2), style, align="right", width=w - 36 - label_width)
+            p.draw_text(
+                value, (x + w - 18, top + step / 2), style, align="right", width_max=w - 36 - label_width
+            )
             continue
-        p.draw_text(label, (x + 22, top + step * 0.28), dim, align="left", width=w - 44)
-        p.draw_text(value, (x + 22, top + step * 0.68), style, align="left", width=w - 44)
+        p.draw_text(label, (x + 22, top + step * 0.28), dim, align="left", width_max=w - 44)
+        p.draw_text(value, (x + 22, top + step * 0.68), style, align="left", width_max=w - 44)

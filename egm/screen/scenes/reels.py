@@ -185,7 +185,7 @@ def _draw_pay_line_tabs(stage: Stage, field: ReelField, grid: ReelGrid) -> None:
                 p.draw_cached_picture(
                     ("tab", colour, side),
                     (x, y - step / 2 + 1, 34, step - 2),
-                    partial(_draw_pay_line_tab, colour=colour, side=side),
+                    partial(_draw_pay_line_tab, colour=colour, side_index=side),
                 )
                 p.draw_text(
                     str(number + 1),
@@ -193,15 +193,15 @@ def _draw_pay_line_tabs(stage: Stage, field: ReelField, grid: ReelGrid) -> None:
                     TextStyle(
                         "heavy", "caption" if step > 24 else "tiny", mix_colours(colour, (0, 0, 0, 255), 0.85)
                     ),
-                    width=24,
+                    width_max=24,
                 )
 
 
-def _draw_pay_line_tab(size: tuple[int, int], colour: Colour, side: int) -> pygame.Surface:
-    """Return the drawing of a pay line's tab at the left (``side`` 0) or right (1) of the reels."""
+def _draw_pay_line_tab(size: tuple[int, int], colour: Colour, side_index: int) -> pygame.Surface:
+    """Return the drawing of a pay line's tab at the left (``side_index`` 0) or right (1) of the reels."""
     ink = VectorCanvas(size)
     shape = [(4.0, 4.0), (76.0, 4.0), (98.0, 50.0), (76.0, 96.0), (4.0, 96.0)]
-    if side:
+    if side_index:
         shape = mirror_path(shape)
     ink.fill_path(shape, (0, 0, 0, 255))
     ink.fill_path(
@@ -248,7 +248,7 @@ def draw_spinning_reels(
                     reel,
                     row - (position - top),
                     _find_strip_symbol(strip, top + row),
-                    blurred=fast,
+                    is_blurred=fast,
                 )
         _draw_reel_glass(stage, grid, reel)
         if reel == find_anticipated_reel(result, step_time, elapsed_seconds):
@@ -319,7 +319,7 @@ def _draw_cell(
     row: float,
     symbol: str,
     *,
-    blurred: bool = False,
+    is_blurred: bool = False,
 ) -> None:
     """Draw the symbol of one cell with its shadow. It is sharp or, while the reel moves fast, blurred."""
     p, look = stage.painter, stage.look
@@ -339,14 +339,14 @@ def _draw_cell(
                 special_flags=PREMULTIPLIED_BLEND_MODE,
             )
             surface.blit(art, at, special_flags=PREMULTIPLIED_BLEND_MODE)
-        if blurred:
+        if is_blurred:
             low = pygame.transform.smoothscale(surface, (size[0], max(2, size[1] // 14)))
             surface = pygame.transform.smoothscale(low, size)
         return surface
 
     p.surface.blit(
         p.find_or_create_surface(
-            ("cell", symbol, size, look.name, blurred, stage.texts.language), render_cell
+            ("cell", symbol, size, look.name, is_blurred, stage.texts.language), render_cell
         ),
         (area.left, area.top),
     )

@@ -71,18 +71,24 @@ def draw_reminder(stage: Stage) -> None:
     p.draw_cached_picture(
         ("reminder", stage.look.name),
         rect,
-        lambda size: draw_rim_panel(size, p.scale, p.theme, stage.look, radius=30, rim=8, fill=fill),
+        lambda size: draw_rim_panel(
+            size, p.scale, p.theme, stage.look, radius=30, rim_width=8, fill_paint=fill
+        ),
     )
     title = TextStyle("heavy", "title", stage.look.accent_colour)
-    p.draw_text(say(f"reminder.title_{reminder.kind}"), (x + w / 2, y + 72), title, width=w - 90)
+    p.draw_text(say(f"reminder.title_{reminder.kind}"), (x + w / 2, y + 72), title, width_max=w - 90)
     spent_cents = reminder.spent_cents
     facts = (
         (say("reminder.time"), format_minutes(stage, reminder.minutes)),
         (say("reminder.spent" if spent_cents >= 0 else "reminder.ahead"), stage.money(abs(spent_cents))),
     )
     for side, (label, value) in zip((0.27, 0.73), facts, strict=True):
-        p.draw_text(label, (x + w * side, y + 148), TextStyle("strong", "small", "text_dim"), width=w * 0.42)
-        p.draw_text(value, (x + w * side, y + 206), TextStyle("numbers", "title", "meter"), width=w * 0.42)
+        p.draw_text(
+            label, (x + w * side, y + 148), TextStyle("strong", "small", "text_dim"), width_max=w * 0.42
+        )
+        p.draw_text(
+            value, (x + w * side, y + 206), TextStyle("numbers", "title", "meter"), width_max=w * 0.42
+        )
     until = stage.texts.format_time_of_day(reminder.until_utc) if reminder.until_utc else ""
     suffix = "" if reminder.is_own or reminder.kind not in {"time_limit", "spend_limit"} else "_place"
     key = f"reminder.say_{reminder.kind}{suffix}"
@@ -91,7 +97,7 @@ def draw_reminder(stage: Stage) -> None:
     p.write_paragraph(text, lines, TextStyle("text", "body", "text"), align="centre", leading=1.25)
     for key_rect, action in lay_out_reminder_keys(stage):
         key = "reminder.go_on" if action.name == "acknowledge" else "key.cash_out"
-        draw_button(stage, key_rect, say(key), size="body")
+        draw_button(stage, key_rect, say(key), text_size="body")
 
 
 def format_minutes(stage: Stage, minutes: int) -> str:
@@ -160,7 +166,7 @@ def draw_limits(stage: Stage, rect: Rect) -> None:
     now = _read_player_limits(stage.view)
     for row, kind in enumerate(("minutes", "cents")):
         label = TextStyle("strong", "body", "text")
-        p.draw_text(say(f"limit.{kind}"), (x, y + h * (0.28 + 0.38 * row)), label, align="left", width=w)
+        p.draw_text(say(f"limit.{kind}"), (x, y + h * (0.28 + 0.38 * row)), label, align="left", width_max=w)
     offered_values = {action.value for _, action in lay_out_limit_keys(stage.view, rect)}
     for kind, value, key_rect in _lay_out_limit_choices(rect):
         limit_text = format_minutes(stage, value) if kind == "minutes" else stage.money(value)
@@ -171,5 +177,5 @@ def draw_limits(stage: Stage, rect: Rect) -> None:
             words,
             is_enabled=(kind, value) in offered_values,
             is_active=now[kind] == value,
-            size="body",
+            text_size="body",
         )

@@ -45,7 +45,7 @@ def draw_roulette_wheel(
     start_and_stop_seconds: tuple[float, float],
     elapsed_seconds: float,
     *,
-    pin: bool,
+    has_pin: bool,
 ) -> None:
     """Draw a turning roulette wheel, ``elapsed_seconds`` after the presentation began.
 
@@ -70,7 +70,7 @@ def draw_roulette_wheel(
     least_turns = find_minimum_wheel_turns(stage.view.game)
     turned_by = (
         360.0 * max(_PIN_WHEEL_TURNS, least_turns) + (pocket_index + 0.5) * part
-        if pin
+        if has_pin
         else 360.0 * _WHEEL_TURNS
     ) * progress
     rotated_face = pygame.transform.rotate(face, round(turned_by * 2) / 2)
@@ -81,7 +81,7 @@ def draw_roulette_wheel(
             p.scale_length(cy) - rotated_face.get_height() // 2,
         ),
     )
-    if pin:
+    if has_pin:
         p.draw_cached_picture(
             ("pointer",), (cx - 26, cy - side / 2 - 6, 52, 60), partial(draw_wheel_pointer, stage)
         )
@@ -96,20 +96,24 @@ def draw_roulette_wheel(
     fill = POCKET_COLOURS.get(table.pocket_colours.get(pocket, ""), (20, 20, 30, 255))
     height = min(140.0, side * 0.34)
     plate: Rect = (cx - height * 0.64, cy - height / 2, height * 1.28, height)
-    p.draw_panel(plate, radius=26, fill=fill, edge=WHITE, line=4)
+    p.draw_panel(plate, radius=26, fill=fill, edge_paint=WHITE, edge_width=4)
     ink = BLACK if fill in {POCKET_COLOURS["white"], POCKET_COLOURS["yellow"]} else WHITE
     text = stage.texts.choose_translation(table.names.get(pocket, {}), pocket)
     style = TextStyle("heavy", "hero" if height > 120 else "title", ink)
     p.draw_label(text, (plate[0] + 8, plate[1], plate[2] - 16, height), style)
 
 
-def find_pocket_index(table: TableGameData, pocket: str, part: object) -> int:
+def find_pocket_index(table: TableGameData, pocket: str, stated_part: object) -> int:
     """Return the index on the wheel of the pocket in which a spin has ended.
 
-    It is ``part``, if the game states it; otherwise that of the first pocket with the sign ``pocket``.
+    It is ``stated_part``, if the game states it; otherwise that of the first pocket with the sign ``pocket``.
     """
-    if isinstance(part, int) and 0 <= part < len(table.wheel_pockets) and table.wheel_pockets[part] == pocket:
-        return part
+    if (
+        isinstance(stated_part, int)
+        and 0 <= stated_part < len(table.wheel_pockets)
+        and table.wheel_pockets[stated_part] == pocket
+    ):
+        return stated_part
     return table.wheel_pockets.index(pocket) if pocket in table.wheel_pockets else 0
 
 
@@ -123,7 +127,7 @@ def _draw_running_ball(
 ) -> None:
     """Draw the roulette ball on its way: first it runs around the rim, then it falls towards the pockets.
 
-    It still has ``turns`` turns to go to its pocket, which is at ``final_degrees`` degrees.
+    It still has ``turns`` turns to go to its pocket, which is at ``final_degrees``.
     """
     angle = math.radians(final_degrees + 360.0 * turns)
     reach, ball = side / 2 * (0.93 - 0.20 * clamp_to_unit_interval((progress - 0.8) / 0.2)), side * 0.026
@@ -138,9 +142,9 @@ def format_short_sign(pocket: str) -> str:
     return pocket if len(pocket) <= _NUMBER_SIGN_LENGTH_MAX else pocket[0].upper()
 
 
-def _draw_wheel_face(stage: Stage, table: TableGameData, pixels: int) -> pygame.Surface:
+def _draw_wheel_face(stage: Stage, table: TableGameData, width_pixels: int) -> pygame.Surface:
     """Return the drawing of a roulette wheel: the rim, the pockets in their colours with their signs, the cone."""
-    ink = VectorCanvas((pixels, pixels), (100, 100), 2)
+    ink = VectorCanvas((width_pixels, width_pixels), (100, 100), 2)
     ink.fill_path(build_ellipse(50, 50, 50), BLACK)
     ink.fill_path(build_ellipse(50, 50, 49.4), build_metal_gradient(stage.theme, stage.look.rim_metal))
     ink.fill_path(
@@ -163,7 +167,7 @@ def _draw_wheel_face(stage: Stage, table: TableGameData, pixels: int) -> pygame.
     )
     ink.fill_path(build_ellipse(50, 50, 9), build_metal_gradient(stage.theme, stage.look.rim_metal))
     face = ink.finish_surface()
-    height = min(pixels * 0.052, pixels * math.tau * 0.38 / len(table.wheel_pockets) * 0.82)
+    height = min(width_pixels * 0.052, width_pixels * math.tau * 0.38 / len(table.wheel_pockets) * 0.82)
     font = pygame.font.Font(str(stage.theme.fonts["heavy"]), max(6, round(height)))
     for i, pocket in enumerate(table.wheel_pockets):
         pale = table.pocket_colours.get(pocket) in {"white", "yellow"}

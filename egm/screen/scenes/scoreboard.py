@@ -143,7 +143,7 @@ def _draw_bead_plate(stage: Stage, table: TableGameData, rect: Rect, results: Se
         _draw_disc(stage, at, side * 0.42, paints.get(result, _TIE_COLOUR))
         letter = letters.get(result, stage.texts.say("felt.tie_sign"))
         stage.painter.draw_text(
-            letter, at, TextStyle("heavy", _choose_text_size(stage), WHITE), width=side * 0.76
+            letter, at, TextStyle("heavy", _choose_text_size(stage), WHITE), width_max=side * 0.76
         )
 
 
@@ -164,41 +164,41 @@ def _draw_road(
                     _draw_stroke(stage, at, side * 0.4, _TIE_COLOUR)
                 if ties > 1:
                     style = TextStyle("heavy", _choose_text_size(stage), _TIE_COLOUR)
-                    stage.painter.draw_text(str(ties), at, style, width=side * 0.76)
+                    stage.painter.draw_text(str(ties), at, style, width_max=side * 0.76)
 
 
 def _draw_mark(
-    stage: Stage, at: GridCell | tuple[float, float], side: float, paint: Paint, shape: str
+    stage: Stage, cell_or_centre: GridCell | tuple[float, float], cell_size: float, paint: Paint, shape: str
 ) -> None:
     """Draw one mark of a road as a disc, a ring or a diagonal stroke."""
     if shape == "stroke":
-        _draw_stroke(stage, at, side * 0.34, paint)
+        _draw_stroke(stage, cell_or_centre, cell_size * 0.34, paint)
     elif shape == "disc":
-        _draw_disc(stage, at, side * 0.34, paint)
+        _draw_disc(stage, cell_or_centre, cell_size * 0.34, paint)
     else:
         p = stage.painter
         pygame.draw.circle(
             p.surface,
             paint,
-            (p.scale_length(at[0]), p.scale_length(at[1])),
-            p.scale_length(side * 0.4),
-            max(2, p.scale_length(side * 0.11)),
+            (p.scale_length(cell_or_centre[0]), p.scale_length(cell_or_centre[1])),
+            p.scale_length(cell_size * 0.4),
+            max(2, p.scale_length(cell_size * 0.11)),
         )
 
 
-def _draw_disc(stage: Stage, at: tuple[float, float], radius: float, paint: Paint) -> None:
+def _draw_disc(stage: Stage, centre: tuple[float, float], radius: float, paint: Paint) -> None:
     """Draw a filled circle."""
     p = stage.painter
     pygame.draw.circle(
-        p.surface, paint, (p.scale_length(at[0]), p.scale_length(at[1])), p.scale_length(radius)
+        p.surface, paint, (p.scale_length(centre[0]), p.scale_length(centre[1])), p.scale_length(radius)
     )
 
 
-def _draw_stroke(stage: Stage, at: tuple[float, float], reach: float, paint: Paint) -> None:
+def _draw_stroke(stage: Stage, centre: tuple[float, float], half_length: float, paint: Paint) -> None:
     """Draw a diagonal stroke, which is a mark of a road or the sign of a tie."""
-    p, (x, y) = stage.painter, at
+    p, (x, y) = stage.painter, centre
     start, end = (
-        (p.scale_length(x - reach), p.scale_length(y + reach)),
-        (p.scale_length(x + reach), p.scale_length(y - reach)),
+        (p.scale_length(x - half_length), p.scale_length(y + half_length)),
+        (p.scale_length(x + half_length), p.scale_length(y - half_length)),
     )
-    pygame.draw.line(p.surface, paint, start, end, max(2, p.scale_length(reach * 0.4)))
+    pygame.draw.line(p.surface, paint, start, end, max(2, p.scale_length(half_length * 0.4)))

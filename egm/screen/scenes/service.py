@@ -284,7 +284,9 @@ def _draw_sheet_number(stage: Stage, page: ServicePage, page_layout: ServicePage
         text = stage.texts.say("page.sheet", number=stage.view.page_input.sheet % sheets + 1, of=sheets)
         (left, low, width, height), _ = page_layout.pager[0]
         at = (left + width + _PAGE_NUMBER_WIDTH / 2, low + height / 2)
-        stage.painter.draw_text(text, at, TextStyle("strong", "small", WHITE), width=_PAGE_NUMBER_WIDTH - 16)
+        stage.painter.draw_text(
+            text, at, TextStyle("strong", "small", WHITE), width_max=_PAGE_NUMBER_WIDTH - 16
+        )
 
 
 def _draw_screen_test(stage: Stage, page: ServicePage, body: Rect) -> None:
@@ -308,7 +310,7 @@ def _draw_page_background(stage: Stage, page_rect: Rect) -> None:
     p, layout = stage.painter, stage.layout
     p.fill_rounded_rect(layout.area_above_meters, (6, 9, 16, 255))
     paint = LinearGradient(((0, (30, 38, 56, 255)), (0.12, (20, 26, 40, 255)), (1, (12, 16, 26, 255))))
-    p.draw_panel(page_rect, radius=22, fill=paint, edge=(92, 110, 150, 255), line=3)
+    p.draw_panel(page_rect, radius=22, fill=paint, edge_paint=(92, 110, 150, 255), edge_width=3)
 
 
 def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
@@ -317,9 +319,12 @@ def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
     middle = y + _HEAD_HEIGHT / 2 + 2
     left = x + 30
     if page.test:
-        p.draw_panel((left, middle - 24, 132, 48), radius=12, fill="amber", edge=BLACK)
+        p.draw_panel((left, middle - 24, 132, 48), radius=12, fill="amber", edge_paint=BLACK)
         p.draw_text(
-            stage.texts.say("page.test"), (left + 66, middle), TextStyle("heavy", "small", BLACK), width=116
+            stage.texts.say("page.test"),
+            (left + 66, middle),
+            TextStyle("heavy", "small", BLACK),
+            width_max=116,
         )
         left += 152
     person = format_page_text(stage, page.person) if page.person is not None else ""
@@ -334,7 +339,11 @@ def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
     )
     if person:
         p.draw_text(
-            person, (x + w - 30, middle), TextStyle("strong", "small", "info"), align="right", width=w * 0.36
+            person,
+            (x + w - 30, middle),
+            TextStyle("strong", "small", "info"),
+            align="right",
+            width_max=w * 0.36,
         )
     p.fill_rounded_rect((x + 24, y + _HEAD_HEIGHT, w - 48, 2), (92, 110, 150, 255))
     bands = [describe_active_faults(stage)]
@@ -425,7 +434,7 @@ def _draw_tone_keys(stage: Stage, rect: Rect) -> None:
             text,
             is_active=page_input.playing_tone == name
             and now - page_input.tone_played_at < _TEST_TONE_KEY_LIT_SECONDS,
-            size="body",
+            text_size="body",
         )
 
 
@@ -450,13 +459,13 @@ def _draw_calibration_cross(stage: Stage) -> None:
     for rect in ((x - 60, y - 2, 120, 4), (x - 2, y - 60, 4, 120)):
         stage.painter.fill_rounded_rect(rect, WHITE)
     text = stage.texts.say("page.cross", number=number + 1, of=len(CALIBRATION_CROSSES))
-    stage.painter.draw_text(text, (w / 2, h * 0.5), TextStyle("strong", "body", WHITE), width=w * 0.8)
+    stage.painter.draw_text(text, (w / 2, h * 0.5), TextStyle("strong", "body", WHITE), width_max=w * 0.8)
 
 
 def _draw_touch_target(stage: Stage, rect: Rect, *, is_touched: bool) -> None:
     """Draw one rectangle of the touch test. It is green after it was touched."""
     fill: Colour = (14, 88, 54, 255) if is_touched else (30, 36, 52, 255)
-    stage.painter.draw_panel(rect, radius=10, fill=fill, edge=(120, 150, 220, 255), line=2)
+    stage.painter.draw_panel(rect, radius=10, fill=fill, edge_paint=(120, 150, 220, 255), edge_width=2)
     if is_touched:
         side = min(rect[2], rect[3]) * 0.5
         icon_rect: Rect = (rect[0] + (rect[2] - side) / 2, rect[1] + (rect[3] - side) / 2, side, side)

@@ -51,17 +51,17 @@ def list_current_prizes(stage: Stage, field: ReelField) -> list[tuple[PrizeTable
     return sorted((one for one in prize_credits if one[1]), key=lambda one: -one[1])
 
 
-def format_prize_name(texts: Texts, field: ReelField, count: int, symbol: str, name: str) -> str:
+def format_prize_name(texts: Texts, field: ReelField, symbol_count: int, symbol: str, prize_name: str) -> str:
     """Return a prize's name in the player's language."""
     if symbol:
         return texts.say(
             "help.kind",
-            count=count,
+            count=symbol_count,
             name=texts.choose_translation(field.symbol_names.get(symbol, {}), symbol),
         )
-    number, _, remainder = name.partition(" ")
+    number, _, remainder = prize_name.partition(" ")
     is_counted = number.isdigit() and bool(remainder)
-    word = remainder if is_counted else name
+    word = remainder if is_counted else prize_name
     text = (
         texts.choose_translation(field.prize_names[word], word)
         if word in field.prize_names
@@ -145,10 +145,10 @@ def _draw_keno_side_panels(stage: Stage, right: Rect) -> None:
             (left + _KENO_PRIZE_MARGIN, middle),
             TextStyle("strong", "small" if step > 30 else "caption", "text"),
             align="left",
-            width=width - 3 * _KENO_PRIZE_MARGIN - min(prize_width, p.measure_text(text, style)),
+            width_max=width - 3 * _KENO_PRIZE_MARGIN - min(prize_width, p.measure_text(text, style)),
         )
         p.draw_text(
-            text, (left + width - _KENO_PRIZE_MARGIN, middle), style, align="right", width=prize_width
+            text, (left + width - _KENO_PRIZE_MARGIN, middle), style, align="right", width_max=prize_width
         )
     _draw_ticket_kinds(stage, game, right)
 
@@ -183,7 +183,7 @@ def _write_close_lines(stage: Stage, texts: Sequence[str], rect: Rect) -> None:
     count = max(1, min(len(texts), int(h / least)))
     step = min(least * 1.3, h / count)
     for i, text in enumerate(texts[:count]):  # The help pages list all of them.
-        stage.painter.draw_text(text, (x, y + (i + 0.5) * step), style, align="left", width=w)
+        stage.painter.draw_text(text, (x, y + (i + 0.5) * step), style, align="left", width_max=w)
 
 
 def _write_paragraphs(stage: Stage, texts: Sequence[str], rect: Rect) -> None:
@@ -214,29 +214,33 @@ def _draw_preset_ticket_row(stage: Stage, game: GameView, rect: Rect, form_id: s
     )
     fill = (122, 66, 8, 255) if is_chosen else (30, 24, 56, 255)
     edge = stage.look.accent_colour if is_chosen else (136, 120, 190, 255)
-    p.draw_panel(rect, radius=14, fill=fill, edge=edge, line=3 if is_chosen else 2)
+    p.draw_panel(rect, radius=14, fill=fill, edge_paint=edge, edge_width=3 if is_chosen else 2)
     amount, style = (
         stage.money(credits_ * view.snapshot.denomination_cents),
         TextStyle("strong", "caption", "text"),
     )
     name = stage.texts.choose_translation(form["name"])
     if h < 80:
-        p.draw_text(name, (x + 12, y + h / 2), style, align="left", width=w * 0.6)
+        p.draw_text(name, (x + 12, y + h / 2), style, align="left", width_max=w * 0.6)
         p.draw_text(
             amount,
             (x + w - 12, y + h / 2),
             TextStyle("numbers", "body", "meter"),
             align="right",
-            width=w * 0.3,
+            width_max=w * 0.3,
         )
         return
     words = p.wrap_text(name, w - 24, style)[:2]
     for i, line in enumerate(words):
         p.draw_text(
-            line, (x + 12, y + (22 if len(words) > 1 else 32) + 23 * i), style, align="left", width=w - 24
+            line, (x + 12, y + (22 if len(words) > 1 else 32) + 23 * i), style, align="left", width_max=w - 24
         )
     p.draw_text(
-        amount, (x + w - 12, y + h - 22), TextStyle("numbers", "body", "meter"), align="right", width=w - 24
+        amount,
+        (x + w - 12, y + h - 22),
+        TextStyle("numbers", "body", "meter"),
+        align="right",
+        width_max=w - 24,
     )
 
 
@@ -275,14 +279,14 @@ def _draw_prize(stage: Stage, field: ReelField, prize: PrizeTableRow, rect: Rect
             (x + 4, middle),
             TextStyle("strong", "small", "text"),
             align="left",
-            width=w * 0.62,
+            width_max=w * 0.62,
         )
     p.draw_text(
         stage.texts.number(credits_),
         (x + w - 2, middle),
         TextStyle("numbers", "lead" if h > _LARGE_DIGITS_ROW_HEIGHT_MIN else "body", "meter"),
         align="right",
-        width=w * 0.36,
+        width_max=w * 0.36,
     )
 
 
@@ -331,5 +335,5 @@ def _draw_small_print_on_telephone(stage: Stage, defect: str) -> None:
             line,
             (x + w / 2, top + (i + 0.5) * SMALL_PRINT_LINE_HEIGHT),
             style,
-            width=stage.layout.telephone_strip_width,
+            width_max=stage.layout.telephone_strip_width,
         )

@@ -100,11 +100,11 @@ def draw_slip(stage: Stage) -> None:
         ("sheet", stage.look.name, rect),
         rect,
         lambda size: draw_rim_panel(
-            size, p.scale, p.theme, stage.look, radius=30, rim=8, fill=(18, 13, 34, 255)
+            size, p.scale, p.theme, stage.look, radius=30, rim_width=8, fill_paint=(18, 13, 34, 255)
         ),
     )
     head = TextStyle("heavy", "body", stage.look.accent_colour)
-    p.draw_text(describe_slip(stage), (x + w / 2, y + 40), head, width=w - 60)
+    p.draw_text(describe_slip(stage), (x + w / 2, y + 40), head, width_max=w - 60)
     text_rect: Rect = (x + 30, y + 66, w - 60, _HEIGHT_ABOVE_NUMBERS - 66)
     p.write_paragraph(
         format_slip_legal_text(view, stage.texts),

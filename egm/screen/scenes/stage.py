@@ -122,9 +122,9 @@ class Stage:
         return compute_pulse(self.view.now, self.theme.motion.flash_hz)
 
 
-def build_metal_gradient(theme: Theme, rim: str) -> LinearGradient:
+def build_metal_gradient(theme: Theme, rim_metal: str) -> LinearGradient:
     """Return the gradient that makes a rim look like gold or silver."""
-    if rim == "silver":
+    if rim_metal == "silver":
         return LinearGradient(
             (
                 (0, (250, 252, 255, 255)),
@@ -152,8 +152,8 @@ def draw_rim_panel(
     look: GameLook,
     *,
     radius: float,
-    rim: float,
-    fill: LinearGradient | RadialGradient | Colour,
+    rim_width: float,
+    fill_paint: LinearGradient | RadialGradient | Colour,
 ) -> pygame.Surface:
     """Return the drawing of a plate in a bevelled metal rim with a dark lip, premultiplied."""
     w, h = size[0] / scale, size[1] / scale
@@ -162,7 +162,7 @@ def draw_rim_panel(
     ink.fill_path(
         build_rounded_box(1.5, 1.5, w - 3, h - 3, radius - 1.5), build_metal_gradient(theme, look.rim_metal)
     )
-    inner = rim * 0.55
+    inner = rim_width * 0.55
     ink.fill_path(
         build_rounded_box(inner, inner, w - 2 * inner, h - 2 * inner, radius - inner),
         LinearGradient(
@@ -173,10 +173,17 @@ def draw_rim_panel(
         ),
     )
     ink.fill_path(
-        build_rounded_box(rim - 2, rim - 2, w - 2 * rim + 4, h - 2 * rim + 4, radius - rim + 2),
+        build_rounded_box(
+            rim_width - 2, rim_width - 2, w - 2 * rim_width + 4, h - 2 * rim_width + 4, radius - rim_width + 2
+        ),
         fade_colour(BLACK, 0.8),
     )
-    ink.fill_path(build_rounded_box(rim, rim, w - 2 * rim, h - 2 * rim, max(2, radius - rim)), fill)
+    ink.fill_path(
+        build_rounded_box(
+            rim_width, rim_width, w - 2 * rim_width, h - 2 * rim_width, max(2, radius - rim_width)
+        ),
+        fill_paint,
+    )
     return ink.finish_surface()
 
 
@@ -186,20 +193,21 @@ FIELD_FRAME_WIDTH = 30.0
 _FRAME_LAMP_SIZE: Final = 44.0
 
 
-def draw_frame_lamps(stage: Stage, rect: Rect, mode: str) -> None:
+def draw_frame_lamps(stage: Stage, rect: Rect, lamp_pattern: str) -> None:
     """Draw the lamps around the picture.
 
-    ``mode`` is their pattern: ``idle`` (they pulse), ``chase`` (light runs around) or ``win`` (they flash slowly).
+    ``lamp_pattern`` is their pattern: ``idle`` (they pulse), ``chase`` (light runs around) or ``win`` (they flash
+    slowly).
     """
     p, now = stage.painter, stage.view.now
     places = _list_lamp_places(grow_rect(rect, FIELD_FRAME_WIDTH / 2 - 1), _FRAME_LAMP_SIZE, p.scale)
     levels: Iterable[int]
     if stage.view.reduced_motion:
         levels = (2,) * len(places)
-    elif mode == "chase":
+    elif lamp_pattern == "chase":
         first = int(now * 9)
         levels = ({0: 3, 3: 1}.get((i - first) % 4, 0) for i in range(len(places)))
-    elif mode == "win":
+    elif lamp_pattern == "win":
         bright = stage.compute_flash_brightness()
         levels = (round(3 * (1 - bright if i % 2 else bright)) for i in range(len(places)))
     else:
@@ -244,10 +252,10 @@ def _render_lamp(key: Hashable, size: tuple[int, int]) -> pygame.Surface:
 
 
 @lru_cache(maxsize=16)
-def _list_lamp_places(rect: Rect, side: float, scale: float) -> tuple[tuple[int, int], ...]:
+def _list_lamp_places(rect: Rect, lamp_size: float, scale: float) -> tuple[tuple[int, int], ...]:
     """Return the left and the top, in pixels, of each lamp around a rectangle, in order."""
     points = _list_points_around(rect, 46)
-    return tuple((round((x - side / 2) * scale), round((y - side / 2) * scale)) for x, y in points)
+    return tuple((round((x - lamp_size / 2) * scale), round((y - lamp_size / 2) * scale)) for x, y in points)
 
 
 def _list_points_around(rect: Rect, gap: float) -> list[tuple[float, float]]:
@@ -290,15 +298,17 @@ def format_prizes_won(stage: Stage, prizes: Iterable[PrizeInKind]) -> str:
     return stage.texts.say("win.prize", name=format_prize_names(stage, prizes))
 
 
-def draw_heading(stage: Stage, text: str, rect: Rect, size: str = "small") -> None:
+def draw_heading(stage: Stage, text: str, rect: Rect, text_size: str = "small") -> None:
     """Draw a heading centred in a rectangle, in the look's accent colour."""
     x, y, w, h = rect
-    stage.painter.draw_label(text, (x + 8, y, w - 16, h), TextStyle("strong", size, stage.look.accent_colour))
+    stage.painter.draw_label(
+        text, (x + 8, y, w - 16, h), TextStyle("strong", text_size, stage.look.accent_colour)
+    )
 
 
-def format_stage_name(stage: Stage, name: str) -> str:
+def format_stage_name(stage: Stage, game_stage: str) -> str:
     """Return the name of a game's stage (such as a feature) in the player's language; empty for the base game."""
-    names = stage.game_data.get("stages", {}).get(name, {}).get("name")
+    names = stage.game_data.get("stages", {}).get(game_stage, {}).get("name")
     return stage.texts.choose_translation(names) if isinstance(names, dict) else ""
 
 
@@ -309,7 +319,7 @@ def draw_button(
     *,
     is_enabled: bool = True,
     is_active: bool = False,
-    size: str = "small",
+    text_size: str = "small",
 ) -> None:
     """Draw a flat key with a text, as on pages and in the drawer of simulated devices.
 
@@ -318,11 +328,11 @@ def draw_button(
     p = stage.painter
     fill = (122, 66, 8, 255) if is_active else (58, 48, 96, 255) if is_enabled else (34, 30, 50, 255)
     edge = (255, 200, 110, 255) if is_active else (136, 120, 190, 255) if is_enabled else (66, 60, 90, 255)
-    p.draw_panel(rect, radius=16, fill=fill, edge=edge, line=2.5)
+    p.draw_panel(rect, radius=16, fill=fill, edge_paint=edge, edge_width=2.5)
     p.draw_label(
         text,
         (rect[0] + 10, rect[1], rect[2] - 20, rect[3]),
-        TextStyle("strong", size, "text" if is_enabled else "text_dim"),
+        TextStyle("strong", text_size, "text" if is_enabled else "text_dim"),
     )
 
 

@@ -290,11 +290,11 @@ def _describe_keno_ticket(stage: Stage) -> tuple[str, str] | None:
     return text, "win" if won_cents > staked_cents else "text"
 
 
-def _add_round_ending(stage: Stage, money: tuple[str, str]) -> tuple[str, str]:
+def _add_round_ending(stage: Stage, text_and_colour: tuple[str, str]) -> tuple[str, str]:
     """Add to a text about a round's money how the round ended and the amount of the bets that stay on the table.
 
-    ``money`` is the text and its colour; return it unchanged if no table round has just ended. If the next round is the
-    last one to be dealt from the shoe, the returned text says so too.
+    ``text_and_colour`` is the text and its colour; return it unchanged if no table round has just ended. If the next
+    round is the last one to be dealt from the shoe, the returned text says so too.
     """
     result, snapshot = find_settled_result(stage), stage.view.snapshot
     if (
@@ -302,7 +302,7 @@ def _add_round_ending(stage: Stage, money: tuple[str, str]) -> tuple[str, str]:
         or snapshot is None
         or (has_changed_marks_since_game(stage.view) and snapshot.state != "playing")
     ):
-        return money
+        return text_and_colour
     standing_bets = snapshot.standing  # The bet meter includes only new bets.
     if snapshot.state == "playing":  # The machine's standing bets are still those before the round.
         standing_bets = {
@@ -313,8 +313,8 @@ def _add_round_ending(stage: Stage, money: tuple[str, str]) -> tuple[str, str]:
         stage.texts.say("status.on_the_table", amount=stage.money(stays_cents)) if stays_cents else ""
     )
     last = stage.texts.say("felt.last_of_shoe") if result.display.get("last_of_shoe") else ""
-    words = (describe_outcome(stage, result), money[0], stays_text, last)
-    return FACT_SEPARATOR.join(each for each in words if each), money[1]
+    words = (describe_outcome(stage, result), text_and_colour[0], stays_text, last)
+    return FACT_SEPARATOR.join(each for each in words if each), text_and_colour[1]
 
 
 def _describe_missing_credit(stage: Stage) -> str:
@@ -350,35 +350,40 @@ def _describe_purchase(stage: Stage, snapshot: Snapshot) -> str:
 
 
 def _choose_game_status(
-    stage: Stage, show: OutcomePresentation, line: PresentationTimeline
+    stage: Stage, presentation: OutcomePresentation, timeline: PresentationTimeline
 ) -> tuple[str, str]:
     """Return the text and colour of the status line while a game is presented. They depend on the step shown."""
-    say, since = stage.texts.say, stage.view.now - show.began_at
-    if since < line.last_stop:
-        index = line.find_step_index(since)
-        step = show.steps[index]
+    say, since = stage.texts.say, stage.view.now - presentation.began_at
+    if since < timeline.last_stop:
+        index = timeline.find_step_index(since)
+        step = presentation.steps[index]
         if isinstance(step, KenoStep):
-            balls = sum(1 for stop in line.steps[index].stops if since >= stop)
+            balls = sum(1 for stop in timeline.steps[index].stops if since >= stop)
             return say("keno.ball", index=balls, count=len(step.balls)), "amber"
         name = format_stage_name(stage, step.stage)
         if name:
-            series = find_feature_steps(show, index)
+            series = find_feature_steps(presentation, index)
             number, games = compute_free_game_number_and_total(
-                show, index, has_stopped=since >= line.steps[index].last_stop
+                presentation, index, has_stopped=since >= timeline.steps[index].last_stop
             )
             progress = say("feature.free_left", left=number, total=games)
             won_cents = (
-                sum_credits_of_ended_steps(show, line, since, series.start) * stage.view.denomination_cents
+                sum_credits_of_ended_steps(presentation, timeline, since, series.start)
+                * stage.view.denomination_cents
             )
             total = [say("feature.so_far", amount=stage.money(won_cents))] if won_cents else []
             return FACT_SEPARATOR.join([name, *([progress] if games > 1 else []), *total]), "amber"
-        return say("status.resumed" if show.outcome.resumed else "status.spinning"), "text"
-    if any(won.amount_cents is None for won in show.outcome.progressives):
+        return say("status.resumed" if presentation.outcome.resumed else "status.spinning"), "text"
+    if any(won.amount_cents is None for won in presentation.outcome.progressives):
         return say("progressive.confirming"), "amber"
-    if not show.outcome.prizes and not show.outcome.win_cents:
+    if not presentation.outcome.prizes and not presentation.outcome.win_cents:
         return _describe_lost_round(stage) or say("status.no_win"), "text_dim"
-    win_status = _add_round_ending(stage, _describe_total_win(stage, show.outcome.win_cents))
-    return (format_prizes_won(stage, show.outcome.prizes), "win") if show.outcome.prizes else win_status
+    win_status = _add_round_ending(stage, _describe_total_win(stage, presentation.outcome.win_cents))
+    return (
+        (format_prizes_won(stage, presentation.outcome.prizes), "win")
+        if presentation.outcome.prizes
+        else win_status
+    )
 
 
 def _describe_total_win(stage: Stage, cents: int) -> tuple[str, str]:
@@ -437,7 +442,7 @@ def draw_status(stage: Stage) -> None:
         where,
         TextStyle("strong", "lead" if not layout.is_portrait else "caption", "text", 2, (0, 0, 0, 140)),
         align="right",
-        width=310,
+        width_max=310,
     )
     identity = stage.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
     clock_at = (30, 40) if not layout.is_portrait else (24, layout.meter_bar[1] - 22)
@@ -446,7 +451,9 @@ def draw_status(stage: Stage) -> None:
         clock_at,
         TextStyle("text", "caption", "text_dim", 1.5, (0, 0, 0, 140)),
         align="left",
-        width=318 if not layout.is_portrait else layout.size[0] * (0.36 if not layout.is_telephone else 0.48),
+        width_max=318
+        if not layout.is_portrait
+        else layout.size[0] * (0.36 if not layout.is_telephone else 0.48),
     )
     _draw_permanent_notes(stage)
 
@@ -467,7 +474,7 @@ def _draw_permanent_notes(stage: Stage) -> None:
             note_rect,
             style,
             align="left",
-            width=_compute_title_left_width(layout)
+            width_max=_compute_title_left_width(layout)
             if not layout.is_portrait
             else layout.size[0] * (0.4 if not layout.is_telephone else 0.3),
         )
@@ -476,7 +483,7 @@ def _draw_permanent_notes(stage: Stage) -> None:
         style = TextStyle("text", "caption", "text", 1.5, (0, 0, 0, 140))
         if layout.is_portrait:
             low = layout.left_panel[1] + layout.left_panel[3] + 16
-            p.draw_text(text, (layout.size[0] / 2, low), style, width=layout.size[0] - 80)
+            p.draw_text(text, (layout.size[0] / 2, low), style, width_max=layout.size[0] - 80)
         else:
             width = _compute_title_left_width(layout)
             if p.measure_text(text, style) <= width:

@@ -205,11 +205,11 @@ def _draw_results(stage: Stage, table: TableGameData, rect: Rect) -> float:
     if table.felt_kind == "cards":
         return y + 6
     style = TextStyle("strong", "small", stage.look.accent_colour)
-    p.draw_text(stage.texts.say("felt.results"), (x + w / 2, y + 26), style, width=w - 30)
+    p.draw_text(stage.texts.say("felt.results"), (x + w / 2, y + 26), style, width_max=w - 30)
     results = list_shown_results(stage)
     room = int((w - 28) // 60)
     for i, result in enumerate(results[:room]):
-        _draw_result(stage, table, result, (x + 14 + i * 60, y + 46, 56, 44), newest=i == 0)
+        _draw_result(stage, table, result, (x + 14 + i * 60, y + 46, 56, 44), is_newest=i == 0)
     text, top = stage.texts.say("felt.past"), y + 96
     used_height = p.write_paragraph(
         text, (x + 16, top, w - 32, 80), TextStyle("text", "caption", "text"), leading=1.2
@@ -239,29 +239,31 @@ def _draw_result_frequencies(stage: Stage, table: TableGameData, rect: Rect) -> 
         left, top = (x + n * (across + 10), y) if is_side_by_side else (x, y + n * height)
         title = stage.texts.say(key, count=len(results))
         p.draw_text(
-            title, (left, top + 14), TextStyle("strong", "caption", "text"), align="left", width=across
+            title, (left, top + 14), TextStyle("strong", "caption", "text"), align="left", width_max=across
         )
         for i, (sign, times_) in enumerate(row):
             cell: Rect = (left + i * width, top + 28, width - 6, height - 34)
             _draw_result(stage, table, sign, (cell[0], cell[1], cell[2] * 0.56, cell[3]))
             at = (cell[0] + cell[2] * 0.78, cell[1] + cell[3] / 2)
-            p.draw_text(f"\u00d7{times_}", at, TextStyle("numbers", "caption", "text"), width=cell[2] * 0.42)
+            p.draw_text(
+                f"\u00d7{times_}", at, TextStyle("numbers", "caption", "text"), width_max=cell[2] * 0.42
+            )
 
 
 def _draw_result(
-    stage: Stage, table: TableGameData, result: str, cell: Rect, *, newest: bool = False
+    stage: Stage, table: TableGameData, result: str, cell: Rect, *, is_newest: bool = False
 ) -> None:
-    """Draw a past result in the colour that it has on the wheel; the ``newest`` one has a white frame."""
+    """Draw a past result in the colour that it has on the wheel; the newest has a white frame."""
     p = stage.painter
     fill = POCKET_COLOURS.get(table.pocket_colours.get(result, ""), (30, 24, 56, 255))
-    p.draw_panel(cell, radius=10, fill=fill, edge=WHITE if newest else _PRINTED_LINE_COLOUR)
+    p.draw_panel(cell, radius=10, fill=fill, edge_paint=WHITE if is_newest else _PRINTED_LINE_COLOUR)
     ink = BLACK if fill in {POCKET_COLOURS["white"], POCKET_COLOURS["yellow"]} else WHITE
     size = "small" if cell[3] > 40 else "caption"
     p.draw_text(
         _format_result_sign(stage, table, result),
         find_rect_centre(cell),
         TextStyle("heavy", size, ink),
-        width=cell[2] - 6,
+        width_max=cell[2] - 6,
     )
 
 
@@ -311,9 +313,9 @@ def _draw_question_details(
         if top + _SPOT_PAY_ROW_HEIGHT > y + h:
             break
         at = top + _SPOT_PAY_ROW_HEIGHT / 2
-        p.draw_text(text, (x, at), style, align="left", width=w * (0.66 if cost else 1.0))
+        p.draw_text(text, (x, at), style, align="left", width_max=w * (0.66 if cost else 1.0))
         if cost:
-            p.draw_text(cost, (x + w, at), style._replace(paint="meter"), align="right", width=w * 0.32)
+            p.draw_text(cost, (x + w, at), style._replace(paint="meter"), align="right", width_max=w * 0.32)
         top += _SPOT_PAY_ROW_HEIGHT
     return top - y
 
@@ -348,14 +350,14 @@ def format_question_lines(
 
 
 def _draw_pay_lists(
-    stage: Stage, table: TableGameData, rect: Rect, first: BetSpot | None, settled_step: TableStep | None
+    stage: Stage, table: TableGameData, rect: Rect, first_spot: BetSpot | None, settled_step: TableStep | None
 ) -> None:
-    """Draw the pay tables of those bet spots that have one, as many as fit, the spot ``first`` at the top.
+    """Draw the pay tables of those bet spots that have one, as many as fit, the spot ``first_spot`` at the top.
 
     The rows that the last round has won are lit.
     """
     p, (x, y, w, h) = stage.painter, rect
-    spots = sorted(table.spots.values(), key=lambda spot: spot is not first)
+    spots = sorted(table.spots.values(), key=lambda spot: spot is not first_spot)
     won = {
         (str(pay_rows.get("spot", "")), str(pay_rows["name"]))
         for pay_rows in (settled_step.settlements if settled_step else ())
@@ -378,7 +380,7 @@ def _draw_pay_lists(
     spare = (h - sum(_SPOT_PAY_ROW_HEIGHT + height for _, _, height in lists)) / max(1, len(lists))
     at, style = y, TextStyle("strong", "caption", stage.look.accent_colour)
     for name, pay_rows, height in lists:
-        p.draw_text(name, (x, at + _SPOT_PAY_ROW_HEIGHT / 2), style, align="left", width=w)
+        p.draw_text(name, (x, at + _SPOT_PAY_ROW_HEIGHT / 2), style, align="left", width_max=w)
         at += _SPOT_PAY_ROW_HEIGHT + draw_pay_rows(
             stage, (x - 10, at + _SPOT_PAY_ROW_HEIGHT, w + 20, height + spare), pay_rows, _SPOT_PAY_ROW_HEIGHT
         )
@@ -452,10 +454,10 @@ def describe_needed_credit(stage: Stage, needs_cents: int, bet_cents: int) -> st
     return stage.texts.say(f"status.needs_{key}", needs=needs, credit=credit)
 
 
-def describe_bet_refusal(stage: Stage, spot: BetSpot | None, why: str) -> str:
+def describe_bet_refusal(stage: Stage, spot: BetSpot | None, refusal_key: str) -> str:
     """Return the text why a touch of a bet spot changed nothing, with the spots that need a bet first.
 
-    ``why`` is the catalogue key of the reason.
+    ``refusal_key`` is the catalogue key of the reason.
     """
     table, snapshot = stage.view.table, stage.view.snapshot
     names: list[str] = []
@@ -463,7 +465,7 @@ def describe_bet_refusal(stage: Stage, spot: BetSpot | None, why: str) -> str:
         needed_spots = find_reason_spot_is_closed(spot, stage.view.chips.bets, build_bet_limits(snapshot))[1]
         names = [stage.texts.choose_translation(table.spots[each].names) for each in needed_spots]
     maximum = "" if snapshot is None else stage.money(snapshot.bet_most_cents or 0)
-    return stage.texts.say(f"felt.refused_{why}", spots=" / ".join(names), amount=maximum)
+    return stage.texts.say(f"felt.refused_{refusal_key}", spots=" / ".join(names), amount=maximum)
 
 
 def _draw_settlements(stage: Stage, table: TableGameData, settled_step: TableStep, rect: Rect) -> float:
@@ -480,7 +482,7 @@ def _draw_settlements(stage: Stage, table: TableGameData, settled_step: TableSte
         at = y + (i + 0.5) * step
         if i == room - 1 and len(rows) > room:
             text = stage.texts.say("felt.more", count=len(rows) - i)
-            p.draw_text(text, (x, at), TextStyle("text", "caption", "text"), align="left", width=w)
+            p.draw_text(text, (x, at), TextStyle("text", "caption", "text"), align="left", width_max=w)
             break
         spot, returned_credits = table.spots.get(str(settlement.get("spot", ""))), int(settlement["credits"])
         settlement_text = format_settlement(stage, str(settlement["name"]))
@@ -499,7 +501,7 @@ def _draw_settlements(stage: Stage, table: TableGameData, settled_step: TableSte
             (x + w, at),
             style,
             align="right",
-            width=w * 0.28,
+            width_max=w * 0.28,
         )
     return top - rect[1] + step * min(room, len(rows))
 
@@ -548,7 +550,7 @@ def _draw_telephone_strip(stage: Stage, table: TableGameData) -> None:
     room = int((w - 24) // width)
     for i, result in enumerate(results[:room]):
         _draw_result(
-            stage, table, result, (x + 12 + i * width, text_rect[1] + 4, width - 4, 38), newest=i == 0
+            stage, table, result, (x + 12 + i * width, text_rect[1] + 4, width - 4, 38), is_newest=i == 0
         )
 
 
@@ -625,7 +627,7 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
             (x, at),
             style,
             align="left",
-            width=w * (0.36 if not slim else 0.7),
+            width_max=w * (0.36 if not slim else 0.7),
         )
         text_at = (x + w * (0.5 if not slim else 1.0), at)
         p.draw_text(
@@ -633,7 +635,7 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
             text_at,
             style._replace(paint="meter"),
             align="right",
-            width=w * (0.13 if not slim else 0.26),
+            width_max=w * (0.13 if not slim else 0.26),
         )
         key = "felt.only" if lowest == maximum else "felt.limits"
         words = [_format_bets_in_round(stage, spots[0]) or stage.texts.say(key, least=lowest, most=maximum)]
@@ -643,9 +645,9 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
             words.insert(0, stage.texts.say("felt.returns", percent=stage.texts.format_decimal(figure)))
         low = TextStyle("text", "caption", "text")
         if slim:
-            p.draw_text(FACT_SEPARATOR.join(words), (x, at + step * 0.4), low, align="left", width=w)
+            p.draw_text(FACT_SEPARATOR.join(words), (x, at + step * 0.4), low, align="left", width_max=w)
         else:
-            p.draw_text(FACT_SEPARATOR.join(words), (x + w, at), low, align="right", width=w * 0.48)
+            p.draw_text(FACT_SEPARATOR.join(words), (x + w, at), low, align="right", width_max=w * 0.48)
 
 
 def list_prize_pages(stage: Stage) -> list[tuple[str, ...]]:

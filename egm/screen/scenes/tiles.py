@@ -28,9 +28,9 @@ _RED_PIP_COLOUR: Final = parse_colour("#f0314a")
 _TILE_EDGE_COLOUR: Final = parse_colour("#8d8d9c")
 
 
-def is_tile(name: str) -> bool:
+def is_tile(piece_name: str) -> bool:
     """Return whether a name is that of a tile (two numbers of pips) and not that of a card."""
-    return "-" in name
+    return "-" in piece_name
 
 
 def find_tile_rect(rect: Rect) -> Rect:
@@ -39,22 +39,22 @@ def find_tile_rect(rect: Rect) -> Rect:
     return (x + w * (1 - _TILE_WIDTH_PER_CARD_WIDTH) / 2, y, w * _TILE_WIDTH_PER_CARD_WIDTH, h)
 
 
-def draw_tile_art(size: tuple[int, int], name: str) -> pygame.Surface:
+def draw_tile_art(size: tuple[int, int], tile_name: str) -> pygame.Surface:
     """Return the drawing of a pai gow tile, of the same size as a card."""
     ink = VectorCanvas(size, (100.0, 140.0))
     width = 100.0 * _TILE_WIDTH_PER_CARD_WIDTH
     left = (100.0 - width) / 2
-    top, bottom = _TILE_BACK_COLOURS if name == FACE_DOWN_TILE else _TILE_FACE_COLOURS
+    top, bottom = _TILE_BACK_COLOURS if tile_name == FACE_DOWN_TILE else _TILE_FACE_COLOURS
     ink.fill_path(build_rounded_box(left - 1, 1, width + 2, 139, 10), (0, 0, 0, 170))
     ink.fill_path(build_rounded_box(left, 0, width, 137, 9), LinearGradient(((0, top), (1, bottom))))
     ink.stroke_path(build_rounded_box(left + 2, 2, width - 4, 133, 8), 1.6, _TILE_EDGE_COLOUR)
-    if name == FACE_DOWN_TILE:
+    if tile_name == FACE_DOWN_TILE:
         ink.stroke_path(build_rounded_box(left + 9, 9, width - 18, 119, 5), 1.4, (255, 255, 255, 110))
         return ink.finish_surface()
     ink.fill_path(build_rounded_box(left + 10, 67.6, width - 20, 1.8), _TILE_EDGE_COLOUR)
-    for half, middle in zip(map(int, name.split("-")), (35.0, 102.0), strict=True):
+    for half, middle in zip(map(int, tile_name.split("-")), (35.0, 102.0), strict=True):
         for x, y in PIP_POSITIONS_BY_FACE[half]:
-            red = half in {1, 4} or (name == "6-6" and (x < 0) == (middle < 60))
+            red = half in {1, 4} or (tile_name == "6-6" and (x < 0) == (middle < 60))
             radius = 9.5 if half == 1 else 6.6
             ink.fill_path(
                 build_ellipse(50 + 17 * x, middle + 20 * y, radius), _RED_PIP_COLOUR if red else WHITE

@@ -81,21 +81,25 @@ def draw_moving_value_plate(stage: Stage) -> None:
     rim = LinearGradient(
         ((0, mix_colours(colour, WHITE, 0.45)), (0.5, colour), (1, mix_colours(colour, BLACK, 0.55)))
     )
-    stage.painter.draw_panel(plate, radius=26, fill=(14, 10, 26, 250), edge=rim, line=4)
-    draw_value_at_slot(stage, kind, (plate[0] + 20, plate[1] + 14, 190, height - 28), since, leaving=leaving)
+    stage.painter.draw_panel(plate, radius=26, fill=(14, 10, 26, 250), edge_paint=rim, edge_width=4)
+    draw_value_at_slot(
+        stage, kind, (plate[0] + 20, plate[1] + 14, 190, height - 28), since, is_leaving=leaving
+    )
     rect: Rect = (plate[0] + 232, plate[1] + 18, width - 256, height - 36)
     amount = notice.values.get("amount_cents")
     if not isinstance(amount, int):
         style = TextStyle("strong", "body", "text")
         text = format_message(stage, f"notice.{notice.code}", {"amount": "", **notice.values})
-        stage.painter.draw_text(text, (rect[0], rect[1] + rect[3] / 2), style, align="left", width=rect[2])
+        stage.painter.draw_text(
+            text, (rect[0], rect[1] + rect[3] / 2), style, align="left", width_max=rect[2]
+        )
         return
     stage.painter.draw_text(
         stage.money(amount),
         (rect[0], rect[1] + 42),
         TextStyle("numbers", "marquee", "win" if not leaving else "meter"),
         align="left",
-        width=rect[2],
+        width_max=rect[2],
     )
     style = TextStyle("strong", "small", "text")
     value_key = f"value.{notice.code}"  # Without the amount, which is drawn above.
@@ -104,25 +108,29 @@ def draw_moving_value_plate(stage: Stage) -> None:
         if stage.texts.has_text(value_key)
         else format_message(stage, f"notice.{notice.code}", notice.values)
     )
-    stage.painter.draw_text(text, (rect[0], rect[1] + 110), style, align="left", width=rect[2])
+    stage.painter.draw_text(text, (rect[0], rect[1] + 110), style, align="left", width_max=rect[2])
 
 
-def draw_value_at_slot(stage: Stage, kind: str, rect: Rect, elapsed_seconds: float, *, leaving: bool) -> None:
-    """Draw a slot of the machine, and the bill, ticket or coin that enters or (``leaving``) leaves it."""
+def draw_value_at_slot(
+    stage: Stage, value_kind: str, rect: Rect, elapsed_seconds: float, *, is_leaving: bool
+) -> None:
+    """Draw a slot of the machine, and the bill, ticket or coin that enters or (``is_leaving``) leaves it."""
     p, (x, y, w, h) = stage.painter, rect
     share = (
         1.0 if stage.view.reduced_motion else ease_out(clamp_to_unit_interval((elapsed_seconds - 0.25) / 1.1))
     )
     slot: Rect = (x, y + 4, w, w * 0.18)
-    if kind == "coins":
+    if value_kind == "coins":
         _draw_falling_coins(stage, rect, elapsed_seconds)
         return
     paper: Rect = (x + w * 0.14, 0.0, w * 0.72, h - 40)
-    hidden = 1 - share if leaving else share
+    hidden = 1 - share if is_leaving else share
     top = y + 22 - hidden * (paper[3] + 4)
     with p.clip_to((x, y + 21, w, h)):
         p.draw_cached_picture(
-            ("paper", kind), (paper[0], top, paper[2], paper[3]), partial(render_own_picture, kind)
+            ("paper", value_kind),
+            (paper[0], top, paper[2], paper[3]),
+            partial(render_own_picture, value_kind),
         )
     p.draw_cached_picture(("slot",), slot, partial(render_own_picture, "slot"))
 

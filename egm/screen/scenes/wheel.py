@@ -50,12 +50,14 @@ def _draw_bet(stage: Stage) -> None:
         return
     p, texts, unit_cents = stage.painter, stage.texts, view.snapshot.denomination_cents
     stake_by_area = read_area_stakes(view.game, view.snapshot)
-    p.draw_panel((x, y, w, h), radius=24, fill=(10, 6, 22, 235), edge=stage.look.accent_colour, line=3)
+    p.draw_panel(
+        (x, y, w, h), radius=24, fill=(10, 6, 22, 235), edge_paint=stage.look.accent_colour, edge_width=3
+    )
     p.draw_text(
         texts.say("wheel.own"),
         (x + w / 2, y + 32),
         TextStyle("strong", "small", stage.look.accent_colour),
-        width=w - 24,
+        width_max=w - 24,
     )
     rows = [
         (area, stake_by_area[str(area["id"])])
@@ -76,31 +78,33 @@ def _draw_bet(stage: Stage) -> None:
             at,
             TextStyle("numbers", "body", "text"),
             align="left",
-            width=w * 0.3 if w > _ROOM_WIDTH_FOR_PRIZES_MIN else w * 0.6,
+            width_max=w * 0.3 if w > _ROOM_WIDTH_FOR_PRIZES_MIN else w * 0.6,
         )
         if w > _ROOM_WIDTH_FOR_PRIZES_MIN:
             text, at = texts.say("wheel.pays", amount=prize), (x + w - 16, middle)
             style = TextStyle("strong", "caption", "meter")
-            p.draw_text(text, at, style, align="right", width=w * 0.46)
+            p.draw_text(text, at, style, align="right", width_max=w * 0.46)
     price = stage.money(view.snapshot.bet_credits * unit_cents)
-    p.draw_text(price, (x + w / 2, y + h - 36), TextStyle("numbers", "title", "meter"), width=w - 30)
+    p.draw_text(price, (x + w / 2, y + h - 36), TextStyle("numbers", "title", "meter"), width_max=w - 30)
 
 
-def _lay_out_area_rows(layout: Layout, count: int) -> list[Rect]:
-    """Return a row on the left panel for each of the ``count`` betting areas of a wheel game."""
+def _lay_out_area_rows(layout: Layout, area_count: int) -> list[Rect]:
+    """Return a row on the left panel for each of the ``area_count`` betting areas of a wheel game."""
     x, y, w, h = layout.left_panel
-    step = min(86.0, (h - 124) / max(1, count))
+    step = min(86.0, (h - 124) / max(1, area_count))
     if layout.is_telephone:
-        width, step = (w - 36) / 3, (h - 46 - SMALL_PRINT_HEIGHT) / -(-count // 3)
+        width, step = (w - 36) / 3, (h - 46 - SMALL_PRINT_HEIGHT) / -(-area_count // 3)
         return [
-            (x + 12 + (i % 3) * (width + 6), y + 46 + i // 3 * step, width, step - 6) for i in range(count)
+            (x + 12 + (i % 3) * (width + 6), y + 46 + i // 3 * step, width, step - 6)
+            for i in range(area_count)
         ]
     if layout.is_portrait:
-        width, step = (w - 30) / 2, (h - 116) / -(-count // 2)
+        width, step = (w - 30) / 2, (h - 116) / -(-area_count // 2)
         return [
-            (x + 12 + (i % 2) * (width + 6), y + 50 + i // 2 * step, width, step - 6) for i in range(count)
+            (x + 12 + (i % 2) * (width + 6), y + 50 + i // 2 * step, width, step - 6)
+            for i in range(area_count)
         ]
-    return [(x + 14, y + 58 + i * step, w - 28, step - 8) for i in range(count)]
+    return [(x + 14, y + 58 + i * step, w - 28, step - 8) for i in range(area_count)]
 
 
 def list_area_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
@@ -151,8 +155,8 @@ def _draw_area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> No
         rect,
         radius=14,
         fill=(20, 10, 30, 235) if is_enabled else (14, 8, 22, 200),
-        edge=edge,
-        line=3 if stake else 2,
+        edge_paint=edge,
+        edge_width=3 if stake else 2,
     )
     symbol, pay = next(iter(area["pays"].items()))
     side = min(h - 12, 60.0)
@@ -164,14 +168,20 @@ def _draw_area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> No
     left, chip = x + side + 16, min(h - 14, 58.0)
     room = w - side - chip - 34
     name = stage.texts.choose_translation(area["name"])
-    p.draw_text(name, (left, y + h * 0.3), TextStyle("strong", "caption", "text"), align="left", width=room)
+    p.draw_text(
+        name, (left, y + h * 0.3), TextStyle("strong", "caption", "text"), align="left", width_max=room
+    )
     text = stage.texts.say("feature.multiplier", times=pay)
-    p.draw_text(text, (left, y + h * 0.68), TextStyle("numbers", "body", "meter"), align="left", width=room)
+    p.draw_text(
+        text, (left, y + h * 0.68), TextStyle("numbers", "body", "meter"), align="left", width_max=room
+    )
     if stake:
         chip_rect: Rect = (x + w - chip - 8, y + (h - chip) / 2, chip, chip)
         p.draw_cached_picture(("stake chip",), chip_rect, partial(render_own_picture, "chip"))
         style = TextStyle("heavy", "small", (40, 20, 0, 255))
-        p.draw_text(str(stake), (chip_rect[0] + chip / 2, chip_rect[1] + chip / 2), style, width=chip * 0.6)
+        p.draw_text(
+            str(stake), (chip_rect[0] + chip / 2, chip_rect[1] + chip / 2), style, width_max=chip * 0.6
+        )
 
 
 def draw_wheel_prizes(stage: Stage, rect: Rect) -> None:
@@ -191,11 +201,11 @@ def draw_wheel_prizes(stage: Stage, rect: Rect) -> None:
         )
         name, style = stage.texts.choose_translation(area["name"]), TextStyle("strong", "small", "text")
         stage.painter.draw_text(
-            name, (x + side + 12, middle), style, align="left", width=w * 0.62 - side - 12
+            name, (x + side + 12, middle), style, align="left", width_max=w * 0.62 - side - 12
         )
         style = TextStyle("numbers", "lead" if step > 44 else "small", "meter")
         stage.painter.draw_text(
-            stage.texts.number(pay), (x + w, middle), style, align="right", width=w * 0.36
+            stage.texts.number(pay), (x + w, middle), style, align="right", width_max=w * 0.36
         )
 
 

@@ -42,34 +42,36 @@ def draw_wins(
         colour = _choose_line_colour(owner, wins.index(owner))
         _draw_winning_symbol(stage, field, grid, window[reel][row], (reel, row), beat, colour)
     for win in shown_wins:
-        _draw_line_badge(stage, grid, win, wins.index(win), amount=len(shown_wins) <= _WIN_AMOUNTS_SHOWN_MAX)
+        _draw_line_badge(
+            stage, grid, win, wins.index(win), shows_amount=len(shown_wins) <= _WIN_AMOUNTS_SHOWN_MAX
+        )
 
 
 def choose_win_in_turn(
-    wins: tuple[WinOnReels, ...], elapsed_seconds: float, cycle: float
+    wins: tuple[WinOnReels, ...], elapsed_seconds: float, seconds_per_win: float
 ) -> WinOnReels | None:
     """Return the win that is highlighted alone now.
 
     A single win is always returned. Several wins are first highlighted together (None), then each alone, again and
-    again; ``cycle`` is how many seconds each of these pictures is shown. None without a paid win.
+    again; ``seconds_per_win`` is how many seconds each of these pictures is shown. None without a paid win.
     """
     paid_wins = [win for win in wins if win.credits > 0 and win.positions]
     if len(paid_wins) <= 1:
         return paid_wins[0] if paid_wins else None
-    phase = int(elapsed_seconds / cycle) % (len(paid_wins) + 1)
+    phase = int(elapsed_seconds / seconds_per_win) % (len(paid_wins) + 1)
     return None if phase == 0 else paid_wins[phase - 1]
 
 
 def find_current_window(
-    result: ReelSpin, elapsed_seconds: float, cycle: float
+    result: ReelSpin, elapsed_seconds: float, seconds_per_win: float
 ) -> tuple[ReelWindow, tuple[WinOnReels, ...]]:
     """Return the window of a cascade that is shown now, with its wins.
 
-    The winning windows are shown one after another, each long enough to show all of its wins. ``cycle`` is how many
-    seconds a win is shown.
+    The winning windows are shown one after another, each long enough to show all of its wins. ``seconds_per_win`` is
+    how many seconds a win is shown.
     """
     pictures = result.windows_to_show
-    lengths = [cycle * (len(wins) + 1) for _, wins in pictures]
+    lengths = [seconds_per_win * (len(wins) + 1) for _, wins in pictures]
     into = elapsed_seconds % sum(lengths)
     for picture, length in zip(pictures, lengths, strict=True):
         if into < length:
@@ -214,7 +216,9 @@ def _draw_win_line(stage: Stage, field: ReelField, grid: ReelGrid, win: WinOnRee
     stage.painter.draw_cached_picture(("line", tuple(points), colour), rect, render_line)
 
 
-def _draw_line_badge(stage: Stage, grid: ReelGrid, win: WinOnReels, index: int, *, amount: bool) -> None:
+def _draw_line_badge(
+    stage: Stage, grid: ReelGrid, win: WinOnReels, index: int, *, shows_amount: bool
+) -> None:
     """Draw the number of a win's pay line at the left, and the pay on the last winning cell."""
     p, colour = stage.painter, _choose_line_colour(win, index)
     dark: Paint = mix_colours(colour, (0, 0, 0, 255), 0.82)
@@ -229,18 +233,24 @@ def _draw_line_badge(stage: Stage, grid: ReelGrid, win: WinOnReels, index: int, 
             return ink.finish_surface()
 
         p.draw_cached_picture(("badge", colour), (grid.field[0] - 6, y - 26, 52, 52), render_badge)
-        p.draw_text(str(win.line_number), (grid.field[0] + 20, y), TextStyle("heavy", "body", dark), width=40)
-    if not amount:
+        p.draw_text(
+            str(win.line_number), (grid.field[0] + 20, y), TextStyle("heavy", "body", dark), width_max=40
+        )
+    if not shows_amount:
         return
     x, y, w, h = grid.find_cell_rect(*win.positions[-1])
     text = stage.texts.number(win.credits)
     width = max(70.0, p.measure_text(text, TextStyle("numbers", "title")) + 28)
     p.draw_panel(
-        (x + w / 2 - width / 2, y + h - 66, width, 56), radius=16, fill=(10, 5, 20, 235), edge=colour, line=3
+        (x + w / 2 - width / 2, y + h - 66, width, 56),
+        radius=16,
+        fill=(10, 5, 20, 235),
+        edge_paint=colour,
+        edge_width=3,
     )
     p.draw_text(
         text,
         (x + w / 2, y + h - 36),
         TextStyle("numbers", "lead", mix_colours(colour, (255, 255, 255, 255), 0.5)),
-        width=width - 14,
+        width_max=width - 14,
     )

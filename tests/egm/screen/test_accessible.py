@@ -63,9 +63,9 @@ class Meter(Painter):
             self._colours[key] = np.median(letters, 0) if len(letters) else None
         return self._colours[key]
 
-    def draw_text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
-        letters = self._colour_of(words, style, width)
-        surface = self.render_text(words, style, width)
+    def draw_text(self, words, at, style, *, align="centre", width_max=None, alpha=1.0):
+        letters = self._colour_of(words, style, width_max)
+        surface = self.render_text(words, style, width_max)
         x, y = self.scale_length(at[0]), self.scale_length(at[1])
         left = {"left": x, "centre": x - surface.get_width() // 2, "right": x - surface.get_width()}[align]
         box = pygame.Rect((left, y - surface.get_height() // 2), surface.get_size())
@@ -74,13 +74,13 @@ class Meter(Painter):
             edged = style.edge_width > 0
             ground = style.edge_colour if edged else np.median(pygame.surfarray.array3d(under), (0, 1))
             height = (
-                self.find_font(style.font_face, self._fit_font_pixels(words, style, width)).get_height()
+                self.find_font(style.font_face, self._fit_font_pixels(words, style, width_max)).get_height()
                 / self.scale
             )
             ratio = contrast(letters, ground)
             if ratio < (LARGE if height >= LARGE_FROM else SMALL):
                 self.faint.append((words, round(ratio, 2), round(height)))
-        return super().draw_text(words, at, style, align=align, width=width, alpha=alpha)
+        return super().draw_text(words, at, style, align=align, width_max=width_max, alpha=alpha)
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,8 @@ class Scribe(TextPainter):
         super().__init__(theme)
         self.written = []
 
-    def draw_text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
-        rect = super().draw_text(words, at, style, align=align, width=width, alpha=alpha)
+    def draw_text(self, words, at, style, *, align="centre", width_max=None, alpha=1.0):
+        rect = super().draw_text(words, at, style, align=align, width_max=width_max, alpha=alpha)
         self.written.append((words, rect))
         return rect
 

@@ -107,7 +107,12 @@ def test_a_touch_switches_the_cards_to_four_suit_colours(theme, name, layout):
     faces = {}
     for suit in "shdc":
         two, four = (
-            draw_card_art(picture._build_stage(view), (72, 100), card=f"A{suit}", four=has_four_colours)
+            draw_card_art(
+                picture._build_stage(view),
+                (72, 100),
+                card_code=f"A{suit}",
+                has_four_suit_colours=has_four_colours,
+            )
             for has_four_colours in (False, True)
         )
         faces[suit] = tuple(four.get_at((47, 71)))[:3]

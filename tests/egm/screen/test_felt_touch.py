@@ -22,9 +22,9 @@ class Edged(TextPainter):
         super().__init__(theme)
         self.edged = []
 
-    def draw_panel(self, rect, *, fill, edge, **style):
-        super().draw_panel(rect, fill=fill, edge=edge, **style)
-        self.edged += [rect] if edge != fill else []
+    def draw_panel(self, rect, *, fill, edge_paint, **style):
+        super().draw_panel(rect, fill=fill, edge_paint=edge_paint, **style)
+        self.edged += [rect] if edge_paint != fill else []
 
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)

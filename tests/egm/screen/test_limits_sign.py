@@ -32,7 +32,7 @@ class RecordingPainter(TextPainter):
 
     def draw_text(self, words, at, style, **options):
         self.texts.append(words)
-        self.widths.setdefault(words, []).append((self.measure_text(words, style), options.get("width")))
+        self.widths.setdefault(words, []).append((self.measure_text(words, style), options.get("width_max")))
         return super().draw_text(words, at, style, **options)
 
 

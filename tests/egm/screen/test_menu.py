@@ -97,11 +97,11 @@ class Beside(TextPainter):
         """Begin a new picture."""
         self.words_at, self.pictures = [], []
 
-    def draw_text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
-        rect = super().draw_text(words, at, style, align=align, width=width, alpha=alpha)
+    def draw_text(self, words, at, style, *, align="centre", width_max=None, alpha=1.0):
+        rect = super().draw_text(words, at, style, align=align, width_max=width_max, alpha=alpha)
         if not words.isdecimal():  # a chip's own figure, a ball's
             self.words_at.append(
-                (words, self.render_text(words, style, width).get_bounding_rect().move(rect.topleft))
+                (words, self.render_text(words, style, width_max).get_bounding_rect().move(rect.topleft))
             )
         return rect
 

@@ -58,15 +58,17 @@ class Watcher(TextPainter):
         """Begin a new picture."""
         self.written, self.spoilt, self.plates = [], [], []
 
-    def draw_text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
-        rect = super().draw_text(words, at, style, align=align, width=width, alpha=alpha)
-        ink = self.render_text(words, style, width).get_bounding_rect().move(rect.topleft)
+    def draw_text(self, words, at, style, *, align="centre", width_max=None, alpha=1.0):
+        rect = super().draw_text(words, at, style, align=align, width_max=width_max, alpha=alpha)
+        ink = self.render_text(words, style, width_max).get_bounding_rect().move(rect.topleft)
         if words.strip():
             self.written.append(
                 (
                     words,
                     ink,
-                    self.find_font(style.font_face, self._fit_font_pixels(words, style, width)).point_size,
+                    self.find_font(
+                        style.font_face, self._fit_font_pixels(words, style, width_max)
+                    ).point_size,
                 )
             )
             self._stands(words, ink)
@@ -105,7 +107,7 @@ class Watcher(TextPainter):
         if rect[2] * rect[3] > 300 * 130:
             self._cover(rect)
 
-    def draw_panel(self, rect, *, radius=18, fill="panel", edge="panel_edge", line=2):
+    def draw_panel(self, rect, *, radius=18, fill="panel", edge_paint="panel_edge", edge_width=2):
         self._cover(rect, plate=True)
 
 

@@ -75,14 +75,14 @@ def _draw_plate(
         _LANGUAGE_SEPARATOR.join(names),
         (x + w / 2, y + head / 2),
         TextStyle("heavy", size, paint, 1.5),
-        width=w - 8,
+        width_max=w - 8,
     )
     if plate.win is not None:
         money = stage.texts.money(plate.win.amount_cents, currency)
         winner_text = stage.texts.say("progressive.won_by", machine=plate.win.machine, amount=money)
         h -= head * 0.8
         p.draw_text(
-            winner_text, (x + w / 2, y + h + head * 0.4), TextStyle("heavy", "title", "win"), width=w - 8
+            winner_text, (x + w / 2, y + h + head * 0.4), TextStyle("heavy", "title", "win"), width_max=w - 8
         )
     drums: Rect = (x, y + head, w, h - head)
     if plate.thousandths is None:
@@ -98,14 +98,18 @@ def _draw_no_amount(stage: Stage, texts_of_languages: tuple[Texts, ...], rect: R
     tall = min(h * 0.8, 200.0)
     top = y + (h - tall) / 2
     stage.painter.draw_panel(
-        (x + w * 0.12, top, w * 0.76, tall), radius=24, fill=(40, 22, 4, 255), edge="amber", line=4
+        (x + w * 0.12, top, w * 0.76, tall),
+        radius=24,
+        fill=(40, 22, 4, 255),
+        edge_paint="amber",
+        edge_width=4,
     )
     lines = [texts.say("progressive.stale") for texts in texts_of_languages]
     if tall < 150:
         lines = [_LANGUAGE_SEPARATOR.join(lines)]
     for i, line in enumerate(lines):
         at = (x + w / 2, top + tall * (i + 1) / (len(lines) + 1))
-        stage.painter.draw_text(line, at, TextStyle("heavy", "title", "amber"), width=w * 0.7)
+        stage.painter.draw_text(line, at, TextStyle("heavy", "title", "amber"), width_max=w * 0.7)
 
 
 def _draw_staff_lamp(stage: Stage, plates: tuple[Plate, ...]) -> None:

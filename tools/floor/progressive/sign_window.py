@@ -45,7 +45,7 @@ class SignWindow:
         title = "Open EGM: progressive jackpots"
         self._currency = currency
         self._window = Window(
-            load_theme(), fullscreen=fullscreen, title=title, display=display, make=SignPicture
+            load_theme(), fullscreen=fullscreen, title=title, display_index=display, picture_class=SignPicture
         )
         self._window.can_be_closed = True  # it is not a player's screen: anybody at its keyboard may close it
 
