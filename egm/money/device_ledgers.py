@@ -332,9 +332,9 @@ class JournalPayoutLedger:
                 self._machine.memory.get(MoneyKey.PAY_OUT) is None, "an unpaid payout was not settled"
             )
 
-    def record_uncommanded_coins(self, coins: int, reason: str) -> None:
+    def record_uncommanded_coins(self, coin_count: int, reason: str) -> None:
         """Record coins that left the hopper without an order, and open a dispute about them."""
-        self._process_event(EventType.UNORDERED_COINS_PAID, coins=coins, why=reason)
+        self._process_event(EventType.UNORDERED_COINS_PAID, coins=coin_count, why=reason)
 
     def _require_open_payout(self, payout_id: str) -> None:
         """Raise InvariantError unless the hopper's open payout is the one with this id."""

@@ -340,7 +340,7 @@ def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
         # A redemption uses the usual id ("<id>.in"): after a restart, ticket recovery finds it and completes
         # the redemption in the ticket ledger.
         entry_id=f"{disputed.id}.in" if redeems else f"{disputed.id}.ruled",
-        transfers=_build_award_transfers(machine, disputed, amount_cents, redeems=redeems),
+        transfers=_build_award_transfers(machine, disputed, amount_cents, is_redemption=redeems),
         state={**state, **build_host_ticket_state(machine, disputed.id, redemption_status)},
     )
     if redeems:
@@ -359,17 +359,17 @@ def _read_full_ticket_number(machine: Machine, disputed: DisputedAmount) -> str:
 
 
 def _build_award_transfers(
-    machine: Machine, disputed: DisputedAmount, amount_cents: int, *, redeems: bool
+    machine: Machine, disputed: DisputedAmount, amount_cents: int, *, is_redemption: bool
 ) -> tuple[Transfer, ...]:
     """Return the transfers that pay the awarded amount and release the remaining credit that was set aside.
 
-    ``redeems``: whether the ruling redeems the ticket. If the cashier has redeemed it before, the operator pays
+    ``is_redemption``: whether the ruling redeems the ticket. If the cashier has redeemed it before, the operator pays
     the amount instead.
     """
     source = DISPUTED_ACCOUNT
     if disputed.set_aside_cents:
         source = machine.name_credit_account(CreditKind.CASHABLE)
-    elif redeems:
+    elif is_redemption:
         source = f"world:voucher_in:{disputed.credit_kind}"
     award_transfers = (Transfer(source, DISPUTED_HANDPAY_ACCOUNT, amount_cents),) if amount_cents else ()
     unpaid_cents = max(0, disputed.set_aside_cents - amount_cents)

@@ -83,17 +83,17 @@ def reserve_restricted_ticket(machine: Machine, _: Event) -> None:
     _reserve_for_ticket(machine, CreditKind.RESTRICTED, machine.read_credit_cents(CreditKind.RESTRICTED))
 
 
-def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -> None:
+def _reserve_for_ticket(machine: Machine, credit_kind: CreditKind, amount_cents: int) -> None:
     """Reserve credits for a ticket and print it, with a number of the machine or, as soon as it arrives, of the host.
 
     If the ticket ledger refuses the ticket, the credits are paid by hand; restricted credit stays on the meter.
     """
     pay_out_id, number = machine.fresh_id("cashout"), ""
     if machine.component(HostMoney).ticket_validator is not TicketValidator.SYSTEM:
-        ticket = _issue_own_ticket(machine, pay_out_id, kind, amount_cents)
+        ticket = _issue_own_ticket(machine, pay_out_id, credit_kind, amount_cents)
         if isinstance(ticket, TicketRefusal):
             # restricted credit is never paid by hand: it stays on the meter
-            if kind is CreditKind.RESTRICTED:
+            if credit_kind is CreditKind.RESTRICTED:
                 machine.notice = Notice(code="restricted_stays", severity="warning")
                 return
             raise EventReplacement(Event(EventType.NO_PAYOUT_DEVICE, NoPayoutDevice(why=ticket.reason.value)))
@@ -101,13 +101,15 @@ def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -
     machine.post(
         VOUCHER_CASH_OUT_REQUESTED,
         entry_id=pay_out_id,
-        transfers=(Transfer(machine.name_credit_account(kind), f"out:voucher:{kind}", amount_cents),),
+        transfers=(
+            Transfer(machine.name_credit_account(credit_kind), f"out:voucher:{credit_kind}", amount_cents),
+        ),
         state={
             MoneyKey.PAY_OUT: CashOutRecord(
                 id=pay_out_id,
                 payout_method="ticket",
-                credit_kind=kind,
-                restricted_pool=_find_restricted_pool(machine, kind),
+                credit_kind=credit_kind,
+                restricted_pool=_find_restricted_pool(machine, credit_kind),
                 amount_cents=amount_cents,
                 masked_number=number,
                 language=machine.selection.language,
@@ -119,23 +121,23 @@ def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -
     print_ticket(machine)
 
 
-def _find_restricted_pool(machine: Machine, kind: CreditKind) -> int:
-    """Return the number of the host's pool of the restricted credit on the meter; 0 for another ``kind`` of credit."""
+def _find_restricted_pool(machine: Machine, credit_kind: CreditKind) -> int:
+    """Return the number of the host's pool of the restricted credit on the meter; 0 for other credit."""
     terms = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED_CREDIT_TERMS)
-    return terms.restricted_pool if kind is CreditKind.RESTRICTED and terms is not None else 0
+    return terms.restricted_pool if credit_kind is CreditKind.RESTRICTED and terms is not None else 0
 
 
 def _issue_own_ticket(
-    machine: Machine, pay_out_id: str, kind: CreditKind, amount_cents: int
+    machine: Machine, pay_out_id: str, credit_kind: CreditKind, amount_cents: int
 ) -> Ticket | TicketRefusal:
     """Issue a ticket with a number of this machine; return the ticket, or the ticket ledger's refusal."""
     try:
         return machine.component(TicketDesk).prepare_ticket(
             pay_out_id,
             amount_cents,
-            TicketKind(kind.value),
+            TicketKind(credit_kind.value),
             denomination_cents=machine.selection.denomination_cents,
-            printed_terms=find_printed_terms(machine, kind),
+            printed_terms=find_printed_terms(machine, credit_kind),
             journal_head=machine.journal_head,
         )
     except RngError as error:
@@ -144,14 +146,14 @@ def _issue_own_ticket(
         ) from error
 
 
-def find_printed_terms(machine: Machine, kind: CreditKind) -> PrintedTerms:
+def find_printed_terms(machine: Machine, credit_kind: CreditKind) -> PrintedTerms:
     """Return the venue and validity to print on a ticket: the host's if set, otherwise the machine's own.
 
     A ticket of restricted credit with an expiry date expires on that date.
     """
     own_valid_days, terms = machine.profile.tickets.valid_days, find_ticket_terms(machine)
-    days = terms.find_validity_days(kind, own_valid_days)
-    restricted = kind is CreditKind.RESTRICTED
+    days = terms.find_validity_days(credit_kind, own_valid_days)
+    restricted = credit_kind is CreditKind.RESTRICTED
     credit = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED_CREDIT_TERMS) if restricted else None
     if credit is not None and credit.expiry_date:
         days = max(0, (date.fromisoformat(credit.expiry_date) - machine.local_date).days)

@@ -270,14 +270,14 @@ def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
     )
 
 
-def _find_last_accounted_move(journal: Journal, restoration: TicketMove | None, end: int) -> int:
+def _find_last_accounted_move(journal: Journal, restoration: TicketMove | None, last_move_number: int) -> int:
     """Return the number of the last change of the ticket ledger that needs no entry in this journal.
 
-    If two people have restored the ledger, it is the ledger's present last change, ``end``. After a memory clear, it is
-    the last change that the previous journal had recorded.
+    If two people have restored the ledger, it is the ledger's present last change, ``last_move_number``. After a memory
+    clear, it is the last change that the previous journal had recorded.
     """
     earlier = find_ledger_before_clear(journal)
-    return end if restoration is not None or earlier is None else earlier.move_number
+    return last_move_number if restoration is not None or earlier is None else earlier.move_number
 
 
 def _describe_restoration(store: TicketStore) -> dict[str, JSON]:

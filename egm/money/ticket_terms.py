@@ -57,12 +57,16 @@ class TicketTerms:
             terms |= {**changes, "said": sorted({*self.protected_terms, *changes})}
         return from_json(type(self), terms, "the terms of tickets")
 
-    def find_validity_days(self, kind: CreditKind, own_valid_days: int | None) -> int | None:
+    def find_validity_days(self, credit_kind: CreditKind, own_valid_days: int | None) -> int | None:
         """Return the number of days for which a ticket of a kind of credit is valid, or None if it never expires.
 
         ``own_valid_days`` is the machine's own value, which applies if the host has set none.
         """
-        days = self.restricted_validity_days if kind is CreditKind.RESTRICTED else self.cashable_validity_days
+        days = (
+            self.restricted_validity_days
+            if credit_kind is CreditKind.RESTRICTED
+            else self.cashable_validity_days
+        )
         if not days:
             return own_valid_days
         return None if days == NEVER_EXPIRES_DAYS else days

@@ -142,9 +142,9 @@ class Roster:
         digest = self.pin_digest_by_staff_number.get(person_id, UNMATCHABLE_PIN_DIGEST)
         return self.find_enabled_person(person_id) if digest.is_digest_of(pin) else None
 
-    def list_changes_after(self, number: int) -> tuple[RosterChange, ...]:
-        """Return the roster's changes with a higher number than ``number``."""
-        return tuple(change for change in self.changes if change.number > number)
+    def list_changes_after(self, change_number: int) -> tuple[RosterChange, ...]:
+        """Return the roster's changes with a higher number than ``change_number``."""
+        return tuple(change for change in self.changes if change.number > change_number)
 
     # ------------------------------------------------------------------ changing
     def enrol_person(

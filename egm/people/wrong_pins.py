@@ -42,10 +42,16 @@ class WrongPin:
     """Whether the PIN was typed at the machine's screen, so that the journal has it, and not at a terminal."""
 
     @classmethod
-    def create_now(cls, number: str, at: str, *, recorded: bool = False) -> "WrongPin":
-        """Return the record of a wrong PIN typed now for staff number ``number``; ``at`` is the time for display."""
+    def create_now(cls, staff_number: str, display_time: str, *, is_recorded: bool = False) -> "WrongPin":
+        """Return the record of a wrong PIN typed now for a staff number; ``display_time`` is its time for display."""
         record_id = os.urandom(8).hex()  # noqa: TID251 (it makes an id)
-        return cls(record_id, find_counted_staff_number(number), _read_uptime_seconds(), at, recorded)
+        return cls(
+            record_id,
+            find_counted_staff_number(staff_number),
+            _read_uptime_seconds(),
+            display_time,
+            is_recorded,
+        )
 
     @property
     def is_counted_towards_lock(self) -> bool:
@@ -56,22 +62,22 @@ class WrongPin:
         return age < SIGN_IN_LOCKED_SECONDS
 
 
-def find_counted_staff_number(number: str) -> str:
-    """Return the staff number for which a wrong PIN counts; "?" if ``number`` cannot be a staff number."""
-    return number if STAFF_NUMBER_PATTERN.fullmatch(number) else "?"
+def find_counted_staff_number(typed_number: str) -> str:
+    """Return the staff number for which a wrong PIN counts; "?" if ``typed_number`` cannot be a staff number."""
+    return typed_number if STAFF_NUMBER_PATTERN.fullmatch(typed_number) else "?"
 
 
 @contextmanager
-def edit_wrong_pins(folder: Path, *, wait: bool) -> Iterator[list[WrongPin]]:
+def edit_wrong_pins(folder: Path, *, must_wait: bool) -> Iterator[list[WrongPin]]:
     """Lock the terminals' file of wrong PINs and yield its content as a list, which is written back at the end.
 
-    Raises OSError; BlockingIOError if another process has the lock and ``wait`` is False.
+    Raises OSError; BlockingIOError if another process has the lock and ``must_wait`` is False.
     """
     descriptor = os.open(
         folder / WRONG_PINS_FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
     )
     with os.fdopen(descriptor, "r+", encoding="utf-8", errors="replace") as file:
-        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if must_wait else fcntl.LOCK_NB))
         stored_wrong_pins = list(_parse_wrong_pins(file))
         wrong_pins = list(stored_wrong_pins)
         try:

@@ -197,7 +197,7 @@ def _build_closing_state(
     machine: Machine,
     game: GameRecord,
     win_transfers: tuple[Transfer, ...],
-    stakes: tuple[tuple[str, int], ...],
+    stakes_left: tuple[tuple[str, int], ...],
 ) -> dict[str, object]:
     """Return the changes of the machine's stored state at the end of a game.
 
@@ -208,12 +208,12 @@ def _build_closing_state(
         PlayKey.GAME: None,
         PlayKey.LAST_GAME: LastGame(play_id=game.play_id, win_cents=total_cents + game.push_cents),
         **protection.build_session_change(machine, won_cents=total_cents),
-        **_build_table_state(machine, game, stakes),
+        **_build_table_state(machine, game, stakes_left),
     }
 
 
 def _build_table_state(
-    machine: Machine, game: GameRecord, stakes: tuple[tuple[str, int], ...]
+    machine: Machine, game: GameRecord, stakes_left: tuple[tuple[str, int], ...]
 ) -> dict[str, object]:
     """Return the state that stores the table after the game; empty if the game has no table."""
     digest = game.game.digest
@@ -224,6 +224,6 @@ def _build_table_state(
         game=game.game,
         denomination_cents=game.denomination_cents,
         table_state=own_state,
-        standing_stakes=stakes,
+        standing_stakes=stakes_left,
     )
     return {f"{TableKey.TABLE_STATE}{digest}": None if own_state is None else table}

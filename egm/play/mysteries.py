@@ -125,15 +125,16 @@ def _send_open_game_to_screen(machine: Machine) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- which game
-def _has_contributed_to_level(game: GameRecord, level: str, sequence: int) -> bool:
-    """Return whether the game's wager made the contribution number ``sequence`` to the level."""
+def _has_contributed_to_level(game: GameRecord, level_id: str, contribution_number: int) -> bool:
+    """Return whether the game's wager made the contribution number ``contribution_number`` to the level."""
     return any(
-        share.pool == level and share.contribution_number == sequence for share in game.levels.contributions
+        share.pool == level_id and share.contribution_number == contribution_number
+        for share in game.levels.contributions
     )
 
 
-def _find_contributing_game(machine: Machine, level: str, sequence: int) -> GameRecord | None:
-    """Return the game whose wager made the contribution number ``sequence`` to the level; None if no game did.
+def _find_contributing_game(machine: Machine, level_id: str, contribution_number: int) -> GameRecord | None:
+    """Return the game whose wager made contribution ``contribution_number`` to the level; None if no game did.
 
     The games that a memory clear carried over are not in the order in which they were played: the open game is first.
     """
@@ -142,11 +143,11 @@ def _find_contributing_game(machine: Machine, level: str, sequence: int) -> Game
         sequences = [
             s.contribution_number
             for s in game.levels.contributions
-            if s.pool == level and s.contribution_number is not None
+            if s.pool == level_id and s.contribution_number is not None
         ]
-        if sequence in sequences:
+        if contribution_number in sequences:
             return game
-        if entry.kind == PLAY_START_KIND and sequences and max(sequences) < sequence:
+        if entry.kind == PLAY_START_KIND and sequences and max(sequences) < contribution_number:
             return None
     return None
 
@@ -170,33 +171,33 @@ def _can_open_handpay(machine: Machine, game: GameRecord | None) -> bool:
 
 
 def _build_prize_record(
-    machine: Machine, game: GameRecord | None, level: str, prize: WonPrize
+    machine: Machine, game: GameRecord | None, level_id: str, prize: WonPrize
 ) -> MysteryPrizeWon:
     """Return the record of a mystery prize: its published secret, and the commitment received earlier, if any."""
-    commitment = unproved.find_received_commitment(machine, level, prize.trigger.number)
+    commitment = unproved.find_received_commitment(machine, level_id, prize.trigger.number)
     return MysteryPrizeWon(
         play_id=None if game is None else game.play_id,
-        pool=level,
+        pool=level_id,
         claim_id=prize.claim,
         contribution_number=prize.sequence,
         amount_cents=prize.amount_cents,
         hit_number=prize.order,
         opened_secret=prize.trigger.to_json(),
         commitment=commitment,
-        is_proved=not unproved.find_reason_to_doubt_prize(machine, level, prize),
+        is_proved=not unproved.find_reason_to_doubt_prize(machine, level_id, prize),
     )
 
 
 def _build_claim_state(
-    machine: Machine, game: GameRecord, level: str, prize: WonPrize, payment_method: str | None
+    machine: Machine, game: GameRecord, level_id: str, prize: WonPrize, payment_method: str | None
 ) -> dict[str, object]:
     """Return the state change that stores the claim to a mystery prize, until the controller has closed the claim.
 
     A claim is the machine's report to the controller that a level was hit and how it was paid.
     """
     record = ClaimRecord(
-        pool=level,
-        level=_find_level_name(game, level),
+        pool=level_id,
+        level=_find_level_name(game, level_id),
         is_mystery=True,
         contribution_number=prize.sequence,
         shown_cents=prize.amount_cents,
@@ -210,25 +211,25 @@ def _build_claim_state(
     return {f"{ProgressiveKey.CLAIM}{prize.claim}": record}
 
 
-def _find_level_name(game: GameRecord, level: str) -> str:
+def _find_level_name(game: GameRecord, level_id: str) -> str:
     """Return the name that the game's definition gives to a progressive level."""
-    return next((name for name, pool in game.levels.pool_by_level.items() if pool == level), level)
+    return next((name for name, pool in game.levels.pool_by_level.items() if pool == level_id), level_id)
 
 
-def _add_prize_to_game(machine: Machine, game: GameRecord, level: str, prize: WonPrize) -> None:
+def _add_prize_to_game(machine: Machine, game: GameRecord, level_id: str, prize: WonPrize) -> None:
     """Record a mystery prize as a progressive hit of the open game, and show the game again."""
     hit = LevelHitRecord(
-        pool=level,
-        level=_find_level_name(game, level),
+        pool=level_id,
+        level=_find_level_name(game, level_id),
         is_mystery=True,
         claim_id=prize.claim,
         amount_cents=prize.amount_cents,
     )
     machine.post(
         PRIZE_WON,
-        replace(_build_prize_record(machine, game, level, prize), hits=(hit,)),
+        replace(_build_prize_record(machine, game, level_id, prize), hits=(hit,)),
         entry_id=unproved.build_prize_entry_id(prize.claim),
-        state=_build_claim_state(machine, game, level, prize, None),
+        state=_build_claim_state(machine, game, level_id, prize, None),
     )
     machine.component(GameInProgress).record = game.with_hits((hit,))
     _send_open_game_to_screen(machine)
@@ -237,7 +238,7 @@ def _add_prize_to_game(machine: Machine, game: GameRecord, level: str, prize: Wo
 def _return_prize_to_level(
     machine: Machine,
     game: GameRecord,
-    level: str,
+    level_id: str,
     prize: WonPrize,
     reason: Literal["void", "declined"],
     state: Mapping[str, object] | None = None,
@@ -245,16 +246,16 @@ def _return_prize_to_level(
     """Record that a mystery prize returns to its level, because its game was void or staff have declined it."""
     machine.post(
         PRIZE_RETURNED,
-        replace(_build_prize_record(machine, game, level, prize), late_decision=reason),
+        replace(_build_prize_record(machine, game, level_id, prize), late_decision=reason),
         entry_id=unproved.build_prize_entry_id(prize.claim),
-        state={**_build_claim_state(machine, game, level, prize, "void"), **(state or {})},
+        state={**_build_claim_state(machine, game, level_id, prize, "void"), **(state or {})},
     )
 
 
 def _reserve_prize_for_handpay(
     machine: Machine,
     game: GameRecord,
-    level: str,
+    level_id: str,
     prize: WonPrize,
     state: Mapping[str, object] | None = None,
 ) -> None:
@@ -264,26 +265,26 @@ def _reserve_prize_for_handpay(
         id=reservation,
         kind="progressive",
         amount_cents=prize.amount_cents,
-        progressive_pools=level,
+        progressive_pools=level_id,
         play_id=game.play_id,
     )
     progressives.register_hit(
         machine,
         game,
         f"{prize.claim}.hit",
-        pool=level,
-        level=_find_level_name(game, level),
+        pool=level_id,
+        level=_find_level_name(game, level_id),
         amount_cents=prize.amount_cents,
         payment_method="hand",
     )
     machine.post(
         PRIZE_PAID_BY_HAND,
-        replace(_build_prize_record(machine, game, level, prize), late_decision="hand"),
+        replace(_build_prize_record(machine, game, level_id, prize), late_decision="hand"),
         entry_id=reservation,
-        transfers=(Transfer(f"house:progressive:{level}", "out:handpay_progressive", prize.amount_cents),),
+        transfers=(Transfer(f"house:progressive:{level_id}", "out:handpay_progressive", prize.amount_cents),),
         dims=game.meter_dimensions,
         state={
-            **_build_claim_state(machine, game, level, prize, "hand"),
+            **_build_claim_state(machine, game, level_id, prize, "hand"),
             MoneyKey.HANDPAY: handpay,
             **(state or {}),
         },

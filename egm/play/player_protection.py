@@ -120,11 +120,11 @@ def _find_next_reminder_minute(machine: Machine, session: SessionRecord) -> int 
     return sum(steps[:number]) + max(0, number - len(steps)) * steps[-1] if steps else None
 
 
-def _count_time_reminders_due(machine: Machine, minutes: int) -> int:
-    """Return how many time reminders are due within the first ``minutes`` minutes of a player's session."""
+def _count_time_reminders_due(machine: Machine, session_minutes: int) -> int:
+    """Return how many time reminders are due within the first ``session_minutes`` of a player's session."""
     steps = machine.profile.protection.remind_minutes
-    early = sum(1 for number in range(1, len(steps) + 1) if sum(steps[:number]) <= minutes)
-    return early if early < len(steps) or not steps else early + (minutes - sum(steps)) // steps[-1]
+    early = sum(1 for number in range(1, len(steps) + 1) if sum(steps[:number]) <= session_minutes)
+    return early if early < len(steps) or not steps else early + (session_minutes - sum(steps)) // steps[-1]
 
 
 def find_due_reminder(machine: Machine) -> ReminderKind | None:

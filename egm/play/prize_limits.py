@@ -24,11 +24,14 @@ def compute_largest_prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
 
 
 def compute_largest_win_cents(
-    game: Game, denomination_cents: int, bet_limit_cents: int, prizes: tuple[tuple[int | None, int], ...]
+    game: Game,
+    denomination_cents: int,
+    bet_limit_cents: int,
+    largest_prizes: tuple[tuple[int | None, int], ...],
 ) -> int | None:
     """Return the most that one game can win at a denomination within the bet limit, in minor units.
 
-    None if a prize has no exact figure. ``prizes`` are the results of :func:`compute_largest_prizes`. A larger
+    None if a prize has no exact figure. ``largest_prizes`` are the results of :func:`compute_largest_prizes`. A larger
     bet multiplies prizes, and a double-up multiplies the win: both are included, so the figure is never too
     low. At a table, no combination of bets wins a greater multiple of its cost than the best single bet. At
     least one bet must be within the limit.
@@ -38,7 +41,7 @@ def compute_largest_win_cents(
     if laid_freely:
         affordable = bet_limit_cents // denomination_cents
     largest = 0
-    for win_credits, cost_credits in prizes:
+    for win_credits, cost_credits in largest_prizes:
         if win_credits is None:
             return None
         if laid_freely:

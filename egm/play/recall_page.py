@@ -253,16 +253,16 @@ def _describe_play_state(play: Play) -> str:
     return "void" if play.end_kind == GAME_VOID.kind else "ended"
 
 
-def _find_game_title(machine: Machine, name: GameName) -> PageText:
+def _find_game_title(machine: Machine, game_name: GameName) -> PageText:
     """Return the title of the game of a recalled play, or the game's id if its definition is not available."""
-    game = _find_definition(machine, name)
-    return build_plain_text(name.id) if game is None else build_local_text(game.title)
+    game = _find_definition(machine, game_name)
+    return build_plain_text(game_name.id) if game is None else build_local_text(game.title)
 
 
-def _find_definition(machine: Machine, name: GameName) -> Game | None:
+def _find_definition(machine: Machine, game_name: GameName) -> Game | None:
     """Return the definition of a recalled play's game, or None if it is no longer available."""
     try:
-        return find_definition(machine, name)
+        return find_definition(machine, game_name)
     except LocalError:
         return None
 

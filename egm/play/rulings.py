@@ -101,7 +101,7 @@ def _is_next_number_missing(machine: Machine) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def forfeit_game(machine: Machine, event: Event) -> None:
     """Declare void the open game that a player has disrupted; its stake is forfeited (Québec s.94)."""
-    void_game(machine, refund=False, ruling=Ruling.DISRUPTED, **build_ruling_details(machine, event))
+    void_game(machine, is_refunded=False, ruling=Ruling.DISRUPTED, **build_ruling_details(machine, event))
 
 
 def refund_game(machine: Machine, event: Event) -> None:
@@ -110,11 +110,11 @@ def refund_game(machine: Machine, event: Event) -> None:
     The profile states whether its stake is refunded.
     """
     refund = machine.profile.pay_out.defect == "refund"
-    void_game(machine, refund=refund, ruling=Ruling.DEFECT, **build_ruling_details(machine, event))
+    void_game(machine, is_refunded=refund, ruling=Ruling.DEFECT, **build_ruling_details(machine, event))
 
 
-def void_game(machine: Machine, /, *, refund: bool, ruling: Ruling, **details: Any) -> None:
-    """End the open game as void; if ``refund`` is True, return its undecided stakes.
+def void_game(machine: Machine, /, *, is_refunded: bool, ruling: Ruling, **details: Any) -> None:
+    """End the open game as void; if ``is_refunded`` is True, return its undecided stakes.
 
     Each stake returns to the kind of credit from which it came, and the amounts of progressive hits return to
     their levels. Table bets that the game has already settled stay settled, and their wins are paid; the
@@ -127,7 +127,7 @@ def void_game(machine: Machine, /, *, refund: bool, ruling: Ruling, **details: A
         return
     decided_bets = list_decided_bets(rebuild_conversation(machine, game))
     undecided_transfers, settling_transfers = _build_settling_transfers(machine, game, decided_bets)
-    refunds = undecided_transfers if refund else ()
+    refunds = undecided_transfers if is_refunded else ()
     refund_cents = sum(part.amount_cents for part in refunds)
     settled_cents = sum(part.amount_cents for part in settling_transfers)
     level_transfers, levels = progressives.build_hit_reversal(machine, game)

@@ -102,19 +102,19 @@ def _iter_other_seats_rows(
         )
 
 
-def describe_choice(kind: str, choice: object) -> PageText:
+def describe_choice(decision_kind: str, choice: object) -> PageText:
     """Return a player's recorded answer as text. Reels and boxes count from 1, as in the picture of the decision."""
-    if kind == "hold" and isinstance(choice, int):
+    if decision_kind == "hold" and isinstance(choice, int):
         reels = [str(reel + 1) for reel in range(choice.bit_length()) if choice >> reel & 1]
         return (
             build_text("service.recall.held", reels=", ".join(reels))
             if reels
             else build_text("service.recall.held_none")
         )
-    if kind == "set" and isinstance(choice, int):
+    if decision_kind == "set" and isinstance(choice, int):
         low = [str(card + 1) for card in range(choice.bit_length()) if choice >> card & 1]
         return build_text("service.recall.low_hand", places=", ".join(low))
-    if kind == "pick" and isinstance(choice, int):
+    if decision_kind == "pick" and isinstance(choice, int):
         return build_text("service.recall.box", number=choice + 1)
     return build_code_text("decide", str(choice))
 
@@ -201,23 +201,23 @@ def _describe_prize_location(presentation: Mapping[str, Any], prize: Settlement)
     )
 
 
-def _find_entry_name(entries: Sequence[Mapping[str, Any]], key: str, value: Any) -> PageText:
-    """Return the name of the entry in ``entries`` whose value at ``key`` is ``value``.
+def _find_entry_name(entries: Sequence[Mapping[str, Any]], key: str, wanted_value: Any) -> PageText:
+    """Return the name of the entry in ``entries`` whose value at ``key`` is ``wanted_value``.
 
-    ``entries`` is a list from the game's published presentation. If no entry matches, return ``value`` itself.
+    ``entries`` is a list from the game's published presentation. If no entry matches, return ``wanted_value`` itself.
     """
     for entry in entries:
         entry_name = entry.get("names", entry.get("name"))
-        if entry.get(key) == value and isinstance(entry_name, Mapping):
+        if entry.get(key) == wanted_value and isinstance(entry_name, Mapping):
             return build_local_text(entry_name)
-    return build_plain_text(value)
+    return build_plain_text(wanted_value)
 
 
-def _describe_settlement(presentation: Mapping[str, Any], name: str) -> PageText:
+def _describe_settlement(presentation: Mapping[str, Any], settlement_name: str) -> PageText:
     """Return the result of a table bet as text: won, lost or push, or the name of a pay of the game."""
-    if name in SETTLED_RESULT_NAMES:
-        return build_code_text("felt", f"as_{name.replace(' ', '_')}")
-    return _find_entry_name(presentation.get("pays", ()), "name", name)
+    if settlement_name in SETTLED_RESULT_NAMES:
+        return build_code_text("felt", f"as_{settlement_name.replace(' ', '_')}")
+    return _find_entry_name(presentation.get("pays", ()), "name", settlement_name)
 
 
 def _list_betting_areas(presentation: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:

@@ -555,13 +555,13 @@ def list_profile_ids() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in _PROFILES_FOLDER.glob("*.toml")))
 
 
-def load_profile(name: str | Path) -> Profile:
+def load_profile(id_or_path: str | Path) -> Profile:
     """Load a jurisdiction's profile by its id, or from an operator's own file (:mod:`paytables.source`).
 
     Raises OperatorError if it is missing or invalid; the text has every fault with file, line, key and reason.
     """
     try:
-        source = read(name, _PROFILES_FOLDER)
+        source = read(id_or_path, _PROFILES_FOLDER)
     except DefinitionError as error:
         raise OperatorError(f"jurisdiction profile {error}") from None
     file = source.path.name

@@ -98,22 +98,22 @@ def answer_overdue_turns(table: SharedTables) -> list[SeatedPosition]:
 
 
 def _answer_if_overdue(
-    table: SharedTables, key: str, games: list[tuple[SeatedPosition, GameRecord, Decision]]
+    table: SharedTables, turn_key: str, open_games: list[tuple[SeatedPosition, GameRecord, Decision]]
 ) -> None:
     """If the time for a decision is over, enter the default answer in the game of the seat that had to decide.
 
-    ``key`` identifies the decision; ``games`` are the seats' open games. If that seat cannot play, enter the
+    ``turn_key`` identifies the decision; ``open_games`` are the seats' open games. If that seat cannot play, enter the
     answer in another game of the round.
     """
-    queried_seats = [entry for entry in games if entry[2].seat == (entry[1].wager.seat or 0)]
-    seat, game, decision = (queried_seats or games)[0]
+    queried_seats = [entry for entry in open_games if entry[2].seat == (entry[1].wager.seat or 0)]
+    seat, game, decision = (queried_seats or open_games)[0]
     queried_position = seat if queried_seats else _find_seat_in_round(table, game, decision.seat)
-    turn, step, now_ns = table.pending_turns.get(key), len(game.steps), seat.machine.clock.monotonic_ns()
+    turn, step, now_ns = table.pending_turns.get(turn_key), len(game.steps), seat.machine.clock.monotonic_ns()
     if turn is None or turn.step_index != step:
         if turn is not None:
             _store_time_bank_left(table, turn)
         waits = 0 if queried_position is None else _find_time_to_act(seat.machine, game).seconds
-        turn = table.pending_turns[key] = PendingTurn(
+        turn = table.pending_turns[turn_key] = PendingTurn(
             step, now_ns + waits * _NANOSECONDS_PER_SECOND, last_checked_ns=now_ns
         )
     is_seen = queried_position is None or queried_position.has_screen()

@@ -71,6 +71,13 @@ class TimeBankKey(NamedTuple):
     game_digest: str
 
 
+class SeatAssignment(NamedTuple):
+    """The seat that a player position has in a round of a shared game, and its wager."""
+
+    seat_number: int
+    wager: Wager
+
+
 @dataclass(slots=True)
 class PendingTurn:
     """A decision for which other seats wait, with its deadline."""
@@ -144,26 +151,28 @@ class SharedTables:
             machine, submit_event, can_start_game=can_start_game, has_screen=has_screen
         )
 
-    def list_seats_with_bets(self, game: str) -> list[SeatedPosition]:
-        """Return the positions that have placed bets on the game with the digest ``game``, in order of their number."""
-        return [self.seats[n] for n in sorted(self.seats) if self.seats[n].game_digest == game]
+    def list_seats_with_bets(self, game_digest: str) -> list[SeatedPosition]:
+        """Return the positions that have placed bets on the game with this digest, in order of their number."""
+        return [self.seats[n] for n in sorted(self.seats) if self.seats[n].game_digest == game_digest]
 
-    def compute_seconds_left(self, game: str) -> int | None:
+    def compute_seconds_left(self, game_digest: str) -> int | None:
         """Return the seconds left in a game's betting period, rounded up, or None if it is not open."""
-        deadline_ns = self.betting_deadlines_ns.get(game)
+        deadline_ns = self.betting_deadlines_ns.get(game_digest)
         seat = next(iter(self.seats.values()), None)
         if deadline_ns is None or seat is None:
             return None
         return _compute_seconds_until(deadline_ns, seat.machine)
 
-    def place_bets(self, machine: Machine, game: str, seconds: int | None) -> None:
+    def place_bets(self, machine: Machine, game_digest: str, betting_seconds: int | None) -> None:
         """Record that a position has placed its bets on a game; the first bets open the game's betting period.
 
-        ``seconds`` is the length of the period; None if the ball of a real wheel ends it.
+        ``betting_seconds`` is the length of the period; None if the ball of a real wheel ends it.
         """
-        self.seats[machine.position.number].game_digest = game
-        if seconds is not None:
-            self.betting_deadlines_ns.setdefault(game, machine.clock.monotonic_ns() + seconds * 1_000_000_000)
+        self.seats[machine.position.number].game_digest = game_digest
+        if betting_seconds is not None:
+            self.betting_deadlines_ns.setdefault(
+                game_digest, machine.clock.monotonic_ns() + betting_seconds * 1_000_000_000
+            )
 
     def remove_bets(self, machine: Machine) -> None:
         """Record that a position has withdrawn its bets.
@@ -177,64 +186,71 @@ class SharedTables:
         if not self.list_seats_with_bets(game):
             self.betting_deadlines_ns.pop(game, None)
 
-    def have_all_positions_bet(self, game: str) -> bool:
+    def have_all_positions_bet(self, game_digest: str) -> bool:
         """Return whether all positions that could play the game's next round have placed their bets.
 
         They are those at which the game is selected, except positions without credit and positions that must
         play alone first.
         """
         return all(
-            seat.game_digest == game
+            seat.game_digest == game_digest
             or not seat.machine.credit_cents
-            or not can_join_shared_round(seat.machine, game)
-            for seat in self.list_seats_at(game)
+            or not can_join_shared_round(seat.machine, game_digest)
+            for seat in self.list_seats_at(game_digest)
         )
 
-    def list_seats_at(self, game: str) -> list[SeatedPosition]:
-        """Return the positions at which the game with the digest ``game`` is selected."""
-        return [seat for seat in self.seats.values() if find_selected_game(seat.machine) == game]
+    def list_seats_at(self, game_digest: str) -> list[SeatedPosition]:
+        """Return the positions at which the game with the digest ``game_digest`` is selected."""
+        return [
+            seat for seat in self.seats.values() if find_selected_game_digest(seat.machine) == game_digest
+        ]
 
-    def must_next_round_wait(self, game: str) -> bool:
+    def must_next_round_wait(self, game_digest: str) -> bool:
         """Return whether the game's next round must wait, because a position is still playing the present one.
 
         A position that still shows the result of the present round counts as playing.
         """
-        return any(_is_position_delaying_next_round(seat.machine, game) for seat in self.list_seats_at(game))
+        return any(
+            _is_position_delaying_next_round(seat.machine, game_digest)
+            for seat in self.list_seats_at(game_digest)
+        )
 
-    def close_betting(self, game: str, round_id: str = "") -> None:
+    def close_betting(self, game_digest: str, round_id: str = "") -> None:
         """Close betting on a game: start every position's game with the same random numbers and table state.
 
         Positions without new bets take part if this round decides their standing bets.
         """
-        self.betting_deadlines_ns.pop(game, None)
-        seats = self.list_seats_with_bets(game)
+        self.betting_deadlines_ns.pop(game_digest, None)
+        seats = self.list_seats_with_bets(game_digest)
         if not seats:
             return
         seats_with_standing_bets = [
             seat
-            for seat in self.list_seats_at(game)
-            if not seat.game_digest and _has_bets_in_round(seat.machine, game)
+            for seat in self.list_seats_at(game_digest)
+            if not seat.game_digest and _has_bets_in_round(seat.machine, game_digest)
         ]
         for seat in seats_with_standing_bets:
             seat.machine.component(AcceptedBetCache).is_without_new_bets = True
         try:
             self._start_games(
-                game, round_id, sorted((*seats, *seats_with_standing_bets), key=_get_position_number)
+                game_digest, round_id, sorted((*seats, *seats_with_standing_bets), key=_get_position_number)
             )
         finally:
             for seat in seats_with_standing_bets:
                 seat.machine.component(AcceptedBetCache).is_without_new_bets = False
 
-    def _start_games(self, game: str, round_id: str, seats: list[SeatedPosition]) -> None:
+    def _start_games(self, game_digest: str, round_id: str, seats: list[SeatedPosition]) -> None:
         """Start a game at each of the given positions, as one shared round."""
         able = [seat for seat in seats if _can_take_part(seat)]
         assignments = _assign_seats([(seat, find_bet_in_force(seat.machine)) for seat in able])
         refusals = _remove_refused_seats(able, assignments)
-        round_refusal = _find_refusal(seats[0].machine, game, assignments)
+        round_refusal = _find_refusal(seats[0].machine, game_digest, assignments)
         assignments = {} if round_refusal else assignments
         wagers = dict(assignments.values())
         common_round = SharedRound(round_id or seats[0].machine.fresh_id("round"), wagers)
-        shared_state = TableStatesAtRoundStart({game: read_shared_state(seats[0].machine, game)})
+        shared_state = TableStatesAtRoundStart(
+            {game_digest: read_shared_state(seats[0].machine, game_digest)}
+        )
         for seat in seats:
             seat.game_digest = ""
             round_in_common = seat.machine.component(PositionRounds)
@@ -257,25 +273,25 @@ def _get_position_number(seat: SeatedPosition) -> int:
     return seat.machine.position.number
 
 
-def _has_bets_in_round(machine: Machine, game: str) -> bool:
+def _has_bets_in_round(machine: Machine, game_digest: str) -> bool:
     """Return whether the starting round decides standing bets of this position, although it has no new bets."""
-    table = read_table(machine, game)
+    table = read_table(machine, game_digest)
     selected_game = machine.games.get(machine.selection.game_id)
     depends_on_throw = selected_game is not None and bool(selected_game.rules.standing_bet_state_keys)
     return (
         depends_on_throw
         and table is not None
         and bool(table.standing_stakes)
-        and can_join_shared_round(machine, game)
+        and can_join_shared_round(machine, game_digest)
     )
 
 
-def _is_position_delaying_next_round(machine: Machine, game: str) -> bool:
+def _is_position_delaying_next_round(machine: Machine, game_digest: str) -> bool:
     """Return whether the game's next round must wait until this position has answered, or has shown the result."""
     game_record = find_open_game(machine)
     if (
         game_record is None
-        or game_record.game.digest != game
+        or game_record.game.digest != game_digest
         or machine.component(GameInProgress).conversation is None
     ):
         return False
@@ -286,11 +302,11 @@ def _is_position_delaying_next_round(machine: Machine, game: str) -> bool:
 
 
 def _find_wager_refusal(
-    rules: GameRules, number: int, wager: Wager, other_wagers: Mapping[int, Wager]
+    rules: GameRules, seat_number: int, wager: Wager, other_wagers: Mapping[int, Wager]
 ) -> Notice | None:
-    """Return why the rules do not accept the wager of seat ``number`` together with ``other_wagers``, or None."""
+    """Return why the rules do not accept the wager of seat ``seat_number`` together with ``other_wagers``, or None."""
     try:
-        rules.combine_seat_wagers(wager, number, other_wagers)
+        rules.combine_seat_wagers(wager, seat_number, other_wagers)
     except RefusedRoundError as error:
         return Notice(code=error.notice, severity="warning", values=dict(error.values))
     except WagerError:
@@ -298,24 +314,26 @@ def _find_wager_refusal(
     return None
 
 
-def _assign_seats(bets: list[tuple[SeatedPosition, AcceptedBet | None]]) -> dict[int, tuple[int, Wager]]:
+def _assign_seats(
+    bets_by_position: list[tuple[SeatedPosition, AcceptedBet | None]],
+) -> dict[int, SeatAssignment]:
     """Return the seat number and the wager of each position, by position number.
 
     A position whose wager the table's rules do not accept is left out.
     """
-    wagers: dict[int, tuple[int, Wager]] = {}
-    for seat, bet in bets:
+    wagers: dict[int, SeatAssignment] = {}
+    for seat, bet in bets_by_position:
         if bet is not None:
             position, rules = seat.machine.position.number, bet.game.rules
             number = position - 1 if rules.has_fixed_seats else len(wagers)
             misfit = _find_wager_refusal(rules, number, bet.wager, {})
             if misfit != _BETS_NOT_ACCEPTED_NOTICE:  # other reasons need all seats
-                wagers[position] = (number, bet.wager)
+                wagers[position] = SeatAssignment(number, bet.wager)
     return wagers
 
 
 def _remove_refused_seats(
-    seats: list[SeatedPosition], assignments: dict[int, tuple[int, Wager]]
+    seats: list[SeatedPosition], assignments: dict[int, SeatAssignment]
 ) -> dict[int, Notice]:
     """Remove from ``assignments`` the positions whose wagers do not fit the others; return each reason, by position.
 
@@ -327,7 +345,7 @@ def _remove_refused_seats(
         if bet is None or number not in assignments or bet.game.rules.seats_min > 1:
             continue
         misfit = _find_wager_refusal(
-            bet.game.rules, assignments[number][0], bet.wager, dict(assignments.values())
+            bet.game.rules, assignments[number].seat_number, bet.wager, dict(assignments.values())
         )
         if misfit is not None:
             del assignments[number]
@@ -348,12 +366,14 @@ def _can_take_part(seat: SeatedPosition) -> bool:
     return seat.can_start_game() and all(guard(seat.machine, event) for guard in PLAY_GUARDS)
 
 
-def _find_refusal(machine: Machine, game: str, assignments: Mapping[int, tuple[int, Wager]]) -> Notice | None:
+def _find_refusal(
+    machine: Machine, game_digest: str, assignments: Mapping[int, SeatAssignment]
+) -> Notice | None:
     """Return why a game's rules refuse a round with these seats and wagers, or None if it can be played."""
-    rules = next((each.rules for each in machine.games.values() if each.digest == game), None)
+    rules = next((each.rules for each in machine.games.values() if each.digest == game_digest), None)
     if rules is None or not assignments or rules.seats_min == 1:
         return None
-    table = read_table(machine, game)
+    table = read_table(machine, game_digest)
     at, wagers = (
         rules.with_table_state(None if table is None else table.table_state),
         dict(assignments.values()),
@@ -362,7 +382,7 @@ def _find_refusal(machine: Machine, game: str, assignments: Mapping[int, tuple[i
     return next((misfit for misfit in misfits if misfit is not None), None)
 
 
-def find_selected_game(machine: Machine) -> str:
+def find_selected_game_digest(machine: Machine) -> str:
     """Return the digest of the game selected at the position, or an empty string."""
     game = machine.games.get(machine.selection.game_id)
     return "" if game is None else game.digest
@@ -396,7 +416,7 @@ def find_betting_seconds(machine: Machine) -> int | None:
 def is_playing_missed_bets_alone(machine: Machine) -> bool:
     """Return whether this position must play its standing bets alone first, because they missed a shared round."""
     return machine.position.position_count > 1 and not can_join_shared_round(
-        machine, find_selected_game(machine)
+        machine, find_selected_game_digest(machine)
     )
 
 
@@ -418,7 +438,7 @@ def compute_betting_seconds_left(machine: Machine) -> int | None:
     return (
         None
         if table is None or not table.betting_deadlines_ns
-        else table.compute_seconds_left(find_selected_game(machine))
+        else table.compute_seconds_left(find_selected_game_digest(machine))
     )
 
 

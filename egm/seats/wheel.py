@@ -119,7 +119,7 @@ def _record_missed_spin(machine: Machine, spin: WheelSpin, reason: MissedSpinRea
     )
 
 
-def _close_betting(machine: Machine, table: SharedTables, spin: int) -> None:
+def _close_betting(machine: Machine, table: SharedTables, spin_number: int) -> None:
     """Close betting on each game that the wheel decides, and record the spin; do nothing if there are no bets."""
     games = {
         seat.game_digest
@@ -134,7 +134,7 @@ def _close_betting(machine: Machine, table: SharedTables, spin: int) -> None:
     open_rounds = {game.round_id for game in seat_games if game is not None and game.outcome is None}
     spin_record = WheelSpin(
         round_id=machine.fresh_id("round"),
-        wheel_counter=spin,
+        wheel_counter=spin_number,
         earlier_numbers={round_id: number for round_id, number in numbers.items() if round_id in open_rounds},
     )
     machine.post(

@@ -230,10 +230,10 @@ class ServiceDesk:
         """Return the id of the open service page, which changes with every answer."""
         return f"page-{self._answer_count}"
 
-    def _step_back(self, count: int) -> None:
-        """Leave the last ``count`` pages of the service menu."""
-        if count:
-            del self.open_pages[-count:]
+    def _step_back(self, page_count: int) -> None:
+        """Leave the last ``page_count`` pages of the service menu."""
+        if page_count:
+            del self.open_pages[-page_count:]
 
     def _set_notice(self, notice: PageText | None, severity: Severity = "info") -> None:
         """Store the notice that the open page shows next."""

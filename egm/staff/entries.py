@@ -218,15 +218,15 @@ class RosterRenewed:
     reason: NonBlankText
 
 
-def _declare_roster_change(kind: str, about: str) -> EntryDeclaration[RosterChanged]:
+def _declare_roster_change(kind: str, meaning: str) -> EntryDeclaration[RosterChanged]:
     """Return the declaration of the journal entry ``kind`` for one kind of change of the staff roster.
 
-    ``about`` describes the change.
+    ``meaning`` describes the change.
     """
     return EntryDeclaration(
         kind=kind,
         record=RosterChanged,
-        description=about,
+        description=meaning,
         written_keys=(StaffKey.ROSTER_CHANGE,),
         logs=(Log.ACCESS,),
     )

@@ -45,13 +45,13 @@ def build_wrong_pins_key(machine: Machine, staff_number: str, *, is_opened_by_ke
     return f"{StaffKey.WRONG_PINS}{int.from_bytes(digest[:4]) % _STAFF_NUMBER_GROUP_COUNT}"
 
 
-def compute_lock_seconds_left(machine: Machine, key: str) -> int:
-    """Return for how many more seconds the staff numbers counted under ``key`` are locked; 0 if they are not."""
-    counts = _read_stored_counts(machine, key)
+def compute_lock_seconds_left(machine: Machine, wrong_pins_key: str) -> int:
+    """Return how many more seconds the staff numbers counted under ``wrong_pins_key`` are locked; 0 if not."""
+    counts = _read_stored_counts(machine, wrong_pins_key)
     if not counts["locked_seconds"]:
         return 0
     now_ns = machine.clock.monotonic_ns()
-    started_ns = machine.component(ServiceDesk).locked_since_ns.setdefault(key, now_ns)
+    started_ns = machine.component(ServiceDesk).locked_since_ns.setdefault(wrong_pins_key, now_ns)
     return max(0, int(counts["locked_seconds"]) - (now_ns - started_ns) // 1_000_000_000)
 
 
@@ -99,25 +99,27 @@ def authenticate(machine: Machine, staff_number: str, pin: str) -> Person | str:
     return "locked" if seconds else "wrong_pin"
 
 
-def _read_stored_counts(machine: Machine, key: str) -> dict[str, int]:
-    """Return the count of wrong PINs and the lock's seconds that are stored under ``key``, by name.
+def _read_stored_counts(machine: Machine, wrong_pins_key: str) -> dict[str, int]:
+    """Return the count of wrong PINs and the lock's seconds that are stored under ``wrong_pins_key``, by name.
 
     Records of earlier versions in another form are ignored.
     """
-    counts: Any = machine.journal.state(key)
+    counts: Any = machine.journal.state(wrong_pins_key)
     return counts if counts and "locked_seconds" in counts else {"wrong": 0, "locked_seconds": 0}
 
 
-def _restart_lock(machine: Machine, key: str, wrong_pin_count: int, seconds: int) -> dict[str, object]:
-    """Lock the staff numbers counted under ``key`` for ``seconds`` from now; return the state change that stores it.
+def _restart_lock(
+    machine: Machine, wrong_pins_key: str, wrong_pin_count: int, lock_seconds: int
+) -> dict[str, object]:
+    """Lock the staff numbers counted under ``wrong_pins_key``; return the state change that stores the lock.
 
     The stored seconds count for all player positions of the machine, so at each of them they start now.
     """
     positions = machine.find_installed(RunningPositions)
     others = () if positions is None else positions.position_by_number.values()
     for each in (machine, *(other.engine.machine for other in others)):
-        each.component(ServiceDesk).locked_since_ns[key] = machine.clock.monotonic_ns()
-    return {key: {"wrong": wrong_pin_count, "locked_seconds": seconds}}
+        each.component(ServiceDesk).locked_since_ns[wrong_pins_key] = machine.clock.monotonic_ns()
+    return {wrong_pins_key: {"wrong": wrong_pin_count, "locked_seconds": lock_seconds}}
 
 
 def _count_wrong_pins_at_terminals(machine: Machine, staff_number: str) -> int:
@@ -126,7 +128,7 @@ def _count_wrong_pins_at_terminals(machine: Machine, staff_number: str) -> int:
     if path is None:
         return 0
     try:
-        with edit_wrong_pins(path.parent, wait=False) as noted:
+        with edit_wrong_pins(path.parent, must_wait=False) as noted:
             return sum(
                 wrong_pin.is_counted_towards_lock and not wrong_pin.recorded
                 for wrong_pin in noted
@@ -140,9 +142,9 @@ def _report_wrong_pin_to_terminals(machine: Machine, staff_number: str) -> None:
     """Add a wrong PIN typed at the machine to the count that the terminals keep for its staff number."""
     path = machine.component(Roster).path
     if path is not None:
-        with suppress(OSError), edit_wrong_pins(path.parent, wait=False) as noted:
+        with suppress(OSError), edit_wrong_pins(path.parent, must_wait=False) as noted:
             at = machine.timekeeper.now().isoformat(timespec="seconds")
-            noted.append(WrongPin.create_now(staff_number, at, recorded=True))
+            noted.append(WrongPin.create_now(staff_number, at, is_recorded=True))
 
 
 def clear_wrong_pins_at_terminals(machine: Machine, staff_number: str) -> None:
@@ -150,7 +152,7 @@ def clear_wrong_pins_at_terminals(machine: Machine, staff_number: str) -> None:
     record_wrong_pins_of_terminals(machine)
     path, counted_number = machine.component(Roster).path, find_counted_staff_number(staff_number)
     if path is not None:
-        with suppress(OSError), edit_wrong_pins(path.parent, wait=False) as noted:
+        with suppress(OSError), edit_wrong_pins(path.parent, must_wait=False) as noted:
             noted[:] = [wrong_pin for wrong_pin in noted if wrong_pin.number != counted_number]
 
 
@@ -163,7 +165,7 @@ def record_wrong_pins_of_terminals(machine: Machine) -> None:
     if path is None:
         return
     try:
-        with edit_wrong_pins(path.parent, wait=False) as noted:
+        with edit_wrong_pins(path.parent, must_wait=False) as noted:
             for wrong_pin in noted:
                 entry_id = f"wrong-pin-{wrong_pin.id}"
                 # Another player position may have recorded it, as an entry of its own.

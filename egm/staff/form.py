@@ -44,8 +44,8 @@ class FieldError(OperatorError):
     ``reason`` is a code of the texts ``service.refused``.
     """
 
-    def __init__(self, name: str, reason: str, detail: str) -> None:
-        super().__init__(f"{name}: {detail}")
+    def __init__(self, field_name: str, reason: str, detail: str) -> None:
+        super().__init__(f"{field_name}: {detail}")
         self.reason = reason
 
 

@@ -166,12 +166,12 @@ class IdentityRegister:
         rows = self._copies[0].execute("SELECT * FROM identity ORDER BY time_utc, rowid")
         yield from (_build_identity_record(*row) for row in rows)
 
-    def erase_before(self, time_utc: datetime) -> int:
-        """Erase names, documents and salts of all records older than ``time_utc``; return the number erased."""
+    def erase_before(self, cutoff_time_utc: datetime) -> int:
+        """Erase names, documents and salts of all records older than ``cutoff_time_utc``; return the number erased."""
         counts = [
             copy.execute(
                 "UPDATE identity SET salt = NULL, fields = NULL WHERE time_utc < ? AND salt IS NOT NULL",
-                (_format_utc(time_utc),),
+                (_format_utc(cutoff_time_utc),),
             ).rowcount
             for copy in self._copies
         ]

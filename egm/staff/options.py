@@ -50,16 +50,16 @@ class AmountOption:
     """The smallest amount that the option's form accepts, in minor units."""
 
 
-def _raise_bet_minimum(profile: Profile, cents: int) -> Profile:
-    """Return the profile with the minimum bet ``cents``, or unchanged if its own minimum is not lower."""
-    least_cents = max(profile.play.bet_minimum_cents, cents)
+def _raise_bet_minimum(profile: Profile, bet_minimum_cents: int) -> Profile:
+    """Return the profile with the minimum bet ``bet_minimum_cents``, or unchanged if its own minimum is not lower."""
+    least_cents = max(profile.play.bet_minimum_cents, bet_minimum_cents)
     play = profile.play.model_copy(update={"bet_minimum_cents": least_cents})
     return profile.model_copy(update={"play": play})
 
 
-def _lower_bet_limit(profile: Profile, cents: int) -> Profile:
-    """Return the profile with the maximum bet ``cents``, or unchanged if its own maximum is not higher."""
-    most_cents = min(profile.play.bet_limit_cents, cents)
+def _lower_bet_limit(profile: Profile, bet_limit_cents: int) -> Profile:
+    """Return the profile with the maximum bet ``bet_limit_cents``, or unchanged if its own maximum is not higher."""
+    most_cents = min(profile.play.bet_limit_cents, bet_limit_cents)
     play = profile.play.model_copy(update={"bet_limit_cents": most_cents})
     return profile.model_copy(update={"play": play})
 

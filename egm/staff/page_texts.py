@@ -39,9 +39,9 @@ def build_number_text(count: int) -> PageText:
     return PageText(kind="number", value=count)
 
 
-def build_time_text(when: str) -> PageText:
+def build_time_text(time_utc: str) -> PageText:
     """Return a date and time, ISO 8601 UTC, as a text of a service page."""
-    return PageText(kind="moment", value=when)
+    return PageText(kind="moment", value=time_utc)
 
 
 def build_authors_text(authors: Sequence[str]) -> PageText:
@@ -94,28 +94,28 @@ def build_column_titles(*names: str) -> tuple[PageText, ...]:
 METER_GROUPS: Final = (("fault.", "faults", "tilt.text"), ("door.", "doors", "door"))
 
 
-def build_meter_name_text(name: str) -> PageText:
+def build_meter_name_text(meter_name: str) -> PageText:
     """Return a meter's name as a text of a service page."""
     for start, _, section in METER_GROUPS:
-        if name.startswith(start):
-            return build_code_text(section, name.removeprefix(start).removesuffix(".opens"))
-    return build_code_text("meter_name", name)
+        if meter_name.startswith(start):
+            return build_code_text(section, meter_name.removeprefix(start).removesuffix(".opens"))
+    return build_code_text("meter_name", meter_name)
 
 
-def build_regulation_meter_name_text(name: str, jurisdiction: str) -> PageText:
+def build_regulation_meter_name_text(meter_name: str, jurisdiction: str) -> PageText:
     """Return the name that a jurisdiction's regulation gives to a meter.
 
     English names are translated on the screen, French ones are not.
     """
     if jurisdiction != "us":
-        return build_plain_text(name)
-    return build_code_text("regulation_meter", re.sub(r"[^a-z]+", "_", name.lower()).strip("_"))
+        return build_plain_text(meter_name)
+    return build_code_text("regulation_meter", re.sub(r"[^a-z]+", "_", meter_name.lower()).strip("_"))
 
 
-def build_meter_value_text(name: str, value: int) -> PageText:
+def build_meter_value_text(meter_name: str, meter_value: int) -> PageText:
     """Return a meter's value as text: money or a count, of which only the last ten digits are shown (D-05)."""
-    meter = METER_BY_NAME.get(name)
-    rolled = compute_displayed_value(value, METER_DIGIT_COUNT)
+    meter = METER_BY_NAME.get(meter_name)
+    rolled = compute_displayed_value(meter_value, METER_DIGIT_COUNT)
     return (
         build_money_text(rolled)
         if meter is not None and meter.unit is MeterUnit.CENTS

@@ -192,8 +192,8 @@ def iter_register_lines(register: Register, entries: Iterable[StoredEntry]) -> I
             }
 
 
-def _format_column_value(column: str, value: Any) -> Any:
+def _format_column_value(column: str, recorded_value: Any) -> Any:
     """Return the value of a register's column for display: prizes in kind by their names, others unchanged."""
-    if column != "prizes" or not value:
-        return value
-    return [" / ".join(dict.fromkeys(prize["names"].values())) for prize in value]
+    if column != "prizes" or not recorded_value:
+        return recorded_value
+    return [" / ".join(dict.fromkeys(prize["names"].values())) for prize in recorded_value]

@@ -175,30 +175,35 @@ def iter_last_sheets(
 
 
 def _build_sheet(
-    start: StoredEntry, lines: Iterable[SheetLine], end: StoredEntry | None
+    opening_entry: StoredEntry, sheet_lines: Iterable[SheetLine], closing_entry: StoredEntry | None
 ) -> InterventionSheet:
     """Return the sheet of an intervention from its journal entries.
 
-    ``start`` and ``end`` are its first and last entry, ``lines`` the entries that the sheet lists. ``end`` is
-    None while the intervention is open.
+    ``opening_entry`` and ``closing_entry`` are its first and last entry, ``sheet_lines`` the entries that the sheet
+    lists. ``closing_entry`` is None while the intervention is open.
     """
-    record, closing_record = read_details(start), {} if end is None else read_details(end)
+    record, closing_record = (
+        read_details(opening_entry),
+        {} if closing_entry is None else read_details(closing_entry),
+    )
     return InterventionSheet(
-        id=start.id,
+        id=opening_entry.id,
         kind=str(record["kind"]),
         serial=str(record["serial"]),
         operator_number=str(record["operator_number"]),
         person=str(record["person"]),
         reason=str(record["reason"]),
-        opened_time=start.time_utc.isoformat(),
-        closed_time="" if end is None else end.time_utc.isoformat(),
+        opened_time=opening_entry.time_utc.isoformat(),
+        closed_time="" if closing_entry is None else closing_entry.time_utc.isoformat(),
         closed_by=str(closing_record.get("person", "")),
         work=str(closing_record.get("work", "")),
         parts=str(closing_record.get("parts", "")),
-        lines=tuple(lines),
+        lines=tuple(sheet_lines),
         meters_before=_read_meters(record),
         meters_after=_read_meters(closing_record),
-        proof="" if end is None else f"{closing_record['person']}  {end.sequence}:{end.hash_hex[:12]}",
+        proof=""
+        if closing_entry is None
+        else f"{closing_record['person']}  {closing_entry.sequence}:{closing_entry.hash_hex[:12]}",
     )
 
 
@@ -210,9 +215,9 @@ def _build_event_code(entry: StoredEntry, declarations: EntryDeclarations) -> st
     return f"{subject}:{device}" if isinstance(device, str) else subject
 
 
-def _build_event_and_subject_texts(event: str) -> tuple[PageText, PageText]:
+def _build_event_and_subject_texts(event_and_subject: str) -> tuple[PageText, PageText]:
     """Return two texts for a line of a sheet: the event, and its subject (a door, a fault, a device)."""
-    kind, _, about = event.partition(":")
+    kind, _, about = event_and_subject.partition(":")
     sections = {"door": "door", "fault": "tilt.text", "menu": "menu_kind"}
     return build_code_text("entry", kind), build_code_text(sections.get(kind.partition(".")[0], ""), about)
 

@@ -85,15 +85,15 @@ def print_door_ticket(machine: Machine, door: str, *, unattended: bool) -> None:
         _print_slip(machine, title, f"{door} {'opened while off' if unattended else 'opened'}")
 
 
-def print_access_ticket(machine: Machine, about: str) -> None:
-    """Print the access ticket of an intervention; ``about`` says who works on the machine and why."""
-    _print_slip(machine, _ACCESS_TICKET_TITLE, about)
+def print_access_ticket(machine: Machine, work_description: str) -> None:
+    """Print the access ticket of an intervention; ``work_description`` says who works on the machine and why."""
+    _print_slip(machine, _ACCESS_TICKET_TITLE, work_description)
 
 
-def _print_slip(machine: Machine, title: str, about: str) -> None:
+def _print_slip(machine: Machine, title: str, subject_lines: str) -> None:
     """Record a slip; print it if the profile requires slips and the printer is free.
 
-    ``about`` are the lines that state its subject.
+    ``subject_lines`` are the lines that state its subject.
     """
     printer = machine.component(MoneyDevices).printer
     if not machine.profile.staff.slips or printer is None:
@@ -103,7 +103,7 @@ def _print_slip(machine: Machine, title: str, about: str) -> None:
         SLIP_ORDERED,
         SlipOrdered(
             title=f"{title} - NO VALUE",
-            subject_lines=about,
+            subject_lines=subject_lines,
             printed_time=machine.clock.now().isoformat(timespec="seconds"),
             meter_lines=format_meters_line(machine.journal.meters().values),
             serial=machine.identity.serial,

@@ -34,14 +34,14 @@ from meters import Transfer
 METER_BY_BOX: Final[Mapping[str, str]] = {"coin_box": "coin_drop", "bill_box": "bill_in.value"}
 
 
-def build_collection_state(machine: Machine, collection: str) -> dict[str, object]:
+def build_collection_state(machine: Machine, collection_id: str) -> dict[str, object]:
     """Return the state change of a collection: the total metered into each box now and at the last collection."""
     values, last_collection = machine.journal.meters().values, machine.memory.get(StaffKey.LAST_COLLECTION)
     previous_cents = dict.fromkeys(METER_BY_BOX, 0) if last_collection is None else last_collection["after"]
     metered_cents = {box: values[meter] for box, meter in METER_BY_BOX.items()}
     return {
         StaffKey.LAST_COLLECTION: CollectionRecord(
-            id=collection,
+            id=collection_id,
             metered_before_cents=previous_cents,
             metered_after_cents=metered_cents,
             counted_boxes=(),
@@ -72,9 +72,9 @@ def box_is_not_counted_yet(machine: Machine, event: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def record_opening_stock(machine: Machine, coins: int) -> None:
+def record_opening_stock(machine: Machine, coin_count: int) -> None:
     """Record how many simulated coins a demonstration's hopper has at the start."""
-    cents = coins * machine.profile.coins.hopper_cents
+    cents = coin_count * machine.profile.coins.hopper_cents
     if cents:
         machine.post(
             HOPPER_OPENING_STOCK,

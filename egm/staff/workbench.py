@@ -47,22 +47,22 @@ class DeviceWorkbench:
             case device.DeviceIdentified(identity=identity):
                 self.identities[event.device] = identity
             case device.DoorChanged(door=door, open=is_open):
-                self._record_input(f"door:{door}", on=is_open)
+                self._record_input(f"door:{door}", is_on=is_open)
             case device.KeyTurned(key=key, on=on):
-                self._record_input(f"key:{key}", on=on)
+                self._record_input(f"key:{key}", is_on=on)
             case device.ButtonPressed(button=button):
-                self._record_input(f"button:{button}", on=True)
+                self._record_input(f"button:{button}", is_on=True)
             case device.InputsReported(doors_open=doors, keys_on=keys):
                 self.active_inputs = {*(f"door:{name}" for name in doors), *(f"key:{name}" for name in keys)}
             case _:
                 pass
 
-    def _record_input(self, name: str, *, on: bool) -> None:
+    def _record_input(self, input_name: str, *, is_on: bool) -> None:
         """Record an input of the I/O board as on or off."""
-        if on:
-            self.active_inputs.add(name)
+        if is_on:
+            self.active_inputs.add(input_name)
         else:
-            self.active_inputs.discard(name)
+            self.active_inputs.discard(input_name)
 
 
 def _format_report(event: device.DeviceEvent) -> str:

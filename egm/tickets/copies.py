@@ -353,14 +353,14 @@ class TicketLedgerCopies:
         last_move = self.run_sql("SELECT place, digest FROM moves ORDER BY place DESC LIMIT 1").fetchone()
         return EMPTY_MOVE_LOG_END if last_move is None else (last_move[0], last_move[1])
 
-    def read_ticket_rows(self, number: str) -> list[MoveLogRow]:
+    def read_ticket_rows(self, ticket_number: str) -> list[MoveLogRow]:
         """Return the database rows with the moves of one ticket, each verified.
 
         Raises :class:`TicketLedgerDamaged` if one was altered.
         """
-        rows = self._select_rows("WHERE number = ? ORDER BY step", number)
+        rows = self._select_rows("WHERE number = ? ORDER BY step", ticket_number)
         for step, row in enumerate(
-            rows, 0 if number.startswith(LEDGER_MOVE_NUMBER_PREFIX) else FIRST_TICKET_MOVE_STEP
+            rows, 0 if ticket_number.startswith(LEDGER_MOVE_NUMBER_PREFIX) else FIRST_TICKET_MOVE_STEP
         ):
             previous_move = self.run_sql(
                 "SELECT place, digest FROM moves WHERE place = ?", row[0] - 1
@@ -369,7 +369,9 @@ class TicketLedgerCopies:
             if row[2] != step or not is_next_row(self._key, previous_end, row):
                 raise TicketLedgerDamaged(f"{self.path}: move {row[0]} was altered after it was written")
         if not rows:
-            raise TicketLedgerDamaged(f"{self.path}: the moves of ticket {mask_number(number)} are missing")
+            raise TicketLedgerDamaged(
+                f"{self.path}: the moves of ticket {mask_number(ticket_number)} are missing"
+            )
         return rows
 
     def verify_moves(self) -> int:
@@ -418,10 +420,10 @@ class TicketLedgerCopies:
         finally:
             log.close()
 
-    def read_move_digest(self, number: int) -> str | None:
+    def read_move_digest(self, move_number: int) -> str | None:
         """Return the digest of the move with this number; "" for 0, None if the ledger ends before it."""
-        move = self.run_sql("SELECT digest FROM moves WHERE place = ?", number).fetchone()
-        return str(move[0]) if move is not None else None if number else ""
+        move = self.run_sql("SELECT digest FROM moves WHERE place = ?", move_number).fetchone()
+        return str(move[0]) if move is not None else None if move_number else ""
 
     def _check_database(self) -> int:
         """Verify the ledger's database move by move; return the number of the last move."""

@@ -86,12 +86,12 @@ def is_secure_enhanced_number(number: str) -> bool:
     )
 
 
-def _encode_half(value: int) -> str:
+def _encode_half(half_value: int) -> str:
     """Return half of a secure enhanced number: eight digits that encode a value below 2^24.
 
     The first digit (0 or 1) also encodes the sum of the other digits modulo 5.
     """
-    digits = f"{value:08d}"
+    digits = f"{half_value:08d}"
     check = sum(map(int, digits)) % 5
     return str(int(digits[0]) | check << 1) + digits[1:]
 

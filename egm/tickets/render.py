@@ -55,10 +55,10 @@ def encode_pdf(image: Image.Image) -> bytes:
     return _encode_file(image, "PDF", resolution=RENDER_DOTS_PER_INCH, producer="open-egm")
 
 
-def _encode_file(image: Image.Image, kind: str, **options: object) -> bytes:
+def _encode_file(image: Image.Image, file_format: str, **options: object) -> bytes:
     """Return a picture as a file of the given kind, such as PNG."""
     stream = BytesIO()
-    image.save(stream, kind, **options)
+    image.save(stream, file_format, **options)
     return stream.getvalue()
 
 
@@ -68,9 +68,9 @@ def _convert_to_dots(millimetres: float) -> int:
 
 
 @lru_cache(maxsize=64)
-def _load_font(name: str, height_dots: int) -> ImageFont.FreeTypeFont:
+def _load_font(font_name: str, height_dots: int) -> ImageFont.FreeTypeFont:
     """Return the named font at a height of ``height_dots``; cached."""
-    return ImageFont.truetype(_FONTS_FOLDER / _FONT_FILE_BY_NAME[name], height_dots)
+    return ImageFont.truetype(_FONTS_FOLDER / _FONT_FILE_BY_NAME[font_name], height_dots)
 
 
 def _fit_font(line: TemplateLine, text: str) -> ImageFont.FreeTypeFont:

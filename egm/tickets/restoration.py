@@ -232,9 +232,9 @@ def _replace_files(folder: Path, second_folder: Path, new_folder: Path) -> None:
     shutil.rmtree(new_folder)
 
 
-def _name_old_file(path: Path, number: int) -> Path:
+def _name_old_file(path: Path, file_number: int) -> Path:
     """Return the name under which an old file of the ledger is kept."""
-    return path.with_name(f"{path.name}.before-{number}")
+    return path.with_name(f"{path.name}.before-{file_number}")
 
 
 def _add_second_name(path: Path, second_path: Path) -> None:

@@ -72,9 +72,9 @@ class LastSeenJournalEntry(NamedTuple):
     hash_hex: str
 
 
-def encode_head(end: MoveLogEnd, journal_entry: LastSeenJournalEntry | None = None) -> bytes:
-    """Encode a ticket ledger's head as JSON: ``end`` (number and digest of the last move) and the journal entry."""
-    return json.dumps([*end, *(journal_entry or ())]).encode()
+def encode_head(last_move: MoveLogEnd, journal_entry: LastSeenJournalEntry | None = None) -> bytes:
+    """Encode a ticket ledger's head as JSON: the number and digest of the last move, and the journal entry."""
+    return json.dumps([*last_move, *(journal_entry or ())]).encode()
 
 
 class TicketStore:
@@ -172,9 +172,9 @@ class TicketStore:
         """Return the number and digest of the ticket ledger's last move; (0, "") for an empty ledger."""
         return self._copies.find_last_move()
 
-    def read_move_digest(self, number: int) -> str | None:
+    def read_move_digest(self, move_number: int) -> str | None:
         """Return the digest of the ticket ledger's move with this number; None if the ledger ends before it."""
-        return self._copies.read_move_digest(number)
+        return self._copies.read_move_digest(move_number)
 
     def store_head(self, journal_entry: LastSeenJournalEntry | None = None) -> None:
         """Write the number and digest of the ledger's last move to both media, in the ledger's head.

@@ -27,7 +27,7 @@ def void_as_earlier_version(rig: MachineRig, ruling: Ruling = Ruling.DEFECT) -> 
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     event = Event(EventType.REFUND_GAME, RulingForm(persons=("2", "5"), reason="planted"))
     details = build_ruling_details(rig.machine, event)
-    void_game(rig.machine, refund=ruling is Ruling.DEFECT, ruling=ruling, **details)
+    void_game(rig.machine, is_refunded=ruling is Ruling.DEFECT, ruling=ruling, **details)
     rig.engine.update_state()
 
 

@@ -39,7 +39,7 @@ def authenticate(roster: Roster, staff_number: str, prompt: str = "PIN") -> Pers
     if roster.path is None:
         raise click.ClickException("there is no roster: nobody is enrolled on this machine")
     try:
-        with edit_wrong_pins(roster.path.parent, wait=True) as noted:
+        with edit_wrong_pins(roster.path.parent, must_wait=True) as noted:
             if (
                 sum(
                     attempt.is_counted_towards_lock

@@ -164,7 +164,7 @@ class SignersStep(SetupStep):
         has signed already.
         """
         try:
-            with edit_wrong_pins(self.wrong_pins_folder, wait=True) as noted:
+            with edit_wrong_pins(self.wrong_pins_folder, must_wait=True) as noted:
                 attempts = (
                     attempt for attempt in noted if attempt.number == find_counted_staff_number(staff_number)
                 )

@@ -193,13 +193,13 @@ def _collect_claims(
 
 
 def _list_copies_with_claim(
-    claims_by_copy: Mapping[str, Mapping[str, ClearanceClaim]], claim: str
+    claims_by_copy: Mapping[str, Mapping[str, ClearanceClaim]], claim_id: str
 ) -> dict[str, ClearanceClaim]:
     """Return one claim as each copy of the old memory has it, by the name of the copy.
 
-    ``claim`` is the claim's id. A copy that does not have the claim is left out.
+    ``claim_id`` is the claim's id. A copy that does not have the claim is left out.
     """
-    return {name: copy[claim] for name, copy in claims_by_copy.items() if claim in copy}
+    return {name: copy[claim_id] for name, copy in claims_by_copy.items() if claim_id in copy}
 
 
 def _find_later_entries_status(inspection: JournalInspection[MemoryEvidence]) -> LaterEntriesStatus:
@@ -227,13 +227,13 @@ def prepare_clearance(
     second_person: str,
     reason: str,
     challenge: str,
-    roster: str = "",
+    authentication_method: str = "",
 ) -> Clearance:
     """Return the memory clear that carries out the decision on each claim.
 
     ``decisions`` are those of ``person`` and ``second_person``, by claim id. ``challenge`` is the code of the
-    inspection that they have read. ``roster`` says how they were authenticated. Raises :class:`ClearRefused`, which
-    names the claims, if a decision is missing or not possible.
+    inspection that they have read. ``authentication_method`` says how they were authenticated. Raises
+    :class:`ClearRefused`, which names the claims, if a decision is missing or not possible.
     """
     unknown_ids = sorted(decisions.keys() - {proposal.id for proposal in claim_inspection.proposals})
     if unknown_ids:
@@ -260,7 +260,11 @@ def prepare_clearance(
         reason=reason,
         challenge=challenge,
         opening_transactions=(*carried_state, *opening.values(), *_build_transfer_block(claim_inspection)),
-        claims_record={"claims": decided, "roster": roster, "complete": inspection.is_complete},
+        claims_record={
+            "claims": decided,
+            "roster": authentication_method,
+            "complete": inspection.is_complete,
+        },
         owed_cents=inspection.both_copies.credits_cents
         if inspection.copies_agree
         else max(copy.credits_cents for copy in copies),

@@ -109,9 +109,9 @@ class ClaimBook:
     # ------------------------------------------------------------------ making entries
     def build_entry(
         self,
-        claim: str,
-        kind: str,
-        number: int = 1,
+        claim_id: str,
+        claim_kind: str,
+        entry_number: int = 1,
         *,
         id: str = "",  # noqa: A002 (the name of the entry's field)
         entry_kind: str = "",
@@ -121,20 +121,20 @@ class ClaimBook:
         state: Mapping[str, JSON] = _EMPTY_MAPPING,
         record: Mapping[str, JSON] = _EMPTY_MAPPING,
     ) -> Transaction:
-        """Return an entry for the new journal about the claim with the id ``claim``.
+        """Return an entry for the new journal about the claim with the id ``claim_id``.
 
-        If ``id`` is empty, the entry's id is made of ``kind``, ``claim``, ``number`` and the first digits of the hash
-        of the old journal's last entry. If ``entry_kind`` is empty, the entry's kind is ``kind``. ``number``
-        distinguishes several entries of one claim.
+        If ``id`` is empty, the entry's id is made of ``claim_kind``, ``claim_id``, ``entry_number`` and the
+        first digits of the hash of the old journal's last entry. If ``entry_kind`` is empty, the entry's kind is
+        ``claim_kind``. ``entry_number`` distinguishes several entries of one claim.
         """
         return Transaction(
-            id=id or f"{kind}-{claim}-{number}-{self._old_head}",
-            kind=entry_kind or kind,
+            id=id or f"{claim_kind}-{claim_id}-{entry_number}-{self._old_head}",
+            kind=entry_kind or claim_kind,
             phase=phase,
             transfers=transfers,
             dims=dims,
             state=state,
-            record={"claim": claim, **record},
+            record={"claim": claim_id, **record},
         )
 
     def build_funding_transfers(self, flows: Iterable[Transfer]) -> tuple[Transfer, ...]:
@@ -148,9 +148,9 @@ class ClaimBook:
                 needed[flow.source] += flow.amount_cents
         return tuple(Transfer(CARRIED_OVER_ACCOUNT, name, cents) for name, cents in needed.items())
 
-    def read_record(self, kind: type[RecordT], name: str) -> RecordT:
-        """Return the value that the old memory stores under ``name``, as a record of the type ``kind``."""
-        return from_json(kind, self.old_state[name], f"the memory's {name!r}")
+    def read_record(self, record_class: type[RecordT], state_name: str) -> RecordT:
+        """Return the value that the old memory stores under ``state_name``, as a record of ``record_class``."""
+        return from_json(record_class, self.old_state[state_name], f"the memory's {state_name!r}")
 
     def remove_values(self, *names: str) -> dict[str, JSON]:
         """Return the values that the old memory stores under the names in the arguments, as part of a claim.
@@ -163,7 +163,11 @@ class ClaimBook:
         return values
 
     def build_reservation_entries(
-        self, claim: str, reservations_held: Iterable[Reservation], state: Mapping[str, JSON], **record: JSON
+        self,
+        claim_id: str,
+        reservations_held: Iterable[Reservation],
+        state: Mapping[str, JSON],
+        **record: JSON,
     ) -> tuple[Transaction, ...]:
         """Return the entries that make the old journal's reservations again in the new journal, with the same ids.
 
@@ -172,10 +176,10 @@ class ClaimBook:
         entries: list[Transaction] = []
         for number, reservation in enumerate(reservations := list(reservations_held), start=1):
             if funds := self.build_funding_transfers(reservation.transfers):
-                entries.append(self.build_entry(claim, CLAIM_CARRIED_KIND, number, transfers=funds))
+                entries.append(self.build_entry(claim_id, CLAIM_CARRIED_KIND, number, transfers=funds))
             entries.append(
                 self.build_entry(
-                    claim,
+                    claim_id,
                     CLAIM_CARRIED_KIND,
                     id=reservation.id,
                     phase=Phase.RESERVE,
@@ -197,8 +201,8 @@ class ClaimBook:
         """Add a claim to the book."""
         self.claims.append(claim)
 
-    def add_claim_for_value(self, make: "Callable[[ClaimBook, str], None]", name: str) -> None:
-        """Add the claims for the value stored under ``name``, by calling ``make``.
+    def add_claim_for_value(self, add_claims: "Callable[[ClaimBook, str], None]", state_name: str) -> None:
+        """Add the claims for the value stored under ``state_name``, by calling ``add_claims``.
 
         If this fails because the value is malformed, add an unreadable claim instead, on which people must decide.
         """
@@ -209,17 +213,22 @@ class ClaimBook:
             list(self.claims),
         )
         try:
-            make(self, name)
+            add_claims(self, state_name)
         except Exception as error:  # noqa: BLE001 (an error in one entry must not hide the others)
             self.unclaimed_reservations, self.claimed_credit_cents, self.accounted_names, self.claims = (
                 snapshot
             )
-            self.accounted_names.add(name)
+            self.accounted_names.add(state_name)
             reason = str(error) if isinstance(error, RecordError) else repr(error)
-            details = {"cannot be read": reason, "state": self.old_state[name]}
+            details = {"cannot be read": reason, "state": self.old_state[state_name]}
             self.add_claim(
                 ClearanceClaim(
-                    f"unreadable:{name}", 0, details, carry_entries=(), end_entries=(), is_readable=False
+                    f"unreadable:{state_name}",
+                    0,
+                    details,
+                    carry_entries=(),
+                    end_entries=(),
+                    is_readable=False,
                 )
             )
 
@@ -241,10 +250,12 @@ class ClaimBook:
                 )
             )
 
-    def _build_credit_return_entries(self, claim: str, reservation: Reservation) -> tuple[Transaction, ...]:
+    def _build_credit_return_entries(
+        self, claim_id: str, reservation: Reservation
+    ) -> tuple[Transaction, ...]:
         """Return the new journal's entries that put the amount of a cancelled reservation on the credit meter."""
         funds = self.build_funding_transfers(reservation.transfers)
-        return (self.build_entry(claim, CLAIM_ENDED_KIND, transfers=funds),)
+        return (self.build_entry(claim_id, CLAIM_ENDED_KIND, transfers=funds),)
 
     def claim_remaining_credits(self) -> None:
         """Add a claim for the credit in each account that is not part of another claim.
@@ -284,13 +295,13 @@ class ClaimBook:
             )
 
     def _build_paid_entries(
-        self, claim: str, flows: tuple[Transfer, ...]
+        self, claim_id: str, flows: tuple[Transfer, ...]
     ) -> Callable[[int], tuple[Transaction, ...]]:
         """Return a function that builds the new journal's entry for a claim that was paid by hand in full.
 
         The entry makes the transfers ``flows``. The function ignores its argument, the amount paid in minor units.
         """
-        return lambda _: (self.build_entry(claim, CLAIM_PAID_KIND, transfers=flows),)
+        return lambda _: (self.build_entry(claim_id, CLAIM_PAID_KIND, transfers=flows),)
 
     def claim_past_transfer_identifiers(self) -> None:
         """Add a claim with the ids of past host transfers, so that the host cannot move the same money again."""
@@ -343,13 +354,13 @@ class ClaimBook:
             return None
         return self.build_entry("", CARRIED_STATE_KIND, state=keep, record=to_json(record))
 
-    def _is_specific_to_journal(self, name: str) -> bool:
-        """Return whether the value stored under ``name`` concerned only the old journal.
+    def _is_specific_to_journal(self, state_name: str) -> bool:
+        """Return whether the value stored under ``state_name`` concerned only the old journal.
 
         A memory clear drops such a value.
         """
-        key = self.keys.find_key(name)
-        return name.startswith("journal.") if key is None else key.clear_action is ClearAction.TRANSIENT
+        key = self.keys.find_key(state_name)
+        return state_name.startswith("journal.") if key is None else key.clear_action is ClearAction.TRANSIENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,9 +375,9 @@ class ClaimMaker:
 
 
 # ---------------------------------------------------------------------------------------------- names
-def parse_position(name: str) -> int:
+def parse_position(state_name: str) -> int:
     """Return the player position's number in the name of a stored value; 1 if the name has none."""
-    number, slash, _ = name.partition("/")
+    number, slash, _ = state_name.partition("/")
     return int(number) if slash and number.isdecimal() else 1
 
 
@@ -375,14 +386,14 @@ def format_state_name(position: int, key: StorageKey) -> str:
     return f"{position}/{key}" if position > 1 else str(key)
 
 
-def is_credit_account(name: str) -> bool:
-    """Return whether the account ``name`` holds credit of a player."""
-    return find_account(name).role is AccountRole.CREDIT and find_account(name).book is AccountBook.LIVE
+def is_credit_account(account: str) -> bool:
+    """Return whether an account holds credit of a player."""
+    return find_account(account).role is AccountRole.CREDIT and find_account(account).book is AccountBook.LIVE
 
 
-def is_restricted_account(name: str) -> bool:
-    """Return whether the account ``name`` holds restricted credit."""
-    return name.rpartition(":")[2] == CreditKind.RESTRICTED
+def is_restricted_account(account: str) -> bool:
+    """Return whether an account holds restricted credit."""
+    return account.rpartition(":")[2] == CreditKind.RESTRICTED
 
 
 def encode_flows(flows: Iterable[Transfer]) -> list[list[JSON]]:

@@ -87,14 +87,14 @@ def list_claims(
 
 
 # ---------------------------------------------------------------------------------------------- paper
-def _claim_bill_or_ticket(book: ClaimBook, name: str) -> None:
+def _claim_bill_or_ticket(book: ClaimBook, state_name: str) -> None:
     """Add a claim for a bill or ticket that was sent to the cash box and neither credited nor returned."""
-    paper = book.read_record(PaperRecord, name)
+    paper = book.read_record(PaperRecord, state_name)
     reservation = book.unclaimed_reservations.pop(paper.id, None)
     if reservation is None:  # it is already credited: only the driver has not finished
         return
-    position, claim = parse_position(name), f"paper:{parse_position(name)}"
-    state = book.remove_values(name)
+    position, claim = parse_position(state_name), f"paper:{parse_position(state_name)}"
+    state = book.remove_values(state_name)
     payments = [
         Transfer(flow.target, PAID_BY_HAND_ACCOUNT, flow.amount_cents) for flow in reservation.transfers
     ]
@@ -121,21 +121,21 @@ def _claim_bill_or_ticket(book: ClaimBook, name: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- payouts
-def _claim_pay_out(book: ClaimBook, name: str) -> None:
+def _claim_pay_out(book: ClaimBook, state_name: str) -> None:
     """Add a claim for credit that was being paid out as a ticket or in coins."""
-    pay_out, position = book.read_record(CashOutRecord, name), parse_position(name)
+    pay_out, position = book.read_record(CashOutRecord, state_name), parse_position(state_name)
     reservation = book.unclaimed_reservations.pop(pay_out.id, None)
     if reservation is None:
         return
     claim, cents = f"payout:{position}", pay_out.amount_cents
     in_doubt = format_state_name(position, MoneyKey.DISPUTE) + pay_out.id
     state = book.remove_values(
-        name,
+        state_name,
         format_state_name(position, MoneyKey.PRINT_JOB),
         format_state_name(position, MoneyKey.HOPPER_PAYOUT),
         in_doubt,
     )
-    progress = {str(book.keys.find_key(key)): state[key] for key in state if key != name}
+    progress = {str(book.keys.find_key(key)): state[key] for key in state if key != state_name}
     credit = _list_credit_transfers(reservation)
     funds = book.build_funding_transfers(credit)
     source, way_out = credit[0].source, credit[0].target
@@ -166,13 +166,13 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
     )
 
 
-def _claim_coins_paid(book: ClaimBook, name: str) -> None:
+def _claim_coins_paid(book: ClaimBook, state_name: str) -> None:
     """Add a claim for coins that the hopper has paid and that are not deducted from the credit yet."""
-    record, position = book.read_record(DispensedCoins, name), parse_position(name)
+    record, position = book.read_record(DispensedCoins, state_name), parse_position(state_name)
     claim, credit = f"coins_gone:{position}", f"credit:{position}:cashable"
     cents = record.paid_cents
     book.claimed_credit_cents[credit] += cents
-    state = book.remove_values(name)
+    state = book.remove_values(state_name)
     funds = (Transfer(CARRIED_OVER_ACCOUNT, credit, cents),)
     carried = (book.build_entry(claim, CLAIM_CARRIED_KIND, transfers=funds, state=state),)
     book.add_claim(
@@ -181,9 +181,9 @@ def _claim_coins_paid(book: ClaimBook, name: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- in dispute
-def _claim_dispute(book: ClaimBook, name: str) -> None:
+def _claim_dispute(book: ClaimBook, state_name: str) -> None:
     """Add a claim for a dispute that is not decided. It is carried over and decided on the new machine."""
-    disputed, state = book.read_record(DisputedAmount, name), book.remove_values(name)
+    disputed, state = book.read_record(DisputedAmount, state_name), book.remove_values(state_name)
     reservation = book.unclaimed_reservations.pop(f"{disputed.id}.disputed", None)
     claim = f"disputed:{disputed.id}"
     carried = () if reservation is None else book.build_reservation_entries(claim, [reservation], state)
@@ -202,16 +202,16 @@ def _claim_dispute(book: ClaimBook, name: str) -> None:
     )
 
 
-def _claim_ruling(book: ClaimBook, name: str) -> None:
+def _claim_ruling(book: ClaimBook, state_name: str) -> None:
     """Add a claim for a dispute that is decided but whose ruling was not posted.
 
     It is carried over, and then posted from the credit that is reserved for it.
     """
-    ruling, position = book.read_record(DisputeRuling, name), parse_position(name)
+    ruling, position = book.read_record(DisputeRuling, state_name), parse_position(state_name)
     credit, held_cents = f"credit:{position}:cashable", ruling.disputed_amount.set_aside_cents
     book.claimed_credit_cents[credit] += held_cents
     disputed = format_state_name(position, MoneyKey.DISPUTE) + ruling.disputed_amount.id
-    state = book.remove_values(name, disputed)
+    state = book.remove_values(state_name, disputed)
     claim = f"ruling:{position}"
     funds = (Transfer(CARRIED_OVER_ACCOUNT, credit, held_cents),) if held_cents else ()
     details: dict[str, JSON] = {"id": ruling.disputed_amount.id, "held_cents": held_cents}
@@ -226,16 +226,16 @@ def _claim_ruling(book: ClaimBook, name: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- by hand
-def _claim_handpay(book: ClaimBook, name: str) -> None:
+def _claim_handpay(book: ClaimBook, state_name: str) -> None:
     """Add a claim for money and merchandise prizes that wait to be handed over by an attendant."""
-    handpay, position = book.read_record(HandpayRecord, name), parse_position(name)
+    handpay, position = book.read_record(HandpayRecord, state_name), parse_position(state_name)
     ids = (handpay.replaced_reservation_id, handpay.id)
     reservation = [
         transfers_record
         for each in ids
         if each and (transfers_record := book.unclaimed_reservations.pop(each, None)) is not None
     ]
-    claim, state = f"handpay:{position}", book.remove_values(name)
+    claim, state = f"handpay:{position}", book.remove_values(state_name)
     prizes = [prize.id for prize in handpay.prizes]
     flows = reservation[-1].transfers if reservation else ()
     paying = (*book.build_funding_transfers(flows), *flows)
@@ -258,14 +258,19 @@ def _claim_handpay(book: ClaimBook, name: str) -> None:
     )
 
 
-def _claim_orphaned_handpay(book: ClaimBook, name: str) -> None:
+def _claim_orphaned_handpay(book: ClaimBook, state_name: str) -> None:
     """Add a claim for a hand-pay that was being moved into the register of unclaimed money."""
-    unclaimed, claim = book.read_record(UnclaimedRecord, name), f"unclaimed:{parse_position(name)}"
+    unclaimed, claim = (
+        book.read_record(UnclaimedRecord, state_name),
+        f"unclaimed:{parse_position(state_name)}",
+    )
     flows = unclaimed.transfers
     funds = book.build_funding_transfers(flows)
     for flow in funds:
         book.claimed_credit_cents[flow.target] += flow.amount_cents
-    carried = (book.build_entry(claim, CLAIM_CARRIED_KIND, transfers=funds, state=book.remove_values(name)),)
+    carried = (
+        book.build_entry(claim, CLAIM_CARRIED_KIND, transfers=funds, state=book.remove_values(state_name)),
+    )
     cents = sum(flow.amount_cents for flow in flows if find_account(flow.source).book is AccountBook.LIVE)
     book.add_claim(
         ClearanceClaim(
@@ -275,13 +280,13 @@ def _claim_orphaned_handpay(book: ClaimBook, name: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- games
-def _claim_game(book: ClaimBook, name: str) -> None:
+def _claim_game(book: ClaimBook, state_name: str) -> None:
     """Add a claim for an open game, which the new machine shows again and ends with the recorded outcome.
 
     An undecided game in which players win each other's stakes is carried over with the other games of its round. If one
     of these games was declared void, this game's stakes are paid by hand, as those of the void game were.
     """
-    position, play_id = parse_position(name), book.read_record(GamePointer, name).play_id
+    position, play_id = parse_position(state_name), book.read_record(GamePointer, state_name).play_id
     game = book.evidence.games.get(play_id)
     if game is None:
         return  # its beginning cannot be read: what is stored of it leads to a tilt, and persons decide
@@ -291,7 +296,7 @@ def _claim_game(book: ClaimBook, name: str) -> None:
     claim, outcome = f"game:{position}", game.outcome
     wins = {key: won for key, won in _list_open_hits(book).items() if won.play_id == play_id}
     names = (
-        name,
+        state_name,
         format_state_name(position, ProgressiveKey.GAME_AWAITING_AWARD),
         format_state_name(position, ProgressiveKey.GAME_ENDED_UNDECIDED),
         *wins,
@@ -351,10 +356,10 @@ def _claim_game(book: ClaimBook, name: str) -> None:
     )
 
 
-def _claim_table(book: ClaimBook, name: str) -> None:
+def _claim_table(book: ClaimBook, state_name: str) -> None:
     """Add a claim for a table between two games and the bets that stand on it."""
-    table, state = book.read_record(TableRecord, name), book.remove_values(name)
-    claim, cents = name, table.standing_bets_cents
+    table, state = book.read_record(TableRecord, state_name), book.remove_values(state_name)
+    claim, cents = state_name, table.standing_bets_cents
     by_hand = (
         (
             book.build_entry(
@@ -368,7 +373,7 @@ def _claim_table(book: ClaimBook, name: str) -> None:
         ClearanceClaim(
             claim,
             cents,
-            {"game": table.game.id, "position": parse_position(name)},
+            {"game": table.game.id, "position": parse_position(state_name)},
             carry_entries=(book.build_entry(claim, CLAIM_CARRIED_KIND, state=state),),
             build_paid_entries=(lambda _: by_hand) if cents else None,
             end_entries=None if cents else (book.build_entry(claim, CLAIM_ENDED_KIND),),
@@ -377,13 +382,13 @@ def _claim_table(book: ClaimBook, name: str) -> None:
 
 
 def _build_game_entry(
-    book: ClaimBook, claim: str, play_id: str, game: GameRecord, state: Mapping[str, JSON]
+    book: ClaimBook, claim_id: str, play_id: str, game: GameRecord, state: Mapping[str, JSON]
 ) -> Transaction:
-    """Return the new journal's entry that carries over a game with its record, for the claim ``claim``."""
+    """Return the new journal's entry that carries over a game with its record, for the claim ``claim_id``."""
     start_id = f"{play_id}.start"
     dims = book.evidence.dims_by_play_id.get(play_id, {})
     return book.build_entry(
-        claim,
+        claim_id,
         CLAIM_CARRIED_KIND,
         id=start_id,
         entry_kind=CARRIED_GAME_KIND,
@@ -412,11 +417,11 @@ def _find_award_cents(hit: LevelHitRecord, wins: Mapping[str, ClaimRecord]) -> i
 
 
 # ---------------------------------------------------------------------------------------------- levels
-def _claim_level(book: ClaimBook, name: str) -> None:
+def _claim_level(book: ClaimBook, state_name: str) -> None:
     """Add a claim for the value of a stand-alone progressive level. It is carried over exactly, as a fraction."""
-    pool = name.removeprefix(ProgressiveKey.OWN_LEVEL)
-    state = book.remove_values(name)
-    level = book.read_record(Level, name)
+    pool = state_name.removeprefix(ProgressiveKey.OWN_LEVEL)
+    state = book.remove_values(state_name)
+    level = book.read_record(Level, state_name)
     amounts = {"current": level.current, "hidden": level.hidden, "overflow": level.overflow}
     flows = tuple(
         Transfer(f"pool:{pool}:carried", f"pool:{pool}:{part}", cents)
@@ -427,20 +432,23 @@ def _claim_level(book: ClaimBook, name: str) -> None:
     record = {"pool": pool, "opened": book.evidence.levels.get(pool)}
     book.add_claim(
         ClearanceClaim(
-            name,
+            state_name,
             sum(amounts.values()),
             details,
             carry_entries=(
-                book.build_entry(name, CLAIM_CARRIED_KIND, transfers=flows, state=state, record=record),
+                book.build_entry(state_name, CLAIM_CARRIED_KIND, transfers=flows, state=state, record=record),
             ),
         )
     )
 
 
-def _claim_contributions(book: ClaimBook, name: str) -> None:
+def _claim_contributions(book: ClaimBook, state_name: str) -> None:
     """Add a claim for contributions to a linked progressive level that its controller may not have counted yet."""
-    pool, link = name.removeprefix(ProgressiveKey.LINK_PROGRESS), book.read_record(LinkProgress, name)
-    book.remove_values(name)
+    pool, link = (
+        state_name.removeprefix(ProgressiveKey.LINK_PROGRESS),
+        book.read_record(LinkProgress, state_name),
+    )
+    book.remove_values(state_name)
     fed = {
         play_id: shares
         for play_id, game in book.evidence.games.items()
@@ -471,66 +479,72 @@ def _claim_contributions(book: ClaimBook, name: str) -> None:
     details = {"sequence": link.sequence, "counted": link.counted_number, "uncounted": len(uncounted)}
     book.add_claim(
         ClearanceClaim(
-            name,
+            state_name,
             amount,
             details,
-            carry_entries=(*carried, book.build_entry(name, CLAIM_CARRIED_KIND, state={name: unsent})),
+            carry_entries=(
+                *carried,
+                book.build_entry(state_name, CLAIM_CARRIED_KIND, state={state_name: unsent}),
+            ),
         )
     )
 
 
-def _is_uncounted(share: LevelContribution, pool: str, last_counted: int) -> bool:
+def _is_uncounted(contribution: LevelContribution, pool: str, last_counted: int) -> bool:
     """Return whether a contribution belongs to ``pool`` and its controller has not counted it yet.
 
     The accounts of a pool hold the money of one progressive level. ``last_counted`` is the number of the last
     contribution that the controller has counted.
     """
     return (
-        share.pool == pool
-        and share.contribution_number is not None
-        and share.contribution_number > last_counted
+        contribution.pool == pool
+        and contribution.contribution_number is not None
+        and contribution.contribution_number > last_counted
     )
 
 
-def _claim_linked_hit(book: ClaimBook, name: str) -> None:
+def _claim_linked_hit(book: ClaimBook, state_name: str) -> None:
     """Add a claim for a linked progressive level that an ended game has won and its controller has not confirmed."""
-    state = book.remove_values(name)
-    hit = book.read_record(ClaimRecord, name)
+    state = book.remove_values(state_name)
+    hit = book.read_record(ClaimRecord, state_name)
     details = {"pool": hit.pool, "way": hit.payment_method, "amount_cents": hit.amount_cents}
     book.add_claim(
         ClearanceClaim(
-            name, 0, details, carry_entries=(book.build_entry(name, CLAIM_CARRIED_KIND, state=state),)
+            state_name,
+            0,
+            details,
+            carry_entries=(book.build_entry(state_name, CLAIM_CARRIED_KIND, state=state),),
         )
     )
 
 
-def _claim_held_prize(book: ClaimBook, name: str) -> None:
+def _claim_held_prize(book: ClaimBook, state_name: str) -> None:
     """Add a claim for a progressive prize that is withheld because it cannot be proved.
 
     It is carried over together with its game.
     """
-    state = book.remove_values(name)
-    prize = book.read_record(HeldPrize, name)
+    state = book.remove_values(state_name)
+    prize = book.read_record(HeldPrize, state_name)
     game = book.evidence.games.get(prize.play_id)
     is_ended = game is not None and bool(game.end_entry_kind)
     games = (
         (_build_game_entry(book, "games", prize.play_id, game, {}),) if game is not None and is_ended else ()
     )
     details = {"pool": prize.pool, "why": prize.reason, "ruling": prize.ruling}
-    carried = (*games, book.build_entry(name, CLAIM_CARRIED_KIND, state=state))
-    book.add_claim(ClearanceClaim(name, prize.amount_cents, details, carry_entries=carried))
+    carried = (*games, book.build_entry(state_name, CLAIM_CARRIED_KIND, state=state))
+    book.add_claim(ClearanceClaim(state_name, prize.amount_cents, details, carry_entries=carried))
 
 
-def _claim_host_registration(book: ClaimBook, name: str) -> None:
+def _claim_host_registration(book: ClaimBook, state_name: str) -> None:
     """Add a claim for the machine's registration for host transfers, so that it is carried over."""
-    state = book.remove_values(name)
+    state = book.remove_values(state_name)
     book.add_claim(
         ClearanceClaim(
-            name,
+            state_name,
             0,
-            {"pos_id": book.read_record(RegistrationRecord, name).pos_id},
-            carry_entries=(book.build_entry(name, CLAIM_CARRIED_KIND, state=state),),
-            end_entries=(book.build_entry(name, CLAIM_ENDED_KIND),),
+            {"pos_id": book.read_record(RegistrationRecord, state_name).pos_id},
+            carry_entries=(book.build_entry(state_name, CLAIM_CARRIED_KIND, state=state),),
+            end_entries=(book.build_entry(state_name, CLAIM_ENDED_KIND),),
         )
     )
 

@@ -44,16 +44,20 @@ def list_entries_paid_at_clear(journal: JournalView) -> list[str]:
     return [entry.id for entry in journal.entries(CLAIM_PAID_KIND)]
 
 
-def find_earlier_commitment(journal: JournalView, level: str, prize: int) -> str | None:
-    """Return the commitment to prize number ``prize`` of a mystery level that was received before a memory clear.
+def find_earlier_commitment(journal: JournalView, level_id: str, prize_number: int) -> str | None:
+    """Return the commitment to a numbered prize of a mystery level that was received before a memory clear.
 
     None if there was none.
     """
     carried = next(journal.entries(CARRIED_STATE_KIND, limit=1), None)
     commitment: Any = (
-        None if carried is None else carried.state.get(f"{ProgressiveKey.PRIZE_COMMITMENT}{level}")
+        None if carried is None else carried.state.get(f"{ProgressiveKey.PRIZE_COMMITMENT}{level_id}")
     )
-    return str(commitment["commitment"]) if commitment is not None and commitment["prize"] == prize else None
+    return (
+        str(commitment["commitment"])
+        if commitment is not None and commitment["prize"] == prize_number
+        else None
+    )
 
 
 def list_earlier_transfers(journal: JournalView) -> frozenset[str]:

@@ -48,16 +48,16 @@ def compute_prize_shortfall_cents(sold_cents: int, prizes_cents: int) -> int:
     return max(0, ceil(RETURN_TO_PARTICIPANTS_MIN * sold_cents) - prizes_cents)
 
 
-def split_cents(total_cents: int, weights: Sequence[Fraction], remainders: RemainderRule) -> list[int]:
+def split_cents(total_cents: int, weights: Sequence[Fraction], remainder_rule: RemainderRule) -> list[int]:
     """Return an amount divided in proportion to ``weights``, in whole cents.
 
-    Each part is rounded down. With the ``remainders`` rule ``best-rank``, the first part gets all cents left over; with
-    ``in-order``, each part from the first on gets one cent until none is left.
+    Each part is rounded down. With the remainder rule ``best-rank``, the first part gets all cents left over;
+    with ``in-order``, each part from the first on gets one cent until none is left.
     """
     weight_sum = sum(weights, Fraction(0))
     parts = [floor(total_cents * weight / weight_sum) for weight in weights]
     left = total_cents - sum(parts)  # fewer cents than parts, as each was rounded down by less than one
-    if remainders == "best-rank":
+    if remainder_rule == "best-rank":
         parts[0] += left
     else:
         for i in range(left):
@@ -65,15 +65,15 @@ def split_cents(total_cents: int, weights: Sequence[Fraction], remainders: Remai
     return parts
 
 
-def compute_prizes(plan: PrizePlan, sold_cents: int, ranked: int) -> list[int]:
+def compute_prizes(plan: PrizePlan, sold_cents: int, ranked_count: int) -> list[int]:
     """Return the prize in cents of each participant with a rank, the best rank first, as if there were no ties.
 
-    ``ranked`` is the number of participants with a rank. The total of the shares that are paid is rounded up to a whole
-    cent, so that rounding does not reduce what is returned.
+    ``ranked_count`` is the number of participants with a rank. The total of the shares that are paid is rounded up to a
+    whole cent, so that rounding does not reduce what is returned.
     """
-    if not ranked:
+    if not ranked_count:
         return []
-    awarded = _count_awarded(plan, ranked)
+    awarded = _count_awarded(plan, ranked_count)
     prizes = [*plan.amounts_cents[:awarded]]
     shares = plan.fee_shares[:awarded]
     with_share = [i for i, share in enumerate(shares) if share]
@@ -82,9 +82,9 @@ def compute_prizes(plan: PrizePlan, sold_cents: int, ranked: int) -> list[int]:
         parts = split_cents(pool_cents, [shares[i] for i in with_share], plan.remainder_rule)
         for i, cents in zip(with_share, parts, strict=True):
             prizes[i] += cents
-    prizes += [0] * (ranked - len(prizes))
-    unclaimed_cents = sum(prizes[ranked:])
-    unclaimed_shares = split_cents(unclaimed_cents, [Fraction(1)] * ranked, plan.remainder_rule)
+    prizes += [0] * (ranked_count - len(prizes))
+    unclaimed_cents = sum(prizes[ranked_count:])
+    unclaimed_shares = split_cents(unclaimed_cents, [Fraction(1)] * ranked_count, plan.remainder_rule)
     return [prize + more for prize, more in zip(prizes, unclaimed_shares, strict=False)]
 
 
@@ -118,25 +118,27 @@ def find_prize_inversion(
     return None
 
 
-def _count_awarded(plan: PrizePlan, ranked: int) -> int:
-    """Return how many ranks have a prize that is paid, if ``ranked`` participants have a rank."""
+def _count_awarded(plan: PrizePlan, ranked_count: int) -> int:
+    """Return how many ranks have a prize that is paid, if ``ranked_count`` participants have a rank."""
     return (
-        len(plan.fee_shares) if plan.unclaimed_prize_rule == "shared" else min(ranked, len(plan.fee_shares))
+        len(plan.fee_shares)
+        if plan.unclaimed_prize_rule == "shared"
+        else min(ranked_count, len(plan.fee_shares))
     )
 
 
 def divide_prizes_of_ties(
-    prizes: Sequence[int], ranks: Sequence[int], remainders: RemainderRule
+    prizes_cents: Sequence[int], ranks: Sequence[int], remainder_rule: RemainderRule
 ) -> list[int]:
     """Return the prize in cents of each participant, in rank order, with the prizes of ties divided equally.
 
-    ``prizes`` has the prizes without regard to ties, and ``ranks`` the rank of each participant, such as 1, 2, 2, 4.
-    ``remainders`` says who gets the cents left over (:func:`split_cents`).
+    ``prizes_cents`` has the prizes without regard to ties, and ``ranks`` the rank of each participant, such as 1, 2, 2,
+    4. ``remainder_rule`` says who gets the cents left over (:func:`split_cents`).
     """
     shared: list[int] = []
     for _, group in groupby(ranks):
         start, tied = len(shared), len([*group])
-        shared += split_cents(sum(prizes[start : start + tied]), [Fraction(1)] * tied, remainders)
+        shared += split_cents(sum(prizes_cents[start : start + tied]), [Fraction(1)] * tied, remainder_rule)
     return shared
 
 
@@ -146,17 +148,17 @@ def find_prize_shortfall(
     *,
     entries_min: int,
     participants_max: int,
-    per_participant: int,
-    one_ranked: bool,
+    entries_per_participant: int,
+    can_only_one_be_ranked: bool,
 ) -> PrizeShortfall | None:
     """Return the smallest number of entries at which the prizes may be less than 30 % of the fees, or None.
 
     As few participants as possible are assumed to have a rank: the fewest who can have bought these entries, or a
-    single one with ``one_ranked``, for rules by which entries can lose their rank.
+    single one with ``can_only_one_be_ranked``, for rules by which entries can lose their rank.
     """
     fixed_sums, share_sums = [*accumulate(plan.amounts_cents)], [*accumulate(plan.fee_shares)]
-    for entries in range(entries_min, participants_max * per_participant + 1):
-        ranked = 1 if one_ranked else -(-entries // per_participant)
+    for entries in range(entries_min, participants_max * entries_per_participant + 1):
+        ranked = 1 if can_only_one_be_ranked else -(-entries // entries_per_participant)
         awarded = _count_awarded(plan, ranked)
         sold_cents = entries * fee_cents
         prizes_cents = fixed_sums[awarded - 1] + ceil(share_sums[awarded - 1] * sold_cents)

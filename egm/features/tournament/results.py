@@ -238,15 +238,15 @@ def _collect_records(
         collected.sold_entries[number] = participant, machine
 
 
-def _store_machine(collected: _CollectedRecords, number: str, serial: str, journal: str) -> None:
+def _store_machine(collected: _CollectedRecords, machine_number: str, serial: str, journal: str) -> None:
     """Store which machine has an operator's number.
 
     Raises ResultsError if a machine with another serial number has the same operator's number.
     """
-    other_serial, other_journal = collected.machines.setdefault(number, (serial, journal))
+    other_serial, other_journal = collected.machines.setdefault(machine_number, (serial, journal))
     if other_serial != serial:
         raise ResultsError(
-            f"machine {number}: {other_journal} is of the machine with the serial number {other_serial}, and"
+            f"machine {machine_number}: {other_journal} is of the machine with the serial number {other_serial}, and"
             f" {journal} of the one with {serial}; give only the export of the machine that bears the number"
         )
 
@@ -297,7 +297,7 @@ def _choose_attempt(first: _RoundAttempt, second: _RoundAttempt) -> _RoundAttemp
 
 def _build_entry_result(
     attempts: Mapping[tuple[int, int], _RoundAttempt],
-    number: int,
+    entry_number: int,
     participant: str,
     absent_rounds: Collection[tuple[int, int]],
 ) -> EntryResult:
@@ -308,12 +308,12 @@ def _build_entry_result(
     failed_round = RoundResult(points=0, best_game=0, status="failed")
     rounds: list[RoundResult] = []
     while (
-        (attempt := attempts.get((number, len(rounds) + 1)))
-        or (number, len(rounds) + 1) in absent_rounds
+        (attempt := attempts.get((entry_number, len(rounds) + 1)))
+        or (entry_number, len(rounds) + 1) in absent_rounds
         or not rounds
     ):
         rounds.append(failed_round if attempt is None else _build_round_result(attempt.purse))
-    return EntryResult(entry=number, participant=participant, rounds=tuple(rounds))
+    return EntryResult(entry=entry_number, participant=participant, rounds=tuple(rounds))
 
 
 def _build_round_result(purse: Purse) -> RoundResult:

@@ -129,12 +129,12 @@ def read_sold_entries(machine: Machine) -> dict[int, EntrySold]:
     return sold
 
 
-def _read_round_endings(machine: Machine, entry: int) -> dict[int, str]:
+def _read_round_endings(machine: Machine, entry_number: int) -> dict[int, str]:
     """Return how each round of an entry has ended at this machine (complete, interrupted, failed), by round number."""
     return {
         record.round_number: record.status
         for record in iter_tournament_records(machine)
-        if isinstance(record, RoundEnded) and record.entry == entry
+        if isinstance(record, RoundEnded) and record.entry == entry_number
     }
 
 
@@ -388,14 +388,14 @@ def begin_round(machine: Machine, event: Event) -> None:
 
 
 def _post_round_start(
-    machine: Machine, entry: int, participant: str, number: int, persons: tuple[str, ...]
+    machine: Machine, entry: int, participant: str, round_number: int, persons: tuple[str, ...]
 ) -> None:
     """Record in the journal that a round starts: give the position its points, and select the tournament's game.
 
-    ``number`` is the number of the round; ``persons`` are the people who started it.
+    ``round_number`` is the number of the round; ``persons`` are the people who started it.
     """
     digest, rules = require_installed_rules(machine)
-    terms, named_game = rules.rounds[number - 1], find_machine_in_rules(machine, rules)
+    terms, named_game = rules.rounds[round_number - 1], find_machine_in_rules(machine, rules)
     if named_game is None:
         raise InvariantError("this machine is not in the rules of the tournament")
     listed_machine, game = named_game
@@ -411,7 +411,7 @@ def _post_round_start(
             digest=digest,
             entry=entry,
             participant=participant,
-            round_number=number,
+            round_number=round_number,
             starting_points=terms.points,
             persons=persons,
         ),
@@ -420,7 +420,7 @@ def _post_round_start(
             PlayKey.PURSE: Purse(
                 entry_number=entry,
                 participant=participant,
-                round_number=number,
+                round_number=round_number,
                 bet_credits=listed_machine.bet,
                 games_max=terms.games or 0,
                 round_minutes=terms.minutes or 0,

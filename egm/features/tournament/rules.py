@@ -361,14 +361,14 @@ def find_latest_publication(rules: Tournament) -> date:
     return rules.starts.date() - RULES_PUBLICATION_LEAD_MIN
 
 
-def _load_library_game(name: str) -> Game:
-    """Return the game ``name`` of the library.
+def _load_library_game(game_id: str) -> Game:
+    """Return a game of the library by its id.
 
-    Raises PaytableError if the library has no such game, or ``name`` is the path of a file.
+    Raises PaytableError if the library has no such game, or ``game_id`` is the path of a file.
     """
-    if is_path(name):
-        raise PaytableError(f"{name} is a file, not the id of a game of the library")
-    return load_game(name)
+    if is_path(game_id):
+        raise PaytableError(f"{game_id} is a file, not the id of a game of the library")
+    return load_game(game_id)
 
 
 def _iter_errors_in_games(rules: Tournament) -> Iterator[ConfigFault]:
@@ -429,8 +429,8 @@ def _iter_return_faults(rules: Tournament) -> Iterator[ConfigFault]:
         entries.fee_cents,
         entries_min=1 if rules.interrupted == "refund" else entries.participants_min,
         participants_max=entries.participants_max,
-        per_participant=entries.per_participant,
-        one_ranked=rules.can_entries_lose_rank,
+        entries_per_participant=entries.per_participant,
+        can_only_one_be_ranked=rules.can_entries_lose_rank,
     )
     if shortfall is not None:
         yield build_config_fault(
@@ -499,22 +499,22 @@ def _can_stake_exactly(game: Game, credits_: int) -> bool:
     return on_one_spot or credits_ in find_minimum_stakes(spots)
 
 
-def find_listed_machine(rules: Tournament, number: str) -> ListedMachine | None:
+def find_listed_machine(rules: Tournament, machine_number: str) -> ListedMachine | None:
     """Return the machine with this operator's number in the rules, or None."""
-    return next((machine for machine in rules.machines if machine.number == number), None)
+    return next((machine for machine in rules.machines if machine.number == machine_number), None)
 
 
-def _describe_return_difference(game: Game, first: Game) -> str:
+def _describe_return_difference(game: Game, first_game: Game) -> str:
     """Return as text how the bets of two games differ, or that their returns differ by more than 1 %; "" otherwise."""
     returns, expected = (
-        {bet.bet: bet.rtp for bet in analyse(each, AnalysisDepth.RETURN).bets} for each in (game, first)
+        {bet.bet: bet.rtp for bet in analyse(each, AnalysisDepth.RETURN).bets} for each in (game, first_game)
     )
-    if game.family != first.family or returns.keys() != expected.keys():
-        return f"{game.id} does not have the bets of {first.id}"
+    if game.family != first_game.family or returns.keys() != expected.keys():
+        return f"{game.id} does not have the bets of {first_game.id}"
     for bet, value in returns.items():
         if abs(value - expected[bet]) > MACHINE_RETURN_DIFFERENCE_MAX:
             return (
-                f"{game.id} returns {value} on {bet} and {first.id} returns {expected[bet]}:"
+                f"{game.id} returns {value} on {bet} and {first_game.id} returns {expected[bet]}:"
                 " they differ by more than 1 %"
             )
     return ""

@@ -200,17 +200,17 @@ def _iter_rounds(
 
 
 def rank_participants_of_round(
-    rules: Tournament, results: Results, number: int
+    rules: Tournament, results: Results, round_number: int
 ) -> tuple[list[ParticipantStanding], list[ParticipantStanding]]:
     """Return the ranked participants of one round, best first, and those among them who qualify for the next round.
 
     Participants with the same rank qualify together. Raises :class:`ResultsError` if the results up to this round do
     not fit the rules, or the rules have no such round.
     """
-    if number > len(rules.rounds):
-        raise ResultsError(f"round {number}: the rules have only {len(rules.rounds)} rounds")
+    if round_number > len(rules.rounds):
+        raise ResultsError(f"round {round_number}: the rules have only {len(rules.rounds)} rounds")
     _check_entries(rules, results)
-    rounds = islice(_iter_rounds(rules, results, _RankingOutcome()), number - 1, number)
+    rounds = islice(_iter_rounds(rules, results, _RankingOutcome()), round_number - 1, round_number)
     _, standings, qualified = next(rounds)
     return standings, qualified
 

@@ -22,9 +22,9 @@ class EscrowedBill:
     amount_cents: int = 0
 
 
-def find_held_cents(machine: Machine, code: str) -> int:
-    """Return the player's money that the device with the fault ``code`` holds, in minor units; 0 if none or unknown."""
-    device, _, name = code.partition(".")
+def find_held_cents(machine: Machine, fault_code: str) -> int:
+    """Return the player's money that the device with this fault holds, in minor units; 0 if none or unknown."""
+    device, _, name = fault_code.partition(".")
     if name == "disputed":
         disputes: Any = machine.journal.states(machine.memory.build_stored_name(MoneyKey.DISPUTE))
         return sum(dispute["most_cents"] for dispute in disputes.values() if dispute["device"] == device)
@@ -51,13 +51,13 @@ def _find_acceptor_held_cents(machine: Machine) -> int:
     )
 
 
-def build_held_money_values(machine: Machine, code: str) -> dict[str, int | str]:
+def build_held_money_values(machine: Machine, fault_code: str) -> dict[str, int | str]:
     """Return the values for a fault notice that state the player's money in the faulty device.
 
     The result has ``amount_cents`` if the amount is known. If a bill of unknown value is in the acceptor, it has
     ``held``: ``bill``. Otherwise it is empty.
     """
-    amount_cents = find_held_cents(machine, code)
+    amount_cents = find_held_cents(machine, fault_code)
     if amount_cents:
         return {"amount_cents": amount_cents}
-    return {"held": "bill"} if code in _FAULTS_WITH_PAPER_IN_PATH else {}
+    return {"held": "bill"} if fault_code in _FAULTS_WITH_PAPER_IN_PATH else {}

@@ -36,29 +36,29 @@ class TableStateKeys:
     """The names of the shared values on which standing bets depend, such as the point."""
 
 
-def find_table_keys(rules: GameRules, positions: int) -> TableStateKeys:
+def find_table_keys(rules: GameRules, position_count: int) -> TableStateKeys:
     """Return the names of a game's table state values that are shared on a machine with this many positions."""
-    several = positions > 1 and rules.betting_seconds is not None
+    several = position_count > 1 and rules.betting_seconds is not None
     return TableStateKeys(
         tuple(sorted(rules.shared_state_keys)) if several else (),
         tuple(sorted(rules.standing_bet_state_keys)),
     )
 
 
-def extract_shared_state(table: JSON, keys: TableStateKeys) -> JSON:
+def extract_shared_state(table_state: JSON, keys: TableStateKeys) -> JSON:
     """Return the part of a table's state that its players share; None if that part is in its initial state."""
-    parts = _to_mapping(table).items()
+    parts = _to_mapping(table_state).items()
     return {key: value for key, value in parts if key in keys.shared_keys and value is not None} or None
 
 
-def extract_player_state(table: JSON, keys: TableStateKeys) -> JSON:
+def extract_player_state(table_state: JSON, keys: TableStateKeys) -> JSON:
     """Return one player's part of a table's state; None if it is empty.
 
     It includes the shared values on which the player's standing bets depend.
     """
     if not (keys.shared_keys or keys.standing_bet_keys):
-        return table
-    parts = _to_mapping(table)
+        return table_state
+    parts = _to_mapping(table_state)
     if parts.keys() <= {*keys.shared_keys, *keys.standing_bet_keys}:
         return None
     return {
@@ -98,9 +98,9 @@ def has_seen_last_round(player_state: JSON, shared_state: JSON, keys: TableState
     )
 
 
-def _to_mapping(table: JSON) -> Mapping[str, JSON]:
+def _to_mapping(table_state: JSON) -> Mapping[str, JSON]:
     """Return the state of a game's table as a mapping; empty if it is the initial state."""
-    return table if isinstance(table, Mapping) else {}
+    return table_state if isinstance(table_state, Mapping) else {}
 
 
 # ---------------------------------------------------------------------------------------------- what is kept
@@ -134,9 +134,9 @@ def list_tables_with_standing_bets(machine: Machine) -> tuple[TableRecord, ...]:
     )
 
 
-def extract_stored_state(machine: Machine, digest: str, table: JSON) -> JSON:
+def extract_stored_state(machine: Machine, digest: str, table_state: JSON) -> JSON:
     """Return the part of a table's state that a position stores in its own record."""
-    return extract_player_state(table, _find_keys(machine, digest))
+    return extract_player_state(table_state, _find_keys(machine, digest))
 
 
 def can_join_shared_round(machine: Machine, digest: str) -> bool:

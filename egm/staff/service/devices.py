@@ -89,9 +89,11 @@ _SCREEN_TEST_PATTERNS: Final[tuple[Literal["display", "touch", "sound"], ...]] =
 _CALIBRATE_ACTION_ID: Final = "calibrate"
 
 
-def _find_worst_fault(machine: Machine, kind: str) -> PageText:
+def _find_worst_fault(machine: Machine, device_kind: str) -> PageText:
     """Return the most severe active fault of a kind of device, as text; empty if none exists."""
-    codes = [code for code in list_faults_to_show(machine.active_faults) if code.partition(".")[0] == kind]
+    codes = [
+        code for code in list_faults_to_show(machine.active_faults) if code.partition(".")[0] == device_kind
+    ]
     codes.sort(key=lambda code: not machine.active_faults[code]["locks"])
     return build_code_text("tilt.text", codes[0]) if codes else build_plain_text("")
 
@@ -182,12 +184,12 @@ class DevicePage(MenuPage):
         return SubmitEvent(Event(EventType.START_DEVICE_TEST, signed))
 
 
-def _find_requested_test(kind: str, action: str, text: str) -> DeviceTest | None:
+def _find_requested_test(device_kind: str, action: str, text: str) -> DeviceTest | None:
     """Return the device test that an action of the page requests; None for any other action.
 
     The caller adds the device and the person.
     """
-    match kind, action:
+    match device_kind, action:
         case "ticket_printer", "print":
             return DeviceTest(test="print")
         case "hopper", "enter" if text.isascii() and text.isdigit():
@@ -209,9 +211,11 @@ _OUTPUTS_BY_GROUP: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-def _build_test_action(name: str, *, enabled: bool = True) -> PageAction:
-    """Return the button that starts the device test ``name``."""
-    return PageAction(id=name, label=build_text(f"service.test.{name}"), style="confirm", enabled=enabled)
+def _build_test_action(test_name: str, *, is_enabled: bool = True) -> PageAction:
+    """Return the button that starts the device test ``test_name``."""
+    return PageAction(
+        id=test_name, label=build_text(f"service.test.{test_name}"), style="confirm", enabled=is_enabled
+    )
 
 
 def _list_no_tests(machine: Machine) -> tuple[PageAction, ...]:  # noqa: ARG001 (signature of the functions in _TESTS)
@@ -221,13 +225,13 @@ def _list_no_tests(machine: Machine) -> tuple[PageAction, ...]:  # noqa: ARG001 
 
 def _list_printer_tests(machine: Machine) -> tuple[PageAction, ...]:
     """Return the button that prints a test ticket."""
-    return (_build_test_action("print", enabled=machine.component(MoneyDevices).printer is not None),)
+    return (_build_test_action("print", is_enabled=machine.component(MoneyDevices).printer is not None),)
 
 
 def _list_acceptor_tests(machine: Machine) -> tuple[PageAction, ...]:
     """Return the buttons that start and end the test of the bill acceptor."""
     taking = machine.component(ServiceDesk).workbench.is_testing_acceptor
-    return (_build_test_action("take", enabled=not taking), _build_test_action("stop", enabled=taking))
+    return (_build_test_action("take", is_enabled=not taking), _build_test_action("stop", is_enabled=taking))
 
 
 def _list_io_board_tests(machine: Machine) -> tuple[PageAction, ...]:  # noqa: ARG001 (signature of the functions in _TESTS)

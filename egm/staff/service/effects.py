@@ -186,9 +186,9 @@ def answer_page(machine: Machine, event: Event) -> Event | None:
     )
 
 
-def _clean_typed_text(value: object) -> str:
+def _clean_typed_text(typed_value: object) -> str:
     """Return the input from the screen as text that can be stored: shortened, without invalid characters."""
-    text = value if isinstance(value, str) else ""
+    text = typed_value if isinstance(typed_value, str) else ""
     return text[:_TYPED_TEXT_LENGTH_MAX].encode("utf-8", "replace").decode("utf-8")
 
 

@@ -92,17 +92,19 @@ class FormFillingPage(MenuPage):
             return OpenPage(
                 SignInPage(
                     lambda machine, second: self._build_submission(
-                        machine, (person, second), pages=1 + SIGN_IN_PAGE_COUNT
+                        machine, (person, second), pages_to_leave=1 + SIGN_IN_PAGE_COUNT
                     ),
                     build_text("service.second_person"),
                     permission=self.form.permission,
                     excluded_staff_number=person.id,
                 )
             )
-        return self._build_submission(machine, (person,), pages=1)
+        return self._build_submission(machine, (person,), pages_to_leave=1)
 
-    def _build_submission(self, machine: Machine, persons: tuple[Person, ...], pages: int) -> PageResult:
-        """Return the page result that submits the form as authorised by ``persons``, then leaves ``pages`` pages."""
+    def _build_submission(
+        self, machine: Machine, persons: tuple[Person, ...], pages_to_leave: int
+    ) -> PageResult:
+        """Return the page result that submits the form as authorised by ``persons``, then leaves some pages."""
         values = {
             **self.form.preset_values,
             **self.entered_values,
@@ -110,7 +112,7 @@ class FormFillingPage(MenuPage):
             "person": persons[0].id,
             "persons": tuple(person.id for person in persons),
         }
-        return SubmitEvent(self._build_event(machine, values), pages_to_leave=pages)
+        return SubmitEvent(self._build_event(machine, values), pages_to_leave=pages_to_leave)
 
     def _build_event(self, machine: Machine, values: Mapping[str, object]) -> Event:
         """Return the event that the form submits, with the given field values as its payload."""
@@ -129,36 +131,39 @@ class FormFillingPage(MenuPage):
             for guard in self.form.submission_guards
         )
 
-    def _build_label(self, entry: FormField) -> PageText:
+    def _build_label(self, form_field: FormField) -> PageText:
         """Return the label of a form's field as text."""
-        return build_text(f"form.{self.form.id}.{entry.name}")
+        return build_text(f"form.{self.form.id}.{form_field.name}")
 
-    def _format_field_value(self, entry: FormField) -> PageText:
+    def _format_field_value(self, form_field: FormField) -> PageText:
         """Return the entered value of a form's field as text."""
-        value = self.entered_values[entry.name]
+        value = self.entered_values[form_field.name]
         if value is None:
             return build_plain_text("")
-        if entry.kind is FieldKind.CHOICE:
-            return self._format_choice(entry, str(value))
-        if entry.kind is FieldKind.AMOUNT:
+        if form_field.kind is FieldKind.CHOICE:
+            return self._format_choice(form_field, str(value))
+        if form_field.kind is FieldKind.AMOUNT:
             return build_money_text(int(value))
         return build_number_text(value) if isinstance(value, int) else build_plain_text(value)
 
-    def _format_choice(self, entry: FormField, choice: str) -> PageText:
+    def _format_choice(self, form_field: FormField, choice: str) -> PageText:
         """Return one of the choices of a form's field as text."""
-        if entry.has_untranslated_choices:
+        if form_field.has_untranslated_choices:
             return (
-                build_money_text(int(choice)) if entry.name.endswith("_cents") else build_plain_text(choice)
+                build_money_text(int(choice))
+                if form_field.name.endswith("_cents")
+                else build_plain_text(choice)
             )
-        return build_text(f"form.{self.form.id}.{entry.name}_{choice}")
+        return build_text(f"form.{self.form.id}.{form_field.name}_{choice}")
 
-    def _build_prompt(self, entry: FormField) -> Prompt:
+    def _build_prompt(self, form_field: FormField) -> Prompt:
         """Return the prompt for the value of a form's field."""
         return Prompt(
-            label=self._build_label(entry),
-            kind=_PROMPT_KIND_BY_FIELD_KIND[entry.kind],
-            length_max=entry.length_max,
+            label=self._build_label(form_field),
+            kind=_PROMPT_KIND_BY_FIELD_KIND[form_field.kind],
+            length_max=form_field.length_max,
             choices=tuple(
-                PageAction(id=choice, label=self._format_choice(entry, choice)) for choice in entry.choices
+                PageAction(id=choice, label=self._format_choice(form_field, choice))
+                for choice in form_field.choices
             ),
         )

@@ -22,15 +22,15 @@ _STATES_SERVED_FIRST: Final = (State.HANDPAY, State.AWAITING_AWARD, State.TILT)
 
 
 def iter_concerned_positions(
-    running_positions: RunningPositions, number: int, event: Event
+    running_positions: RunningPositions, board_position: int, event: Event
 ) -> Iterable[RunningPosition]:
     """Yield the player positions that must process an event from an I/O board.
 
-    ``number`` is the number of the position to which the board belongs.
+    ``board_position`` is the number of the position to which the board belongs.
     """
     own_position, served = (
-        running_positions.position_by_number[number],
-        tuple(running_positions.iter_positions_served(number)),
+        running_positions.position_by_number[board_position],
+        tuple(running_positions.iter_positions_served(board_position)),
     )
     if event.type is EventType.KEY_TURNED:
         waiting_positions = [position for position in served if is_waiting_for_key(position.engine, event)]

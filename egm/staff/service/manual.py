@@ -289,9 +289,9 @@ def _iter_event_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
         )
 
 
-def build_event_text(pattern: str) -> PageText:
-    """Return the text of a significant event; ``pattern`` is its ``kind`` or ``kind:subject``, as declared."""
-    kind, _, about = pattern.partition(":")
+def build_event_text(event_pattern: str) -> PageText:
+    """Return the text of a significant event; ``event_pattern`` is its ``kind`` or ``kind:subject``, as declared."""
+    kind, _, about = event_pattern.partition(":")
     if kind == "event":
         return build_text(f"manual.event.{about.replace('.', '_')}")
     if about.isdigit():
@@ -300,17 +300,21 @@ def build_event_text(pattern: str) -> PageText:
     return join_texts(filter(None, (entry, _find_subject_text_key(kind, about))), "  ·  ")
 
 
-def _find_subject_text_key(kind: str, about: str) -> str:
+def _find_subject_text_key(event_kind: str, subject_pattern: str) -> str:
     """Return the catalogue key of the text for the section of an event: a door, fault or menu; empty for others."""
-    if not about:
+    if not subject_pattern:
         return ""
-    if kind.startswith("fault."):
-        device, _, code = about.partition(".*")
+    if event_kind.startswith("fault."):
+        device, _, code = subject_pattern.partition(".*")
         any_of = f"device.{device}" if device in _DEVICE_FAULT_PREFIXES else "manual.any"
         exact = f"tilt.text.{device}.{code}" if code else any_of
-        return exact if "*" in about else f"tilt.text.{about}"
+        return exact if "*" in subject_pattern else f"tilt.text.{subject_pattern}"
     sections = {"menu": "manual.event.menu_", "service": "manual.event.", "door": "door."}
-    return "manual.any" if about == "*" else f"{sections[kind.partition('.')[0]]}{about}"
+    return (
+        "manual.any"
+        if subject_pattern == "*"
+        else f"{sections[event_kind.partition('.')[0]]}{subject_pattern}"
+    )
 
 
 MANUAL_CHAPTERS: Final = (

@@ -154,18 +154,18 @@ def _iter_section_tables(machine: Machine, sections: Iterable[str]) -> Iterator[
             yield PageTable(title=build_text(f"service.section.{title}"), rows=rows)
 
 
-def _iter_section_rows(machine: Machine, section: str, part: int | None = None) -> Iterator[PageRow]:
+def _iter_section_rows(machine: Machine, section: str, part_index: int | None = None) -> Iterator[PageRow]:
     """Yield the lines of a section of the main menu that the signed-in person may use.
 
-    ``part`` selects the pages (0) or the forms (1); None selects both.
+    ``part_index`` selects the pages (0) or the forms (1); None selects both.
     """
     person, menu = machine.component(ServiceDesk).signed_in_person, machine.component(ServiceMenu)
     if person is None:
         return
-    for entry in menu.list_section_pages(section) if part != 1 else ():
+    for entry in menu.list_section_pages(section) if part_index != 1 else ():
         if entry.permission is None or person.has_permission(entry.permission):
             yield PageRow(cells=(build_text(f"service.menu.{entry.id}"),), action=entry.id)
-    for form in menu.list_section_forms(section) if part != 0 else ():
+    for form in menu.list_section_forms(section) if part_index != 0 else ():
         if person.has_permission(form.permission):
             yield PageRow(cells=(build_text(f"form.{form.id}.title"),), action=f"form:{form.id}")
 

@@ -113,18 +113,22 @@ class MetersPage(MenuPage):
                 tables.append(build_two_column_table(rows, build_meter_name_text(name)))
         return tuple(tables)
 
-    def _format_dimension_value(self, machine: Machine, value: str) -> PageText:
+    def _format_dimension_value(self, machine: Machine, dimension_value: str) -> PageText:
         """Return the value of a dimension as text: a bill or denomination as money, a game by its title."""
-        if not value:
+        if not dimension_value:
             return build_text("service.meters.no_part")
-        if self.split_dimension.endswith("_cents") and value.isdecimal():
-            return build_money_text(int(value))
+        if self.split_dimension.endswith("_cents") and dimension_value.isdecimal():
+            return build_money_text(int(dimension_value))
         installed_game = (
-            machine.component(InstalledGames).games_by_id.get(value)
+            machine.component(InstalledGames).games_by_id.get(dimension_value)
             if self.split_dimension == "game"
             else None
         )
-        return build_plain_text(value) if installed_game is None else build_local_text(installed_game.title)
+        return (
+            build_plain_text(dimension_value)
+            if installed_game is None
+            else build_local_text(installed_game.title)
+        )
 
 
 def _iter_meter_tables(reading: MeterReading) -> Iterable[PageTable]:
@@ -147,10 +151,10 @@ def _iter_meter_tables(reading: MeterReading) -> Iterable[PageTable]:
             )
 
 
-def _format_value_in_jurisdiction_unit(machine: Machine, name: str, value: int) -> PageText:
+def _format_value_in_jurisdiction_unit(machine: Machine, meter_name: str, meter_value: int) -> PageText:
     """Return a meter's value in the unit in which the jurisdiction counts that meter."""
     return build_meter_value_text(
-        METER_NAMES_BY_JURISDICTION[machine.profile.staff.meter_names][name][0], value
+        METER_NAMES_BY_JURISDICTION[machine.profile.staff.meter_names][meter_name][0], meter_value
     )
 
 

@@ -363,14 +363,18 @@ def _to_plain_text(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _to_plain_character(char: str) -> str:
+def _to_plain_character(character: str) -> str:
     """Return the nearest character that every printer has.
 
     It is a blank for a control character, and ``?`` if no character is near.
     """
-    if char in _FRAMING_CHARACTERS or not char.isprintable():
+    if character in _FRAMING_CHARACTERS or not character.isprintable():
         return " "
-    for candidate in (char, _REPLACEMENT_BY_CHARACTER.get(char, char), normalize("NFKD", char)[0]):
+    for candidate in (
+        character,
+        _REPLACEMENT_BY_CHARACTER.get(character, character),
+        normalize("NFKD", character)[0],
+    ):
         if all(
             candidate == candidate.encode(charset, "replace").decode(charset)
             for charset in _PRINTER_CHARACTER_SETS
@@ -385,19 +389,21 @@ def list_template_ids() -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=16)
-def _parse_template(data: bytes) -> TicketTemplate:
+def _parse_template(template_text: bytes) -> TicketTemplate:
     """Return the ticket template in the bytes of a TOML file; cached, because the file is read for each ticket."""
-    return TicketTemplate.model_validate(parse_toml(data.decode()))
+    return TicketTemplate.model_validate(parse_toml(template_text.decode()))
 
 
-def load_template(name: str | Path) -> TicketTemplate:
+def load_template(id_or_path: str | Path) -> TicketTemplate:
     """Load a ticket template by id, or from a file.
 
     Raises :class:`InvalidTicket` naming the file, the key and the reason if it is missing or invalid.
     """
-    path = name if isinstance(name, Path) else _TEMPLATES_FOLDER / f"{name}.toml"
-    if not isinstance(name, Path) and name not in list_template_ids():
-        raise InvalidTicket(f"no ticket template {name!r}; {format_known_names(name, list_template_ids())}")
+    path = id_or_path if isinstance(id_or_path, Path) else _TEMPLATES_FOLDER / f"{id_or_path}.toml"
+    if not isinstance(id_or_path, Path) and id_or_path not in list_template_ids():
+        raise InvalidTicket(
+            f"no ticket template {id_or_path!r}; {format_known_names(id_or_path, list_template_ids())}"
+        )
     try:
         template = _parse_template(read_contents(path))
     except OSError as error:

@@ -52,7 +52,7 @@ def test_no_lock_beside_another_file_follows_a_link(tmp_path, victim):
         _lock_roster_file(tmp_path / "people.json").__enter__()
     (tmp_path / TRIES).symlink_to(victim)
     with pytest.raises(OSError, check=lambda error: error.errno == errno.ELOOP):
-        edit_wrong_pins(tmp_path, wait=False).__enter__()
+        edit_wrong_pins(tmp_path, must_wait=False).__enter__()
 
 
 @pytest.mark.parametrize("name", ["metrics.port", "metrics.port.new"])

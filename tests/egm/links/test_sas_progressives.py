@@ -145,7 +145,7 @@ def test_the_hit_of_a_void_game_is_not_reported_to_the_host(make):
     bench.room.play()
     event = Event(EventType.REFUND_GAME, RulingForm(persons=("2", "5"), reason="it is stuck"))
     details = build_ruling_details(bench.room.machine, event)
-    void_game(bench.room.machine, refund=True, ruling=Ruling.DEFECT, **details)
+    void_game(bench.room.machine, is_refunded=True, ruling=Ruling.DEFECT, **details)
     assert bench.room.credit_cents == 2000 + 100 - 50 + 12345
     assert bench.read(0x85) == "02030000012345"
     bench.poll_other_address()

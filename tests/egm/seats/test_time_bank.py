@@ -17,7 +17,7 @@ from egm.seats.answers import (
     apply_recorded_steps,
     iter_turn_notices,
 )
-from egm.seats.table import find_selected_game
+from egm.seats.table import find_selected_game_digest
 from egm.testing.service_menu import Menu, translate_words
 from meters import open_view
 from meters.entry import decode
@@ -82,7 +82,7 @@ def test_a_slow_player_uses_the_time_bank_until_it_is_empty(rooms, tmp_path):
 def test_the_next_player_at_the_position_has_a_full_bank(rooms):
     wait(rooms, SECONDS)
     wait(rooms, BANK_SECONDS)
-    digest = find_selected_game(rooms[0].machine)
+    digest = find_selected_game_digest(rooms[0].machine)
     assert room.table_of(rooms).time_bank_left_ns == {(1, digest): 0}
     answer(rooms, "fold")
     room.end(rooms)

@@ -342,7 +342,7 @@ def test_the_audit_names_a_void_of_a_game_whose_number_is_recorded(room, tmp_pat
     check_number_in_menu(room)
     void_game(
         room.machine,
-        refund=True,
+        is_refunded=True,
         ruling=Ruling.DEFECT,
         persons=["2", "5"],
         reason="a lie",

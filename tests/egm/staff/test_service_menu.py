@@ -249,7 +249,7 @@ def test_the_management_unlocks_a_locked_number(menu):
 
 @pytest.mark.requirement("J-16", "O-01")
 def test_a_wrong_pin_at_a_terminal_is_recorded_once_on_a_machine_with_several_positions(tmp_path):
-    with edit_wrong_pins(tmp_path, wait=True) as wrong_pins:
+    with edit_wrong_pins(tmp_path, must_wait=True) as wrong_pins:
         wrong_pins.append(WrongPin.create_now("3", "2026-01-01T00:00:00+00:00"))
     first = MachineRig(tmp_path, position=Position(1, 2))
     second = MachineRig(tmp_path, position=Position(2, 2), first_rig=first)

@@ -101,7 +101,7 @@ def test_a_void_game_is_excluded_from_the_return(tmp_path):
     play(rig, 2)
     rig.play()
     persons = {"ruling": "defect", "persons": ["2", "5"], "reason": "test", "place": ""}
-    void_game(rig.machine, refund=True, machine=rig.machine.identity.serial, **persons)
+    void_game(rig.machine, is_refunded=True, machine=rig.machine.identity.serial, **persons)
     rig.close()
     _, (line,) = query_returns(tmp_path)
     assert (line["games"], line["staked_cents"], line["coin_in_cents"]) == (2, 50, 75)

@@ -213,8 +213,8 @@ def test_wrong_pins_at_a_terminal_lock_the_number_and_are_recorded_in_the_journa
 
 def test_two_terminals_cannot_check_pins_at_the_same_time(people, tmp_path):
     with (
-        wrong_pins.edit_wrong_pins(tmp_path, wait=True),
+        wrong_pins.edit_wrong_pins(tmp_path, must_wait=True),
         pytest.raises(BlockingIOError),
-        wrong_pins.edit_wrong_pins(tmp_path, wait=False),
+        wrong_pins.edit_wrong_pins(tmp_path, must_wait=False),
     ):
         pass

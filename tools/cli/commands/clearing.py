@@ -396,7 +396,7 @@ def clear_(
             second_person=second_person,
             reason=reason,
             challenge=challenge,
-            roster=proof,
+            authentication_method=proof,
         )
         evidence = clear_memory(
             folder, decided, now=_read_clock, second_dir=second_folder, machine_id=machine_id

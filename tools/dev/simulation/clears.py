@@ -92,7 +92,7 @@ class MemoryClears:
                         second_person="1002",
                         reason="the memory is replaced",
                         challenge=found.inspection.challenge,
-                        roster="proved by PIN",
+                        authentication_method="proved by PIN",
                     )
                     clear_memory(folder, decided, now=world.now, storage=storage)
                     roster = Roster.load(world.folder.staff)

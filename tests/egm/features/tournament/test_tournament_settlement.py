@@ -198,8 +198,8 @@ def find_rules_shortfall(rules):
         terms.fee_cents,
         entries_min=1 if rules.interrupted == "refund" else terms.participants_min,
         participants_max=terms.participants_max,
-        per_participant=terms.per_participant,
-        one_ranked=rules.can_entries_lose_rank,
+        entries_per_participant=terms.per_participant,
+        can_only_one_be_ranked=rules.can_entries_lose_rank,
     )
 
 
