@@ -87,16 +87,16 @@ _PERMITTED_PAINT_PATTERN: Final = re.compile(
 _GRADIENT_POSITION_ATTRIBUTES: Final = ("x1", "x2", "y1", "y2", "cx", "cy", "r", "fx", "fy")
 
 
-def read_assets(data: Mapping[str, Any], definition: Path) -> dict[str, SourceFile]:
+def read_assets(definition_data: Mapping[str, Any], definition_path: Path) -> dict[str, SourceFile]:
     """Return the picture and sound files that a definition's ``[art]`` table names, by file name.
 
     Raises :class:`DefinitionError` with file, key and reason.
     """
-    file = str(definition)
+    file = str(definition_path)
     sources: dict[str, SourceFile] = {}
-    for key, name in _iter_named_files(data, file):
+    for key, name in _iter_named_files(definition_data, file):
         if name not in sources:
-            sources[name] = _read_asset(name, definition, key)
+            sources[name] = _read_asset(name, definition_path, key)
         find_error = _find_sound_error if key.startswith("art.sounds.") else _find_picture_error
         if reason := find_error(sources[name].data, Path(name).suffix):
             raise DefinitionError(file, key, f"{name}: {reason}")
@@ -110,28 +110,30 @@ def read_assets(data: Mapping[str, Any], definition: Path) -> dict[str, SourceFi
     return sources
 
 
-def add_asset_digests(data: Mapping[str, Any], assets: Mapping[str, SourceFile], file: str) -> dict[str, Any]:
+def add_asset_digests(
+    definition_data: Mapping[str, Any], assets: Mapping[str, SourceFile], file: str
+) -> dict[str, Any]:
     """Return the definition with the SHA-256 of its asset files added.
 
     Raises DefinitionError if the definition already states a different digest.
     """
     if not assets:
-        return dict(data)
+        return dict(definition_data)
     digests = {name: assets[name].digest for name in sorted(assets)}
-    stated_digests = data["art"].get("sha256", digests)
+    stated_digests = definition_data["art"].get("sha256", digests)
     for name, digest in digests.items():
         if not isinstance(stated_digests, Mapping) or stated_digests.get(name) != digest:
             raise DefinitionError(file, "art.sha256", f"{name} is another file: it has {digest}")
-    return {**data, "art": {**data["art"], "sha256": digests}}
+    return {**definition_data, "art": {**definition_data["art"], "sha256": digests}}
 
 
-def _iter_named_files(data: Mapping[str, Any], file: str) -> Iterator[tuple[str, str]]:
+def _iter_named_files(definition_data: Mapping[str, Any], file: str) -> Iterator[tuple[str, str]]:
     """Yield each key of a definition's ``[art]`` that names a file, with that name.
 
     Raises :class:`DefinitionError` if the name is not a plain file name. What is not a table is left out; the
     definition's data model refuses it.
     """
-    art = data.get("art", {})
+    art = definition_data.get("art", {})
     for kind in ("pictures", "sounds"):
         table = art.get(kind, {}) if isinstance(art, Mapping) else {}
         for key, name in table.items() if isinstance(table, Mapping) else ():
@@ -145,38 +147,42 @@ def _iter_named_files(data: Mapping[str, Any], file: str) -> Iterator[tuple[str,
             yield where, name
 
 
-def _read_asset(name: str, definition: Path, key: str) -> SourceFile:
-    """Return the file ``name`` next to the definition. Raises :class:`DefinitionError` for the definition's ``key``."""
-    path = definition.parent / name
+def _read_asset(file_name: str, definition_path: Path, definition_key: str) -> SourceFile:
+    """Return a file next to the definition. Raises :class:`DefinitionError` for the key ``definition_key``."""
+    path = definition_path.parent / file_name
     try:
-        if path.resolve().parent != definition.parent.resolve():
-            raise DefinitionError(str(definition), key, f"{name}: leads out of the game's folder")
+        if path.resolve().parent != definition_path.parent.resolve():
+            raise DefinitionError(
+                str(definition_path), definition_key, f"{file_name}: leads out of the game's folder"
+            )
         return SourceFile(path.resolve(), read_contents(path, max(PICTURE_BYTES_MAX, SOUND_BYTES_MAX)))
     except OSError as error:
-        raise DefinitionError(str(definition), key, f"{name}: {error.strerror}") from None
+        raise DefinitionError(
+            str(definition_path), definition_key, f"{file_name}: {error.strerror}"
+        ) from None
 
 
-def _find_picture_error(data: bytes, suffix: str) -> str:
+def _find_picture_error(file_bytes: bytes, suffix: str) -> str:
     """Return why these bytes are not an acceptable picture, or an empty string if they are."""
-    if len(data) > PICTURE_BYTES_MAX:
-        return f"a picture has at most {PICTURE_BYTES_MAX:,} bytes; it has {len(data):,}"
+    if len(file_bytes) > PICTURE_BYTES_MAX:
+        return f"a picture has at most {PICTURE_BYTES_MAX:,} bytes; it has {len(file_bytes):,}"
     if suffix == ".png":
-        return _find_png_error(data)
-    return _find_svg_error(data) if suffix == ".svg" else "a picture is an SVG or PNG file (.svg, .png)"
+        return _find_png_error(file_bytes)
+    return _find_svg_error(file_bytes) if suffix == ".svg" else "a picture is an SVG or PNG file (.svg, .png)"
 
 
-def _find_png_error(data: bytes) -> str:
+def _find_png_error(file_bytes: bytes) -> str:
     """Return why the screen refuses a PNG picture, or an empty string if it does not."""
-    if not data.startswith(_PNG_SIGNATURE) or len(data) < 33:
+    if not file_bytes.startswith(_PNG_SIGNATURE) or len(file_bytes) < 33:
         return "is not a PNG file"
-    wide, high = (int.from_bytes(data[at : at + 4]) for at in (16, 20))
+    wide, high = (int.from_bytes(file_bytes[at : at + 4]) for at in (16, 20))
     least, most = PICTURE_PIXELS_RANGE
     if not (least <= wide <= most and least <= high <= most):
         return f"is {wide} x {high} pixels; {least} to {most} each way are taken"
     return ""
 
 
-def _find_svg_error(data: bytes) -> str:
+def _find_svg_error(file_bytes: bytes) -> str:
     """Return why the screen refuses an SVG picture, or an empty string if it does not.
 
     An SVG may contain only shapes: no document type (so no entities), nothing that is loaded or executed, and
@@ -214,7 +220,7 @@ def _find_svg_error(data: bytes) -> str:
     reader.StartElementHandler = check_element
     reader.StartDoctypeDeclHandler = refuse_document_type
     try:
-        reader.Parse(data, True)
+        reader.Parse(file_bytes, True)
     except xml.parsers.expat.ExpatError as error:
         errors.append(f"is not a valid SVG file: {error}")
     errors.extend(_iter_amount_errors(count, numbers, shapes))
@@ -240,13 +246,13 @@ def _iter_style_errors(style: str) -> Iterator[str]:
             yield f"has the colour {paint[:40]}: write #rrggbb, and an opacity apart"
 
 
-def _iter_amount_errors(elements: int, numbers: int, shapes: int) -> Iterator[str]:
+def _iter_amount_errors(element_count: int, number_count: int, shape_count: int) -> Iterator[str]:
     """Yield the reasons why an SVG picture has too much, or nothing, to draw."""
-    if elements > SVG_ELEMENTS_MAX:
+    if element_count > SVG_ELEMENTS_MAX:
         yield f"has more than {SVG_ELEMENTS_MAX} elements"
-    if numbers > _SVG_NUMBERS_MAX:
+    if number_count > _SVG_NUMBERS_MAX:
         yield f"has paths of more than {_SVG_NUMBERS_MAX:,} numbers"
-    if not shapes:
+    if not shape_count:
         yield "contains no shape"
 
 
@@ -271,14 +277,14 @@ def _has_outside_links(attributes: Mapping[str, str]) -> bool:
     return not all(value.startswith("#") for value in links)
 
 
-def _find_sound_error(data: bytes, suffix: str) -> str:
+def _find_sound_error(file_bytes: bytes, suffix: str) -> str:
     """Return why these bytes are not an acceptable sound, or an empty string if they are."""
-    if len(data) > SOUND_BYTES_MAX:
-        return f"a sound has at most {SOUND_BYTES_MAX:,} bytes; it has {len(data):,}"
+    if len(file_bytes) > SOUND_BYTES_MAX:
+        return f"a sound has at most {SOUND_BYTES_MAX:,} bytes; it has {len(file_bytes):,}"
     if suffix != ".wav":
         return "a sound is a WAV file (.wav)"
     try:
-        with wave.open(io.BytesIO(data)) as file:
+        with wave.open(io.BytesIO(file_bytes)) as file:
             shape = (file.getnchannels(), file.getsampwidth(), file.getframerate())
             frames = len(file.readframes(SOUND_SAMPLES_PER_SECOND * (SOUND_SECONDS_MAX + 1))) // 2
     except (wave.Error, EOFError, ValueError, ArithmeticError) as error:
@@ -294,8 +300,8 @@ def _find_sound_error(data: bytes, suffix: str) -> str:
     return ""
 
 
-def read_samples(data: bytes) -> bytes:
+def read_samples(wave_file_bytes: bytes) -> bytes:
     """Return the audio samples in a WAV file that :func:`read_assets` has accepted."""
-    with wave.open(io.BytesIO(data)) as file:
+    with wave.open(io.BytesIO(wave_file_bytes)) as file:
         samples: bytes = file.readframes(SOUND_SAMPLES_PER_SECOND * SOUND_SECONDS_MAX)
         return samples

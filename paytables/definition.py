@@ -170,7 +170,7 @@ _PAYS_PLACEHOLDER: Final = "{pays}"
 class Definition(StrictTable):
     """The part of a game definition that every game family has; each family adds further tables.
 
-    ``{pays}`` in a language's help text is replaced by :meth:`format_pay_table_rows`, one paragraph per row,
+    ``{pays}`` in one language's help text is replaced by :meth:`format_pay_table_rows`, one paragraph per row,
     so that the rules state what the bets pay.
     """
 
@@ -215,16 +215,16 @@ def parse(source: SourceFile) -> dict[str, Any]:
         raise DefinitionError(str(source.path), "encoding", describe_toml_error(error)) from None
 
 
-def format_canonical_text(data: Mapping[str, Any]) -> str:
+def format_canonical_text(definition_data: Mapping[str, Any]) -> str:
     """Return a definition's data as canonical JSON, the text over which its digest is computed."""
     return json.dumps(
-        data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_format_iso_date
+        definition_data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_format_iso_date
     )
 
 
-def compute_digest(data: Mapping[str, Any]) -> str:
+def compute_digest(definition_data: Mapping[str, Any]) -> str:
     """Return the digest that identifies a definition: the SHA-256 of its canonical JSON, in hex."""
-    return hashlib.sha256(format_canonical_text(data).encode()).hexdigest()
+    return hashlib.sha256(format_canonical_text(definition_data).encode()).hexdigest()
 
 
 def _format_iso_date(value: object) -> str:
@@ -234,35 +234,38 @@ def _format_iso_date(value: object) -> str:
     raise TypeError(f"a definition cannot hold a {type(value).__name__}")
 
 
-def read_header_value(data: Mapping[str, Any], file: str, key: str) -> str:
+def read_header_value(definition_data: Mapping[str, Any], file: str, header_key: str) -> str:
     """Return one text of a definition's ``[game]`` table before the definition is checked.
 
     The family's name is read in this way, because it selects the model that checks the definition.
     """
-    table = data.get("game")
+    table = definition_data.get("game")
     if not isinstance(table, Mapping):
         raise DefinitionError(file, "game", "the [game] table is missing")
-    value = table.get(key)
+    value = table.get(header_key)
     if not isinstance(value, str):
-        raise DefinitionError(file, f"game.{key}", "is missing or is not a text")
+        raise DefinitionError(file, f"game.{header_key}", "is missing or is not a text")
     return value
 
 
-def parse_model(model: type[D], data: Mapping[str, Any], file: str) -> D:
+def parse_model(model: type[D], definition_data: Mapping[str, Any], file: str) -> D:
     """Return a definition's data as the family's model. Raises :class:`DefinitionError` for the first wrong key.
 
     If a value may be of several types, the errors of all of them are joined into one sentence.
     """
     try:
-        return model.model_validate(data)
+        return model.model_validate(definition_data)
     except ValidationError as error:
         reasons: dict[str, list[str]] = {}
         values: dict[str, object] = {}
         for problem in error.errors(include_url=False):
-            key = _format_key(problem["loc"], data, is_missing=problem["type"] == "missing") or "definition"
+            key = (
+                _format_key(problem["loc"], definition_data, is_missing=problem["type"] == "missing")
+                or "definition"
+            )
             reason = str(problem["ctx"]["error"]) if problem["type"] == "value_error" else problem["msg"]
             if problem["type"] == "extra_forbidden":
-                reason = _describe_unknown_key(model, data, problem["loc"], key)
+                reason = _describe_unknown_key(model, definition_data, problem["loc"], key)
             if reason not in reasons.setdefault(key, []):
                 reasons[key].append(reason)
                 values[key] = problem["input"]
@@ -275,12 +278,14 @@ def parse_model(model: type[D], data: Mapping[str, Any], file: str) -> D:
         raise DefinitionError(file, key, f"{reason_text}{others_text}") from None
 
 
-def _describe_unknown_key(model: type[BaseModel], data: Any, loc: tuple[int | str, ...], key: str) -> str:
+def _describe_unknown_key(
+    model: type[BaseModel], definition_data: Any, error_location: tuple[int | str, ...], unknown_key: str
+) -> str:
     """Return the error message for an unknown key of a definition, with the most similar permitted key."""
-    table = data
-    for part in key.split(".")[:-1]:
+    table = definition_data
+    for part in unknown_key.split(".")[:-1]:
         table = table[int(part)] if isinstance(table, list | tuple) else _get_by_key_text(table, part)
-    name = str(loc[-1])
+    name = str(error_location[-1])
     other_keys = {str(k) for k in table} - {name} if isinstance(table, Mapping) else set()
     tables = [frozenset(known) for known in _iter_tables(model)]
     fitting = [known for known in tables if other_keys <= known] or tables
@@ -288,9 +293,9 @@ def _describe_unknown_key(model: type[BaseModel], data: Any, loc: tuple[int | st
     return f"unknown key `{name}`" + (f"; did you mean `{near[0]}`?" if near else "")
 
 
-def _get_by_key_text(table: Any, part: str) -> Any:
-    """Return the value whose key in a parsed table equals ``part`` as text; an empty table if there is none."""
-    return next((value for key, value in table.items() if str(key) == part), {})
+def _get_by_key_text(table: Any, key_text: str) -> Any:
+    """Return the value whose key in a parsed table equals ``key_text`` as text; an empty table if there is none."""
+    return next((value for key, value in table.items() if str(key) == key_text), {})
 
 
 def _iter_tables(model: type[BaseModel]) -> Iterator[Mapping[str, Any]]:
@@ -301,14 +306,14 @@ def _iter_tables(model: type[BaseModel]) -> Iterator[Mapping[str, Any]]:
             yield table["properties"]
 
 
-def _format_key(loc: tuple[int | str, ...], data: Any, *, is_missing: bool) -> str:
+def _format_key(error_location: tuple[int | str, ...], definition_data: Any, *, is_missing: bool) -> str:
     """Return the path of a wrong key as the definition's author wrote it, without pydantic's internal parts."""
-    node = data
+    node = definition_data
     parts: list[str] = []
-    for n, part in enumerate(loc):
+    for n, part in enumerate(error_location):
         if isinstance(node, Mapping):
             inside = {str(key): value for key, value in node.items()}
-            if str(part) not in inside and not (is_missing and n == len(loc) - 1):
+            if str(part) not in inside and not (is_missing and n == len(error_location) - 1):
                 continue
             node = inside.get(str(part))
         elif isinstance(node, list | tuple) and isinstance(part, int) and part < len(node):
@@ -334,6 +339,6 @@ def list_shipped_games() -> tuple[str, ...]:
     return (*list_library_games(), *list_table_games())
 
 
-def read_source(name: str | Path) -> SourceFile:
+def read_source(id_or_path: str | Path) -> SourceFile:
     """Return the definition file of a library id or of a path, as read. Raises :class:`DefinitionError`."""
-    return read(name, LIBRARY_FOLDER)
+    return read(id_or_path, LIBRARY_FOLDER)

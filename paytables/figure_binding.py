@@ -28,25 +28,25 @@ _STAKE_LIMIT_KEYS: Final = frozenset({"limits", "stake"})
 _LANGUAGES: Final = frozenset({"en", "fr"})
 
 
-def remove_binding_digest(data: Mapping[str, object]) -> Mapping[str, object]:
+def remove_binding_digest(definition_data: Mapping[str, object]) -> Mapping[str, object]:
     """Return a definition with the digest removed from its table ``[proved]``, as the families' data models expect."""
-    proved = data.get(PROVED_KEY)
+    proved = definition_data.get(PROVED_KEY)
     if not isinstance(proved, Mapping) or DIGEST_KEY not in proved:
-        return data
-    return {**data, PROVED_KEY: {key: value for key, value in proved.items() if key != DIGEST_KEY}}
+        return definition_data
+    return {**definition_data, PROVED_KEY: {key: value for key, value in proved.items() if key != DIGEST_KEY}}
 
 
-def add_binding_digest(data: Mapping[str, object]) -> dict[str, object]:
+def add_binding_digest(definition_data: Mapping[str, object]) -> dict[str, object]:
     """Return the stored figures together with the digest that binds them to the rest of their definition."""
-    figures = remove_binding_digest(data)[PROVED_KEY]
+    figures = remove_binding_digest(definition_data)[PROVED_KEY]
     assert isinstance(figures, Mapping)
-    return {DIGEST_KEY: _compute_digest(data), **figures}
+    return {DIGEST_KEY: _compute_digest(definition_data), **figures}
 
 
-def check_binding_digest(data: Mapping[str, object], file: str) -> None:
+def check_binding_digest(definition_data: Mapping[str, object], file: str) -> None:
     """Raise :class:`DefinitionError` if the stored figures were changed or belong to other rules."""
-    proved = data.get(PROVED_KEY)
-    if isinstance(proved, Mapping) and proved and proved.get(DIGEST_KEY) != _compute_digest(data):
+    proved = definition_data.get(PROVED_KEY)
+    if isinstance(proved, Mapping) and proved and proved.get(DIGEST_KEY) != _compute_digest(definition_data):
         difference = "is of other rules or other figures" if DIGEST_KEY in proved else "is missing"
         reason = (
             f"{difference}: `python -m tools.dev prove {file}` computes [proved] again; "
@@ -55,26 +55,35 @@ def check_binding_digest(data: Mapping[str, object], file: str) -> None:
         raise DefinitionError(file, f"{PROVED_KEY}.{DIGEST_KEY}", reason)
 
 
-def _compute_digest(data: Mapping[str, object]) -> str:
+def _compute_digest(definition_data: Mapping[str, object]) -> str:
     """Return the SHA-256 over a definition's stored figures and the other parts that affect these figures."""
-    rules = {key: value for key, value in data.items() if key not in _KEYS_WITHOUT_INFLUENCE_ON_FIGURES}
-    family, figures = read_header_value(data, "", "family"), remove_binding_digest(data)[PROVED_KEY]
+    rules = {
+        key: value for key, value in definition_data.items() if key not in _KEYS_WITHOUT_INFLUENCE_ON_FIGURES
+    }
+    family, figures = (
+        read_header_value(definition_data, "", "family"),
+        remove_binding_digest(definition_data)[PROVED_KEY],
+    )
     bound_data = {"family": family, "rules": _remove_texts_and_limits(rules), PROVED_KEY: figures}
     return hashlib.sha256(format_canonical_text(bound_data).encode()).hexdigest()
 
 
-def _remove_texts_and_limits(value: object) -> object:
+def _remove_texts_and_limits(definition_part: object) -> object:
     """Return a part of a definition without texts and betting limits, because these do not affect the figures."""
-    if isinstance(value, Mapping):
+    if isinstance(definition_part, Mapping):
         deciding = {
             key: child
-            for key, child in value.items()
+            for key, child in definition_part.items()
             if key not in _STAKE_LIMIT_KEYS and not _is_multilingual_text(child)
         }
         return {key: _remove_texts_and_limits(child) for key, child in deciding.items()}
-    return [_remove_texts_and_limits(child) for child in value] if isinstance(value, list) else value
+    return (
+        [_remove_texts_and_limits(child) for child in definition_part]
+        if isinstance(definition_part, list)
+        else definition_part
+    )
 
 
-def _is_multilingual_text(value: object) -> bool:
+def _is_multilingual_text(definition_part: object) -> bool:
     """Return whether a value of a definition is a text in the machine's languages."""
-    return isinstance(value, Mapping) and value.keys() == _LANGUAGES
+    return isinstance(definition_part, Mapping) and definition_part.keys() == _LANGUAGES

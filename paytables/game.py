@@ -133,7 +133,7 @@ class GameRules(Protocol):
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
         """Return one seat's wager for a round that is played together with the wagers of the other seats."""
 
-    def with_table_state(self, table: object) -> "GameRules":
+    def with_table_state(self, table_state: object) -> "GameRules":
         """Return the rules for a stored table state (``Outcome.table``); None is a newly opened table.
 
         Raises ValueError for a state that no round of this game can leave.
@@ -200,9 +200,9 @@ class GameRules(Protocol):
         """Return the exact figures of any wager; the variance is None if it is beyond exact computation."""
 
 
-def _return_unchanged(data: Mapping[str, object], file: str) -> Mapping[str, object]:  # noqa: ARG001 (signature of a function that expands shorthand)
+def _return_unchanged(definition_data: Mapping[str, object], file: str) -> Mapping[str, object]:  # noqa: ARG001 (signature of a function that expands shorthand)
     """Return a definition's data unchanged (for a game family whose definitions have no shorthand)."""
-    return data
+    return definition_data
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,9 +298,9 @@ class Game:
         """Play one round of the game: a generator of steps that returns the outcome."""
         return self.rules.play(wager, draw)
 
-    def with_table_state(self, table: object) -> "Game":
+    def with_table_state(self, table_state: object) -> "Game":
         """Return the game for a stored table state. Raises ValueError for a state that no round can leave."""
-        rules = self.rules.with_table_state(table)
+        rules = self.rules.with_table_state(table_state)
         return self if rules is self.rules else replace(self, rules=rules)
 
     def find_highest_win_after_double_up(self, win_credits: int) -> int:
@@ -327,20 +327,20 @@ class Game:
         return self.rules.build_presentation()
 
 
-def find_family(name: str, file: str = "") -> GameFamily[Any]:
+def find_family(family_name: str, file: str = "") -> GameFamily[Any]:
     """Return the game family of that name. Raises :class:`DefinitionError` if it does not exist."""
-    if name not in FAMILY_MODULE_BY_NAME:
+    if family_name not in FAMILY_MODULE_BY_NAME:
         raise DefinitionError(
             file,
             "game.family",
-            f"there is no family {name!r}; {format_known_names(name, sorted(FAMILY_MODULE_BY_NAME))}",
+            f"there is no family {family_name!r}; {format_known_names(family_name, sorted(FAMILY_MODULE_BY_NAME))}",
         )
-    family: GameFamily[Any] = importlib.import_module(FAMILY_MODULE_BY_NAME[name]).FAMILY
+    family: GameFamily[Any] = importlib.import_module(FAMILY_MODULE_BY_NAME[family_name]).FAMILY
     return family
 
 
 def build_game(
-    data: Mapping[str, Any],
+    definition_data: Mapping[str, Any],
     file: str,
     source: SourceFile | None = None,
     assets: Mapping[str, SourceFile] = MappingProxyType({}),
@@ -349,9 +349,9 @@ def build_game(
 
     ``file`` is named in errors; ``source`` is the file that was parsed.
     """
-    kind = find_family(definition.read_header_value(data, file, "family"), file)
+    kind = find_family(definition.read_header_value(definition_data, file, "family"), file)
     checked = definition.parse_model(
-        kind.definition_class, kind.prepare_data(remove_binding_digest(data), file), file
+        kind.definition_class, kind.prepare_data(remove_binding_digest(definition_data), file), file
     )
     symbols = [symbol.id for symbol in getattr(checked, "symbol", ())]
     for name in checked.art.pictures:
@@ -366,9 +366,9 @@ def build_game(
         _check_fixed_sums(checked, checked.game.denominations_cents, file)
     return Game(
         header=checked.game,
-        digest=definition.compute_digest(data),
+        digest=definition.compute_digest(definition_data),
         rules=rules,
-        text=definition.format_canonical_text(data),
+        text=definition.format_canonical_text(definition_data),
         source=source,
         art=checked.art,
         assets=assets,
@@ -381,7 +381,10 @@ def _check_fixed_sums(part: object, denominations_cents: Sequence[int], file: st
     The check goes through every part of the definition.
     """
     if isinstance(part, BetLimits):
-        worth_cents, stakes = part.worth_cents, range(part.least, part.most + 1, part.step)
+        worth_cents, stakes = (
+            part.worth_cents,
+            range(part.least, part.most + 1, part.step),
+        )
         if worth_cents and not any(
             worth_cents % cents == 0 and worth_cents // cents in stakes for cents in denominations_cents
         ):
@@ -410,12 +413,12 @@ def game_from_text(text: str, file: str) -> Game:
     return build_game(data, file)
 
 
-def load_game(name: str | Path) -> Game:
+def load_game(id_or_path: str | Path) -> Game:
     """Load a game by library id or path (:mod:`paytables.source`). Raises :class:`DefinitionError`.
 
     Stored figures must match the rules of the definition (:mod:`paytables.figure_binding`).
     """
-    source = definition.read_source(name)
+    source = definition.read_source(id_or_path)
     return _build_from_source(source, _read_game_assets(source) if _has_named_files(source) else ())
 
 

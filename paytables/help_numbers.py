@@ -21,9 +21,9 @@ def list_written_numbers(text: str) -> list[str]:
     return _WRITTEN_NUMBER_PATTERN.findall(text)
 
 
-def parse_written_number(figure: str) -> tuple[set[int], set[int]]:
+def parse_written_number(number_text: str) -> tuple[set[int], set[int]]:
     """Return the possible values of a written number, in two readings: ``"2 500"`` is {2500}, or {2, 500}."""
-    parts = _PLAIN_NUMBER_PATTERN.findall(figure)
+    parts = _PLAIN_NUMBER_PATTERN.findall(number_text)
     return {int("".join(parts))}, {*map(int, parts)}
 
 
@@ -55,24 +55,24 @@ def find_numbers_in_definition(text: str) -> set[int]:
     return _find_numbers(data)
 
 
-def _find_numbers(data: object) -> set[int]:
+def _find_numbers(definition_part: object) -> set[int]:
     """Return every number that data of a definition contain or imply: values, lengths, counts of equal items."""
-    if isinstance(data, bool) or data is None:
+    if isinstance(definition_part, bool) or definition_part is None:
         return set()
-    if isinstance(data, int):
-        return {data}
-    if isinstance(data, str):
-        words = data.split()
+    if isinstance(definition_part, int):
+        return {definition_part}
+    if isinstance(definition_part, str):
+        words = definition_part.split()
         return {
-            *find_mentioned_numbers(data),
-            *map(int, _PLAIN_NUMBER_PATTERN.findall(data)),
+            *find_mentioned_numbers(definition_part),
+            *map(int, _PLAIN_NUMBER_PATTERN.findall(definition_part)),
             len(words),
             *Counter(words).values(),
         }
-    if isinstance(data, dict):
-        inside = [_find_numbers(part) for pair in data.items() for part in pair]
-        return {len(data)}.union(*inside)
-    if isinstance(data, list):
-        alike = Counter(map(str, data)).values()
-        return {len(data), *alike}.union(*map(_find_numbers, data))
-    raise TypeError(f"{data!r} is not of a definition")
+    if isinstance(definition_part, dict):
+        inside = [_find_numbers(part) for pair in definition_part.items() for part in pair]
+        return {len(definition_part)}.union(*inside)
+    if isinstance(definition_part, list):
+        alike = Counter(map(str, definition_part)).values()
+        return {len(definition_part), *alike}.union(*map(_find_numbers, definition_part))
+    raise TypeError(f"{definition_part!r} is not of a definition")

@@ -546,15 +546,17 @@ def check_forms(layout: TableLayout, file: str) -> None:
             raise DefinitionError(file, f"form.{n}", str(error)) from None
 
 
-def check_credit_multiples(key: str, limits: BetLimits, odds: Iterable[Odds], file: str) -> None:
+def check_credit_multiples(definition_key: str, limits: BetLimits, odds: Iterable[Odds], file: str) -> None:
     """Raise :class:`DefinitionError` if odds pay a fraction of a credit on a bet within the limits."""
     multiple = lcm(*(odds_.net.denominator for odds_ in odds))
     if limits.step % multiple:
         reason = f"{limits.step} does not pay whole credits: it must be a multiple of {multiple}"
-        raise DefinitionError(file, f"{key}.step", reason)
+        raise DefinitionError(file, f"{definition_key}.step", reason)
 
 
-def find_stated_stakes(name: str, limits: BetLimits, commission: Callable[[int], int]) -> dict[str, int]:
+def find_stated_stakes(
+    minimum_stake_name: str, limits: BetLimits, commission: Callable[[int], int]
+) -> dict[str, int]:
     """Return the stakes for which a bet's figures are stated, in credits by name.
 
     They are the minimum and, if the commission on another stake is a larger share of it, the stake with the largest
@@ -563,24 +565,24 @@ def find_stated_stakes(name: str, limits: BetLimits, commission: Callable[[int],
     stakes = range(limits.least, limits.most + 1, limits.step)
     worst = max(stakes, key=lambda stake: Fraction(commission(stake), stake))
     equal = commission(worst) * limits.least == commission(limits.least) * worst
-    return {name: limits.least} | ({} if equal else {f"{name} of {worst}": worst})
+    return {minimum_stake_name: limits.least} | ({} if equal else {f"{minimum_stake_name} of {worst}": worst})
 
 
 def settle_bet(
-    bet: Bet, odds: Odds | None, name: str = "", rounding: Literal["down"] | None = None
+    bet: Bet, odds: Odds | None, settlement_name: str = "", rounding: Literal["down"] | None = None
 ) -> Settlement:
     """Return the settlement of a bet that wins at ``odds``, or loses if ``odds`` is None.
 
-    ``name`` replaces the default name of the result.
+    ``settlement_name`` replaces the default name of the result.
     """
     credits_ = 0 if odds is None else odds.compute_total_return(bet.credits, rounding)
-    result = name or ("lost" if odds is None else "won")
+    result = settlement_name or ("lost" if odds is None else "won")
     return Settlement(result, credits_, spot=bet.spot, staked_credits=bet.credits, seat=bet.seat)
 
 
-def settle_push(bet: Bet, name: str = "push") -> Settlement:
+def settle_push(bet: Bet, settlement_name: str = "push") -> Settlement:
     """Return the settlement of a bet that is returned in full."""
-    return Settlement(name, bet.credits, spot=bet.spot, staked_credits=bet.credits, seat=bet.seat)
+    return Settlement(settlement_name, bet.credits, spot=bet.spot, staked_credits=bet.credits, seat=bet.seat)
 
 
 def bets_to_json(bets: Iterable[Bet]) -> list[dict[str, object]]:
@@ -640,7 +642,7 @@ def compute_mean_return(wager: Wager, cases: Iterable[WeightedResult]) -> Fracti
 
 
 def analyse_cases(
-    name: str, wager: Wager, cases: Iterable[WeightedResult], depth: AnalysisDepth = AnalysisDepth.FULL
+    bet_name: str, wager: Wager, cases: Iterable[WeightedResult], depth: AnalysisDepth = AnalysisDepth.FULL
 ) -> BetAnalysis:
     """Return the exact figures of one seat's wager from every possible result.
 
@@ -669,7 +671,7 @@ def analyse_cases(
     distribution, cost = build_distribution(wins), wager.credits
     is_counted = all(isinstance(case.weight, int) for case in cases)
     figures = BetAnalysis(
-        bet=name,
+        bet=bet_name,
         cost_credits=cost,
         options=wager.options,
         rtp=distribution.compute_moment(1) / cost,

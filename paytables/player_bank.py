@@ -53,9 +53,9 @@ class PlayerBank(StrictTable):
             **self.limits.build_spot_fields(),
         )
 
-    def format_row(self, code: str) -> str:
-        """Return what a player who is the bank is paid, as a line of the help text in the language ``code``."""
-        return f"{getattr(self.name, code)} - {_BANK_TERMS_TEXTS[code]}"
+    def format_row(self, language: str) -> str:
+        """Return what a player who is the bank is paid, as a line of the help text in one language."""
+        return f"{getattr(self.name, language)} - {_BANK_TERMS_TEXTS[language]}"
 
     def check_table(self, seats: int, stake: BetLimits, denominations: int) -> None:
         """Raise ValueError if a player cannot be the bank at this table.
@@ -187,17 +187,17 @@ class PlayerBankRules(SeatedRules):
         """Return the table-state key that all players share: the turn to be the bank."""
         return frozenset() if self.player_bank is None else frozenset({BANK_SPOT})
 
-    def with_table_state(self, table: object) -> Self:
+    def with_table_state(self, table_state: object) -> Self:
         """Return the rules with the bank's turn of a stored table state.
 
         Raises ValueError for a state that no round can leave.
         """
-        if table is None:
+        if table_state is None:
             turn = FIRST_BANK_TURN
-        elif self.player_bank is None or not isinstance(table, dict) or set(table) != {BANK_SPOT}:
-            raise ValueError(f"{table!r} is not a table state that a round of this game can leave")
+        elif self.player_bank is None or not isinstance(table_state, dict) or set(table_state) != {BANK_SPOT}:
+            raise ValueError(f"{table_state!r} is not a table state that a round of this game can leave")
         else:
-            turn = BankTurn.from_json(table[BANK_SPOT], self.table_layout.table.seats)
+            turn = BankTurn.from_json(table_state[BANK_SPOT], self.table_layout.table.seats)
         if turn == self.turn:
             return self
         rules_after = self.with_table_fields(turn=turn)

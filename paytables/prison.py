@@ -73,12 +73,12 @@ def settle_or_imprison(
     bets: Iterable[ImprisonedBet],
     decide: Callable[[ImprisonedBet], BetResult],
     displayed_result: Mapping[str, object],
-    kind: str,
+    decision_kind: str,
 ) -> Generator[Settlement | Decision, Choice | None, list[ImprisonedBet]]:
     """Settle every bet of a round, and return the bets that stay on the table.
 
-    If ``decide`` returns both a settlement and a held bet, the player chooses to take a part back or to leave
-    the stake in prison. ``displayed_result`` is the table as the screen shows it with that decision; ``kind`` is the
+    If ``decide`` returns both a settlement and a held bet, the player chooses to take a part back or to leave the stake
+    in prison. ``displayed_result`` is the table as the screen shows it with that decision; ``decision_kind`` is the
     kind of the decision.
     """
     staying: list[ImprisonedBet] = []
@@ -92,7 +92,7 @@ def settle_or_imprison(
                 "advice": HALF_ANSWER,
             }
             answer = yield Decision(
-                kind, (HALF_ANSWER, PRISON_ANSWER), {**displayed_result, **prompt}, seat=bet.seat
+                decision_kind, (HALF_ANSWER, PRISON_ANSWER), {**displayed_result, **prompt}, seat=bet.seat
             )
             takes_half = answer is None or answer.value == HALF_ANSWER
             settlement, held_bet = (settlement, None) if takes_half else (None, held_bet)
@@ -139,15 +139,15 @@ def imprisoned_bets_from_json(
     return tuple(held_bets)
 
 
-def with_prison_choice(figures: BetAnalysis, strategy: str, worst: Fraction, note: str) -> BetAnalysis:
+def with_prison_choice(figures: BetAnalysis, strategy: str, worst_rtp: Fraction, note: str) -> BetAnalysis:
     """Return a bet's figures for a player who always takes a part back and never leaves the stake in prison.
 
-    ``worst`` is the return for a player who always leaves the stake in prison.
+    ``worst_rtp`` is the return for a player who always leaves the stake in prison.
     """
     return replace(
         figures,
         strategy=strategy,
-        worst_rtp=worst,
+        worst_rtp=worst_rtp,
         simplest_strategy=strategy,
         simplest_rtp=figures.rtp,
         notes=(*figures.notes, note),

@@ -23,12 +23,14 @@ from paytables.wording import format_count, format_known_names
 _PERCENT_PATTERN: Final = re.compile(r"(100|[1-9]\d?)%", re.ASCII)
 
 
-def _parse_pay(value: object) -> object:
+def _parse_pay(pay_text: object) -> object:
     """Return a row's pay in a definition: odds, or a share of the level if it is written in percent."""
-    if not isinstance(value, str):
-        return value
-    match = _PERCENT_PATTERN.fullmatch(value)
-    return Odds.parse(value) if match is None else Odds(value, Fraction(-1), Fraction(int(match[1]), 100))
+    if not isinstance(pay_text, str):
+        return pay_text
+    match = _PERCENT_PATTERN.fullmatch(pay_text)
+    return (
+        Odds.parse(pay_text) if match is None else Odds(pay_text, Fraction(-1), Fraction(int(match[1]), 100))
+    )
 
 
 #: Odds, or a percentage of the bet's progressive level.
@@ -65,8 +67,8 @@ class SideBet:
     hit_rates: Mapping[Fraction, Fraction]
     """Mean hits per stake, by share of the level; hits of the whole level have share 1."""
 
-    def build_level_participation(self, bets: int = 1) -> LevelParticipation:
-        """Return what a wager with ``bets`` of these side bets adds to the progressive level, and the odds of a hit."""
+    def build_level_participation(self, bet_count: int = 1) -> LevelParticipation:
+        """Return what a wager with several of these side bets adds to the progressive level, and the odds of a hit."""
         return LevelParticipation(
             level=self.level.id,
             names=self.level.name.model_dump(),
@@ -75,24 +77,28 @@ class SideBet:
             increment=Fraction(self.level.increment),
             reset_credits=self.level.reset_credits,
             spots=self.spots,
-            contributing_credits=self.stake * bets,
+            contributing_credits=self.stake * bet_count,
             partial_hit_rates={share: rate for share, rate in self.hit_rates.items() if share < 1},
         )
 
-    def compute_progressive_share(self, other_win_credits: Fraction, bets: int = 1) -> ProgressiveFigures:
-        """Return the figures of the progressive level for a wager with ``bets`` of these side bets.
+    def compute_progressive_share(
+        self, other_win_credits: Fraction, bet_count: int = 1
+    ) -> ProgressiveFigures:
+        """Return the figures of the progressive level for a wager with ``bet_count`` of these side bets.
 
         ``other_win_credits`` is what one of them wins on average in addition to the level.
         """
         mean = sum((share * rate for share, rate in self.hit_rates.items()), Fraction(0))
         return ProgressiveFigures(
             level=self.level.id,
-            rate=bets * self.hit_rates[Fraction(1)],
+            rate=bet_count * self.hit_rates[Fraction(1)],
             reset_credits=self.level.reset_credits,
             rtp_at_reset=mean * self.level.reset_credits / self.stake,
             increment=Fraction(self.level.increment),
             break_even_credits=(self.stake - other_win_credits) / mean,
-            partial_hit_rates={share: bets * rate for share, rate in self.hit_rates.items() if share < 1},
+            partial_hit_rates={
+                share: bet_count * rate for share, rate in self.hit_rates.items() if share < 1
+            },
         )
 
 

@@ -138,38 +138,38 @@ class SourceFile:
         return hashlib.sha256(self.data).hexdigest()
 
 
-def is_path(name: str | Path) -> bool:
+def is_path(id_or_path: str | Path) -> bool:
     """Return whether a name in a definition or cabinet file is a path and not an id."""
-    return isinstance(name, Path) or (name.endswith(_DEFINITION_SUFFIX) and "/" in name)
+    return isinstance(id_or_path, Path) or (id_or_path.endswith(_DEFINITION_SUFFIX) and "/" in id_or_path)
 
 
-def _is_file(name: str) -> bool:
+def _is_file(path_text: str) -> bool:
     """Return whether the name is that of an existing file."""
     try:
-        return Path(name).is_file()
+        return Path(path_text).is_file()
     except OSError:  # longer than any file name
         return False
 
 
-def locate_definition(name: str | Path, library: Path) -> Path:
-    """Return the path of the file that an id of ``library`` or a path names, with links resolved.
+def locate_definition(id_or_path: str | Path, library_folder: Path) -> Path:
+    """Return the path of the file that an id of ``library_folder`` or a path names, with links resolved.
 
     The file of a path need not exist. Raises :class:`DefinitionError` for a name that is neither.
     """
-    if is_path(name):
-        path = Path(name)
+    if is_path(id_or_path):
+        path = Path(id_or_path)
         if path.suffix != _DEFINITION_SUFFIX:
             raise DefinitionError(
-                str(name), "", f"the name of a definition file must end in {_DEFINITION_SUFFIX}"
+                str(id_or_path), "", f"the name of a definition file must end in {_DEFINITION_SUFFIX}"
             )
         return path.resolve()
-    written_name = str(name)
+    written_name = str(id_or_path)
     if written_name.endswith(_DEFINITION_SUFFIX):
         raise DefinitionError(written_name, "", f"a file is named by a path: write ./{written_name}")
     if _IDENTIFIER_REGEX.fullmatch(written_name):
         for path in (
-            library / f"{written_name}{_DEFINITION_SUFFIX}",
-            *library.glob(f"*/{written_name}{_DEFINITION_SUFFIX}"),
+            library_folder / f"{written_name}{_DEFINITION_SUFFIX}",
+            *library_folder.glob(f"*/{written_name}{_DEFINITION_SUFFIX}"),
         ):
             if path.is_file():
                 return path.resolve()
@@ -179,15 +179,15 @@ def locate_definition(name: str | Path, library: Path) -> Path:
         )
     if not written_name:
         raise DefinitionError("''", "", "the name of a game is empty")
-    known_names = sorted(path.stem for path in library.rglob(f"*{_DEFINITION_SUFFIX}"))
+    known_names = sorted(path.stem for path in library_folder.rglob(f"*{_DEFINITION_SUFFIX}"))
     raise UnknownNameError(
         written_name, "", f"not in the library; {format_known_names(written_name, known_names)}"
     )
 
 
-def read(name: str | Path, library: Path) -> SourceFile:
+def read(id_or_path: str | Path, library_folder: Path) -> SourceFile:
     """Return a definition file by id or path, read once. Raises :class:`DefinitionError`."""
-    path = locate_definition(name, library)
+    path = locate_definition(id_or_path, library_folder)
     try:
         return SourceFile(path, read_contents(path))
     except OSError as error:

@@ -92,10 +92,12 @@ class TablelessRules:
         """Return the wager unchanged: other seats' bets have no effect on a round without decisions."""
         return wager
 
-    def with_table_state(self, table: object) -> Self:
+    def with_table_state(self, table_state: object) -> Self:
         """Return these rules unchanged: the game has no table state. Raises ValueError if a state is given."""
-        if table is not None:
-            raise ValueError(f"this game has no table state between rounds, but one is given: {table!r}")
+        if table_state is not None:
+            raise ValueError(
+                f"this game has no table state between rounds, but one is given: {table_state!r}"
+            )
         return self
 
     def list_standing_bets(self) -> tuple[Bet, ...]:

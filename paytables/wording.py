@@ -40,23 +40,23 @@ def format_percent(share: Fraction, digits: int = 2) -> str:
     return f"{'-' if units < 0 else ''}{integer}.{part:0{digits}d}"
 
 
-def format_count(count: int, noun: str, many: str = "") -> str:
-    """Return a count with its noun in English: ``1 credit``, ``2,000 credits``; ``many`` is an irregular plural.
+def format_count(count: int, singular: str, plural: str = "") -> str:
+    """Return a count with its noun in English: ``1 credit``, ``2,000 credits``; ``plural`` is an irregular plural.
 
     The screen has its own function for other languages (:meth:`egm.screen.text.Texts.format_count`).
     """
-    return f"{count:,} {noun if count == 1 else many or noun + 's'}"
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
-def find_nearest_words(word: str, known_names: Iterable[str], max_words: int = 3) -> tuple[str, ...]:
+def find_nearest_words(word: str, known_names: Iterable[str], words_max: int = 3) -> tuple[str, ...]:
     """Return those of ``known_names`` that a misspelled ``word`` probably means, best first.
 
     These words are similar to it or contain it.
     """
     known_names = [*known_names]
-    found = difflib.get_close_matches(word.lower(), known_names, max_words)
+    found = difflib.get_close_matches(word.lower(), known_names, words_max)
     return tuple(
-        found or [name for name in known_names if len(word) > 1 and word.lower() in name][:max_words]
+        found or [name for name in known_names if len(word) > 1 and word.lower() in name][:words_max]
     )
 
 

@@ -126,28 +126,28 @@ class BaccaratDefinition(BankDefinition):
         }
 
 
-def _format_pay_line(bet: BaccaratBet, code: str) -> str:
+def _format_pay_line(bet: BaccaratBet, language: str) -> str:
     """Return the name of a bet and what it pays, as text in one language."""
-    return f"{getattr(bet.name, code)} - {_format_pays(bet, code)}"
+    return f"{getattr(bet.name, language)} - {_format_pays(bet, language)}"
 
 
-def _format_pays(bet: BaccaratBet, code: str) -> str:
+def _format_pays(bet: BaccaratBet, language: str) -> str:
     """Return the odds of a baccarat bet as text in one language, with the bet's other terms, if any."""
     if bet.margins:
-        by_text = {"en": "natural {0}; by {1}", "fr": "naturel {0}; par {1}"}[code]
+        by_text = {"en": "natural {0}; by {1}", "fr": "naturel {0}; par {1}"}[language]
         if bet.three_cards_only:
             by_text = {
                 "en": "natural {0}; with three cards, by {1}",
                 "fr": "naturel {0}; avec trois cartes, par {1}",
-            }[code]
+            }[language]
         margins = ", ".join(f"{n}: {odds.text}" for n, odds in sorted(bet.margins.items(), reverse=True))
         return by_text.format(bet.pays.text, margins)
     if bet.on == "pairs":
-        return {"en": "half on each, {0}", "fr": "moitié sur chacune, {0}"}[code].format(bet.pays.text)
-    six_text = {"en": "{0}, with six {1}", "fr": "{0}, avec six {1}"}[code]
+        return {"en": "half on each, {0}", "fr": "moitié sur chacune, {0}"}[language].format(bet.pays.text)
+    six_text = {"en": "{0}, with six {1}", "fr": "{0}, avec six {1}"}[language]
     pays = bet.pays.text if bet.pays_six is None else six_text.format(bet.pays.text, bet.pays_six.text)
     if bet.commission is not None:
-        pays += f", {bet.commission.describe()[code]}"
+        pays += f", {bet.commission.describe()[language]}"
     return pays
 
 
@@ -373,9 +373,9 @@ def _iter_result_ways(
             yield (points, card_counts, both), orders
 
 
-def _unpack_counts(packed: int, number: int) -> list[int]:
-    """Return the ``number`` counts that are packed into one integer."""
-    return [packed >> _PACKED_COUNT_BITS * n & (1 << _PACKED_COUNT_BITS) - 1 for n in range(number)]
+def _unpack_counts(packed: int, count: int) -> list[int]:
+    """Return the ``count`` counts that are packed into one integer."""
+    return [packed >> _PACKED_COUNT_BITS * n & (1 << _PACKED_COUNT_BITS) - 1 for n in range(count)]
 
 
 def _count_third_card_orders(

@@ -105,10 +105,10 @@ class BankerRules(StrictTable):
         """
         return _should_banker_draw(self.draw_table[points], self.against, third_cards)
 
-    def format_drawing_rules(self, code: str) -> list[str]:
+    def format_drawing_rules(self, language: str) -> list[str]:
         """Return the help text's lines on when the banker draws a third card, in one language."""
         lines: list[str] = []
-        texts = _BANKER_TEXTS[code]
+        texts = _BANKER_TEXTS[language]
         for cards in dict.fromkeys(self.draw_table):
             points = [n for n in range(10) if self.draw_table[n] == cards]
             key = "always" if set(cards) == set(_THIRD_CARD_SIGNS) else "some" if cards else "never"
@@ -329,22 +329,22 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         return Outcome(display=display, table=build_table_after_round(rules, shoe, self.table))
 
     def _decide_draw(
-        self, felt: SeatHandsView, name: str, bets: Sequence[Bet]
+        self, felt: SeatHandsView, tableau: str, bets: Sequence[Bet]
     ) -> Generator[Decision | Cue, Choice | None, bool]:
         """Return whether a tableau draws a third card; at five points, ask the seat that holds the tableau's hand.
 
         A hand of eight or nine points is turned face up first. A hand that no seat holds draws at five.
         """
-        points, holder = felt.count_points(name), felt.holders[name]
+        points, holder = felt.count_points(tableau), felt.holders[tableau]
         if points >= NATURAL_POINTS_MIN:
-            yield from felt.turn_face_up(name)
+            yield from felt.turn_face_up(tableau)
         if points != _FREE_CHOICE_POINTS or holder is None:
             return points <= _FREE_CHOICE_POINTS
-        prompt = felt.to_json() | {"hand": name}
+        prompt = felt.to_json() | {"hand": tableau}
         if can_see_seat_cards(holder, felt.viewer):
             stakes = {bet.spot: bet.credits for bet in bets if bet.seat == holder}
             held_tableaux = [each for each in TABLEAU_IDS if felt.holders[each] == holder]
-            prompt["advice"] = self.find_best_draw_choices(stakes, held_tableaux)[TABLEAU_IDS.index(name)]
+            prompt["advice"] = self.find_best_draw_choices(stakes, held_tableaux)[TABLEAU_IDS.index(tableau)]
         decision = Decision("banque", (DRAW_ANSWER, STAND_ANSWER), prompt, seat=holder)
         return bool(decision.get_chosen_option((yield decision)) == DRAW_ANSWER)
 
@@ -404,12 +404,12 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         returns = self._compute_returns_by_draw_choices(stakes, held)
         return max(returns, key=lambda answers: returns[answers])
 
-    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
+    def analyse_stakes(self, bet_name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
         """Return a bet's figures for three ways to decide at five points: the best, the worst, and always to draw.
 
         A tableau without a stake draws at five, and so does one whose holder is absent or does not answer.
         """
-        figures = super().analyse_stakes(name, stakes, depth)
+        figures = super().analyse_stakes(bet_name, stakes, depth)
         returns = self._compute_returns_by_draw_choices(stakes, self._list_staked_tableaux(stakes))
         best = max(returns, key=lambda answers: returns[answers])
         strategy = best[0] if len(set(best)) == 1 else f"{best[0]} on tableau 1 and {best[1]} on tableau 2"
@@ -516,11 +516,11 @@ def _count_first_card_orders(counts: Sequence[int], code: int) -> _OrderSums:
     return ways, ways * row, ways * row * tens, ways * row * tens * hundreds
 
 
-def _unpack_counts(packed: int, number: int) -> list[int]:
-    """Return the ``number`` counts that are packed into one integer."""
+def _unpack_counts(packed: int, count: int) -> list[int]:
+    """Return the ``count`` counts that are packed into one integer."""
     size = _PACKED_COUNT_BITS // 8
-    data = packed.to_bytes(number * size, "little")
-    return [int.from_bytes(data[n : n + size], "little") for n in range(0, number * size, size)]
+    data = packed.to_bytes(count * size, "little")
+    return [int.from_bytes(data[n : n + size], "little") for n in range(0, count * size, size)]
 
 
 def _count_results(

@@ -223,22 +223,22 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         """Return the table-state keys that all players share: the shoe, and the turn to hold the bank."""
         return frozenset({"shoe", BANK_SPOT})
 
-    def with_table_state(self, table: object) -> Self:
+    def with_table_state(self, table_state: object) -> Self:
         """Return the rules with the shoe and the bank's turn from a stored table state.
 
         Raises ValueError for a state that no round can leave.
         """
-        if table is None:
+        if table_state is None:
             return replace(self, table=None, turn=BankHoldingTurn())
-        if not isinstance(table, dict) or not table or set(table) - {"shoe", BANK_SPOT}:
-            raise ValueError(f"{table!r} is not a table state that a round of this game can leave")
-        shoe = {"shoe": table["shoe"]} if "shoe" in table else None
+        if not isinstance(table_state, dict) or not table_state or set(table_state) - {"shoe", BANK_SPOT}:
+            raise ValueError(f"{table_state!r} is not a table state that a round of this game can leave")
+        shoe = {"shoe": table_state["shoe"]} if "shoe" in table_state else None
         if shoe is not None:
             read_shoe(self.definition.shoe, shoe)
         seats, most = self.definition.table.seats, self.definition.bank.limits.most
         turn = (
-            BankHoldingTurn.from_json(table[BANK_SPOT], seats, most)
-            if BANK_SPOT in table
+            BankHoldingTurn.from_json(table_state[BANK_SPOT], seats, most)
+            if BANK_SPOT in table_state
             else BankHoldingTurn()
         )
         return replace(self, table=shoe, turn=turn)
@@ -306,10 +306,10 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
             banker, covered_credits, largest.seat if caller is None else caller, caller, played_bets, returned
         )
 
-    def _list_seats_from(self, first: int) -> list[int]:
-        """Return every seat of the table in turn, starting with ``first``."""
+    def _list_seats_from(self, first_seat: int) -> list[int]:
+        """Return every seat of the table in turn, starting with ``first_seat``."""
         seats = self.definition.table.seats
-        return [(first + n) % seats for n in range(seats)]
+        return [(first_seat + n) % seats for n in range(seats)]
 
     def _find_bank(self, credits_by_spot: Mapping[tuple[int, str], int]) -> tuple[int, int]:
         """Return the seat that holds the bank, and the bank in credits.
@@ -333,17 +333,21 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         raise RefusedRoundError("no_bank", "bets: no seat holds the bank")
 
     def _find_banco_caller(
-        self, credits_by_spot: Mapping[tuple[int, str], int], banker: int, bank: int, order: Sequence[int]
+        self,
+        credits_by_spot: Mapping[tuple[int, str], int],
+        banker: int,
+        bank_credits: int,
+        seat_order: Sequence[int],
     ) -> int | None:
         """Return the seat that covers the bank alone (*banco*), or None if no seat offers at least half the bank.
 
         The seat whose *banco* lost the last round to the same bank has priority; then the seats come in turn
-        (``order``).
+        (``seat_order``).
         """
         follows = self.turn.banco_priority_seat if banker == self.turn.seat else None
-        in_turn = sorted(order, key=lambda seat: seat != follows)
+        in_turn = sorted(seat_order, key=lambda seat: seat != follows)
         return next(
-            (seat for seat in in_turn if 2 * credits_by_spot.get((seat, BANCO_SPOT), 0) >= bank), None
+            (seat for seat in in_turn if 2 * credits_by_spot.get((seat, BANCO_SPOT), 0) >= bank_credits), None
         )
 
     # ------------------------------------------------------------------ a round
@@ -462,14 +466,14 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         chances = _compute_result_chances(self.definition.shoe.decks)
         return max((DRAW_ANSWER, STAND_ANSWER), key=lambda answer: chances[answer][1] - chances[answer][-1])
 
-    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
+    def analyse_stakes(self, bet_name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
         """Return the figures of a fully covered bet for the best, the simplest and the worst play of five points.
 
         The bank has no choice: its figures are those against the best play. The figures name, as ``options``, the
         bets of a sample round that covers the bet with as few seats as possible.
         """
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
-        figures = super().analyse_stakes(name, stakes, depth)
+        figures = super().analyse_stakes(bet_name, stakes, depth)
         seats = self._build_sample_seats(stakes)
         own_seat = 0 if BANK_SPOT in stakes else 1
         options = {

@@ -44,9 +44,9 @@ class ShoeRules(StrictTable):
             raise ValueError("rounds: only one deck without a stop card may serve two rounds")
         return self
 
-    def format_deck_line(self, code: str) -> str:
-        """Return the number of decks as a line of the help text, in the language ``code``."""
-        return {"en": "Decks: {0}.", "fr": "Paquets de cartes : {0}."}[code].format(self.decks)
+    def format_deck_line(self, language: str) -> str:
+        """Return the number of decks as a line of the help text, in one language."""
+        return {"en": "Decks: {0}.", "fr": "Paquets de cartes : {0}."}[language].format(self.decks)
 
     @property
     def is_shoe_carried_over(self) -> bool:
@@ -67,13 +67,13 @@ class ShoeRules(StrictTable):
             )
 
 
-def open_shoe(rules: ShoeRules, table: object, draw: DrawSource) -> tuple[Shoe, list[Cue]]:
+def open_shoe(rules: ShoeRules, table_state: object, draw: DrawSource) -> tuple[Shoe, list[Cue]]:
     """Return the shoe for the next round, and the animation cues of its shuffle.
 
     If the stored table has no shoe to continue with, the new one is shuffled and cards are burned.
     """
-    if table is not None:
-        return read_shoe(rules, table), []
+    if table_state is not None:
+        return read_shoe(rules, table_state), []
     shoe = Shoe.from_decks(rules.decks)
     if not rules.burn:
         return shoe, [Cue("shuffle", {"decks": rules.decks})]
@@ -91,23 +91,27 @@ def open_shoe(rules: ShoeRules, table: object, draw: DrawSource) -> tuple[Shoe, 
     ]
 
 
-def build_table_after_round(rules: ShoeRules, shoe: Shoe, table: object) -> dict[str, object] | None:
-    """Return the table state with the remaining shoe, to store after a round that started on ``table``.
+def build_table_after_round(rules: ShoeRules, shoe: Shoe, table_state: object) -> dict[str, object] | None:
+    """Return the table state with the remaining shoe, to store after a round that started on ``table_state``.
 
     None: the shoe is shuffled again before the next round.
     """
     if rules.stop is not None:
         is_retained = shoe.cards_left >= rules.cards_min
     else:
-        is_retained = rules.rounds > 1 and table is None
+        is_retained = rules.rounds > 1 and table_state is None
     return {"shoe": shoe.to_json()} if is_retained else None
 
 
-def read_shoe(rules: ShoeRules, table: object) -> Shoe:
+def read_shoe(rules: ShoeRules, table_state: object) -> Shoe:
     """Return the card shoe in a stored table state. Raises ValueError if no round of these rules can leave it."""
-    if not isinstance(table, dict) or set(table) != {"shoe"} or not isinstance(table["shoe"], dict):
-        raise ValueError(f"the table of a shoe must list its cards, not {table!r}")
-    shoe, full = Shoe.from_json(table["shoe"]), Shoe.from_decks(rules.decks)
+    if (
+        not isinstance(table_state, dict)
+        or set(table_state) != {"shoe"}
+        or not isinstance(table_state["shoe"], dict)
+    ):
+        raise ValueError(f"the table of a shoe must list its cards, not {table_state!r}")
+    shoe, full = Shoe.from_json(table_state["shoe"]), Shoe.from_decks(rules.decks)
     if not rules.is_shoe_carried_over or (rules.stop is not None and shoe.cards_left < rules.cards_min):
         raise ValueError(
             f"the table stores a shoe of {shoe.cards_left} cards, "

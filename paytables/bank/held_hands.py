@@ -34,11 +34,11 @@ class SeatHandsView:
     def __post_init__(self) -> None:
         self.cards = {name: [] for name in self.holders}
 
-    def deal_card(self, name: str, shoe: Shoe, draw: DrawSource) -> Cue:
+    def deal_card(self, hand_id: str, shoe: Shoe, draw: DrawSource) -> Cue:
         """Deal a card to a hand; return the animation cue."""
-        hand = self.cards[name]
-        hand.append(shoe.deal(draw, f"{name} card {len(hand) + 1}"))
-        return Cue("deal", {"hand": name, "card": self._list_seen_cards(name)[-1]})
+        hand = self.cards[hand_id]
+        hand.append(shoe.deal(draw, f"{hand_id} card {len(hand) + 1}"))
+        return Cue("deal", {"hand": hand_id, "card": self._list_seen_cards(hand_id)[-1]})
 
     def turn_face_up(self, *names: str) -> Iterator[Cue]:
         """Turn the named hands face up; yield the animation cues of the cards that the viewer has not seen."""
@@ -49,13 +49,13 @@ class SeatHandsView:
                 if seen_cards[index] == FACE_DOWN_CARD_TEXT:
                     yield Cue("flip", {"hand": name, "index": index, "card": format_card(card)})
 
-    def count_points(self, name: str) -> int:
+    def count_points(self, hand_id: str) -> int:
         """Return the points of a hand."""
-        return self.count_card_points(self.cards[name])
+        return self.count_card_points(self.cards[hand_id])
 
-    def compare_points(self, name: str, other_name: str) -> int:
+    def compare_points(self, hand_id: str, other_hand_id: str) -> int:
         """Return 1 if a hand beats the other, 0 if they tie, -1 if it loses."""
-        points, other_points = self.count_points(name), self.count_points(other_name)
+        points, other_points = self.count_points(hand_id), self.count_points(other_hand_id)
         return (points > other_points) - (points < other_points)
 
     def to_json(self) -> dict[str, object]:
@@ -68,11 +68,11 @@ class SeatHandsView:
             hands.append({"id": name, "cards": cards, **points, **owner})
         return {"kind": "table", "felt": "cards", "hands": hands}
 
-    def _list_seen_cards(self, name: str) -> list[str]:
+    def _list_seen_cards(self, hand_id: str) -> list[str]:
         """Return a hand's cards as text, with the face-down mark for those that the viewing seat may not see."""
-        holder = self.holders[name]
-        is_open = name in self.face_up or (holder is not None and can_see_seat_cards(holder, self.viewer))
+        holder = self.holders[hand_id]
+        is_open = hand_id in self.face_up or (holder is not None and can_see_seat_cards(holder, self.viewer))
         return [
             format_card(card) if is_open or index >= self.face_down_card_count else FACE_DOWN_CARD_TEXT
-            for index, card in enumerate(self.cards[name])
+            for index, card in enumerate(self.cards[hand_id])
         ]

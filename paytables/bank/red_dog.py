@@ -145,10 +145,10 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
         every = frozenset(range(1, _RANK_COUNT - 1))
         return (*self._iter_cases(wager, every), *self._iter_cases(wager, frozenset()))
 
-    def _iter_cases(self, wager: Wager, raised: frozenset[int]) -> Iterable[WeightedResult]:
+    def _iter_cases(self, wager: Wager, raised_spreads: frozenset[int]) -> Iterable[WeightedResult]:
         """Yield each combination of ranks of the two first cards and the third, with the wager's settlements.
 
-        The player raises at the spreads in ``raised``.
+        The player raises at the spreads in ``raised_spreads``.
         """
         decks, rule = self.definition.shoe.decks, self.definition.ante
         (bet,) = wager.bets
@@ -160,7 +160,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
                 ways *= counts[second]
                 counts[second] -= 1
                 spread = abs(first - second) - 1
-                bets = [bet, Bet(RAISE_ANSWER, bet.credits)] if spread in raised else [bet]
+                bets = [bet, Bet(RAISE_ANSWER, bet.credits)] if spread in raised_spreads else [bet]
                 for third, n in enumerate(counts):
                     if ways * n:
                         ranks = [first, second] if spread == 0 else [first, second, third]
@@ -171,9 +171,9 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
                             added_credits=sum(placed_bet.credits for placed_bet in bets[1:]),
                         )
 
-    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
+    def analyse_stakes(self, bet_name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
         """Return a bet's figures with the best strategy, and its returns with the worst one and without raises."""
-        figures = super().analyse_stakes(name, stakes, depth)
+        figures = super().analyse_stakes(bet_name, stakes, depth)
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         every = frozenset(range(1, _RANK_COUNT - 1))
         never = compute_mean_return(wager, self._iter_cases(wager, frozenset()))

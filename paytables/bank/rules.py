@@ -105,14 +105,14 @@ class BankRules(TableRules, Generic[D]):
         """Return the key of the table state that all players at the table share: the shoe."""
         return frozenset({"shoe"})
 
-    def with_table_state(self, table: object) -> Self:
+    def with_table_state(self, table_state: object) -> Self:
         """Return the rules with the shoe of a stored table state.
 
         Raises ValueError if no round can leave this shoe.
         """
-        if table is not None:
-            read_shoe(self.definition.shoe, table)
-        return self.with_table_fields(table=table)
+        if table_state is not None:
+            read_shoe(self.definition.shoe, table_state)
+        return self.with_table_fields(table=table_state)
 
     def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the betting spots and the hands."""
@@ -159,10 +159,10 @@ class BankRules(TableRules, Generic[D]):
             stakes[bet.spot] = stakes.get(bet.spot, 0) + bet.credits
         return self.analyse_stakes("bets", stakes, AnalysisDepth.FULL)
 
-    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
+    def analyse_stakes(self, bet_name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
         """Return the exact figures of the bets of one seat, taken together; ``stakes`` are credits by spot."""
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
-        return analyse_cases(name, wager, self.iter_cases(wager), depth)
+        return analyse_cases(bet_name, wager, self.iter_cases(wager), depth)
 
 
 class SeatedBankRules(SeatedRules, BankRules[D]):
@@ -177,11 +177,11 @@ class SeatedBankRules(SeatedRules, BankRules[D]):
         ]
 
 
-def build_added_spot(bet: BankBet, name: str, names: Mapping[str, str]) -> Spot:
+def build_added_spot(bet: BankBet, spot_id: str, names: Mapping[str, str]) -> Spot:
     """Return the betting spot for the amount that a player's decision adds to a bet, with the bet's limits."""
     return Spot(
-        id=name,
-        group=name,
+        id=spot_id,
+        group=spot_id,
         names=names,
         odds=bet.pays.text,
         terms=bet.describe_pay(),

@@ -220,10 +220,10 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
             if BANK_SPOT in stakes:
                 yield from self._iter_bank_cases(stakes, answer)
 
-    def _iter_cases(self, stakes: Mapping[str, int], answer: DrawDecider) -> Iterable[WeightedResult]:
+    def _iter_cases(self, stakes: Mapping[str, int], should_draw: DrawDecider) -> Iterable[WeightedResult]:
         """Yield a win, a push and a loss for each hand of the player, as weighted cases.
 
-        ``answer`` is the function that decides whether a hand draws or stands.
+        ``should_draw`` is the function that decides whether a hand draws or stands.
         """
         decks, name = self.definition.shoe.decks, self.definition.stake.id
         counts, bet = _count_cards_by_points(decks), Bet(name, stakes[name])
@@ -235,12 +235,14 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         total = comb(sum(counts), _CARDS_PER_HAND)
         for hand in combinations_with_replacement(range(len(counts)), _CARDS_PER_HAND):
             hand_chance = Fraction(_count_ways(counts, hand), total)
-            chances = _compute_chances(hand, decks)[answer(hand) == DRAW_ANSWER]
+            chances = _compute_chances(hand, decks)[should_draw(hand) == DRAW_ANSWER]
             for won, chance in chances.items():
                 if chance * hand_chance:
                     yield WeightedResult(chance * hand_chance, [*unheld, self._settle_bet(bet, won, 0)])
 
-    def _iter_bank_cases(self, stakes: Mapping[str, int], answer: DrawDecider) -> Iterable[WeightedResult]:
+    def _iter_bank_cases(
+        self, stakes: Mapping[str, int], should_draw: DrawDecider
+    ) -> Iterable[WeightedResult]:
         """Yield the cases of a seat that holds the bank, against one opposing stake of the same credits.
 
         The seat's own stake, if any, is returned.
@@ -250,7 +252,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
             if STAKE_SPOT in stakes
             else []
         )
-        for case in self._iter_cases({STAKE_SPOT: stakes[BANK_SPOT]}, answer):
+        for case in self._iter_cases({STAKE_SPOT: stakes[BANK_SPOT]}, should_draw):
             (stake,) = case.settlements
             yield WeightedResult(case.weight, [*own_settlements, mirror_settlement(stake)])
 
@@ -264,13 +266,13 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         )
         return replace(analysis, bets=(*analysis.bets, figures))
 
-    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
+    def analyse_stakes(self, bet_name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
         """Return a bet's figures for the best decisions, for decisions by the bank's drawing rule, and for the worst.
 
         The bank has no choice: its figures are those against the best decisions, in a round in which one
         other seat has a stake of the same credits.
         """
-        base_figures = super().analyse_stakes(name, stakes, depth)
+        base_figures = super().analyse_stakes(bet_name, stakes, depth)
         if BANK_SPOT in stakes:
             other_bets = {"1": {STAKE_SPOT: stakes[BANK_SPOT]}}
             return replace(

@@ -193,28 +193,30 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return TableLayout((*super().table_layout.spots, *spots), self.definition.table, self.definition.form)
 
     # ------------------------------------------------------------------ what lasts
-    def with_table_state(self, table: object) -> Self:
+    def with_table_state(self, table_state: object) -> Self:
         """Return the rules with a stored table's shoe and stakes in prison.
 
         Raises ValueError for a table state that no round can leave.
         """
-        if table is None:
+        if table_state is None:
             return self.with_table_fields(table=None, held_bets=())
-        if not isinstance(table, dict) or not table or set(table) - {"shoe", "held"}:
-            raise ValueError(f"{table!r} is not a table state that a round of this game can leave")
-        shoe = {"shoe": table["shoe"]} if "shoe" in table else None
+        if not isinstance(table_state, dict) or not table_state or set(table_state) - {"shoe", "held"}:
+            raise ValueError(f"{table_state!r} is not a table state that a round of this game can leave")
+        shoe = {"shoe": table_state["shoe"]} if "shoe" in table_state else None
         if shoe is not None:
             read_shoe(self.definition.shoe, shoe)
-        held_bets = self._read_held_bets(table["held"]) if "held" in table else ()
+        held_bets = self._read_held_bets(table_state["held"]) if "held" in table_state else ()
         return self.with_table_fields(table=shoe, held_bets=held_bets)
 
-    def _read_held_bets(self, data: object) -> tuple[ImprisonedBet, ...]:
+    def _read_held_bets(self, held_bets_data: object) -> tuple[ImprisonedBet, ...]:
         """Return the stakes in prison in a stored table state. Raises ValueError if no round can leave them."""
-        if not isinstance(data, list) or not data:
+        if not isinstance(held_bets_data, list) or not held_bets_data:
             raise ValueError(
-                f"{data!r} is not a list of stakes in prison that a round of this game can leave"
+                f"{held_bets_data!r} is not a list of stakes in prison that a round of this game can leave"
             )
-        held_bets = imprisoned_bets_from_json(data, self.bets_by_chance, self.definition.table.seats)
+        held_bets = imprisoned_bets_from_json(
+            held_bets_data, self.bets_by_chance, self.definition.table.seats
+        )
         for bet in held_bets:
             limits = self.bets_by_chance[bet.spot].limits
             if (
@@ -343,9 +345,9 @@ class TrenteRules(BankRules[TrenteDefinition]):
             insured_figures.append(self.analyse_stakes(bet.id + INSURANCE_SPOT_SUFFIX, stakes, depth))
         return replace(base_analysis, bets=(*base_analysis.bets, *insured_figures))
 
-    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
+    def analyse_stakes(self, bet_name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
         """Return a bet's figures for always taking part of the stake back, and for always leaving it in prison."""
-        figures = super().analyse_stakes(name, stakes, depth)
+        figures = super().analyse_stakes(bet_name, stakes, depth)
         choices = [
             bet_after_refait
             for spot, credits_ in stakes.items()
@@ -407,11 +409,11 @@ def _count_points(row: Sequence[Card]) -> int:
     return sum(CARD_POINTS_BY_RANK[get_rank(card)] for card in row)
 
 
-def _deal_card(rows: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: DrawSource) -> Cue:
+def _deal_card(rows: Mapping[str, list[Card]], row_name: str, shoe: Shoe, draw: DrawSource) -> Cue:
     """Deal a card to the row of that name; return the animation cue."""
-    card = shoe.deal(draw, f"{name} card {len(rows[name]) + 1}")
-    rows[name].append(card)
-    return Cue("deal", {"hand": name, "card": format_card(card)})
+    card = shoe.deal(draw, f"{row_name} card {len(rows[row_name]) + 1}")
+    rows[row_name].append(card)
+    return Cue("deal", {"hand": row_name, "card": format_card(card)})
 
 
 def _build_table_state(shoe: Mapping[str, object] | None, held_bets: Sequence[ImprisonedBet]) -> object:
@@ -435,22 +437,22 @@ def _build_display(rows: Mapping[str, Sequence[Card]], coup: TrenteCoup) -> dict
     }
 
 
-def _build_rules(data: TrenteDefinition, file: str) -> TrenteRules:
+def _build_rules(definition: TrenteDefinition, file: str) -> TrenteRules:
     """Build the rules of trente et quarante after checking the bets and the insurance.
 
     Raises :class:`DefinitionError`.
     """
-    insurance = data.insurance
+    insurance = definition.insurance
     if insurance is not None and (100 % insurance.percent or insurance.least % insurance.credits_covered):
         reason = f"{insurance.percent} % of {format_count(insurance.least, 'credit')} is not a whole number of credits"
         raise DefinitionError(file, "insurance", reason)
-    for n, bet in enumerate(data.bet):
+    for n, bet in enumerate(definition.bet):
         if bet.limits.step % 2:
             reason = f"{bet.limits.step} is not even, but half of a stake is returned at a refait"
             raise DefinitionError(file, f"bet.{n}.limits.step", reason)
-        if bet.on in {earlier.on for earlier in data.bet[:n]}:
+        if bet.on in {earlier.on for earlier in definition.bet[:n]}:
             raise DefinitionError(file, f"bet.{n}.on", f"a bet on {bet.on} is listed twice")
-    rules = TrenteRules(data)
+    rules = TrenteRules(definition)
     check_bets(rules, file)
     return rules
 

@@ -118,23 +118,23 @@ class WarRules(SeatedBankRules[WarDefinition]):
             display=_build_display(hands, viewer), table=build_table_after_round(rules, shoe, self.table)
         )
 
-    def _settle_tie_bet(self, bet: Bet, order: int) -> Settlement:
-        """Return the settlement of the bet on a tie; ``order`` is 0 if the first cards have equal ranks."""
+    def _settle_tie_bet(self, bet: Bet, comparison: int) -> Settlement:
+        """Return the settlement of the bet on a tie; ``comparison`` is 0 if the first cards have equal ranks."""
         tie = self.definition.tie
-        return settle_bet(bet, tie.pays if tie is not None and order == 0 else None)
+        return settle_bet(bet, tie.pays if tie is not None and comparison == 0 else None)
 
     def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every possible result of a war wager if the player always goes to war on a tie."""
-        return self._iter_cases(wager, surrender=False)
+        return self._iter_cases(wager, surrenders=False)
 
     def iter_every_case(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every case of a war round, for both decisions at a tie: going to war and surrendering."""
-        return (*self._iter_cases(wager, surrender=False), *self._iter_cases(wager, surrender=True))
+        return (*self._iter_cases(wager, surrenders=False), *self._iter_cases(wager, surrenders=True))
 
-    def _iter_cases(self, wager: Wager, *, surrender: bool) -> Iterator[WeightedResult]:
+    def _iter_cases(self, wager: Wager, *, surrenders: bool) -> Iterator[WeightedResult]:
         """Yield one case for each way in which the first cards, and after a tie the second, may compare.
 
-        With ``surrender`` the round ends at the tie. Burned cards are left out, because they have no effect
+        With ``surrenders`` the round ends at the tie. Burned cards are left out, because they have no effect
         on the probabilities: any two of the remaining cards are equally likely.
         """
         decks = self.definition.shoe.decks
@@ -144,7 +144,7 @@ class WarRules(SeatedBankRules[WarDefinition]):
         for order in (1, -1):
             settlements = [self._settle_first_cards(bet, order) for bet in bets.values()]
             yield WeightedResult((1 - equal) / 2, settlements)
-        if MAIN_SPOT not in bets or surrender:
+        if MAIN_SPOT not in bets or surrenders:
             settlements = [
                 _settle_surrender(bet) if bet.spot == MAIN_SPOT else self._settle_first_cards(bet, 0)
                 for bet in bets.values()
@@ -161,24 +161,24 @@ class WarRules(SeatedBankRules[WarDefinition]):
             settlements = [*tie, *_settle_war(bets[MAIN_SPOT], war_bet, self.definition.main, order)]
             yield WeightedResult(equal * chance, settlements, added_credits=war_bet.credits)
 
-    def _settle_first_cards(self, bet: Bet, order: int) -> Settlement:
+    def _settle_first_cards(self, bet: Bet, comparison: int) -> Settlement:
         """Return the settlement of the main bet, or of the bet on the tie, by the first cards.
 
-        ``order`` is 1 if the player's card is higher, 0 if equal, -1 if lower.
+        ``comparison`` is 1 if the player's card is higher, 0 if equal, -1 if lower.
         """
         return (
-            self._settle_tie_bet(bet, order)
+            self._settle_tie_bet(bet, comparison)
             if bet.spot == TIE_SPOT
-            else _settle_main_bet(bet, self.definition.main, order)
+            else _settle_main_bet(bet, self.definition.main, comparison)
         )
 
-    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
+    def analyse_stakes(self, bet_name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
         """Return the figures of always going to war, and of always surrendering half the stake at a tie."""
-        base_figures = super().analyse_stakes(name, stakes, depth)
+        base_figures = super().analyse_stakes(bet_name, stakes, depth)
         if MAIN_SPOT not in stakes:
             return base_figures
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
-        up = compute_mean_return(wager, self._iter_cases(wager, surrender=True))
+        up = compute_mean_return(wager, self._iter_cases(wager, surrenders=True))
         return replace(
             base_figures,
             strategy="always go to war",
@@ -193,12 +193,12 @@ def _compare_ranks(player_card: Card, bank_card: Card) -> int:
     return (get_rank(player_card) > get_rank(bank_card)) - (get_rank(player_card) < get_rank(bank_card))
 
 
-def _settle_main_bet(bet: Bet, rule: BankBet, order: int) -> Settlement:
+def _settle_main_bet(bet: Bet, rule: BankBet, comparison: int) -> Settlement:
     """Return the settlement of the main bet of casino war by first cards that differ.
 
-    ``order`` is 1 if the player's card is higher, or -1 if it is lower.
+    ``comparison`` is 1 if the player's card is higher, or -1 if it is lower.
     """
-    return settle_bet(bet, rule.pays if order > 0 else None)
+    return settle_bet(bet, rule.pays if comparison > 0 else None)
 
 
 def _settle_surrender(bet: Bet) -> Settlement:
@@ -208,16 +208,16 @@ def _settle_surrender(bet: Bet) -> Settlement:
     )
 
 
-def _settle_war(bet: Bet, war_bet: Bet, rule: BankBet, order: int) -> list[Settlement]:
+def _settle_war(bet: Bet, war_bet: Bet, rule: BankBet, comparison: int) -> list[Settlement]:
     """Return the settlements of the main bet and of the stake added for the war.
 
-    ``order`` is 1, 0 or -1 if the player's second card is higher than, equal to or lower than the bank's.
+    ``comparison`` is 1, 0 or -1 if the player's second card is higher than, equal to or lower than the bank's.
     """
-    if order < 0:
+    if comparison < 0:
         return [settle_bet(bet, None), settle_bet(war_bet, None)]
     return [
         settle_bet(bet, rule.pays),
-        settle_bet(war_bet, rule.pays) if order == 0 else settle_push(war_bet),
+        settle_bet(war_bet, rule.pays) if comparison == 0 else settle_push(war_bet),
     ]
 
 
@@ -248,12 +248,15 @@ def _build_display(hands: Mapping[int, Sequence[Card]], viewer: int | None) -> d
     }
 
 
-def _build_rules(data: WarDefinition, file: str) -> WarRules:
+def _build_rules(definition: WarDefinition, file: str) -> WarRules:
     """Build the rules of war after checking the bets. Raises :class:`DefinitionError`."""
-    if data.main.limits.step % 2:
-        reason = f"{data.main.limits.step} is not even, but a player who does not go to war loses half of the stake"
+    if definition.main.limits.step % 2:
+        reason = (
+            f"{definition.main.limits.step} is not even,"
+            " but a player who does not go to war loses half of the stake"
+        )
         raise DefinitionError(file, "main.limits.step", reason)
-    rules = WarRules(data)
+    rules = WarRules(definition)
     check_bets(rules, file)
     return rules
 

@@ -41,7 +41,7 @@ def compute_falling_factorial(number: int, times: int) -> int:
 
 
 def list_final_hands(
-    house: ExactHouseRules, up_card_value: int, full: ShoeCounts
+    house: ExactHouseRules, up_card_value: int, full_shoe: ShoeCounts
 ) -> list[tuple[CardCounts, int, int]]:
     """Return every final hand of the dealer that may follow a first card of this value, except a blackjack.
 
@@ -53,7 +53,7 @@ def list_final_hands(
     while unfinished:
         still_unfinished: dict[CardCounts, int] = defaultdict(int)
         for drawn_counts, ways in unfinished.items():
-            for n in (n for n in range(TEN_VALUE) if drawn_counts[n] < full[n]):
+            for n in (n for n in range(TEN_VALUE) if drawn_counts[n] < full_shoe[n]):
                 drawn_after = (*drawn_counts[:n], drawn_counts[n] + 1, *drawn_counts[n + 1 :])
                 values = [
                     up_card_value,

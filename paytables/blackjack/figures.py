@@ -63,7 +63,7 @@ _SIMULATED_ROUNDS_PER_BAND_GAME: Final = 20
 SAMPLING_QUANTILE: Final = Fraction("3.290527")
 
 
-def ignore_progress_report(done: int, of: int) -> None:
+def ignore_progress_report(done_count: int, total_count: int) -> None:
     """Ignore the progress of a computation (a default callback)."""
 
 
@@ -82,7 +82,8 @@ def prove(
 
 
 def _compute_back_bet_figures(
-    table: "StrategyCalculator", *plays: tuple[Mapping[HandQuestion, int], "StrategyResult"]
+    calculator: "StrategyCalculator",
+    *answers_and_results: tuple[Mapping[HandQuestion, int], "StrategyResult"],
 ) -> BackBetFigures:
     """Compute the exact figures of a bet on another player's hand, for that player's best and worst strategy.
 
@@ -91,10 +92,14 @@ def _compute_back_bet_figures(
     from paytables.blackjack import net_distribution as nets  # noqa: PLC0415 (laboratory packages)
 
     if not all(
-        nets.can_be_counted_exactly(table, result, nets.EXACT_DISTRIBUTION_HANDS_MAX) for _, result in plays
+        nets.can_be_counted_exactly(calculator, result, nets.EXACT_DISTRIBUTION_HANDS_MAX)
+        for _, result in answers_and_results
     ):
         raise AnalysisError("rules.back_bets: exact figures need hands that are split once at most")
-    distributions = [nets.compute_back_bet_distribution(table, answers, result) for answers, result in plays]
+    distributions = [
+        nets.compute_back_bet_distribution(calculator, answers, result)
+        for answers, result in answers_and_results
+    ]
     best, worst = (
         sum((net * chance for net, chance in distribution.items()), Fraction(0))
         for distribution in distributions
@@ -188,20 +193,23 @@ def compute_level_share_chances(
 
 
 def _compute_row_chances(
-    definition: BlackjackDefinition, side: BlackjackSideBet, *, draws_cards: bool = True
+    definition: BlackjackDefinition, side: BlackjackSideBet, *, player_draws_more_cards: bool = True
 ) -> dict[str, Fraction]:
     """Return the probability that each row of a blackjack side bet is paid, by the row's id."""
     return compute_row_chances(
-        side, definition.shoe.decks, has_hole_card=definition.house.has_hole_card, draws_cards=draws_cards
+        side,
+        definition.shoe.decks,
+        has_hole_card=definition.house.has_hole_card,
+        player_draws_more_cards=player_draws_more_cards,
     )
 
 
 def compute_side_bet_return(
-    definition: BlackjackDefinition, side: BlackjackSideBet, *, draws_cards: bool = True
+    definition: BlackjackDefinition, side: BlackjackSideBet, *, player_draws_more_cards: bool = True
 ) -> Fraction:
     """Return what a blackjack side bet returns per credit on average, without progressive levels."""
     rows = {row.id: 1 + row.pays.net for row in side.row}
-    chance_by_row = _compute_row_chances(definition, side, draws_cards=draws_cards)
+    chance_by_row = _compute_row_chances(definition, side, player_draws_more_cards=player_draws_more_cards)
     return sum((rows[row] * chance for row, chance in chance_by_row.items()), Fraction(0))
 
 
@@ -250,7 +258,7 @@ def analyse_bets(definition: BlackjackDefinition, wager: Wager) -> BetAnalysis:
 
 
 def _analyse_back_bets(
-    definition: BlackjackDefinition, name: str, stakes: Mapping[str, int], depth: AnalysisDepth
+    definition: BlackjackDefinition, bet_name: str, stakes: Mapping[str, int], depth: AnalysisDepth
 ) -> BetAnalysis:
     """Return the exact figures of bets on other players' hands; ``stakes`` are credits by spot.
 
@@ -260,7 +268,7 @@ def _analyse_back_bets(
     if backed is None:
         raise AnalysisError("proved.main.backed: the definition stores no figures of bets on another's hand")
     figures = BetAnalysis(
-        bet=name,
+        bet=bet_name,
         cost_credits=sum(stakes.values()),
         options={"bets": dict(stakes)},
         rtp=1 + Fraction(backed.mean),
@@ -278,7 +286,7 @@ def _analyse_back_bets(
 
 
 def _analyse_stakes(
-    definition: BlackjackDefinition, name: str, stakes: Mapping[str, int], depth: AnalysisDepth
+    definition: BlackjackDefinition, bet_name: str, stakes: Mapping[str, int], depth: AnalysisDepth
 ) -> BetAnalysis:
     """Return the exact figures of combined bets, ``stakes`` in credits by spot.
 
@@ -302,7 +310,8 @@ def _analyse_stakes(
     )
     low = sum(
         (
-            stake_by_bet[side_id] * compute_side_bet_return(definition, sides[side_id], draws_cards=False)
+            stake_by_bet[side_id]
+            * compute_side_bet_return(definition, sides[side_id], player_draws_more_cards=False)
             for side_id in stake_by_bet
         ),
         Fraction(0),
@@ -345,7 +354,7 @@ def _analyse_stakes(
     ):
         notes += _iter_sampling_notes(definition, proof.sampled, len(stakes))
     figures = BetAnalysis(
-        bet=name,
+        bet=bet_name,
         cost_credits=cost,
         options={"bets": dict(stakes)},
         rtp=compute_rtp(proof.mean, back),
@@ -434,18 +443,18 @@ def _compute_root_rounded_up(square: Fraction) -> Fraction:
 
 
 def _build_progressive_share(
-    definition: BlackjackDefinition, level: Progressive, staked: int, cost: int
+    definition: BlackjackDefinition, level: Progressive, staked_credits: int, cost_credits: int
 ) -> ProgressiveFigures:
-    """Return what a side bet's progressive level contributes to a wager of ``cost`` credits.
+    """Return what a side bet's progressive level contributes to a wager of ``cost_credits``.
 
-    ``staked`` is the stake on the side bet.
+    ``staked_credits`` is the stake on the side bet.
     """
     side = next(side for side in definition.side if side.id == level.spot)
     stake = side.limits.least
     bet = SideBet(level, (side.id,), stake, compute_level_share_chances(definition, side))
     return bet.compute_progressive_share(
-        compute_side_bet_return(definition, side) * stake, staked // stake
-    ).scale_to_wager(staked, cost)
+        compute_side_bet_return(definition, side) * stake, staked_credits // stake
+    ).scale_to_wager(staked_credits, cost_credits)
 
 
 def _format_percent(share: Fraction) -> str:

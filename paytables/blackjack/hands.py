@@ -86,9 +86,9 @@ def list_every_hand(shoe: ShoeCounts) -> dict[int, HandValue]:
 
 
 @cache
-def list_hands_containing(shoe: ShoeCounts, start: int) -> list[int]:
-    """Return every blackjack hand of up to 21 that contains all cards of ``start``, those with fewer cards first."""
-    return [hand for hand in list_every_hand(shoe) if is_part_of_hand(start, hand)]
+def list_hands_containing(shoe: ShoeCounts, contained_hand: int) -> list[int]:
+    """Return every blackjack hand of up to 21 that contains ``contained_hand``, those with fewer cards first."""
+    return [hand for hand in list_every_hand(shoe) if is_part_of_hand(contained_hand, hand)]
 
 
 @dataclass(slots=True)
@@ -106,8 +106,8 @@ class SplitCoefficients:
 
 
 @cache
-def compute_split_coefficients(hands: int) -> tuple[SplitCoefficients, ...]:
-    """Return the coefficients for summing over the hands of a pair that is split into up to ``hands`` hands.
+def compute_split_coefficients(hands_max: int) -> tuple[SplitCoefficients, ...]:
+    """Return the coefficients for summing over the hands of a pair that is split into up to ``hands_max`` hands.
 
     Each card of the pair's value that is dealt as a second card is split again while permitted. Second cards
     may be dealt in any order, because all orders of a shoe are equally likely. The second card of a finished
@@ -116,8 +116,8 @@ def compute_split_coefficients(hands: int) -> tuple[SplitCoefficients, ...]:
     result is for a shoe without ``j`` of them. The caller multiplies by the probability that ``j`` draws all
     have that value.
     """
-    coefficients = [SplitCoefficients() for _ in range(2 * hands)]
-    for resplits, finished, at_limit in _iter_second_card_orders(hands, 2, 0, 0):
+    coefficients = [SplitCoefficients() for _ in range(2 * hands_max)]
+    for resplits, finished, at_limit in _iter_second_card_orders(hands_max, 2, 0, 0):
         for others in range(finished):  # a finished hand, the others of which are not pairs
             sign = (-1) ** others * comb(finished - 1, others)
             coefficients[resplits + others].unpaired_hand += sign * finished
@@ -136,16 +136,16 @@ def compute_split_coefficients(hands: int) -> tuple[SplitCoefficients, ...]:
 
 
 def _iter_second_card_orders(
-    max_hands: int, hands: int, finished: int, resplits: int
+    max_hands: int, hand_count: int, finished_count: int, resplit_count: int
 ) -> Iterator[tuple[int, int, int]]:
     """Yield, for each order of the second cards of a split, how many hands resplit, finish, and stay at the limit.
 
     ``max_hands`` is the maximum number of hands; the other arguments are the counts so far.
     """
-    if finished == hands:
-        yield resplits, finished, 0
-    elif hands == max_hands:
-        yield resplits, finished, hands - finished
+    if finished_count == hand_count:
+        yield resplit_count, finished_count, 0
+    elif hand_count == max_hands:
+        yield resplit_count, finished_count, hand_count - finished_count
     else:
-        yield from _iter_second_card_orders(max_hands, hands, finished + 1, resplits)
-        yield from _iter_second_card_orders(max_hands, hands + 1, finished, resplits + 1)
+        yield from _iter_second_card_orders(max_hands, hand_count, finished_count + 1, resplit_count)
+        yield from _iter_second_card_orders(max_hands, hand_count + 1, finished_count, resplit_count + 1)

@@ -85,15 +85,15 @@ class StrategyCalculator:
             self.rounds.append(SolvedRound(house, up, self.shoe))
             report_progress(len(self.rounds), len(ups))
 
-    def evaluate(self, choose: AnswerChooser, take: OfferChooser) -> StrategyResult:
+    def evaluate(self, choose_answer: AnswerChooser, choose_offer: OfferChooser) -> StrategyResult:
         """Return the value of a blackjack strategy per initial stake.
 
-        ``choose`` decides whether a hand stands, hits or doubles; ``take`` decides on splits, insurance and
-        even money.
+        ``choose_answer`` decides whether a hand stands, hits or doubles; ``choose_offer`` decides on splits, insurance
+        and even money.
         """
         result = StrategyResult(mean_staked=Fraction(0))
         for round_ in self.rounds:
-            mean, staked = self._sum_round(round_, choose, take, result)
+            mean, staked = self._sum_round(round_, choose_answer, choose_offer, result)
             ways = self.shoe[round_.up_card_value - 1]
             total = sum(self.shoe) * round_.total_ways * self.evaluation.unit
             result.mean += Fraction(ways * mean, total)
@@ -102,14 +102,18 @@ class StrategyCalculator:
         return result
 
     def _sum_round(
-        self, round_: SolvedRound, choose: AnswerChooser, take: OfferChooser, result: StrategyResult
+        self,
+        round_: SolvedRound,
+        choose_answer: AnswerChooser,
+        choose_offer: OfferChooser,
+        result: StrategyResult,
     ) -> NetAndStakeSums:
         """Return the sums of net results and added stakes over all first hands against one first card of the dealer.
 
         The decisions about splits and insurance are recorded in ``result``.
         """
         values = self.evaluation.evaluate_hands(
-            round_.hand_values, round_.tree, HandSituation(round_.up_card_value), choose
+            round_.hand_values, round_.tree, HandSituation(round_.up_card_value), choose_answer
         )
         net = staked = 0
         for hand, unsplit in values.items():
@@ -119,11 +123,13 @@ class StrategyCalculator:
             splits = [
                 split for split in round_.splits if 2 * PACKED_CARD_BY_VALUE[split.card_value - 1] == hand
             ]
-            played_sums, insured = unsplit, self._sum_with_insurance(round_, hand, take, result)
+            played_sums, insured = unsplit, self._sum_with_insurance(round_, hand, choose_offer, result)
             if hand == PACKED_BLACKJACK:
                 played_sums = 0, 0
             elif splits:
-                played_sums = self._sum_pair(round_, hand, unsplit, splits, choose, take, result)
+                played_sums = self._sum_pair(
+                    round_, hand, unsplit, splits, choose_answer, choose_offer, result
+                )
             beaten = round_.tree[hand].blackjack_ways * self.evaluation.unit
             beaten_ways = beaten if self.evaluation.original_bets_only and hand != PACKED_BLACKJACK else 0
             net += orders * (played_sums[0] - beaten_ways + insured[0])
@@ -136,11 +142,11 @@ class StrategyCalculator:
         hand: int,
         unsplit: NetAndStakeSums,
         splits: list[SplitPair],
-        choose: AnswerChooser,
-        take: OfferChooser,
+        choose_answer: AnswerChooser,
+        choose_offer: OfferChooser,
         result: StrategyResult,
     ) -> NetAndStakeSums:
-        """Return the sums of net results and added stakes of a blackjack pair, split or not as ``take`` decides.
+        """Return the sums of net results and added stakes of a pair, split or not as ``choose_offer`` decides.
 
         If tens must be equal in rank to be split, only the deals with equal ranks are split.
         """
@@ -152,15 +158,18 @@ class StrategyCalculator:
             most = max(split.branches)
             sums = [
                 own_sums,
-                *(self.evaluation.evaluate_split(round_, split, n, choose) for n in range(2, most + 1)),
+                *(
+                    self.evaluation.evaluate_split(round_, split, n, choose_answer)
+                    for n in range(2, most + 1)
+                ),
             ]
-            chosen_index = take(PairQuestion("split", round_.up_card_value, hand), sums)
+            chosen_index = choose_offer(PairQuestion("split", round_.up_card_value, hand), sums)
             if chosen_index:
                 result.hands_by_pair[round_.up_card_value, split.card_value, split.dealer_has_pair_rank] = (
                     chosen_index + 1
                 )
                 if chosen_index + 1 < most:  # record what is actually played
-                    self.evaluation.evaluate_split(round_, split, chosen_index + 1, choose)
+                    self.evaluation.evaluate_split(round_, split, chosen_index + 1, choose_answer)
             net, staked = (
                 net + sums[chosen_index][0] - own_sums[0],
                 staked + sums[chosen_index][1] - own_sums[1],
@@ -168,9 +177,9 @@ class StrategyCalculator:
         return net, staked
 
     def _sum_with_insurance(
-        self, round_: SolvedRound, hand: int, take: OfferChooser, result: StrategyResult
+        self, round_: SolvedRound, hand: int, choose_offer: OfferChooser, result: StrategyResult
     ) -> NetAndStakeSums:
-        """Return the sums of net results and added stakes of insuring a hand, or of declining, as ``take`` decides.
+        """Return the sums of net results and added stakes of insuring a hand or not, as ``choose_offer`` decides.
 
         Insurance stakes half of the bet on the dealer's blackjack. A blackjack may take even money instead,
         if the dealer's first card allows it.
@@ -191,7 +200,7 @@ class StrategyCalculator:
             )
         if hand == PACKED_BLACKJACK and up in self.house.even_money_up_cards:
             sums.append((unit * (node.ordinary_ways + node.blackjack_ways), 0))
-        chosen_index = take(PairQuestion("insurance", up, hand), sums)
+        chosen_index = choose_offer(PairQuestion("insurance", up, hand), sums)
         if chosen_index == 1 and insurable:
             result.insured_hands.add(hand)
         elif chosen_index:
@@ -235,13 +244,13 @@ def build_dealer_rule_chooser(house: ExactHouseRules) -> AnswerChooser:
 
 
 def build_recording_chooser(
-    choose: AnswerChooser, recorded_answers: dict[HandQuestion, int]
+    choose_answer: AnswerChooser, recorded_answers: dict[HandQuestion, int]
 ) -> AnswerChooser:
-    """Return a strategy function that decides as ``choose`` does and stores each decision in ``recorded_answers``."""
+    """Return a function that decides as ``choose_answer`` does and stores each decision in ``recorded_answers``."""
 
     def choose_and_record(situation: HandSituation, hand: int, suited: bool, options: SumsByAnswer) -> int:  # noqa: FBT001
         """Return the wrapped strategy's decision for a blackjack hand, after storing it."""
-        recorded_answers[situation, hand, suited] = choose(situation, hand, suited, options)
+        recorded_answers[situation, hand, suited] = choose_answer(situation, hand, suited, options)
         return recorded_answers[situation, hand, suited]
 
     return choose_and_record

@@ -50,9 +50,9 @@ DEALER_HAND_ID: Final = "bank"
 QUARTER_INSURANCE_OPTION: Final = "insurance_quarter"
 
 
-def format_spot_id(name: str, box: int) -> str:
+def format_spot_id(bet_name: str, box_index: int) -> str:
     """Return the id of a spot in a blackjack player's box (0 is the first), such as ``main`` or ``main-2``."""
-    return name if not box else f"{name}-{box + 1}"
+    return bet_name if not box_index else f"{bet_name}-{box_index + 1}"
 
 
 def format_back_spot_id(seat: int) -> str:
@@ -180,10 +180,10 @@ class BlackjackRound:
         return get_card_value(self.dealer_hands[0][0])
 
     # ------------------------------------------------------------ the round
-    def play(self, table: object, draw: DrawSource) -> RoundSteps:
+    def play(self, table_state: object, draw: DrawSource) -> RoundSteps:
         """Play the round: deal, offer insurance, let each box play, play the dealer's hands, settle every bet."""
         rules = self.definition.shoe
-        self._shoe, cues = open_shoe(rules, table, draw)
+        self._shoe, cues = open_shoe(rules, table_state, draw)
         yield from cues
         yield from self._deal_first_cards(draw)
         yield from self._settle_side_bets(2)
@@ -197,11 +197,11 @@ class BlackjackRound:
         yield from self._settle_side_bets()
         for index, against in enumerate(self._staked_dealer_hands):
             yield from self._complete_and_settle_dealer_hand(index, against, draw)
-        yield from self._settle_side_bets(levels=True)
+        yield from self._settle_side_bets(hits_levels=True)
         return Outcome(
             progressives=tuple(self._levels_hit),
             display={**self.list_visible_hands(), "result": self._format_result()},
-            table=build_table_after_round(rules, self._shoe, table),
+            table=build_table_after_round(rules, self._shoe, table_state),
         )
 
     def _deal_card(
@@ -239,7 +239,7 @@ class BlackjackRound:
         self,
         box: BettingBox,
         hand: BlackjackHand,
-        kind: str,
+        decision_kind: str,
         options: Sequence[str],
         stakes: Mapping[str, Bet],
     ) -> SeatQuestion:
@@ -253,7 +253,9 @@ class BlackjackRound:
                 prompt |= self._find_advice(box, hand, options)
             return prompt
 
-        decision = Decision(kind, tuple(options), stakes=stakes, seat=box.seat, build_prompt=build_prompt)
+        decision = Decision(
+            decision_kind, tuple(options), stakes=stakes, seat=box.seat, build_prompt=build_prompt
+        )
         return str(decision.get_chosen_option((yield decision)))
 
     def _find_advice(self, box: BettingBox, hand: BlackjackHand, options: Sequence[str]) -> dict[str, str]:
@@ -335,7 +337,7 @@ class BlackjackRound:
         """
         while hand.stakes and not hand.is_blackjack:
             if (odds := self._find_immediate_win(hand)) is not None:
-                yield from _settle_stakes(hand, partial(settle_bet, odds=odds[1], name=odds[0]))
+                yield from _settle_stakes(hand, partial(settle_bet, odds=odds[1], settlement_name=odds[0]))
             elif hand.points > BEST_HAND_TOTAL:
                 yield from self._settle_busted_hand(hand)
                 return
@@ -475,7 +477,9 @@ class BlackjackRound:
             yield from _settle_stakes(hand, settle_push, is_bet_against)
         elif hand.is_blackjack:
             odds = self.definition.rules.blackjack
-            yield from _settle_stakes(hand, partial(settle_bet, odds=odds, name=BLACKJACK), is_bet_against)
+            yield from _settle_stakes(
+                hand, partial(settle_bet, odds=odds, settlement_name=BLACKJACK), is_bet_against
+            )
         elif hand.points > BEST_HAND_TOTAL:
             yield from _settle_stakes(hand, settle_lost_bet, is_bet_against)
         elif dealer > BEST_HAND_TOTAL or hand.points > dealer:
@@ -487,18 +491,18 @@ class BlackjackRound:
 
     # ------------------------------------------------------------ side bets
     def _settle_side_bets(
-        self, max_cards: int = BEST_HAND_TOTAL, *, levels: bool = False
+        self, max_cards: int = BEST_HAND_TOTAL, *, hits_levels: bool = False
     ) -> Iterator[Settlement]:
         """Settle the side bets that are decided by at most ``max_cards`` cards of their box.
 
-        Side bets that play for a progressive level are only settled with ``levels``, at the end: a level is
+        Side bets that play for a progressive level are only settled with ``hits_levels``, at the end: a level is
         only won if the round is completed, and if the round becomes void, their stake is returned.
         """
         for box in self.boxes:
             ready_bets = [
                 e
                 for e in box.side_bets
-                if e[0].cards <= max_cards and (levels or e[0].id not in self._levels)
+                if e[0].cards <= max_cards and (hits_levels or e[0].id not in self._levels)
             ]
             box.side_bets = [side_bet for side_bet in box.side_bets if side_bet not in ready_bets]
             for side, bet in ready_bets:

@@ -137,48 +137,54 @@ _RANGE_TEXT: Final = Text(en="{0} to {1}", fr="{0} à {1}")
 
 
 def describe_rules(
-    shoe: ShoeRules, main: MainBet, rules: HouseRules, pays: Sequence[NamedPay], code: str
+    shoe: ShoeRules, main: MainBet, rules: HouseRules, pays: Sequence[NamedPay], language: str
 ) -> list[str]:
-    """Return a blackjack table's house rules as sentences in the language ``code``, one per rule."""
+    """Return a blackjack table's house rules as sentences in one language, one per rule."""
     lines = [
-        _choose_language(_SHOE_TEXTS[0 if shoe.stop is not None else shoe.rounds], code).format(shoe.decks),
-        (
-            f"{_choose_language(_SOFT_17_TEXTS[rules.soft_17], code)} "
-            f"{_choose_language(_SECOND_CARD_TEXTS[rules.second_card], code)}"
+        _choose_language(_SHOE_TEXTS[0 if shoe.stop is not None else shoe.rounds], language).format(
+            shoe.decks
         ),
-        _choose_language(_ORIGINAL_BETS_ONLY_TEXTS[rules.original_bets_only], code),
+        (
+            f"{_choose_language(_SOFT_17_TEXTS[rules.soft_17], language)} "
+            f"{_choose_language(_SECOND_CARD_TEXTS[rules.second_card], language)}"
+        ),
+        _choose_language(_ORIGINAL_BETS_ONLY_TEXTS[rules.original_bets_only], language),
     ]
     if rules.double.totals:
-        split_text = _choose_language(_DOUBLE_AFTER_SPLIT_TEXTS[rules.double.after_split], code)
-        lines.append(_choose_language(_DOUBLE_TEXT, code).format(_format_totals(rules, code), split_text))
+        split_text = _choose_language(_DOUBLE_AFTER_SPLIT_TEXTS[rules.double.after_split], language)
+        lines.append(
+            _choose_language(_DOUBLE_TEXT, language).format(_format_totals(rules, language), split_text)
+        )
     if rules.split.hands > 1:
-        split = _choose_language(_SPLIT_TEXTS[rules.split.same], code).format(
+        split = _choose_language(_SPLIT_TEXTS[rules.split.same], language).format(
             rules.split.hands, rules.split.ace_hands
         )
-        aces = [_choose_language(_SPLIT_ACES_TEXT, code)] if rules.split.aces_one_card else []
-        lines.append(" ".join([split, *aces, _choose_language(_NO_BLACKJACK_AFTER_SPLIT_TEXT, code)]))
+        aces = [_choose_language(_SPLIT_ACES_TEXT, language)] if rules.split.aces_one_card else []
+        lines.append(" ".join([split, *aces, _choose_language(_NO_BLACKJACK_AFTER_SPLIT_TEXT, language)]))
     if rules.insurance is not None:
-        lines.append(_choose_language(_INSURANCE_TEXT, code))
+        lines.append(_choose_language(_INSURANCE_TEXT, language))
     if rules.even_money != "no":
-        lines.append(_choose_language(_EVEN_MONEY_TEXTS[rules.even_money], code))
+        lines.append(_choose_language(_EVEN_MONEY_TEXTS[rules.even_money], language))
     lines += [
-        _choose_language(_IMMEDIATE_WIN_TEXTS[name], code)
+        _choose_language(_IMMEDIATE_WIN_TEXTS[name], language)
         for _, name, _, _ in pays
         if name in _IMMEDIATE_WIN_TEXTS
     ]
     if rules.back_bets:
-        lines.append(_choose_language(_BACK_BETS_TEXT, code))
+        lines.append(_choose_language(_BACK_BETS_TEXT, language))
     if main.hands > 1:
-        lines.append(_choose_language(_SEVERAL_DEALER_HANDS_TEXT, code).format(main.hands, main.least_hands))
+        lines.append(
+            _choose_language(_SEVERAL_DEALER_HANDS_TEXT, language).format(main.hands, main.least_hands)
+        )
     return lines
 
 
-def _choose_language(text: Text, code: str) -> str:
-    """Return the text in the language ``code``."""
-    return text.fr if code == "fr" else text.en
+def _choose_language(text: Text, language: str) -> str:
+    """Return the text in the given language."""
+    return text.fr if language == "fr" else text.en
 
 
-def _format_totals(rules: HouseRules, code: str) -> str:
+def _format_totals(rules: HouseRules, language: str) -> str:
     """Return the card totals on which a blackjack player may double, as text, with consecutive totals as from-to."""
     runs: list[list[int]] = []
     for total in sorted(rules.double.totals):
@@ -187,38 +193,40 @@ def _format_totals(rules: HouseRules, code: str) -> str:
         else:
             runs.append([total])
     runs_as_text = [
-        _choose_language(_RANGE_TEXT, code).format(run[0], run[-1]) if len(run) > 1 else str(run[0])
+        _choose_language(_RANGE_TEXT, language).format(run[0], run[-1]) if len(run) > 1 else str(run[0])
         for run in runs
     ]
     return (
         runs_as_text[0]
         if len(runs_as_text) == 1
-        else _choose_language(_ALTERNATIVES_TEXT, code).format(", ".join(runs_as_text[:-1]), runs_as_text[-1])
+        else _choose_language(_ALTERNATIVES_TEXT, language).format(
+            ", ".join(runs_as_text[:-1]), runs_as_text[-1]
+        )
     )
 
 
-def format_pays(pays: Sequence[NamedPay], side_bets: Sequence[BlackjackSideBet], code: str) -> list[str]:
+def format_pays(pays: Sequence[NamedPay], side_bets: Sequence[BlackjackSideBet], language: str) -> list[str]:
     """Return a blackjack table's pays other than even money as lines in one language, one line per stake."""
-    colon = " :" if code == "fr" else ":"
+    colon = " :" if language == "fr" else ":"
     sides = {side.id: side for side in side_bets}
     lines: dict[str, list[str]] = {}
     for spot, name, title, odds in pays:
         if name != EVEN_MONEY:
             lines.setdefault(spot, []).append(
-                f"{_choose_language(title, code)}{colon} {_format_odds(odds, code)}"
+                f"{_choose_language(title, language)}{colon} {_format_odds(odds, language)}"
             )
     pay_lines = [*lines.pop("main"), *lines.pop("insurance", [])]
-    return pay_lines + [_format_side_bet(sides[spot], rows, code, colon) for spot, rows in lines.items()]
+    return pay_lines + [_format_side_bet(sides[spot], rows, language, colon) for spot, rows in lines.items()]
 
 
-def _format_odds(odds: Odds, code: str) -> str:
+def _format_odds(odds: Odds, language: str) -> str:
     """Return odds as text in one language; a share of a progressive level as printed."""
-    return odds.format(code) if odds.level_share else odds.format_by_language()[code]
+    return odds.format(language) if odds.level_share else odds.format_by_language()[language]
 
 
-def _format_side_bet(side: BlackjackSideBet, rows: list[str], code: str, colon: str) -> str:
+def _format_side_bet(side: BlackjackSideBet, rows: list[str], language: str, colon: str) -> str:
     """Return a blackjack side bet's name and its rows as one line of text."""
-    return f"{_choose_language(side.name, code)}{colon} {'; '.join(rows)}."
+    return f"{_choose_language(side.name, language)}{colon} {'; '.join(rows)}."
 
 
 #: Names of a chart's lines.

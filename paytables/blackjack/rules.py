@@ -79,16 +79,16 @@ class BlackjackRules(SeatedRules):
         seats = self.definition.table.seats if self.definition.rules.back_bets else 0
         return tuple(format_back_spot_id(seat) for seat in range(seats))
 
-    def _build_spots(self, box: int) -> list[Spot]:
+    def _build_spots(self, box_index: int) -> list[Spot]:
         """Return every betting spot of one box: main bets, insurance and side bets."""
         definition, main = self.definition, self.definition.main
-        limits, main_id = main.limits, format_spot_id(MAIN_SPOT, box)
+        limits, main_id = main.limits, format_spot_id(MAIN_SPOT, box_index)
         spots = []
         for n, name in enumerate(SPOTS_BY_DEALER_HAND[: main.hands]):
-            words = self._build_stake_label(main.name, box, n + 1 if main.hands > 1 else None)
-            needs = self._find_required_bet(n, box)
+            words = self._build_stake_label(main.name, box_index, n + 1 if main.hands > 1 else None)
+            needs = self._find_required_bet(n, box_index)
             spot = _build_spot(
-                format_spot_id(name, box), name, words, "1:1", limits.build_spot_fields(), needs
+                format_spot_id(name, box_index), name, words, "1:1", limits.build_spot_fields(), needs
             )
             spots.append(
                 replace(
@@ -106,10 +106,10 @@ class BlackjackRules(SeatedRules):
                 worth_cents=None,
                 required_multiple_max=None,
             )
-            words = self._build_stake_label(INSURANCE_TEXT, box)
+            words = self._build_stake_label(INSURANCE_TEXT, box_index)
             odds = definition.rules.insurance.text
             spot = _build_spot(
-                format_spot_id(INSURANCE_SPOT, box),
+                format_spot_id(INSURANCE_SPOT, box_index),
                 INSURANCE_SPOT,
                 words,
                 odds,
@@ -119,9 +119,9 @@ class BlackjackRules(SeatedRules):
             spots.append(replace(spot, accepts_bets=False, added_bet_multiples=("1/2",)))
         for side in definition.side:
             best = max((row.pays for row in side.row), key=lambda odds: (odds.level_share, odds.net))
-            words = self._build_stake_label(side.name, box)
+            words = self._build_stake_label(side.name, box_index)
             spot = _build_spot(
-                format_spot_id(side.id, box),
+                format_spot_id(side.id, box_index),
                 side.id,
                 words,
                 best.text,
@@ -144,7 +144,7 @@ class BlackjackRules(SeatedRules):
         """Return the most that insurance may add to a stake, as a multiple of the stake."""
         return Fraction(0) if self.definition.rules.insurance is None else Fraction(1, 2)
 
-    def _find_required_bet(self, dealer_hand_index: int, box: int) -> str | None:
+    def _find_required_bet(self, dealer_hand_index: int, box_index: int) -> str | None:
         """Return the spot that must also be bet on for a bet against one of the dealer's hands, or None.
 
         ``dealer_hand_index`` is the index of the dealer's hand. The player must bet against the first
@@ -153,19 +153,23 @@ class BlackjackRules(SeatedRules):
         """
         least = self.definition.main.least_hands
         if dealer_hand_index >= least:
-            return format_spot_id(SPOTS_BY_DEALER_HAND[dealer_hand_index - 1], box)
+            return format_spot_id(SPOTS_BY_DEALER_HAND[dealer_hand_index - 1], box_index)
         return (
-            format_spot_id(SPOTS_BY_DEALER_HAND[(dealer_hand_index + 1) % least], box) if least > 1 else None
+            format_spot_id(SPOTS_BY_DEALER_HAND[(dealer_hand_index + 1) % least], box_index)
+            if least > 1
+            else None
         )
 
-    def _build_stake_label(self, bet_name: Text, box: int, hand_number: int | None = None) -> dict[str, str]:
+    def _build_stake_label(
+        self, bet_name: Text, box_index: int, hand_number: int | None = None
+    ) -> dict[str, str]:
         """Return a stake's label by language: the bet's name, and the numbers of hand and box if there are several."""
         words = bet_name.model_dump()
         if hand_number is not None:
             words = {code: f"{text} {hand_number}" for code, text in words.items()}
         if self.definition.boxes > 1:
             where = _BOX_NAME.model_dump()
-            words = {code: f"{text}, {where[code].format(box + 1)}" for code, text in words.items()}
+            words = {code: f"{text}, {where[code].format(box_index + 1)}" for code, text in words.items()}
         return words
 
     @property
@@ -283,14 +287,14 @@ class BlackjackRules(SeatedRules):
         proof = self.definition.proved.get(MAIN_SPOT)
         return None if proof is None else read_advice(self._exact_house_rules, proof.policy)
 
-    def with_table_state(self, table: object) -> Self:
+    def with_table_state(self, table_state: object) -> Self:
         """Return the rules with the shoe of a stored table state.
 
         Raises ValueError if no round can leave this shoe.
         """
-        if table is not None:
-            read_shoe(self.definition.shoe, table)
-        return self.with_table_fields(table=table)
+        if table_state is not None:
+            read_shoe(self.definition.shoe, table_state)
+        return self.with_table_fields(table=table_state)
 
     def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundSteps:
         """Play one round of blackjack; see :mod:`paytables.blackjack.round`."""
@@ -391,14 +395,14 @@ class BlackjackRules(SeatedRules):
 
     def prove(
         self,
-        each: object = None,
+        parallel_map: object = None,
         report_progress: Callable[[int, int], None] = figures.ignore_progress_report,
     ) -> dict[str, ProvedFigures]:
         """Compute, in one thread, the exact figures that the definition stores as its proof.
 
-        It needs the laboratory packages. ``each`` is ignored.
+        It needs the laboratory packages. ``parallel_map`` is ignored.
         """
-        return figures.prove(self.definition, each, report_progress)
+        return figures.prove(self.definition, parallel_map, report_progress)
 
     def verify(self) -> None:
         """Recompute the figures and compare them with the stored ones. Raises :class:`AnalysisError` if they differ."""
@@ -435,6 +439,8 @@ def _build_spot(
     return Spot(id=id_, group=group, names=names, odds=odds, required_spot=required_spot, **limits)
 
 
-def _add_number_to_names(name: Text, index: int, count: int) -> dict[str, str]:
-    """Return a name by language, numbered by ``index`` if ``count`` (how many things have the name) is above one."""
-    return {code: f"{text} {index + 1}" if count > 1 else text for code, text in name.model_dump().items()}
+def _add_number_to_names(name: Text, index: int, name_count: int) -> dict[str, str]:
+    """Return a name by language, numbered by ``index`` if more than one thing has the name (``name_count``)."""
+    return {
+        code: f"{text} {index + 1}" if name_count > 1 else text for code, text in name.model_dump().items()
+    }

@@ -31,16 +31,16 @@ RowChances: TypeAlias = dict[str, Fraction]
 
 @lru_cache(maxsize=64)
 def compute_row_chances(
-    side: BlackjackSideBet, decks: int, *, has_hole_card: bool, draws_cards: bool = True
+    side: BlackjackSideBet, decks: int, *, has_hole_card: bool, player_draws_more_cards: bool = True
 ) -> RowChances:
     """Return the probability that each row of the side bet's pay table is paid.
 
     With ``has_hole_card`` the dealer looks at a hidden second card, so that a blackjack ends the round. With
-    ``draws_cards`` the player draws further cards while a row needs them; otherwise rows of three and more
+    ``player_draws_more_cards`` the player draws further cards while a row needs them; otherwise rows of three and more
     cards are never paid.
     """
     ways_by_row: dict[tuple[str, int], int | Fraction] = {}
-    rows = tuple(row for row in side.row if draws_cards or row.cards <= 2)
+    rows = tuple(row for row in side.row if player_draws_more_cards or row.cards <= 2)
     for ways, dealt_cards, up in _iter_deal_orders(rows, (), [decks] * _DECK_CARD_COUNT, 1):
         for row, part in _iter_won_rows(rows, dealt_cards, up, decks, has_hole_card=has_hole_card):
             key = row.id, len(dealt_cards) + (up is not None)

@@ -445,11 +445,11 @@ class StrategyEvaluation:
         hand_values: Mapping[int, HandValue],
         tree: HandNodes,
         situation: HandSituation,
-        choose: AnswerChooser,
+        choose_answer: AnswerChooser,
     ) -> dict[int, NetAndStakeSums]:
         """Return the value, and the added stakes, of every blackjack hand in ``tree`` under a strategy.
 
-        ``choose`` makes the decisions. Hands of one card are left out.
+        ``choose_answer`` makes the decisions. Hands of one card are left out.
         """
         sums_by_hand: dict[int, NetAndStakeSums] = {}
         mixed = self.house.suited_678_odds is not None
@@ -459,26 +459,26 @@ class StrategyEvaluation:
             options = self.evaluate_options(
                 hand_values[hand], tree, hand, sums_by_hand, situation, suited=False
             )
-            sums_by_hand[hand] = options[choose(situation, hand, False, options)]
+            sums_by_hand[hand] = options[choose_answer(situation, hand, False, options)]
             if mixed and hand_values[hand].card_count == 2 and hand in PACKED_STARTS_OF_SUITED_678:
                 options = self.evaluate_options(
                     hand_values[hand], tree, hand, sums_by_hand, situation, suited=True
                 )
-                suited_sums = options[choose(situation, hand, True, options)]
+                suited_sums = options[choose_answer(situation, hand, True, options)]
                 net, staked = sums_by_hand[hand]
                 sums_by_hand[hand] = ((3 * net + suited_sums[0]) // 4, (3 * staked + suited_sums[1]) // 4)
         return sums_by_hand
 
     def evaluate_split(
-        self, round_: SolvedRound, split: SplitPair, hands: int, choose: AnswerChooser
+        self, round_: SolvedRound, split: SplitPair, hand_count: int, choose_answer: AnswerChooser
     ) -> NetAndStakeSums:
         """Return the value, and the added stakes, of a blackjack pair that is split.
 
-        ``hands`` is how many hands it may become at most.
+        ``hand_count`` is how many hands it may become at most.
         """
         net, staked = 0, 0
-        for branch in split.branches[hands]:
-            values = self.evaluate_hands(round_.hand_values, branch.tree, branch.situation, choose)
+        for branch in split.branches[hand_count]:
+            values = self.evaluate_hands(round_.hand_values, branch.tree, branch.situation, choose_answer)
             for hand in self.list_start_hands(round_.hand_values, branch):
                 net += values[hand][0]
                 staked += values[hand][1] + self.count_completed_ways(branch.tree[hand]) * self.unit

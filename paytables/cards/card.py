@@ -56,19 +56,19 @@ def format_card(card: Card) -> str:
     return _CARD_NAMES[card]
 
 
-def parse_card(name: str) -> Card:
+def parse_card(card_name: str) -> Card:
     """Return the card with these two letters; :func:`format_card` is the inverse. Raises :class:`ValueError`."""
-    card = _CARD_BY_NAME.get(name)
+    card = _CARD_BY_NAME.get(card_name)
     if card is None:
         raise ValueError(
-            f"{name!r} is not a card: a rank of {RANK_LETTERS}, then a suit of {SUIT_LETTERS}, or {_JOKER_NAME}"
+            f"{card_name!r} is not a card: a rank of {RANK_LETTERS}, then a suit of {SUIT_LETTERS}, or {_JOKER_NAME}"
         )
     return card
 
 
-def parse_cards(names: str) -> tuple[Card, ...]:
+def parse_cards(card_names: str) -> tuple[Card, ...]:
     """Return the cards in a text, separated by spaces. Raises :class:`ValueError`."""
-    return tuple(parse_card(name) for name in names.split())
+    return tuple(parse_card(name) for name in card_names.split())
 
 
 def build_deck(*, joker: bool = False, excluded_ranks: Iterable[int] = ()) -> tuple[Card, ...]:

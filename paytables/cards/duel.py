@@ -46,13 +46,13 @@ def count_duel_results(
     dealer: CardSets,
     dealer_strengths: Ints,
     *,
-    up: bool,
+    is_dealer_card_visible: bool,
     opening_strength: int = 0,
 ) -> DuelCounts:
     """Count the dealer's hands that are weaker than, and equal to, each of the player's hands in ``chosen``.
 
-    ``player`` and ``dealer`` are the sets of cards from which the two hands come. ``strengths`` are the
-    strengths of the chosen player's hands, ``dealer_strengths`` those of all dealer's hands. With ``up`` one of
+    ``player`` and ``dealer`` are the sets of cards from which the two hands come. ``strengths`` are the strengths of
+    the chosen player's hands, ``dealer_strengths`` those of all dealer's hands. With ``is_dealer_card_visible`` one of
     the dealer's cards is visible. The dealer opens with a strength of at least ``opening_strength``.
     """
     deck_size = player.deck_size
@@ -64,7 +64,7 @@ def count_duel_results(
     sorted_dealer_strengths = dealer_strengths[weakest_first]
     asking = np.argsort(strengths, kind="stable")
     player_hands = player.cards_by_set[chosen]
-    columns = deck_size if up else 1
+    columns = deck_size if is_dealer_card_visible else 1
     counts = [np.zeros((len(chosen), columns), dtype=np.int64) for _ in range(3)]
     fill_table, count_hands = _compile_kernels()
     counted_hands = 0
@@ -75,13 +75,21 @@ def count_duel_results(
         below, through = np.searchsorted(sorted_dealer_strengths, [threshold, threshold + 1])
         fill_table(hands[counted_hands:below], table, starts, binomial)
         if threshold == opening_strength:
-            count_hands(player_hands, np.arange(len(player_hands)), table, starts, binomial, counts[2], up)
+            count_hands(
+                player_hands,
+                np.arange(len(player_hands)),
+                table,
+                starts,
+                binomial,
+                counts[2],
+                is_dealer_card_visible,
+            )
         hand_rows = asking[
             np.searchsorted(strengths[asking], threshold) : np.searchsorted(strengths[asking], threshold + 1)
         ]
-        count_hands(player_hands, hand_rows, table, starts, binomial, counts[0], up)
+        count_hands(player_hands, hand_rows, table, starts, binomial, counts[0], is_dealer_card_visible)
         fill_table(hands[below:through], table, starts, binomial)
-        count_hands(player_hands, hand_rows, table, starts, binomial, counts[1], up)
+        count_hands(player_hands, hand_rows, table, starts, binomial, counts[1], is_dealer_card_visible)
         counted_hands = through
     return DuelCounts(counts[0], counts[1] - counts[0], counts[2])
 

@@ -90,9 +90,9 @@ PAI_GOW_LOW_RANKING: Final = RankingRules(
 )
 
 
-def find_category(strength: int, order: RankingRules = FIVE_CARD_RANKING) -> str:
+def find_category(strength: int, ranking_rules: RankingRules = FIVE_CARD_RANKING) -> str:
     """Return the name of the combination, such as a pair or a flush, of a hand of that strength."""
-    return order.categories[-1 - (strength >> _CATEGORY_SHIFT)]
+    return ranking_rules.categories[-1 - (strength >> _CATEGORY_SHIFT)]
 
 
 def unpack_ranks(strength: int) -> tuple[int, ...]:
@@ -107,9 +107,9 @@ def unpack_ranks(strength: int) -> tuple[int, ...]:
 class HandRanking:
     """The strength of poker hands in one game's order, with tables that are filled on demand."""
 
-    def __init__(self, order: RankingRules) -> None:
-        self.order = order
-        self._level = {name: n for n, name in enumerate(reversed(order.categories))}
+    def __init__(self, ranking_rules: RankingRules) -> None:
+        self.order = ranking_rules
+        self._level = {name: n for n, name in enumerate(reversed(ranking_rules.categories))}
         """The rank of each combination, 0 for the lowest."""
         self._strength_by_ranks: dict[tuple[int, ...], int] = {}
         self._flush_strength_by_mask: dict[tuple[int, int], int] = {}
@@ -151,14 +151,16 @@ class HandRanking:
             self._strength_by_ranks[ranks] = strength
         return strength
 
-    def compute_flush_strength(self, mask: int, wilds: int) -> int:
+    def compute_flush_strength(self, rank_mask: int, wild_count: int) -> int:
         """Return the strength of the best flush, straight flush or royal flush that the cards make, or 0 if none.
 
-        ``mask`` has the ranks of the cards of one suit as bits; ``wilds`` is the number of wild cards.
+        ``rank_mask`` has the ranks of the cards of one suit as bits; ``wild_count`` is the number of wild cards.
         """
-        strength = self._flush_strength_by_mask.get((mask, wilds))
+        strength = self._flush_strength_by_mask.get((rank_mask, wild_count))
         if strength is None:
-            strength = self._flush_strength_by_mask[mask, wilds] = self._rank_flush(mask, wilds)
+            strength = self._flush_strength_by_mask[rank_mask, wild_count] = self._rank_flush(
+                rank_mask, wild_count
+            )
         return strength
 
     def _compute_strength_with_wilds(self, ranks: Sequence[int]) -> int:
@@ -184,26 +186,26 @@ class HandRanking:
                 return self._encode_strength("straight", [place])
         return self._encode_strength(_CATEGORY_BY_SHAPE[shape], decide)
 
-    def _rank_flush(self, mask: int, wilds: int) -> int:
-        """Return the strength of the best flush of the ranks in ``mask`` (bits) and ``wilds`` wild cards, or 0."""
+    def _rank_flush(self, rank_mask: int, wild_count: int) -> int:
+        """Return the strength of the best flush of the ranks in ``rank_mask`` and ``wild_count`` wild cards, or 0."""
         best = 0
         size = self.order.hand_size
         for run, place in self._rank_by_straight_mask.items():
-            if size - (mask & run).bit_count() <= wilds:
+            if size - (rank_mask & run).bit_count() <= wild_count:
                 royal = "royal-flush" in self._level and run == self._highest_straight_mask
                 best = max(best, self._encode_strength("royal-flush" if royal else "straight-flush", [place]))
-        for _ in range(wilds):
-            mask |= 1 << next(rank for rank in range(ACE_RANK, -1, -1) if not mask >> rank & 1)
-        highest = [rank for rank in range(ACE_RANK, -1, -1) if mask >> rank & 1]
+        for _ in range(wild_count):
+            rank_mask |= 1 << next(rank for rank in range(ACE_RANK, -1, -1) if not rank_mask >> rank & 1)
+        highest = [rank for rank in range(ACE_RANK, -1, -1) if rank_mask >> rank & 1]
         if len(highest) < size:
             return 0
         return max(best, self._encode_strength("flush", highest[:size]))
 
-    def _encode_strength(self, name: str, decide: Sequence[int]) -> int:
-        """Return the strength of a combination such as a pair; ``decide`` ranks hands of the same combination."""
-        strength = self._level[name]
+    def _encode_strength(self, category: str, deciding_ranks: Sequence[int]) -> int:
+        """Return the strength of a combination such as a pair; ``deciding_ranks`` order hands with the same one."""
+        strength = self._level[category]
         for n in range(5):
-            strength = strength << 4 | (decide[n] if n < len(decide) else 0)
+            strength = strength << 4 | (deciding_ranks[n] if n < len(deciding_ranks) else 0)
         return strength
 
     @property

@@ -27,9 +27,9 @@ class CardSets:
     A set's number is its index in each array.
     """
 
-    def __init__(self, deck_size: int, size: int) -> None:
-        self.deck_size, self.size = deck_size, size
-        self.count = comb(deck_size, size)
+    def __init__(self, deck_size: int, set_size: int) -> None:
+        self.deck_size, self.size = deck_size, set_size
+        self.count = comb(deck_size, set_size)
         """The number of sets."""
 
     @cached_property
@@ -116,19 +116,21 @@ class CardSets:
         class_by_set: Ints = order[np.searchsorted(known_keys[order], key)]
         return class_by_set
 
-    def compute_strengths(self, order: RankingRules) -> Ints:
+    def compute_strengths(self, ranking_rules: RankingRules) -> Ints:
         """Return the poker strength of each set of cards; if a set has more cards than a hand, of its best hand."""
-        ranking = HandRanking(order)
+        ranking = HandRanking(ranking_rules)
         states, keys = self._rank_combinations
         best = np.array([ranking.compute_rank_strength(key) for key in keys], dtype=np.int32)[states]
-        if not any("flush" in name for name in order.categories):
+        if not any("flush" in name for name in ranking_rules.categories):
             return best
-        wilds, wild_rank_mask = self.count_wilds(order)
+        wilds, wild_rank_mask = self.count_wilds(ranking_rules)
         most = int(wilds.max())
         table = np.zeros((most + 1, 8192), dtype=np.int32)
         for count in range(most + 1):
             fitting = [
-                m for m in range(8192) if order.hand_size - count <= m.bit_count() <= self.size - count
+                m
+                for m in range(8192)
+                if ranking_rules.hand_size - count <= m.bit_count() <= self.size - count
             ]
             table[count, fitting] = [ranking.compute_flush_strength(mask, count) for mask in fitting]
         for suit in range(4):
@@ -136,14 +138,16 @@ class CardSets:
             np.maximum(best, table[wilds, masks], out=best)
         return best
 
-    def count_wilds(self, order: RankingRules) -> tuple[Ints, int]:
+    def count_wilds(self, ranking_rules: RankingRules) -> tuple[Ints, int]:
         """Return the number of wild cards in each set, and the order's wild ranks as bits, the joker's left out."""
-        wild = np.array([(card >> 2) in order.wild_ranks for card in range(self.deck_size)], dtype=np.int8)
+        wild = np.array(
+            [(card >> 2) in ranking_rules.wild_ranks for card in range(self.deck_size)], dtype=np.int8
+        )
         count = np.zeros(1, dtype=np.int8)
         for size in range(1, self.size + 1):
             level = build_sets(self.deck_size, size)
             count = count[level.index_without_highest_card] + wild[level.highest_card]
-        return count, sum(1 << rank for rank in order.wild_ranks if rank != JOKER_RANK)
+        return count, sum(1 << rank for rank in ranking_rules.wild_ranks if rank != JOKER_RANK)
 
     @cached_property
     def _rank_combinations(self) -> tuple[Ints, list[tuple[int, ...]]]:
@@ -201,36 +205,36 @@ class CardSets:
                     rows[mask] -= rows[mask | 1 << index]
         return rows
 
-    def sum_over_draws(self, table_sets: list[list[Ints]], chosen: Ints, masks: Ints) -> Ints:
+    def sum_over_draws(self, tables_by_set: list[list[Ints]], chosen: Ints, held_masks: Ints) -> Ints:
         """Return, for each of several tables, the sum over all final hands that each chosen hand can become by a draw.
 
-        ``masks[n]`` has, as bits, the cards that the n-th chosen hand holds. Unlike :meth:`sum_over_holds`,
+        ``held_masks[n]`` has, as bits, the cards that the n-th chosen hand holds. Unlike :meth:`sum_over_holds`,
         only this one way to hold cards of each hand is computed.
         """
-        sums = np.zeros((len(table_sets), len(chosen)), dtype=np.int64)
+        sums = np.zeros((len(tables_by_set), len(chosen)), dtype=np.int64)
         every_card = (1 << self.size) - 1
-        for mask in np.unique(masks).tolist():
-            mask_indexes = np.flatnonzero(masks == mask)
+        for mask in np.unique(held_masks).tolist():
+            mask_indexes = np.flatnonzero(held_masks == mask)
             for both in range(mask, every_card + 1):
                 if both & mask == mask:
                     sign = -1 if (both ^ mask).bit_count() % 2 else 1
                     number = self.find_held_set_indexes(chosen[mask_indexes], both)
-                    for row, tables in zip(sums, table_sets, strict=True):
+                    for row, tables in zip(sums, tables_by_set, strict=True):
                         row[mask_indexes] += sign * tables[both.bit_count()][number]
         return sums
 
 
 @lru_cache(maxsize=16)
-def build_rank_steps(size: int, ranks: int) -> tuple[list[Ints], list[tuple[int, ...]]]:
-    """Return the steps by which ranks are added to a hand one by one, and every combination of ``size`` ranks.
+def build_rank_steps(rank_count: int, ranks: int) -> tuple[list[Ints], list[tuple[int, ...]]]:
+    """Return the steps by which ranks are added to a hand one by one, and every combination of ``rank_count`` ranks.
 
     ``steps[k][state, rank]`` is the state of k + 1 cards that follows a state of k cards, whatever the order
-    of the cards. A state of ``size`` cards is its index in the list of combinations. There are four cards of
+    of the cards. A state of ``rank_count`` cards is its index in the list of combinations. There are four cards of
     a rank, and one joker.
     """
     steps: list[Ints] = []
     keys: list[tuple[int, ...]] = [()]
-    for _ in range(size):
+    for _ in range(rank_count):
         step = np.zeros((len(keys), ranks), dtype=np.int32)
         numbers: dict[tuple[int, ...], int] = {}
         for n, key in enumerate(keys):
@@ -243,6 +247,6 @@ def build_rank_steps(size: int, ranks: int) -> tuple[list[Ints], list[tuple[int,
 
 
 @lru_cache(maxsize=16)
-def build_sets(deck_size: int, size: int) -> CardSets:
-    """Return the sets of ``size`` cards of a deck of ``deck_size`` cards; each is created only once."""
-    return CardSets(deck_size, size)
+def build_sets(deck_size: int, set_size: int) -> CardSets:
+    """Return the sets of ``set_size`` cards of a deck of ``deck_size`` cards; each is created only once."""
+    return CardSets(deck_size, set_size)

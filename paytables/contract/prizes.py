@@ -43,14 +43,14 @@ class PartialLevelHit:
 LevelHit: TypeAlias = str | PartialLevelHit
 
 
-def parse_level_hit(data: Json) -> LevelHit:
+def parse_level_hit(hit_data: Json) -> LevelHit:
     """Return a progressive hit from its JSON form: the id of a level won whole, or a :class:`PartialLevelHit`.
 
-    Raises KeyError, TypeError or ValueError if ``data`` is neither.
+    Raises KeyError, TypeError or ValueError if ``hit_data`` is neither.
     """
-    if isinstance(data, str):
-        return data
-    return PartialLevelHit(str(data["level"]), Fraction(str(data["share"])))
+    if isinstance(hit_data, str):
+        return hit_data
+    return PartialLevelHit(str(hit_data["level"]), Fraction(str(hit_data["share"])))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

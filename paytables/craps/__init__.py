@@ -7,10 +7,10 @@ from paytables.game import GameFamily
 from paytables.layout import check_forms
 
 
-def build_rules(data: CrapsDefinition, file: str) -> CrapsRules:
+def build_rules(definition: CrapsDefinition, file: str) -> CrapsRules:
     """Build the rules of a craps table from its definition. Raises :class:`DefinitionError`."""
-    check_definition(data, file)
-    craps_spots = CrapsSpots(data)
+    check_definition(definition, file)
+    craps_spots = CrapsSpots(definition)
     check_spots(craps_spots, file)
     rules = CrapsRules(craps_spots)
     check_forms(rules.table_layout, file)

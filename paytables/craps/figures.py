@@ -51,9 +51,9 @@ class BetReturnChain:
         for dice, chance in UNORDERED_THROW_CHANCES:
             yield chance, *apply_throw(self.rules_by_spot, state, dice)
 
-    def find_reachable_states(self, start: CrapsState) -> set[CrapsState]:
-        """Return every state of the table that follows ``start``. The search stops above :data:`CHAIN_STATES_MAX`."""
-        states, unvisited = {start}, [start]
+    def find_reachable_states(self, start_state: CrapsState) -> set[CrapsState]:
+        """Return every state that follows ``start_state``. The search stops above :data:`CHAIN_STATES_MAX`."""
+        states, unvisited = {start_state}, [start_state]
         while unvisited and len(states) <= CHAIN_STATES_MAX:
             for _, _, next_state in self.iter_throws(unvisited.pop()):
                 if next_state not in states:
@@ -61,19 +61,22 @@ class BetReturnChain:
                     unvisited.append(next_state)
         return states
 
-    def compute_return_chances(self, start: CrapsState) -> SumsByKey[int]:
+    def compute_return_chances(self, start_state: CrapsState) -> SumsByKey[int]:
         """Return the probability of each total that the bets on the craps table return until all are decided."""
-        if not start.bets:
+        if not start_state.bets:
             return {0: Fraction(1)}
-        if start not in self._returns_by_state:
-            same_bet_states = [start]
+        if start_state not in self._returns_by_state:
+            same_bet_states = [start_state]
             rows: list[dict[int, Fraction]] = []
             later_chances: list[SumsByKey[int]] = []
             for state in same_bet_states:  # grows by the states with the same bets
                 row: dict[int, Fraction] = {}
                 later_chances_of_state: SumsByKey[int] = {}
                 for chance, settled, next_state in self.iter_throws(state):
-                    if (next_state.bets, next_state.switched_bets) == (start.bets, start.switched_bets):
+                    if (next_state.bets, next_state.switched_bets) == (
+                        start_state.bets,
+                        start_state.switched_bets,
+                    ):
                         if next_state not in same_bet_states:
                             same_bet_states.append(next_state)
                         add_sums(row, {same_bet_states.index(next_state): chance})
@@ -88,21 +91,24 @@ class BetReturnChain:
                 rows.append(row)
                 later_chances.append(later_chances_of_state)
             self._returns_by_state |= zip(same_bet_states, solve_chain(rows, later_chances), strict=True)
-        return self._returns_by_state[start]
+        return self._returns_by_state[start_state]
 
 
-def find_highest_throw_return(rules_by_spot: Mapping[str, SpotRules], table: CrapsState) -> dict[int, int]:
+def find_highest_throw_return(
+    rules_by_spot: Mapping[str, SpotRules], table_state: CrapsState
+) -> dict[int, int]:
     """Return the most credits that the next or any later throw of the dice may return to each seat.
 
     For each pair of dice, every bet counts with its best result at any point. That is an upper bound, and
     exact for bets that one throw decides.
     """
-    best = {bet: _find_highest_bet_returns(rules_by_spot, bet, table.point) for bet in table.bets}
+    best = {bet: _find_highest_bet_returns(rules_by_spot, bet, table_state.point) for bet in table_state.bets}
     return {
         seat: max(
-            sum(best[bet][n] for bet in table.bets if bet.seat == seat) for n in range(len(UNORDERED_THROWS))
+            sum(best[bet][n] for bet in table_state.bets if bet.seat == seat)
+            for n in range(len(UNORDERED_THROWS))
         )
-        for seat in {bet.seat for bet in table.bets}
+        for seat in {bet.seat for bet in table_state.bets}
     }
 
 
@@ -196,7 +202,7 @@ def _analyse_bet_alone(
     rules_by_spot: Mapping[str, SpotRules],
     spot_rules: SpotRules,
     point: int | None,
-    name: str,
+    bet_name: str,
     depth: AnalysisDepth,
 ) -> BetAnalysis:
     """Return the exact figures of one craps bet at its minimum, alone on the table, until it is decided."""
@@ -205,7 +211,7 @@ def _analyse_bet_alone(
     wager = Wager(least, {"bets": {spot_rules.id: least}, **working})
     switched_bets = frozenset({(0, spot_rules.id)}) if spot_rules.bet.off else frozenset()
     figures = analyse_cases(
-        name,
+        bet_name,
         wager,
         _iter_cases(BetReturnChain(rules_by_spot), CrapsState(point, 0, wager.bets, switched_bets)),
         depth,
@@ -256,10 +262,10 @@ def _compute_mean_throws(spot_rules: SpotRules, point: int | None) -> Fraction:
     return 1 / compute_decision_chance_per_throw(spot_rules, point)
 
 
-def _iter_cases(chain: BetReturnChain, start: CrapsState) -> Iterator[WeightedResult]:
+def _iter_cases(chain: BetReturnChain, start_state: CrapsState) -> Iterator[WeightedResult]:
     """Yield one case for each total that the only bet on a craps table may return."""
-    (bet,) = start.bets
-    for returned_credits, chance in chain.compute_return_chances(start).items():
+    (bet,) = start_state.bets
+    for returned_credits, chance in chain.compute_return_chances(start_state).items():
         name = "push" if returned_credits == bet.credits else "won" if returned_credits else "lost"
         weight = chance * 36
         weight_or_chance = (
@@ -273,17 +279,21 @@ def _iter_cases(chain: BetReturnChain, start: CrapsState) -> Iterator[WeightedRe
         )
 
 
-def analyse_wager(rules_by_spot: Mapping[str, SpotRules], table: CrapsState, wager: Wager) -> BetAnalysis:
+def analyse_wager(
+    rules_by_spot: Mapping[str, SpotRules], table_state: CrapsState, wager: Wager
+) -> BetAnalysis:
     """Return the exact figures of a wager's new stakes on a craps table, until each bet is decided.
 
     The distribution is exact up to :data:`CHAIN_STATES_MAX` states of the table. Beyond that, mean and variance
     are exact and the highest win is an upper bound.
     """
-    table = replace(table, shooter=0)
+    table_state = replace(table_state, shooter=0)
     new_bets = tuple(bet for bet in wager.bets if bet.credits > 0)
     chain = BetReturnChain(rules_by_spot)
     starts = {
-        bet: replace(table, bets=(bet,), switched_bets=table.switched_bets & {(bet.seat, bet.spot)})
+        bet: replace(
+            table_state, bets=(bet,), switched_bets=table_state.switched_bets & {(bet.seat, bet.spot)}
+        )
         for bet in new_bets
     }
     cost = wager.credits
@@ -304,24 +314,28 @@ def analyse_wager(rules_by_spot: Mapping[str, SpotRules], table: CrapsState, wag
         prizes=tuple(_iter_prizes(distributions, cost)),
         max_win_credits=sum(max(distribution.counts) for distribution in distributions.values()),
     )
-    start = table.with_bets(new_bets, table.switched_bets)
+    start = table_state.with_bets(new_bets, table_state.switched_bets)
     if len(chain.find_reachable_states(start)) > CHAIN_STATES_MAX:
         note = (
             "the joint distribution is too large to compute; the highest win is an upper bound, the sum of the bets' "
             "highest wins"
         )
-        return replace(figures, variance=_compute_sum_variance(chain, table, distributions), notes=(note,))
+        return replace(
+            figures, variance=_compute_sum_variance(chain, table_state, distributions), notes=(note,)
+        )
     distribution = build_distribution(chain.compute_return_chances(start))
     return figures.with_distribution(distribution)
 
 
 def _compute_sum_variance(
-    chain: BetReturnChain, table: CrapsState, distributions: Mapping[Bet, WinDistribution]
+    chain: BetReturnChain, table_state: CrapsState, distributions: Mapping[Bet, WinDistribution]
 ) -> Fraction:
     """Return the variance of the total return of several craps bets, from single bets and every pair of bets."""
     single = sum((distribution.compute_variance() for distribution in distributions.values()), Fraction(0))
     pairs = (
-        build_distribution(chain.compute_return_chances(table.with_bets(pair, table.switched_bets)))
+        build_distribution(
+            chain.compute_return_chances(table_state.with_bets(pair, table_state.switched_bets))
+        )
         for pair in combinations(distributions, 2)
     )
     return (

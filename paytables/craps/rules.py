@@ -56,9 +56,9 @@ class CrapsRules(TableRules):
             removable_spots=self.craps_spots.removable_spots,
         )
 
-    def with_table_state(self, table: object) -> Self:
+    def with_table_state(self, table_state: object) -> Self:
         """Return the craps rules for a stored table state. Raises ValueError for a state that no throw can leave."""
-        return replace(self, state=state_from_json(table, self.craps_spots))
+        return replace(self, state=state_from_json(table_state, self.craps_spots))
 
     @property
     def shared_state_keys(self) -> frozenset[str]:
@@ -215,24 +215,26 @@ class CrapsRules(TableRules):
             (switched_bets.add if plays == spot_rules.bet.off else switched_bets.discard)((seat, spot))
         return switched_bets
 
-    def _with_next_shooter(self, table: CrapsState, wager: Wager) -> CrapsState:
+    def _with_next_shooter(self, table_state: CrapsState, wager: Wager) -> CrapsState:
         """Return the table after the dice, on a come-out, go to the next seat with a bet on pass or don't pass.
 
         If nobody has such a bet, the table is returned unchanged, and the dice are thrown for the standing bets.
         New bets then raise :class:`WagerError` if the rules require a shooter with a pass or don't pass bet.
         """
-        if table.point is not None:
-            return table
+        if table_state.point is not None:
+            return table_state
         seats = self.definition.table.seats
         lines = {
-            bet.seat for bet in table.bets if self.rules_by_spot[bet.spot].bet.kind in {"pass", "dontpass"}
+            bet.seat
+            for bet in table_state.bets
+            if self.rules_by_spot[bet.spot].bet.kind in {"pass", "dontpass"}
         }
         if not lines:
             if self.definition.shooter_bets and any(bet.credits > 0 for bet in wager.bets):
                 raise WagerError("bets: the shooter of a come-out must have a bet on pass or don't pass")
-            return table
-        shooter = min(lines, key=lambda seat: (seat - table.shooter) % seats)
-        return replace(table, shooter=shooter)
+            return table_state
+        shooter = min(lines, key=lambda seat: (seat - table_state.shooter) % seats)
+        return replace(table_state, shooter=shooter)
 
     def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
         """Play a round: throw the dice once, and settle every bet that the throw decides."""

@@ -113,18 +113,20 @@ class SpotRules:
             return PUSH_ODDS if self.line_kind and total in {7, number} else self.id
         return self._decide_number_before_seven(dice, number, point)
 
-    def _decide_first_throw(self, total: int) -> BetResult:
+    def _decide_first_throw(self, dice_total: int) -> BetResult:
         """Return the effect of the come-out throw on a line bet: odds, None if it loses, or the spot where it stays."""
-        if total in POINT_NUMBERS:
-            return f"{self.id}-{total}" if self.bet.kind in _COME_BET_KINDS else self.id
+        if dice_total in POINT_NUMBERS:
+            return f"{self.id}-{dice_total}" if self.bet.kind in _COME_BET_KINDS else self.id
         if self._wins_on_seven:
-            return PUSH_ODDS if total == 12 else None if total in {7, 11} else EVEN_MONEY_ODDS
-        return EVEN_MONEY_ODDS if total in {7, 11} else None
+            return PUSH_ODDS if dice_total == 12 else None if dice_total in {7, 11} else EVEN_MONEY_ODDS
+        return EVEN_MONEY_ODDS if dice_total in {7, 11} else None
 
-    def _decide_number_before_seven(self, dice: tuple[int, int], number: int, point: int | None) -> BetResult:
-        """Return the effect of a throw on a bet that is decided by ``number`` or seven, whichever comes first."""
+    def _decide_number_before_seven(
+        self, dice: tuple[int, int], winning_number: int, point: int | None
+    ) -> BetResult:
+        """Return the effect of a throw on a bet that is decided by a number or seven, whichever comes first."""
         total = sum(dice)
-        if total not in {7, number}:
+        if total not in {7, winning_number}:
             return self.id
         easy = self.bet.kind == "hard" and dice[0] != dice[1]
         won = (total == 7) == self._wins_on_seven and not easy

@@ -65,35 +65,42 @@ class CrapsState:
 OPENING_STATE: Final = CrapsState()
 
 
-def state_from_json(data: object, craps_spots: CrapsSpots) -> CrapsState:
-    """Return the craps table state that is stored in ``data``.
+def state_from_json(state_data: object, craps_spots: CrapsSpots) -> CrapsState:
+    """Return the craps table state that is stored in ``state_data``.
 
     Raises ValueError, with the reason, for a state that no throw can leave.
     """
-    if data is None:
+    if state_data is None:
         return OPENING_STATE
     seats = craps_spots.definition.table.seats
-    if isinstance(data, Mapping) and seats > 1 and data and set(data) <= {"point", "shooter"}:
-        data = {"point": None, "shooter": 0, "bets": [], "told": [], **data}
-    if not isinstance(data, Mapping) or set(data) != {"point", "shooter", "bets", "told"}:
-        raise ValueError(f"a craps table must have point, shooter, bets and told, not {data!r}")
-    point, shooter = data["point"], data["shooter"]
+    if (
+        isinstance(state_data, Mapping)
+        and seats > 1
+        and state_data
+        and set(state_data) <= {"point", "shooter"}
+    ):
+        state_data = {"point": None, "shooter": 0, "bets": [], "told": [], **state_data}
+    if not isinstance(state_data, Mapping) or set(state_data) != {"point", "shooter", "bets", "told"}:
+        raise ValueError(f"a craps table must have point, shooter, bets and told, not {state_data!r}")
+    point, shooter = state_data["point"], state_data["shooter"]
     if point is not None and (not isinstance(point, int) or point not in POINT_NUMBERS):
         raise ValueError(f"{point!r} is not a point of craps")
     if isinstance(shooter, bool) or not isinstance(shooter, int) or shooter not in range(seats):
         raise ValueError(f"the shooter's seat {shooter!r} does not exist")
-    bets = bets_from_json(data["bets"], craps_spots.rules_by_spot, seats)
+    bets = bets_from_json(state_data["bets"], craps_spots.rules_by_spot, seats)
     try:
-        switched_bets = frozenset((int(seat), str(spot)) for seat, spot in data["told"])
+        switched_bets = frozenset((int(seat), str(spot)) for seat, spot in state_data["told"])
     except (TypeError, ValueError):
-        raise ValueError(f"'told': {data['told']!r} is not a mapping of bets by seat and spot") from None
+        raise ValueError(
+            f"'told': {state_data['told']!r} is not a mapping of bets by seat and spot"
+        ) from None
     state = CrapsState(point, shooter).with_bets(bets, switched_bets, seats)
     if (
         state.point != point
         or state.switched_bets != switched_bets
         or len({(b.seat, b.spot) for b in bets}) != len(bets)
     ):
-        raise ValueError(f"no throw can leave the table in this state: {data!r}")
+        raise ValueError(f"no throw can leave the table in this state: {state_data!r}")
     for bet in bets:
         _check_standing_bet(bet, craps_spots, state)
     return state
@@ -178,9 +185,9 @@ def _iter_bets_after(
     rules_by_spot: Mapping[str, SpotRules],
     state: CrapsState,
     dice: tuple[int, int],
-    settled: list[Settlement],
+    settlements: list[Settlement],
 ) -> Iterator[Bet]:
-    """Yield the bets that stay on the table after a throw; add the other bets' settlements to ``settled``."""
+    """Yield the bets that stay on the table after a throw; add the other bets' settlements to ``settlements``."""
     for bet in state.bets:
         spot_rules = rules_by_spot[bet.spot]
         result = spot_rules.decide_bet(
@@ -189,4 +196,4 @@ def _iter_bets_after(
         if isinstance(result, str):
             yield bet if result == bet.spot else replace(bet, spot=result)
         else:
-            settled.append(spot_rules.settle_decided(bet, result, state.point))
+            settlements.append(spot_rules.settle_decided(bet, result, state.point))

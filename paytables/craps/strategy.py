@@ -48,15 +48,15 @@ def find_strategy_bets(strategy: CrapsStrategy, rules: CrapsRules) -> dict[str, 
     return bets
 
 
-def analyse_named_strategy(name: str, rules: object) -> BetAnalysis:
+def analyse_named_strategy(strategy_id: str, rules: object) -> BetAnalysis:
     """Return the exact figures of a strategy that a craps definition names. Raises :class:`AnalysisError`."""
     if not isinstance(rules, CrapsRules):
         raise AnalysisError("a strategy can only be named for craps: definitions of this family have none")
     for strategy in rules.definition.strategy:
-        if strategy.id == name:
+        if strategy.id == strategy_id:
             return analyse_strategy(strategy, rules)
     strategy_ids = [strategy.id for strategy in rules.definition.strategy]
-    raise AnalysisError(f"no way to play {name!r}; {format_known_names(name, strategy_ids)}")
+    raise AnalysisError(f"no way to play {strategy_id!r}; {format_known_names(strategy_id, strategy_ids)}")
 
 
 def analyse_strategy(strategy: CrapsStrategy, rules: CrapsRules) -> BetAnalysis:
@@ -98,10 +98,16 @@ def analyse_strategy(strategy: CrapsStrategy, rules: CrapsRules) -> BetAnalysis:
     return _build_figures(strategy, first, solve_chain(rows, sums_by_state)[0])
 
 
-def _build_figures(strategy: CrapsStrategy, first: Wager, hand: SumsByKey[str]) -> BetAnalysis:
+def _build_figures(
+    strategy: CrapsStrategy, first_wager: Wager, mean_sums_per_hand: SumsByKey[str]
+) -> BetAnalysis:
     """Return a strategy's figures from the mean of stakes, returns and throws in one hand of the shooter."""
-    lost_credits = hand["staked"] - hand["back"]
-    edge, throw, throws = lost_credits / hand["staked"], lost_credits / hand["throws"], hand["throws"]
+    lost_credits = mean_sums_per_hand["staked"] - mean_sums_per_hand["back"]
+    edge, throw, throws = (
+        lost_credits / mean_sums_per_hand["staked"],
+        lost_credits / mean_sums_per_hand["throws"],
+        mean_sums_per_hand["throws"],
+    )
     note = (
         f"{strategy.name.en}: a hand lasts {format_percent(throws / 100, 4)} throws on average ({throws}); "
         f"of all that is staked the house keeps {format_percent(edge, 4)} % ({edge}), "
@@ -109,10 +115,10 @@ def _build_figures(strategy: CrapsStrategy, first: Wager, hand: SumsByKey[str]) 
     )
     return BetAnalysis(
         bet=strategy.id,
-        cost_credits=first.credits,
-        options=first.options,
-        rtp=1 - lost_credits / first.credits,
-        mean_staked_credits=hand["staked"],
+        cost_credits=first_wager.credits,
+        options=first_wager.options,
+        rtp=1 - lost_credits / first_wager.credits,
+        mean_staked_credits=mean_sums_per_hand["staked"],
         strategy=", ".join(f"{credits_} on {spot}" for spot, credits_ in strategy.keep.items()),
         notes=(note,),
     )

@@ -6,9 +6,9 @@ from paytables.keno.schema import KenoDefinition
 from paytables.keno.tables import build_checked_pays
 
 
-def build_rules(data: KenoDefinition, file: str) -> KenoRules:
+def build_rules(definition: KenoDefinition, file: str) -> KenoRules:
     """Build the rules of a Keno game from its definition. Raises :class:`DefinitionError`."""
-    return KenoRules(data, build_checked_pays(data, file))
+    return KenoRules(definition, build_checked_pays(definition, file))
 
 
 FAMILY = GameFamily(KenoDefinition, build_rules)

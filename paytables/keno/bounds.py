@@ -60,9 +60,9 @@ class WinSum:
 
 
 def compute_bounded_figures(
-    definition: KenoDefinition, tables: KenoPays, ticket: KenoTicket, name: str, why: str
+    definition: KenoDefinition, tables: KenoPays, ticket: KenoTicket, bet_name: str, reason: str
 ) -> BetAnalysis:
-    """Return the figures of a Keno ticket whose distribution is beyond exact computation, for the reason ``why``.
+    """Return the figures of a Keno ticket whose distribution is beyond exact computation, for a stated reason.
 
     Return and variance are exact; the hit rate is given as bounds. The limit on the pay of a draw is ignored;
     :func:`paytables.keno.figures.analyse` states how much that limit lowers the return at most.
@@ -81,14 +81,14 @@ def compute_bounded_figures(
     first = Fraction(sum(f * w for f, w in weights.items()), total)
     second = Fraction(sum(f * f * w for f, w in weights.items()), total)
     least, most = 1 - all_ways.no_win_chance_max**ticket.draws, 1 - all_ways.no_win_chance_min**ticket.draws
-    notes = [f"{why}; return and variance are exact, from the ways two by two"]
+    notes = [f"{reason}; return and variance are exact, from the ways two by two"]
     notes.append(f"P(any win) lies between {least} and {most} (Dawson and Sankoff 1967; Kwerel 1975)")
     if definition.limit is not None:
         notes.append("without the limit of a draw")
     if tables.levels:
         notes.append("progressive levels are left out")
     return BetAnalysis(
-        bet=name,
+        bet=bet_name,
         cost_credits=ticket.cost_credits,
         options=ticket.to_json(),
         rtp=first * all_ways.mean / ticket.cost_per_draw_credits,
@@ -143,14 +143,14 @@ def _sum_marked_ways(definition: KenoDefinition, tables: KenoPays, ticket: KenoT
 
 
 def _classify_pair(
-    a: tuple[frozenset[int], int], b: tuple[frozenset[int], int]
+    first_way: tuple[frozenset[int], int], second_way: tuple[frozenset[int], int]
 ) -> tuple[int, int, int, int, int]:
     """Return a class for two Keno ways: spots and stake of each, and the number of shared numbers.
 
     All pairs of ways of one class have the same joint result.
     """
-    first, second = sorted([(len(a[0]), a[1]), (len(b[0]), b[1])])
-    return (*first, *second, len(a[0] & b[0]))
+    first, second = sorted([(len(first_way[0]), first_way[1]), (len(second_way[0]), second_way[1])])
+    return (*first, *second, len(first_way[0] & second_way[0]))
 
 
 def _build_way_selection(
@@ -162,14 +162,17 @@ def _build_way_selection(
 
 
 def _compute_joint_way_result(
-    definition: KenoDefinition, tables: KenoPays, ticket: KenoTicket, kind: tuple[int, int, int, int, int]
+    definition: KenoDefinition,
+    tables: KenoPays,
+    ticket: KenoTicket,
+    pair_class: tuple[int, int, int, int, int],
 ) -> JointWayResult:
-    """Return the joint result of two ways of a Keno ticket; ``kind`` is their class (:func:`_classify_pair`).
+    """Return the joint result of two ways of a Keno ticket; ``pair_class`` is their class (:func:`_classify_pair`).
 
     Both are put into one distribution; the credits of the second are scaled, so that they can be told apart
     in sums.
     """
-    spots_a, stake_a, spots_b, stake_b, common = kind
+    spots_a, stake_a, spots_b, stake_b, common = pair_class
     a = _build_way_selection(tables, ticket, frozenset(range(spots_a)), stake_a)
     b = _build_way_selection(
         tables, ticket, frozenset(range(spots_a - common, spots_a - common + spots_b)), stake_b
@@ -189,15 +192,17 @@ def _compute_joint_way_result(
     )
 
 
-def bound_chance_of_any(events: int, first: Fraction, second: Fraction) -> tuple[Fraction, Fraction]:
+def bound_chance_of_any(
+    event_count: int, sum_of_chances: Fraction, sum_of_pair_chances: Fraction
+) -> tuple[Fraction, Fraction]:
     """Return bounds of the chance that any of several events happens, given S1 = sum P(i), S2 = sum P(i and j).
 
     The lower bound is by Dawson and Sankoff, *An inequality for probabilities* (1967); the upper by Kwerel,
     *Most stringent bounds on aggregated probabilities* (1975). Both are the best possible from S1 and S2.
     """
-    if not first:
+    if not sum_of_chances:
         return Fraction(0), Fraction(0)
-    k = 1 + (2 * second) // first
-    least = 2 * first / (k + 1) - 2 * second / (k * (k + 1))
-    most = min(Fraction(1), first - 2 * second / events)
+    k = 1 + (2 * sum_of_pair_chances) // sum_of_chances
+    least = 2 * sum_of_chances / (k + 1) - 2 * sum_of_pair_chances / (k * (k + 1))
+    most = min(Fraction(1), sum_of_chances - 2 * sum_of_pair_chances / event_count)
     return least, most

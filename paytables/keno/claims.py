@@ -258,17 +258,19 @@ def cancel_ticket(record: TicketRecord) -> tuple[TicketRecord, int]:
     return replace(record, state=state), refund
 
 
-def close_ticket_for_draw(record: TicketRecord, draw: int) -> TicketRecord:
+def close_ticket_for_draw(record: TicketRecord, draw_number: int) -> TicketRecord:
     """Return a Keno ticket's record after sales close for a draw, which is before the first ball.
 
     A ticket of that draw that is still unpaid becomes void (s. 83).
     """
-    _check_draw_is_open(record, draw)
+    _check_draw_is_open(record, draw_number)
     state = _find_next_state(record, TicketEvent.CLOSE)
-    return replace(record, state=state, closed_draws=record.closed_draws | {draw})
+    return replace(record, state=state, closed_draws=record.closed_draws | {draw_number})
 
 
-def settle_ticket_draw(record: TicketRecord, draw: int, prize_credits: int, day: date) -> TicketRecord:
+def settle_ticket_draw(
+    record: TicketRecord, draw_number: int, prize_credits: int, decided_on: date
+) -> TicketRecord:
     """Return the Keno ticket's record with the result of a draw, ``prize_credits`` or 0.
 
     Each draw of a ticket is settled once.
@@ -276,56 +278,61 @@ def settle_ticket_draw(record: TicketRecord, draw: int, prize_credits: int, day:
     if prize_credits < 0:
         raise ValueError(f"a prize of {prize_credits} credits was given; expected 0 or more")
     return _record_decided_draw(
-        record, TicketEvent.SETTLE, draw, DecidedDraw(prize_credits, is_refund=False, decided_on=day)
+        record,
+        TicketEvent.SETTLE,
+        draw_number,
+        DecidedDraw(prize_credits, is_refund=False, decided_on=decided_on),
     )
 
 
-def record_draw_fault(record: TicketRecord, draw: int, day: date) -> TicketRecord:
+def record_draw_fault(record: TicketRecord, draw_number: int, decided_on: date) -> TicketRecord:
     """Return the Keno record after a draw failed permanently, so that its stake is returned to the holder."""
     return _record_decided_draw(
         record,
         TicketEvent.FAULT,
-        draw,
-        DecidedDraw(record.printed_ticket.cost_a_draw_credits, is_refund=True, decided_on=day),
+        draw_number,
+        DecidedDraw(record.printed_ticket.cost_a_draw_credits, is_refund=True, decided_on=decided_on),
     )
 
 
-def _check_draw_is_open(record: TicketRecord, draw: int) -> None:
+def _check_draw_is_open(record: TicketRecord, draw_number: int) -> None:
     """Raise :class:`TicketRefusedError` if a Keno ticket has no part in a draw, or if the draw's sales are closed."""
-    if draw not in record.printed_ticket.draws:
+    if draw_number not in record.printed_ticket.draws:
         raise TicketRefusedError(
-            ClaimRefusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.printed_ticket.draws)}"
+            ClaimRefusal.NOT_ITS_DRAW, f"draw {draw_number} is not one of {list(record.printed_ticket.draws)}"
         )
-    if draw in record.closed_draws:
-        raise TicketRefusedError(ClaimRefusal.DRAW_IS_CLOSED, f"sales for draw {draw} are already closed")
+    if draw_number in record.closed_draws:
+        raise TicketRefusedError(
+            ClaimRefusal.DRAW_IS_CLOSED, f"sales for draw {draw_number} are already closed"
+        )
 
 
 def _record_decided_draw(
-    record: TicketRecord, event: TicketEvent, draw: int, decided: DecidedDraw
+    record: TicketRecord, event: TicketEvent, draw_number: int, decided_draw: DecidedDraw
 ) -> TicketRecord:
     """Return the Keno ticket's record with the result of one draw."""
     state = _find_next_state(record, event)
-    if draw not in record.printed_ticket.draws:
+    if draw_number not in record.printed_ticket.draws:
         raise TicketRefusedError(
-            ClaimRefusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.printed_ticket.draws)}"
+            ClaimRefusal.NOT_ITS_DRAW, f"draw {draw_number} is not one of {list(record.printed_ticket.draws)}"
         )
-    if draw not in record.closed_draws:
-        raise TicketRefusedError(ClaimRefusal.DRAW_IS_OPEN, f"sales for draw {draw} have not ended")
-    if draw in record.decided_draws:
+    if draw_number not in record.closed_draws:
+        raise TicketRefusedError(ClaimRefusal.DRAW_IS_OPEN, f"sales for draw {draw_number} have not ended")
+    if draw_number in record.decided_draws:
         raise TicketRefusedError(
-            ClaimRefusal.DRAW_IS_CLOSED, f"draw {draw} was already settled for this ticket"
+            ClaimRefusal.DRAW_IS_CLOSED, f"draw {draw_number} was already settled for this ticket"
         )
-    return replace(record, state=state, decided_draws={**record.decided_draws, draw: decided})
+    return replace(record, state=state, decided_draws={**record.decided_draws, draw_number: decided_draw})
 
 
 def claim_ticket(
-    record: TicketRecord, presented: PresentedTicket, *, place: str, at: datetime
+    record: TicketRecord, presented: PresentedTicket, *, claim_place: str, claimed_at: datetime
 ) -> tuple[TicketRecord, ClaimPayment]:
     """Return the record and the payment when a Keno ticket's holder claims all decided, unpaid amounts (s. 86).
 
-    Later draws of the ticket remain valid. ``at`` is local time at ``place``, where the claim is made. Raises
-    :class:`TicketRefusedError` with the first ground that applies. The control number is checked first, so that a
-    refusal reveals nothing about the ticket to a stranger.
+    Later draws of the ticket remain valid. ``claimed_at`` is local time at ``claim_place``, where the claim is made.
+    Raises :class:`TicketRefusedError` with the first ground that applies. The control number is checked first, so that
+    a refusal reveals nothing about the ticket to a stranger.
     """
     number = presented.control_number
     if (
@@ -338,14 +345,14 @@ def claim_ticket(
             f"the control number is not that of the ticket (condition of the paper: {presented.condition})",
         )
     state = _find_next_state(record, TicketEvent.CLAIM)
-    if place != record.printed_ticket.claim_place:
+    if claim_place != record.printed_ticket.claim_place:
         raise TicketRefusedError(
             ClaimRefusal.WRONG_PLACE,
-            f"claimed at {place}; the ticket says {record.printed_ticket.claim_place}",
+            f"claimed at {claim_place}; the ticket says {record.printed_ticket.claim_place}",
         )
-    if record.claim_deadline is not None and at.date() > record.claim_deadline:
+    if record.claim_deadline is not None and claimed_at.date() > record.claim_deadline:
         raise TicketRefusedError(
-            ClaimRefusal.TOO_LATE, f"claimed on {at.date()}; the last day was {record.claim_deadline}"
+            ClaimRefusal.TOO_LATE, f"claimed on {claimed_at.date()}; the last day was {record.claim_deadline}"
         )
     if not record.decided_draws:
         raise TicketRefusedError(ClaimRefusal.TOO_EARLY, "none of its draws has been held")

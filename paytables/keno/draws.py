@@ -38,10 +38,10 @@ class WayResult:
     level_mask: int
     """The progressive levels that the way wins, level *i* as bit *i*."""
 
-    def build_settlement(self, draw: int, credits_: int) -> Settlement:
-        """Return the settlement that pays ``credits_`` for this way's win in draw ``draw`` of the Keno ticket."""
+    def build_settlement(self, draw_number: int, credits_: int) -> Settlement:
+        """Return the settlement that pays ``credits_`` for this way's win in one draw of the Keno ticket."""
         detail = {
-            "draw": draw,
+            "draw": draw_number,
             "selection": self.selection,
             "numbers": list(self.numbers),
             "hits": list(self.hit_numbers),
@@ -51,13 +51,15 @@ class WayResult:
         return Settlement(format_prize_name(len(self.numbers), len(self.hit_numbers)), credits_, detail)
 
 
-def draw_numbers(draw: DrawSource, field: Sequence[int], count: int, purpose: str) -> tuple[int, ...]:
-    """Draw ``count`` different numbers from ``field``, and return them in the order drawn.
+def draw_numbers(
+    draw: DrawSource, available_numbers: Sequence[int], count: int, purpose: str
+) -> tuple[int, ...]:
+    """Draw ``count`` different numbers from ``available_numbers``, and return them in the order drawn.
 
     Every order is equally likely. Each random number is an index into the remaining numbers, which keep their
     order.
     """
-    remaining = list(field)
+    remaining = list(available_numbers)
     return tuple(draw_and_remove_element(draw, remaining, f"{purpose} {i + 1}") for i in range(count))
 
 

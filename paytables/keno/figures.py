@@ -61,14 +61,14 @@ def analyse(
 
 
 def analyse_ticket(
-    definition: KenoDefinition, tables: KenoPays, ticket: KenoTicket, name: str
+    definition: KenoDefinition, tables: KenoPays, ticket: KenoTicket, bet_name: str
 ) -> BetAnalysis:
     """Return the exact figures of any Keno ticket, or exact bounds if its selections overlap too much."""
     tables = close_unplayed_levels(tables, ticket)
     try:
         one_draw = compute_draw_distribution(definition, tables, ticket)
     except AnalysisError as error:
-        return bounds.compute_bounded_figures(definition, tables, ticket, name, str(error))
+        return bounds.compute_bounded_figures(definition, tables, ticket, bet_name, str(error))
     distribution = build_credits_distribution(one_draw)
     mean, variance = distribution.compute_moment(1), distribution.compute_variance()
     notes: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ def analyse_ticket(
     loss_chance = 1 - distribution.compute_chance_of_at_least(1)
     top = max(distribution.counts)
     return BetAnalysis(
-        bet=name,
+        bet=bet_name,
         cost_credits=ticket.cost_credits,
         options=ticket.to_json(),
         rtp=mean / ticket.cost_per_draw_credits,
@@ -186,7 +186,7 @@ def _list_prizes(
 
 
 def _analyse_most_limited_ticket(
-    definition: KenoDefinition, tables: KenoPays, spots: int, options: BonusOptions, limit: int
+    definition: KenoDefinition, tables: KenoPays, spots: int, options: BonusOptions, limit_credits: int
 ) -> BetAnalysis:
     """Return the figures of the Keno ticket that loses most by the limit on the pay of a draw.
 
@@ -204,7 +204,7 @@ def _analyse_most_limited_ticket(
 
     def compute_limited_return(cost: int) -> Fraction:
         """Return the return of a Keno ticket of this cost with the limit applied to its draw."""
-        share = Fraction(limit * options.cost_per_staked_credit, cost)
+        share = Fraction(limit_credits * options.cost_per_staked_credit, cost)
         mean = (
             sum((min(Fraction(win), share) * n for win, n in distribution.counts.items()), Fraction(0))
             / distribution.total
@@ -280,16 +280,16 @@ def _find_highest_pay_bound(tables: KenoPays, ticket: KenoTicket) -> int:
 
 
 def _list_progressive_shares(
-    definition: KenoDefinition, ticket: KenoTicket, mean: Fraction, rates: Sequence[Fraction]
+    definition: KenoDefinition, ticket: KenoTicket, mean_pay: Fraction, level_rates: Sequence[Fraction]
 ) -> tuple[ProgressiveFigures, ...]:
     """Return the contribution of each progressive level for which a Keno ticket plays.
 
-    ``mean`` is the ticket's mean pay of a draw, ``rates`` the probability of each level.
+    ``mean_pay`` is the ticket's mean pay of a draw, ``level_rates`` the probability of each level.
     """
     shares = []
-    for level, rate in zip(definition.progressive, rates, strict=True):
+    for level, rate in zip(definition.progressive, level_rates, strict=True):
         if rate:
-            missing_credits = ticket.cost_per_draw_credits - mean
+            missing_credits = ticket.cost_per_draw_credits - mean_pay
             shares.append(
                 ProgressiveFigures(
                     level=level.id,

@@ -146,25 +146,27 @@ class JointDistribution:
         return WinCounts(total, cases_by_win)
 
     def _iter_placements(
-        self, sizes: list[int], outside: int, ball: int
+        self, sizes: list[int], numbers_outside: int, ball_index: int
     ) -> Iterator[tuple[int, list[int], list[int]]]:
         """Yield every way in which the balls that bonuses name may be distributed over the atoms.
 
         An atom is a set of numbers that are in the same groups. Each item has the number of ways, the sizes
         of the atoms without these balls, and per atom the bits of the named balls in it.
         """
-        if ball == self.named_ball_count:
-            yield 1, [*sizes, outside], [0] * len(sizes)
+        if ball_index == self.named_ball_count:
+            yield 1, [*sizes, numbers_outside], [0] * len(sizes)
             return
         for atom in range(len(sizes)):
             if sizes[atom]:
                 sizes_after = [n - (i == atom) for i, n in enumerate(sizes)]
-                for weight, left, marks in self._iter_placements(sizes_after, outside, ball + 1):
-                    marks_after = [m | (1 << ball if i == atom else 0) for i, m in enumerate(marks)]
+                for weight, left, marks in self._iter_placements(
+                    sizes_after, numbers_outside, ball_index + 1
+                ):
+                    marks_after = [m | (1 << ball_index if i == atom else 0) for i, m in enumerate(marks)]
                     yield weight * sizes[atom], left, marks_after
-        if outside:
-            for weight, left, marks in self._iter_placements(sizes, outside - 1, ball + 1):
-                yield weight * outside, left, marks
+        if numbers_outside:
+            for weight, left, marks in self._iter_placements(sizes, numbers_outside - 1, ball_index + 1):
+                yield weight * numbers_outside, left, marks
 
     def _count_results(
         self, sizes: Sequence[int], marks: Sequence[int], states_max: int
@@ -199,18 +201,18 @@ class JointDistribution:
         self,
         step: _JointStep,
         size: int,
-        todo: int,
+        balls_to_draw: int,
         marks_by_group: Sequence[int],
         states: Mapping[_State, int],
     ) -> dict[_State, int]:
         """Return the calculation's states after one more atom (a set of numbers that are in the same groups).
 
         Every possible number of drawn balls in the atom is followed, and the wins that it completes are
-        added. ``todo`` is the number of unnamed balls of a draw.
+        added. ``balls_to_draw`` is the number of unnamed balls of a draw.
         """
         states_after: dict[_State, int] = {}
         for (balls_drawn, credits_, levels, catches, completed_items), count in states.items():
-            for j in range(min(size, todo - balls_drawn) + 1):
+            for j in range(min(size, balls_to_draw - balls_drawn) + 1):
                 open_ = list(catches)
                 for g in step.touched_groups:
                     open_[g] += j

@@ -45,7 +45,7 @@ def _describe_bonus(bonus: Bonus) -> dict[str, Json]:
 
 
 def describe_draw(
-    number: int,
+    draw_number: int,
     drawn_balls: DrawnBalls,
     ways: Sequence[WayResult],
     paid_credits: Sequence[int],
@@ -53,7 +53,7 @@ def describe_draw(
 ) -> dict[str, Json]:
     """Return the screen data of one Keno draw: the balls in their order, and the catch and pay of every way."""
     return {
-        "draw": number,
+        "draw": draw_number,
         "balls": list(drawn_balls.balls),
         "multipliers": dict(drawn_balls.factors),
         "ways": [
@@ -72,7 +72,10 @@ def describe_draw(
 
 
 def describe_game(
-    definition: KenoDefinition, ticket: KenoTicket, picked: Sequence[bool], draws: Sequence[Json]
+    definition: KenoDefinition,
+    ticket: KenoTicket,
+    is_quick_pick_by_selection: Sequence[bool],
+    draws: Sequence[Json],
 ) -> dict[str, Json]:
     """Return the screen data of a whole Keno game: the ticket, its quick-picked selections, and draws in order."""
     return {
@@ -81,7 +84,7 @@ def describe_game(
         "columns": definition.field.columns,
         "selections": [
             {**selection.to_json(), "quick_pick": quick}
-            for selection, quick in zip(ticket.selections, picked, strict=True)
+            for selection, quick in zip(ticket.selections, is_quick_pick_by_selection, strict=True)
         ],
         "bonuses": list(ticket.options.bought_ids),
         "draws": list(draws),

@@ -233,20 +233,25 @@ def compute_control_number(paper: PrintedTicket, key: bytes) -> str:
     return f"{body:018d}{98 - body * 100 % 97:02d}"
 
 
-def is_well_formed_control_number(number: str) -> bool:
+def is_well_formed_control_number(control_number: str) -> bool:
     """Return whether a Keno control number, as read or typed, has the right form and check digits."""
-    return len(number) == 20 and number.isascii() and number.isdecimal() and int(number) % 97 == 1
+    return (
+        len(control_number) == 20
+        and control_number.isascii()
+        and control_number.isdecimal()
+        and int(control_number) % 97 == 1
+    )
 
 
-def is_same_control_number(a: str, b: str) -> bool:
+def is_same_control_number(control_number: str, other_control_number: str) -> bool:
     """Return whether two Keno control numbers are equal; the time taken does not show where they differ."""
-    return hmac.compare_digest(a.encode(), b.encode())
+    return hmac.compare_digest(control_number.encode(), other_control_number.encode())
 
 
 def list_ticket_lines(
-    definition: KenoDefinition, paper: PrintedTicket, language: str, money: Callable[[int], str]
+    definition: KenoDefinition, paper: PrintedTicket, language: str, format_money: Callable[[int], str]
 ) -> list[tuple[TicketLine, str, str]]:
-    """Return a printed Keno ticket as (line, label, text), top to bottom. ``money`` formats credits."""
+    """Return a printed Keno ticket as (line, label, text), top to bottom. ``format_money`` formats credits."""
     entries: list[tuple[TicketLine, str]] = [
         (TicketLine.NUMBER, f"{paper.casino} {paper.ticket_number:09d}"),
         (TicketLine.STATION, paper.station),
@@ -256,16 +261,16 @@ def list_ticket_lines(
         groups = selection["groups"]
         entries.append((TicketLine.SELECTION, " / ".join(" ".join(f"{n:02d}" for n in g) for g in groups)))
         played_lines = [
-            _SPOTS_TEXT[language].format(spots=s, ways=money(stake))
+            _SPOTS_TEXT[language].format(spots=s, ways=format_money(stake))
             for s, stake in selection["stakes"].items()
         ]
         entries.append((TicketLine.STAKE, ", ".join(played_lines)))
     names = {b.id: b.name.model_dump()[language] for b in definition.bonus}
     entries += [(TicketLine.BONUS, names[b]) for b in paper.bonuses]
-    entries.append((TicketLine.TOTAL, money(paper.cost_credits)))
+    entries.append((TicketLine.TOTAL, format_money(paper.cost_credits)))
     entries.append((TicketLine.DRAWS, _format_draw_runs(paper.draws)))
     most = paper.most_paid_credits
-    entries.append((TicketLine.PAID_MAX, _NO_LIMIT_TEXT[language] if most is None else money(most)))
+    entries.append((TicketLine.PAID_MAX, _NO_LIMIT_TEXT[language] if most is None else format_money(most)))
     place = definition.terms.claim_at.model_dump()[language] if definition.terms else paper.claim_place
     entries.append((TicketLine.CLAIM, _CLAIM_TEXT[language].format(days=paper.claim_days, place=place)))
     number = paper.control_number
@@ -299,11 +304,11 @@ def build_slip(definition: KenoDefinition) -> dict[str, Json]:
 
 
 def format_slip_form(
-    definition: KenoDefinition, language: str, money: Callable[[int], str], selections: int = 1
+    definition: KenoDefinition, language: str, format_money: Callable[[int], str], selection_count: int = 1
 ) -> str:
     """Return the Keno selection slip as a printable page: the text that s. 77 requires, and boxes to mark.
 
-    ``money`` formats an amount of credits; the page has room for ``selections`` selections.
+    ``format_money`` formats an amount of credits; the page has room for ``selection_count`` selections.
     """
     slip_data, words = build_slip(definition), SLIP_TEXTS[language]
     most, at = slip_data["most_paid_a_draw_credits"], slip_data["rules_at"]
@@ -313,7 +318,7 @@ def format_slip_form(
         words["mark"].format(least=slip_data["fewest_spots"], most=slip_data["most_spots"]),
         (
             f"{LINE_LABELS[TicketLine.PAID_MAX][language]}{colon}"
-            f"{_NO_LIMIT_TEXT[language] if most is None else money(most)}"
+            f"{_NO_LIMIT_TEXT[language] if most is None else format_money(most)}"
         ),
         f"{words['rules']}{colon}{(slip_data['rules'] if at is None else at)[language]}",
     ]
@@ -329,7 +334,7 @@ def format_slip_form(
                 f"{LINE_LABELS[TicketLine.STAKE][language]}{colon}{stakes}",
             ]
         )
-        for number in range(1, selections + 1)
+        for number in range(1, selection_count + 1)
     ]
     choice_lines = (
         [f"{LINE_LABELS[TicketLine.DRAWS][language]} (1-{marks.draws}){colon}____"] if marks.draws > 1 else []

@@ -62,9 +62,9 @@ class KenoRules(TablelessRules):
             return offers
         return [(f, s) for f, s in offers if self.build_form_ticket(f, s).cost_per_draw_credits <= marks.cost]
 
-    def build_form_ticket(self, form: TicketForm, stake: int) -> KenoTicket:
-        """Return the quick-pick ticket of a form of play, with ``stake`` credits per way."""
-        selection = TicketSelection(sizes=(form.spots,), groups=(), stakes={form.spots: stake})
+    def build_form_ticket(self, form: TicketForm, stake_credits: int) -> KenoTicket:
+        """Return the quick-pick ticket of a form of play, with ``stake_credits`` per way."""
+        selection = TicketSelection(sizes=(form.spots,), groups=(), stakes={form.spots: stake_credits})
         return KenoTicket(
             (selection,) * form.selections, form.draws, build_bonus_options(self.definition, form.bonuses)
         )
@@ -138,12 +138,12 @@ class KenoRules(TablelessRules):
             display=present.describe_game(self.definition, complete_ticket, is_quick_pick, shown_draws),
         )
 
-    def draw_balls(self, draw: DrawSource, in_force: BonusOptions) -> DrawnBalls:
+    def draw_balls(self, draw: DrawSource, bonus_options: BonusOptions) -> DrawnBalls:
         """Draw the balls of a Keno draw, in order, and then a factor for each multiplier bonus that the ticket has."""
         field = self.definition.field
         balls = draw_numbers(draw, range(1, field.numbers + 1), field.drawn, "ball")
         return DrawnBalls(
-            balls, {b.id: draw_weighted_factor(draw, b.weights, b.id) for b in in_force.multipliers}
+            balls, {b.id: draw_weighted_factor(draw, b.weights, b.id) for b in bonus_options.multipliers}
         )
 
     def draw_quick_picks(self, ticket: KenoTicket, draw: DrawSource) -> KenoTicket:

@@ -46,9 +46,9 @@ def format_prize_name(spots: int, catch: int) -> str:
     return f"{catch} of {spots}"
 
 
-def build_bonus_options(definition: KenoDefinition, bought: Iterable[str]) -> BonusOptions:
-    """Return the bonuses in force for a Keno ticket whose player has bought the bonuses ``bought`` (ids)."""
-    bought_ids = set(bought)
+def build_bonus_options(definition: KenoDefinition, requested_ids: Iterable[str]) -> BonusOptions:
+    """Return the bonuses in force for a Keno ticket whose player has bought those with the ids ``requested_ids``."""
+    bought_ids = set(requested_ids)
     in_force = [b for b in definition.bonus if not b.fee or b.id in bought_ids]
     return BonusOptions(
         balls=tuple(b for b in in_force if isinstance(b, BallBonus)),
@@ -116,9 +116,9 @@ class _PayChecks:
     definition: KenoDefinition
     file: str
 
-    def build_error(self, key: str, reason: str) -> DefinitionError:
-        """Return the error that refuses the definition's ``key``, for the caller to raise."""
-        return DefinitionError(self.file, key, reason)
+    def build_error(self, definition_key: str, reason: str) -> DefinitionError:
+        """Return the error that refuses the definition's ``definition_key``, for the caller to raise."""
+        return DefinitionError(self.file, definition_key, reason)
 
     def check_pay_tables(self) -> dict[int, Mapping[int, int]]:
         """Check the Keno pay tables and return them by number of spots. Raises :class:`DefinitionError`."""
@@ -142,14 +142,16 @@ class _PayChecks:
             pays_by_spots[table.spots] = table.pays
         return pays_by_spots
 
-    def _check_catch(self, key: str, spots: int, catch: int) -> None:
+    def _check_catch(self, definition_key: str, spots: int, catch: int) -> None:
         """Raise :class:`DefinitionError` if ``spots`` numbers cannot contain exactly ``catch`` drawn balls."""
         if catch > spots:
-            raise self.build_error(key, f"{catch} hits are not possible on {format_count(spots, 'spot')}")
+            raise self.build_error(
+                definition_key, f"{catch} hits are not possible on {format_count(spots, 'spot')}"
+            )
         possible = self.definition.list_possible_catches(spots)
         if catch not in possible:
             catches = f"catches {possible.start} to {possible.stop - 1}, never {catch}"
-            raise self.build_error(key, f"a way of {format_count(spots, 'spot')} {catches}")
+            raise self.build_error(definition_key, f"a way of {format_count(spots, 'spot')} {catches}")
 
     def check_bonuses(self) -> None:
         """Check the bonuses that the Keno definition offers. Raises :class:`DefinitionError`."""

@@ -146,9 +146,11 @@ def parse_request(definition: KenoDefinition, tables: KenoPays, request: Mapping
     return ticket
 
 
-def _parse_selection(definition: KenoDefinition, tables: KenoPays, request: Json, i: int) -> TicketSelection:
-    """Return selection ``i`` of a requested ticket. Raises :class:`WagerError`."""
-    where = f"selection {i + 1}"
+def _parse_selection(
+    definition: KenoDefinition, tables: KenoPays, request: Json, selection_index: int
+) -> TicketSelection:
+    """Return one selection of a requested ticket. Raises :class:`WagerError`."""
+    where = f"selection {selection_index + 1}"
     if not isinstance(request, Mapping) or set(request) != {"groups", "stakes"}:
         raise WagerError(f"{where}: may only have groups and stakes")
     selection = TicketSelection(
@@ -191,23 +193,25 @@ def _parse_selection(definition: KenoDefinition, tables: KenoPays, request: Json
     return selection
 
 
-def _parse_sizes(definition: KenoDefinition, groups: Json, where: str) -> tuple[int, ...]:
+def _parse_sizes(definition: KenoDefinition, groups: Json, error_prefix: str) -> tuple[int, ...]:
     """Return the number of spots in each group of a selection, marked or quick pick. Raises :class:`WagerError`."""
     most = definition.marks.groups
     if not _is_list(groups) or not 1 <= len(groups) <= most:
-        raise WagerError(f"{where}, groups: a selection has 1 to {most} of them")
+        raise WagerError(f"{error_prefix}, groups: a selection has 1 to {most} of them")
     if all(_is_integer(g) and g >= 1 for g in groups):
         return tuple(groups)
     for g, group in enumerate(groups):
         if not _is_list(group) or not group:
             raise WagerError(
-                f"{where}, group {g + 1}: {group!r} is not a list of numbers; "
+                f"{error_prefix}, group {g + 1}: {group!r} is not a list of numbers; "
                 "a quick pick must give a size for every group of its selection"
             )
     return tuple(len(group) for group in groups)
 
 
-def _parse_marked_groups(definition: KenoDefinition, groups: Json, where: str) -> tuple[tuple[int, ...], ...]:
+def _parse_marked_groups(
+    definition: KenoDefinition, groups: Json, error_prefix: str
+) -> tuple[tuple[int, ...], ...]:
     """Return the numbers that the player marked in each group; empty for a quick pick. Raises :class:`WagerError`."""
     if _is_integer(groups[0]):
         return ()
@@ -215,21 +219,23 @@ def _parse_marked_groups(definition: KenoDefinition, groups: Json, where: str) -
     for g, group in enumerate(groups):
         for number in group:
             if not _is_integer(number) or not 1 <= number <= definition.field.numbers:
-                raise WagerError(f"{where}, group {g + 1}: {number!r} is not on the field")
+                raise WagerError(f"{error_prefix}, group {g + 1}: {number!r} is not on the field")
             if number in seen_numbers:
-                raise WagerError(f"{where}, group {g + 1}: {number} is marked twice")
+                raise WagerError(f"{error_prefix}, group {g + 1}: {number} is marked twice")
             seen_numbers.add(number)
     return tuple(tuple(sorted(group)) for group in groups)
 
 
-def _parse_stakes(requested: Json, where: str) -> dict[int, int]:
+def _parse_stakes(requested: Json, error_prefix: str) -> dict[int, int]:
     """Return a Keno selection's stake for each number of spots. Raises :class:`WagerError`."""
     if not isinstance(requested, Mapping) or not requested:
-        raise WagerError(f"{where}, stakes: must map each number of spots played to its stake")
+        raise WagerError(f"{error_prefix}, stakes: must map each number of spots played to its stake")
     stakes: dict[int, int] = {}
     for spots, stake in requested.items():
         if not str(spots).isdecimal() or not _is_integer(stake):
-            raise WagerError(f"{where}, stakes: {spots!r} = {stake!r} is not a number of spots and a stake")
+            raise WagerError(
+                f"{error_prefix}, stakes: {spots!r} = {stake!r} is not a number of spots and a stake"
+            )
         stakes[int(spots)] = stake
     return stakes
 

@@ -165,11 +165,11 @@ def apply_multipliers(distribution: WinCounts, options: BonusOptions) -> WinCoun
     return WinCounts(distribution.total * sum(weights.values()), cases_by_win)
 
 
-def limit_wins(distribution: WinCounts, limit: int) -> WinCounts:
-    """Return the distribution of a Keno win with each win reduced to at most ``limit`` credits."""
+def limit_wins(distribution: WinCounts, limit_credits: int) -> WinCounts:
+    """Return the distribution of a Keno win with each win reduced to at most ``limit_credits``."""
     cases_by_win: dict[CreditsAndLevels, int] = {}
     for (credits_, levels), count in distribution.cases_by_win.items():
-        won = (min(credits_, limit), levels)
+        won = (min(credits_, limit_credits), levels)
         cases_by_win[won] = cases_by_win.get(won, 0) + count
     return WinCounts(distribution.total, cases_by_win)
 
@@ -186,23 +186,23 @@ def build_credits_distribution(distribution: WinCounts) -> WinDistribution:
     )
 
 
-def compute_level_rates(distribution: WinCounts, levels: int) -> list[Fraction]:
+def compute_level_rates(distribution: WinCounts, level_count: int) -> list[Fraction]:
     """Return, for each progressive level, the probability that one Keno draw wins it."""
     return [
         Fraction(
             sum(n for (_, won), n in distribution.cases_by_win.items() if won >> i & 1), distribution.total
         )
-        for i in range(levels)
+        for i in range(level_count)
     ]
 
 
-def compute_draws_distribution(distribution: WinDistribution, draws: int) -> WinDistribution:
-    """Return the distribution of a Keno ticket's total win in ``draws`` draws.
+def compute_draws_distribution(distribution: WinDistribution, draw_count: int) -> WinDistribution:
+    """Return the distribution of a Keno ticket's total win in ``draw_count`` draws.
 
     Raises :class:`AnalysisError` if it is too large.
     """
     draw = WinCounts(distribution.total, {(credits_, 0): n for credits_, n in distribution.counts.items()})
-    return build_credits_distribution(_convolve_all([draw] * draws))
+    return build_credits_distribution(_convolve_all([draw] * draw_count))
 
 
 def _convolve_all(distributions: Iterable[WinCounts]) -> WinCounts:

@@ -114,16 +114,16 @@ class OneDrawBets(TableRules):
                 return_by_seat[seat] = max(return_by_seat.get(seat, 0), credits_)
         return return_by_seat
 
-    def with_table_state(self, table: object) -> Self:
+    def with_table_state(self, table_state: object) -> Self:
         """Return the rules with the bets of a stored table state. Raises ValueError if no round can leave it."""
-        held_bets = () if table is None else self._read_held_bets(table)
+        held_bets = () if table_state is None else self._read_held_bets(table_state)
         return self if held_bets == self.held_bets else self.with_table_fields(held_bets=held_bets)
 
-    def _read_held_bets(self, table: object) -> tuple[ImprisonedBet, ...]:
+    def _read_held_bets(self, table_state: object) -> tuple[ImprisonedBet, ...]:
         """Return the bets that a stored table state holds. Raises ValueError if a round cannot leave them."""
-        if not isinstance(table, Mapping) or set(table) != {"held"} or not table["held"]:
-            raise ValueError(f"{table!r} is not a table state that a round of this game can leave")
-        held_bets = imprisoned_bets_from_json(table["held"], self.rules_by_spot, self.table.seats)
+        if not isinstance(table_state, Mapping) or set(table_state) != {"held"} or not table_state["held"]:
+            raise ValueError(f"{table_state!r} is not a table state that a round of this game can leave")
+        held_bets = imprisoned_bets_from_json(table_state["held"], self.rules_by_spot, self.table.seats)
         results = set(self.case_count_by_result)
         for bet in held_bets:
             rules = self.rules_by_spot[bet.spot]

@@ -37,7 +37,7 @@ def analyse(table: OneDrawBets, depth: AnalysisDepth) -> Analysis:
 
 
 def analyse_bets(
-    table: OneDrawBets, wager: Wager, name: str, depth: AnalysisDepth = AnalysisDepth.FULL
+    table: OneDrawBets, wager: Wager, bet_name: str, depth: AnalysisDepth = AnalysisDepth.FULL
 ) -> BetAnalysis:
     """Return the exact figures of a wager, each bet followed to its end.
 
@@ -45,12 +45,14 @@ def analyse_bets(
     back.
     """
     bets = list_bets_on_table((), wager, table.table_layout.spots)
-    figures = analyse_cases(name, wager, iter_cases(table, bets), depth)
+    figures = analyse_cases(bet_name, wager, iter_cases(table, bets), depth)
     figures = replace(figures, cycle=sum(table.case_count_by_result.values()))
     choices = {bet.spot for bet in bets if table.rules_by_spot[bet.spot].on_zero == "choice"}
     if not choices:
         return figures
-    worst = analyse_cases(name, wager, iter_cases(table, bets, prison=True), AnalysisDepth.RETURN).rtp
+    worst = analyse_cases(
+        bet_name, wager, iter_cases(table, bets, leaves_in_prison=True), AnalysisDepth.RETURN
+    ).rtp
     ever = min(compute_rtp_with_unlimited_prison(table, spot) for spot in choices)
     note = (
         f"return if every stake is left in prison at zero: {format_percent(worst)} %; "
@@ -60,11 +62,11 @@ def analyse_bets(
 
 
 def iter_cases(
-    table: OneDrawBets, bets: Sequence[ImprisonedBet], *, prison: bool = False
+    table: OneDrawBets, bets: Sequence[ImprisonedBet], *, leaves_in_prison: bool = False
 ) -> Iterator[WeightedResult]:
     """Yield every possible end of bets at a table with one draw, with its weight.
 
-    ``prison``: the player leaves every stake in prison that may stay there.
+    ``leaves_in_prison``: the player leaves every stake in prison that may stay there.
     """
     total = sum(table.case_count_by_result.values())
     for result, count in table.case_count_by_result.items():
@@ -72,14 +74,14 @@ def iter_cases(
         stand: list[ImprisonedBet] = []
         for bet in bets:
             settlement, staying = table.decide_bet(bet, result)
-            if staying is not None and (settlement is None or prison):
+            if staying is not None and (settlement is None or leaves_in_prison):
                 stand.append(staying)
             elif settlement is not None:
                 settlements.append(settlement)
         if not stand:
             yield WeightedResult(count, settlements)
             continue
-        for later in iter_cases(table, stand, prison=prison):
+        for later in iter_cases(table, stand, leaves_in_prison=leaves_in_prison):
             yield WeightedResult(count * Fraction(later.weight) / total, [*settlements, *later.settlements])
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.contract import (
@@ -23,17 +24,23 @@ from paytables.prison import (
 from paytables.wording import format_count
 
 
+class DrawnResult(NamedTuple):
+    """The result of a table's draw: its key in :attr:`~OneDrawBets.case_count_by_result`, and what the screen shows."""
+
+    key: str
+    cue: Cue
+    display: dict[str, object]
+
+
 @dataclass(frozen=True)
 class OneDrawTable(OneDrawBets):
     """The rules of a playable table where one draw decides; the family defines the draw (:meth:`draw_result`)."""
 
-    def draw_result(self, draw: DrawSource) -> tuple[str, Cue, dict[str, object]]:
-        """Draw the round's result; return its key in :attr:`case_count_by_result`, its cue and the display data."""
+    def draw_result(self, draw: DrawSource) -> DrawnResult:
+        """Draw the round's result."""
         raise NotImplementedError
 
-    def obtain_result(
-        self, draw: DrawSource
-    ) -> Generator[Decision, Choice | None, tuple[str, Cue, dict[str, object]]]:
+    def obtain_result(self, draw: DrawSource) -> Generator[Decision, Choice | None, DrawnResult]:
         """Return the round's result as :meth:`draw_result` does. A family with a real wheel asks the wheel instead."""
         yield from ()
         return self.draw_result(draw)

@@ -41,24 +41,24 @@ HandCategory = Literal[
 ]
 
 
-def _check_rank_range(value: str) -> str:
+def _check_rank_range(range_text: str) -> str:
     """Return a span of card ranks such as "9-J" unchanged. Raises ValueError if it is not valid."""
-    low, _, high = value.partition("-")
+    low, _, high = range_text.partition("-")
     places = [RANK_LETTERS.find(rank) if len(rank) == 1 else -1 for rank in (low, high or low)]
     if min(places) < 0 or places != sorted(places):
         raise ValueError(
-            f"{value!r} is neither a rank nor two ranks in order, as in J-A; ranks are {RANK_LETTERS}"
+            f"{range_text!r} is neither a rank nor two ranks in order, as in J-A; ranks are {RANK_LETTERS}"
         )
-    return value
+    return range_text
 
 
 #: A card rank, or the lowest and the highest of several: ``A``, ``J-A``.
 RankRange = Annotated[str, AfterValidator(_check_rank_range)]
 
 
-def parse_rank_range(value: str) -> range:
+def parse_rank_range(range_text: str) -> range:
     """Return the card ranks of a span such as "9-J" as a range of rank numbers."""
-    low, _, high = value.partition("-")
+    low, _, high = range_text.partition("-")
     return range(RANK_LETTERS.index(low), RANK_LETTERS.index(high or low) + 1)
 
 
@@ -85,12 +85,14 @@ class HandPayRow(StrictTable):
         english, french = CATEGORY_NAMES[self.hand]
         return {"en": english, "fr": french}
 
-    def is_satisfied_by(self, strength: int, wilds: int, order: RankingRules = FIVE_CARD_RANKING) -> bool:
-        """Return whether this pay table row pays a poker hand of that strength with ``wilds`` wild cards.
+    def is_satisfied_by(
+        self, strength: int, wild_count: int, ranking_rules: RankingRules = FIVE_CARD_RANKING
+    ) -> bool:
+        """Return whether this pay table row pays a poker hand of that strength with ``wild_count`` wild cards.
 
-        ``order`` is the ranking order in which the strength was computed.
+        ``ranking_rules`` is the ranking order in which the strength was computed.
         """
-        if find_category(strength, order) != self.hand or self.wilds not in {None, wilds}:
+        if find_category(strength, ranking_rules) != self.hand or self.wilds not in {None, wild_count}:
             return False
         first, second, *_ = unpack_ranks(strength)
         if self.of is not None and first not in parse_rank_range(self.of):
@@ -99,10 +101,15 @@ class HandPayRow(StrictTable):
 
 
 def find_pay_row(
-    rows: Sequence[HandPayRow], strength: int, wilds: int = 0, order: RankingRules = FIVE_CARD_RANKING
+    rows: Sequence[HandPayRow],
+    strength: int,
+    wild_count: int = 0,
+    ranking_rules: RankingRules = FIVE_CARD_RANKING,
 ) -> int | None:
     """Return the index of the first pay table row that fits a poker hand of that strength, or None if none does."""
-    return next((n for n, row in enumerate(rows) if row.is_satisfied_by(strength, wilds, order)), None)
+    return next(
+        (n for n, row in enumerate(rows) if row.is_satisfied_by(strength, wild_count, ranking_rules)), None
+    )
 
 
 def parse_wild_ranks(names: Iterable[str]) -> tuple[int, ...]:

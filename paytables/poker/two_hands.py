@@ -392,13 +392,18 @@ class TwoHandsRules(PlayerBankRules):
         return {"kind": "table", "felt": "cards", "hands": hands, **self.build_extra_display(side_steps)}
 
     def _build_hand(
-        self, name: str, dealt_pieces: Sequence[int], way: HandSetting | None
+        self, hand_id: str, dealt_pieces: Sequence[int], hand_setting: HandSetting | None
     ) -> dict[str, object]:
-        """Return one hand as the screen shows it; ``way`` is how it is set, None if it is not set yet."""
-        if way is None:
-            return {"id": name, "cards": [self.PIECE_NAMES[piece] for piece in dealt_pieces]}
-        cards = self._list_set_pieces(dealt_pieces, way)
-        return {"id": name, "cards": cards, "low": _LOW_HAND_PIECE_COUNT, "says": self.describe_setting(way)}
+        """Return one hand as the screen shows it; ``hand_setting`` is how it is set, None if it is not set yet."""
+        if hand_setting is None:
+            return {"id": hand_id, "cards": [self.PIECE_NAMES[piece] for piece in dealt_pieces]}
+        cards = self._list_set_pieces(dealt_pieces, hand_setting)
+        return {
+            "id": hand_id,
+            "cards": cards,
+            "low": _LOW_HAND_PIECE_COUNT,
+            "says": self.describe_setting(hand_setting),
+        }
 
     def _turn_hand_face_up(self, seat_round: SeatRound) -> Iterator[Cue]:
         """Yield the cues that turn a seat's hands face up; surrendered hands stay hidden from other seats."""

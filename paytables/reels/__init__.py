@@ -9,14 +9,14 @@ from paytables.reels.schema import ReelsDefinition
 from paytables.reels.symbols import Symbols
 
 
-def build_rules(data: ReelsDefinition, file: str) -> ReelRules:
+def build_rules(definition: ReelsDefinition, file: str) -> ReelRules:
     """Build the rules of a reel game: every stage for every mode. Raises :class:`DefinitionError`."""
-    check_references(data, file)
-    symbols = Symbols.from_definition(data.symbol, data.groups, file)
-    modes = {mode.id: mode for mode in data.bets.mode}
-    stages = {mode.id: ModeStages(data, symbols, mode, file) for mode in modes.values()}
+    check_references(definition, file)
+    symbols = Symbols.from_definition(definition.symbol, definition.groups, file)
+    modes = {mode.id: mode for mode in definition.bets.mode}
+    stages = {mode.id: ModeStages(definition, symbols, mode, file) for mode in modes.values()}
     for mode in modes.values():
-        for name in data.stage:
+        for name in definition.stage:
             stages[mode.id].get_stage(name)
         try:
             build_chain(stages[mode.id], with_second_moment=False).count_expected_runs(mode.stage)
@@ -24,7 +24,7 @@ def build_rules(data: ReelsDefinition, file: str) -> ReelRules:
             continue  # playable and open to simulation; analyse() reports that its return is beyond reach
         except AnalysisError as error:
             raise DefinitionError(file, f"bets.mode.{mode.id}", str(error)) from None
-    return ReelRules(definition=data, modes=modes, stages=stages)
+    return ReelRules(definition=definition, modes=modes, stages=stages)
 
 
 FAMILY = GameFamily(ReelsDefinition, build_rules, expand_inherited_stages)

@@ -91,74 +91,74 @@ class ModeStages:
         """Return the error that refuses the definition's ``key``, for the caller to raise."""
         return DefinitionError(self.file, key, reason)
 
-    def get_stage(self, name: str, size: int = 0) -> Stage:
-        """Return the playable stage ``name`` with the starting size ``size``; it is built on first use."""
-        if (name, size) not in self._built_stages:
-            self._built_stages[name, size] = self._build_stage(name, size)
-        return self._built_stages[name, size]
+    def get_stage(self, stage_name: str, size: int = 0) -> Stage:
+        """Return a playable stage with the starting size ``size``; it is built on first use."""
+        if (stage_name, size) not in self._built_stages:
+            self._built_stages[stage_name, size] = self._build_stage(stage_name, size)
+        return self._built_stages[stage_name, size]
 
-    def _build_memory(self, name: str, table: object) -> StageMemory:
-        """Return what the stage ``name`` retains between the plays of a series, such as multipliers.
+    def _build_memory(self, stage_name: str, stage_table: object) -> StageMemory:
+        """Return what a stage retains between the plays of a series, such as multipliers.
 
         Raises :class:`DefinitionError`.
         """
-        if not isinstance(table, ReelsStage):
+        if not isinstance(stage_table, ReelsStage):
             return StageMemory()
-        key = f"stage.{name}"
-        starts_itself = any(a.stage == name for pay in table.pay for a in pay.gives)
+        key = f"stage.{stage_name}"
+        starts_itself = any(a.stage == stage_name for pay in stage_table.pay for a in pay.gives)
         memory = StageMemory(
-            multipliers=table.multipliers,
-            advances_every_run=table.advance == "run",
-            runs_max=table.most_runs,
-            has_sticky_symbol=table.sticky is not None and table.then in {None, name},
+            multipliers=stage_table.multipliers,
+            advances_every_run=stage_table.advance == "run",
+            runs_max=stage_table.most_runs,
+            has_sticky_symbol=stage_table.sticky is not None and stage_table.then in {None, stage_name},
         )
-        if starts_itself and not memory.is_plain and table.most_runs is None:
+        if starts_itself and not memory.is_plain and stage_table.most_runs is None:
             raise self.build_error(
                 key, "starts itself again and keeps state during its series: it needs `most_runs`"
             )
-        if table.then is not None and table.sticky is None:
+        if stage_table.then is not None and stage_table.sticky is None:
             raise self.build_error(f"{key}.then", "`then` needs `sticky`, because otherwise no symbol sticks")
         return memory
 
-    def _build_stage(self, name: str, size: int) -> Stage:
+    def _build_stage(self, stage_name: str, size: int) -> Stage:
         """Build one stage of the game, of any kind, from its table in the definition."""
-        table = self.definition.stage[name]
+        table = self.definition.stage[stage_name]
         if isinstance(table, ReelsStage):
-            return self._build_reels_stage(name, table, size)
+            return self._build_reels_stage(stage_name, table, size)
         items = tuple(
-            self._build_item(f"stage.{name}.items.{n}", item, table.unit)
+            self._build_item(f"stage.{stage_name}.items.{n}", item, table.unit)
             for n, item in enumerate(table.items)
         )
         if isinstance(table, PickStage):
-            return self._build_pick_stage(name, table, items)
+            return self._build_pick_stage(stage_name, table, items)
         if isinstance(table, WheelStage):
-            return WheelBonus(name, tuple(p for p in items for _ in range(p.count)))
-        return self._build_hold_stage(name, table, items, size)
+            return WheelBonus(stage_name, tuple(p for p in items for _ in range(p.count)))
+        return self._build_hold_stage(stage_name, table, items, size)
 
-    def _build_reels_stage(self, name: str, table: ReelsStage, size: int) -> Stage:
+    def _build_reels_stage(self, stage_name: str, stage_table: ReelsStage, size: int) -> Stage:
         """Build a reel stage: a plain spin, a cascade, or reels that the player may hold."""
-        key = f"stage.{name}"
-        reels = ReelBuilder(name, table, self.mode, self.symbols, size, self.file).build_reels()
-        if table.sticky is not None:
-            symbol = self.symbols.find_number(table.sticky, f"{key}.sticky")
+        key = f"stage.{stage_name}"
+        reels = ReelBuilder(stage_name, stage_table, self.mode, self.symbols, size, self.file).build_reels()
+        if stage_table.sticky is not None:
+            symbol = self.symbols.find_number(stage_table.sticky, f"{key}.sticky")
             cells = sum(
                 sum(any(c[row] == symbol for c in columns) for row in range(height))
                 for columns, height in zip(reels.columns, reels.heights, strict=True)
             )
-            if cells > STICKY_CELLS_MAX and not table.expand:
+            if cells > STICKY_CELLS_MAX and not stage_table.expand:
                 raise self.build_error(
                     f"{key}.sticky", f"can stick on {cells} cells, at most {STICKY_CELLS_MAX}"
                 )
-        if table.cascade and table.player_holds:
+        if stage_table.cascade and stage_table.player_holds:
             raise self.build_error(key, "a cascade and reels held by the player cannot be combined")
-        if table.cascade:
-            if table.expand or table.sticky:
+        if stage_table.cascade:
+            if stage_table.expand or stage_table.sticky:
                 raise self.build_error(
                     f"{key}.cascade", "`cascade` cannot be combined with `expand` or `sticky`"
                 )
-            return CascadingReels(reels, self.symbols.symbol_ids, table.cascade)
-        if table.player_holds:
-            if any(a.stage for pay in table.pay for a in pay.gives):
+            return CascadingReels(reels, self.symbols.symbol_ids, stage_table.cascade)
+        if stage_table.player_holds:
+            if any(a.stage for pay in stage_table.pay for a in pay.gives):
                 raise self.build_error(
                     f"{key}.player_holds",
                     "no prize may start a stage: the best holds must depend on the window alone",
@@ -166,16 +166,18 @@ class ModeStages:
             return HeldReels(reels, self.symbols.symbol_ids)
         return ReelSpinStage(reels, self.symbols.symbol_ids)
 
-    def _build_pick_stage(self, name: str, table: PickStage, items: tuple[BonusItem, ...]) -> PickBonus:
+    def _build_pick_stage(
+        self, stage_name: str, stage_table: PickStage, items: tuple[BonusItem, ...]
+    ) -> PickBonus:
         """Build a pick stage. By default there is one box for each counted item, and all boxes may be opened."""
-        boxes = table.boxes or sum(p.count for p in items)
-        picks = table.picks or boxes
+        boxes = stage_table.boxes or sum(p.count for p in items)
+        picks = stage_table.picks or boxes
         if picks > boxes:
             reason = f"{format_count(picks, 'pick')} from {format_count(boxes, 'box', 'boxes')}"
-            raise self.build_error(f"stage.{name}.picks", reason)
-        if table.picks is None and not any(p.ends_picking for p in items):
-            raise self.build_error(f"stage.{name}", "must have `picks`, or an item with `end`")
-        return PickBonus(name, items, picks, boxes, with_replacement=table.boxes is not None)
+            raise self.build_error(f"stage.{stage_name}.picks", reason)
+        if stage_table.picks is None and not any(p.ends_picking for p in items):
+            raise self.build_error(f"stage.{stage_name}", "must have `picks`, or an item with `end`")
+        return PickBonus(stage_name, items, picks, boxes, with_replacement=stage_table.boxes is not None)
 
     def _build_item(self, key: str, item: BonusItemDefinition, unit: str) -> BonusItem:
         """Convert an item of a bonus table to a playable box, segment or coin; ``key`` is its definition key."""
@@ -189,21 +191,25 @@ class ModeStages:
         return BonusItem(label, credits_, awards, item.count, item.end)
 
     def _build_hold_stage(
-        self, name: str, table: HoldStage, items: tuple[BonusItem, ...], size: int
+        self, stage_name: str, stage_table: HoldStage, items: tuple[BonusItem, ...], size: int
     ) -> HoldBonus:
         """Build a hold-and-spin stage. Raises :class:`DefinitionError`."""
-        key = f"stage.{name}"
+        key = f"stage.{stage_name}"
         for n, item in enumerate(items):
             if select_given_awards(item.awards):
                 raise self.build_error(
                     f"{key}.items.{n}", "a coin may give credits, a level or merchandise, but not a stage"
                 )
-        if size > table.cells:
+        if size > stage_table.cells:
             raise self.build_error(
-                key, f"starts with {format_count(size, 'coin')} on {format_count(table.cells, 'cell')}"
+                key, f"starts with {format_count(size, 'coin')} on {format_count(stage_table.cells, 'cell')}"
             )
-        full = self._build_item(f"{key}.full", table.full, table.unit) if table.full else None
-        return HoldBonus(name, table.cells, table.respins, *table.coin, items, full, size)
+        full = (
+            self._build_item(f"{key}.full", stage_table.full, stage_table.unit) if stage_table.full else None
+        )
+        return HoldBonus(
+            stage_name, stage_table.cells, stage_table.respins, *stage_table.coin, items, full, size
+        )
 
 
 def check_references(definition: ReelsDefinition, file: str) -> None:

@@ -62,10 +62,10 @@ class StageState(NamedTuple):
     """The starting size, such as the mask of sticky cells."""
 
 
-def build_first_state(memory: StageMemory, times: int, size: int) -> StageState:
-    """Return the initial state of a series of ``times`` plays of a stage with this memory."""
+def build_first_state(memory: StageMemory, run_count: int, size: int) -> StageState:
+    """Return the initial state of a series of ``run_count`` plays of a stage with this memory."""
     most = memory.runs_max
-    return StageState(times if most is None else min(times, most), 0, 0, size)
+    return StageState(run_count if most is None else min(run_count, most), 0, 0, size)
 
 
 def compute_next_state(

@@ -109,17 +109,17 @@ def can_show_pattern(
     )
 
 
-def list_placements(count: int, cells: int, direction: str) -> list[tuple[int, ...]]:
-    """Return the sets of cells on which ``count`` equal symbols win, on a line of ``cells`` read in ``direction``."""
+def list_placements(symbol_count: int, cell_count: int, direction: str) -> list[tuple[int, ...]]:
+    """Return the sets of cells on which equal symbols win, on a line of ``cell_count`` read in ``direction``."""
     if direction == "anywhere":
-        return list(itertools.combinations(range(cells), count))
+        return list(itertools.combinations(range(cell_count), symbol_count))
     first = {
         "left": [0],
-        "right": [cells - count],
-        "both": sorted({0, cells - count}),
-        "adjacent": list(range(cells - count + 1)),
+        "right": [cell_count - symbol_count],
+        "both": sorted({0, cell_count - symbol_count}),
+        "adjacent": list(range(cell_count - symbol_count + 1)),
     }[direction]
-    return [tuple(range(i, i + count)) for i in first]
+    return [tuple(range(i, i + symbol_count)) for i in first]
 
 
 def build_line_components(

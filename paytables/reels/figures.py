@@ -123,36 +123,38 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Analysi
     )
 
 
-def _analyse_double_up(table: DoubleUp, bet: BetAnalysis) -> DoubleUpFigures:
+def _analyse_double_up(double_up: DoubleUp, bet: BetAnalysis) -> DoubleUpFigures:
     """Return how a bet's highest win and variance change if wins are doubled as often as the table allows.
 
     A win of w that may be doubled k times becomes 2^k w with probability 1 / 2^k, so its second moment is
     multiplied by 2^k. If the distribution omits wins that may be doubled, the variance is not stated.
     """
     top, distribution, variance = bet.max_win_credits, bet.distribution, bet.variance
-    most = table.most_credits if top is None else table.compute_win_bound(top)
+    most = double_up.most_credits if top is None else double_up.compute_win_bound(top)
     if (
         distribution is None
         or variance is None
-        or (distribution.unlisted_probability and 2 * max(distribution.counts) < table.most_credits)
+        or (distribution.unlisted_probability and 2 * max(distribution.counts) < double_up.most_credits)
     ):
         return DoubleUpFigures(max_win_credits=most)
     added_return = sum(
-        count * win**2 * ((1 << table.count_possible_rounds(win)) - 1)
+        count * win**2 * ((1 << double_up.count_possible_rounds(win)) - 1)
         for win, count in distribution.counts.items()
     )
     spread = variance + Fraction(added_return, distribution.total)
     return DoubleUpFigures(
-        max_win_credits=most, variance=spread, distribution=_compute_doubled_distribution(table, distribution)
+        max_win_credits=most,
+        variance=spread,
+        distribution=_compute_doubled_distribution(double_up, distribution),
     )
 
 
-def _compute_doubled_distribution(table: DoubleUp, distribution: WinDistribution) -> WinDistribution:
+def _compute_doubled_distribution(double_up: DoubleUp, distribution: WinDistribution) -> WinDistribution:
     """Return the win distribution of a player who doubles every win as often as allowed; its tail is unchanged."""
-    cases = 1 << table.most_rounds
+    cases = 1 << double_up.most_rounds
     counts: dict[int, int] = defaultdict(int)
     for win, count in distribution.counts.items():
-        rounds = table.count_possible_rounds(win)
+        rounds = double_up.count_possible_rounds(win)
         doubled = count * (cases >> rounds)
         counts[win << rounds] += doubled
         counts[0] += count * cases - doubled
@@ -373,7 +375,7 @@ def _compute_break_even_meter(
 
 
 def _list_progressive_shares(
-    definition: ReelsDefinition, stages: ModeStages, runs: ExpectedRuns, rtp: Fraction
+    definition: ReelsDefinition, stages: ModeStages, runs: ExpectedRuns, base_rtp: Fraction
 ) -> tuple[ProgressiveFigures, ...]:
     """Return the share of each progressive level in the return of the mode."""
     if not definition.progressive:
@@ -389,7 +391,7 @@ def _list_progressive_shares(
             rate = Fraction(1, level.one_in)
         if level.ceiling_credits is not None:
             rate = compute_mystery_rate((level.ceiling_credits - reset) / (increment * cost))
-        shortfall = cost * (1 - rtp)
+        shortfall = cost * (1 - base_rtp)
         shares.append(
             ProgressiveFigures(
                 level=level.id,

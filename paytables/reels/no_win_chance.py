@@ -107,14 +107,14 @@ class NoWinChance:
             total += chance
         return total
 
-    def _find_no_win_odds(self, name: str, size: int) -> Mapping[GivenAwards, Fraction]:
+    def _find_no_win_odds(self, stage_name: str, size: int) -> Mapping[GivenAwards, Fraction]:
         """Return the probability that one play of a stage pays no credits, for each combination of awards it gives."""
-        stage = self.stages.get_stage(name, size)
+        stage = self.stages.get_stage(stage_name, size)
         try:
             if isinstance(stage, ReelSpinStage):
                 return stage.losing_award_chances
             if isinstance(stage, ReelsStageBase):
-                raise BeyondExactAnalysis(f"stage {name}: has more than one spin")
+                raise BeyondExactAnalysis(f"stage {stage_name}: has more than one spin")
         except BeyondExactAnalysis:
             if self.skips_slow_stages:
                 raise

@@ -75,18 +75,18 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
     }
 
 
-def _find_resting_stops(name: str, stages: Mapping[str, ModeStages]) -> tuple[int, ...]:
+def _find_resting_stops(stage_name: str, stages: Mapping[str, ModeStages]) -> tuple[int, ...]:
     """Return the stops of a stage's reels before any game: the first stops where no bet wins.
 
     If each of the windows tried wins, return the first stop of each strip.
     """
-    played_stages = [each for each in stages.values() if each.mode.stage == name] or [
+    played_stages = [each for each in stages.values() if each.mode.stage == stage_name] or [
         next(iter(stages.values()))
     ]
     every_reels = [
         stage.reels
         for each in played_stages
-        if isinstance(stage := each.get_stage(name), ReelSpinStage | CascadingReels | HeldReels)
+        if isinstance(stage := each.get_stage(stage_name), ReelSpinStage | CascadingReels | HeldReels)
     ]
     stops_by_reel = [[stop for stop, weight in enumerate(w) if weight] for w in every_reels[0].weights]
     # Each reel is turned further than the one before it, which finds a window soon; then all windows in turn.

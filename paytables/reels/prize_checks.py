@@ -29,8 +29,8 @@ class PrizeStageBuilder(Protocol):
     def build_error(self, key: str, reason: str) -> DefinitionError:
         """Return the error that refuses the definition's ``key``, for the caller to raise."""
 
-    def find_symbol_multipliers(self, key: str, name: str) -> parts.SymbolMultipliers:
-        """Return the multiplier of each symbol that fits the symbol or group ``name`` (0: does not fit)."""
+    def find_symbol_multipliers(self, key: str, symbol_or_group: str) -> parts.SymbolMultipliers:
+        """Return the multiplier of each symbol that fits ``symbol_or_group`` (0: does not fit)."""
 
     def list_defined_lines(self) -> list[tuple[tuple[int, int], ...]]:
         """Return the pay lines that the definition lists for the stage, each as (reel, row) cells."""

@@ -352,13 +352,13 @@ class ReelBuilder:
 
         return parts.build_stick_component(graph, symbol, columns, list_mask_awards)
 
-    def find_symbol_multipliers(self, key: str, name: str) -> parts.SymbolMultipliers:
-        """Return the multiplier of each symbol that fits the symbol or group ``name`` (0: does not fit).
+    def find_symbol_multipliers(self, key: str, symbol_or_group: str) -> parts.SymbolMultipliers:
+        """Return the multiplier of each symbol that fits ``symbol_or_group`` (0: does not fit).
 
         ``"*"`` is refused.
         """
         element = self.symbols.find_symbol_multipliers(
-            name, f"{key}.of", multiply_own=self.table.multiply_own
+            symbol_or_group, f"{key}.of", multiply_own=self.table.multiply_own
         )
         if element is None:
             raise self.build_error(

@@ -169,12 +169,12 @@ class ReelRules(TablelessRules):
 
     @staticmethod
     def _offer_double_up(
-        table: DoubleUp, tally: GameTally, draw: DrawSource
+        double_up: DoubleUp, tally: GameTally, draw: DrawSource
     ) -> Generator[Decision, Choice | None, tuple[int, list[dict[str, Json]]]]:
         """Offer to double the win as often as the table allows; return the final credits, and the rounds played."""
         won = tally.credits
         rounds: list[dict[str, Json]] = []
-        while won and len(rounds) < table.most_rounds and 2 * won <= table.most_credits:
+        while won and len(rounds) < double_up.most_rounds and 2 * won <= double_up.most_credits:
             prompt = {
                 "credits": won,
                 "to_win": 2 * won,

@@ -52,24 +52,28 @@ class Symbols:
             substitutes_for.append(frozenset(substituted - set(s.not_for) - {s.id}))
         return cls(ids, tuple(substitutes_for), tuple(s.multiplier for s in symbols), groups, file)
 
-    def find_number(self, name: str, key: str) -> int:
-        """Return the number of the symbol ``name``, which the definition states at ``key``.
+    def find_number(self, symbol_id: str, key: str) -> int:
+        """Return the number of a symbol, which the definition states at ``key``.
 
         Raises :class:`DefinitionError` for that key if no symbol has this name.
         """
-        if name not in self.symbol_ids:
-            raise DefinitionError(self.file, key, f"unknown symbol {name!r}")
-        return self.symbol_ids.index(name)
+        if symbol_id not in self.symbol_ids:
+            raise DefinitionError(self.file, key, f"unknown symbol {symbol_id!r}")
+        return self.symbol_ids.index(symbol_id)
 
-    def find_symbol_multipliers(self, name: str, key: str, *, multiply_own: bool) -> SymbolMultipliers | None:
+    def find_symbol_multipliers(
+        self, symbol_or_group: str, key: str, *, multiply_own: bool
+    ) -> SymbolMultipliers | None:
         """Return, for each symbol, its multiplier on a pattern's cell (0: does not fit), or None for ``"*"``.
 
-        ``name`` is a symbol, a group, ``"*"`` (any symbol), or ``"=symbol"`` (only it, no substitutes).
+        ``symbol_or_group`` is a symbol, a group, ``"*"`` (any symbol), or ``"=symbol"`` (only it, no substitutes).
         """
-        if name == ANY_SYMBOL:
+        if symbol_or_group == ANY_SYMBOL:
             return None
-        exact = name.startswith("=")
-        members = frozenset(self.groups.get(name.removeprefix("="), (name.removeprefix("="),)))
+        exact = symbol_or_group.startswith("=")
+        members = frozenset(
+            self.groups.get(symbol_or_group.removeprefix("="), (symbol_or_group.removeprefix("="),))
+        )
         for member in members:
             self.find_number(member, key)
         multipliers = []

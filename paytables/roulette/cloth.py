@@ -54,14 +54,18 @@ def _parse_numbers(text: str, cylinder: Cylinder) -> tuple[str, ...]:
     return numbers
 
 
-def _build_area(bet: BetGroup, name: str, covers: tuple[str, ...], label: str = "") -> BetArea:
-    """Return the betting area of a roulette bet that covers these pockets; ``label`` distinguishes it in its names."""
-    if name in BET_NAMES and name != bet.id:
-        return BetArea(name, dict(zip(("en", "fr"), BET_NAMES[name], strict=True)), covers)
-    if name == bet.id:
-        return BetArea(name, bet.names, covers)
-    words = label or "-".join(covers)
-    return BetArea(name, {code: f"{bet_name} {words}" for code, bet_name in bet.names.items()}, covers)
+def _build_area(
+    bet: BetGroup, area_id: str, covered_pockets: tuple[str, ...], distinguishing_label: str = ""
+) -> BetArea:
+    """Return the area of a roulette bet on these pockets; ``distinguishing_label`` is added to its names."""
+    if area_id in BET_NAMES and area_id != bet.id:
+        return BetArea(area_id, dict(zip(("en", "fr"), BET_NAMES[area_id], strict=True)), covered_pockets)
+    if area_id == bet.id:
+        return BetArea(area_id, bet.names, covered_pockets)
+    words = distinguishing_label or "-".join(covered_pockets)
+    return BetArea(
+        area_id, {code: f"{bet_name} {words}" for code, bet_name in bet.names.items()}, covered_pockets
+    )
 
 
 def _iter_usual_areas(bet: BetGroup, cylinder: Cylinder) -> Iterable[BetArea]:

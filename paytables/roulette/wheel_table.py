@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from paytables.contract import DECISION_OF_WHEEL, Choice, Cue, Decision, DrawSource
-from paytables.onedraw.table import OneDrawTable
+from paytables.onedraw.table import DrawnResult, OneDrawTable
 from paytables.roulette.cloth import list_call_bets
 
 
@@ -28,9 +28,7 @@ class WheelTable(OneDrawTable):
         """Return, for each result, the number of segments of the wheel that give it."""
         return Counter(self.segments)
 
-    def obtain_result(
-        self, draw: DrawSource
-    ) -> Generator[Decision, Choice | None, tuple[str, Cue, dict[str, object]]]:
+    def obtain_result(self, draw: DrawSource) -> Generator[Decision, Choice | None, DrawnResult]:
         """Return the round's result: draw it, or ask the real wheel where its ball landed."""
         if not self.is_decided_by_wheel:
             return self.draw_result(draw)
@@ -38,18 +36,20 @@ class WheelTable(OneDrawTable):
         pocket = decision.get_chosen_option((yield decision))
         return self._build_result(self.segments.index(str(pocket)))
 
-    def draw_result(self, draw: DrawSource) -> tuple[str, Cue, dict[str, object]]:
-        """Draw the segment at which the ball or the pin stops; return its key, cue and display data."""
+    def draw_result(self, draw: DrawSource) -> DrawnResult:
+        """Draw the segment at which the ball or the pin stops."""
         return self._build_result(draw.below(len(self.segments), "spin"))
 
-    def _build_result(self, segment_index: int) -> tuple[str, Cue, dict[str, object]]:
-        """Return the result's key, animation cue and display data for a segment of the wheel."""
+    def _build_result(self, segment_index: int) -> DrawnResult:
+        """Return the result of the draw at a segment of the wheel."""
         result = self.segments[segment_index]
         ball_position = {"pocket": result, "part": segment_index}
         display = {"result": result, **ball_position}
         if self.revolutions is not None and not self.is_decided_by_wheel:
             display["revolutions"] = self.revolutions
-        return result, Cue("ball" if self.felt == "roulette" else "wheel", ball_position), display
+        return DrawnResult(
+            result, Cue("ball" if self.felt == "roulette" else "wheel", ball_position), display
+        )
 
     def build_display_data(self) -> dict[str, object]:
         """Return the wheel for the screen: its segments clockwise, and each number with its neighbours.

@@ -14,7 +14,7 @@ from paytables.contract import DIE_FACES, Cue, DrawSource, Spot, throw_dice
 from paytables.errors import DefinitionError
 from paytables.layout import Odds, check_credit_multiples, check_forms
 from paytables.onedraw.bets import SpotRules
-from paytables.onedraw.table import OneDrawTable
+from paytables.onedraw.table import DrawnResult, OneDrawTable
 from paytables.sicbo.schema import BET_NAMES, DiceBet, SicBoDefinition
 
 _DICE_COUNT: Final = 3
@@ -50,11 +50,11 @@ class SicBoTable(OneDrawTable):
         """Return how many of the 216 throws have each result."""
         return _CASES_BY_THROW
 
-    def draw_result(self, draw: DrawSource) -> tuple[str, Cue, dict[str, object]]:
-        """Draw each die; return the throw's key, its animation cue and its display data."""
+    def draw_result(self, draw: DrawSource) -> DrawnResult:
+        """Draw each die."""
         dice = list(throw_dice(draw, _DICE_COUNT))
         display = {"result": "-".join(map(str, dice)), "dice": dice, "total": sum(dice)}
-        return "-".join(map(str, sorted(dice))), Cue("dice", {"dice": dice}), display
+        return DrawnResult("-".join(map(str, sorted(dice))), Cue("dice", {"dice": dice}), display)
 
     def build_display_data(self) -> dict[str, object]:
         """Return what a screen needs in addition to the spots: the number of dice."""

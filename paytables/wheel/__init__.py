@@ -7,13 +7,17 @@ from paytables.wheel.schema import WheelDefinition
 from paytables.wheel.table import build_wheel_table
 
 
-def build_rules(data: WheelDefinition, file: str) -> WheelRules | WheelTable:
+def build_rules(definition: WheelDefinition, file: str) -> WheelRules | WheelTable:
     """Build the rules of a wheel game, standalone or at a table, from its definition.
 
     Raises :class:`DefinitionError`.
     """
-    check_definition(data, file)
-    return WheelRules(data) if data.table is None else build_wheel_table(data, data.table, file)
+    check_definition(definition, file)
+    return (
+        WheelRules(definition)
+        if definition.table is None
+        else build_wheel_table(definition, definition.table, file)
+    )
 
 
 FAMILY = GameFamily(WheelDefinition, build_rules)

@@ -55,7 +55,7 @@ def compute_expected_spins(definition: WheelDefinition) -> dict[int, Fraction]:
 def analyse_bets(
     definition: WheelDefinition,
     stakes: Mapping[str, int],
-    name: str,
+    bet_name: str,
     depth: AnalysisDepth = AnalysisDepth.FULL,
 ) -> BetAnalysis:
     """Return the exact figures of stakes on several areas of the wheel's layout, credits by area."""
@@ -79,7 +79,7 @@ def analyse_bets(
     )
     rtp = sum((prize.rtp for prize in prizes), Fraction(0))
     if depth is AnalysisDepth.RETURN:
-        return BetAnalysis(bet=name, cost_credits=cost, options=options, rtp=rtp, cycle=len(parts))
+        return BetAnalysis(bet=bet_name, cost_credits=cost, options=options, rtp=rtp, cycle=len(parts))
     chances: dict[int, Fraction] = {}
     for symbol in set(parts) - respin_symbols:
         win = sum(stake * areas[area].pays.get(symbol, 0) for area, stake in stakes.items())
@@ -88,7 +88,7 @@ def analyse_bets(
             chances[win * factor] = chances.get(win * factor, Fraction(0)) + p
     distribution = build_distribution(chances)
     return BetAnalysis(
-        bet=name,
+        bet=bet_name,
         cost_credits=cost,
         options=options,
         rtp=rtp,

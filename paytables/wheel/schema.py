@@ -147,11 +147,13 @@ class WheelDefinition(Definition):
             for code, colon in (("en", ":"), ("fr", " :"))
         }
 
-    def _format_pays(self, area: BettingArea, code: str) -> str:
+    def _format_pays(self, area: BettingArea, language: str) -> str:
         """Return the pays of one betting area as text in one language."""
-        names = {symbol.id: symbol.name.model_dump()[code] for symbol in self.symbol}
+        names = {symbol.id: symbol.name.model_dump()[language] for symbol in self.symbol}
         pays_by_symbol = {
-            symbol: Odds.parse(f"x{pay}" if self.table is None else f"{pay - 1}:1").format_by_language()[code]
+            symbol: Odds.parse(f"x{pay}" if self.table is None else f"{pay - 1}:1").format_by_language()[
+                language
+            ]
             for symbol, pay in area.pays.items()
         }
         if len({*pays_by_symbol.values()}) == 1:

@@ -186,7 +186,9 @@ def test_a_damaged_ticket_is_void_unless_its_control_number_proves_it(condition)
         assert (
             read_refusal(claims.claim_ticket, record, bad, place="cage-1", at=NOON) is ClaimRefusal.NOT_PROVEN
         )
-    after, claim = claims.claim_ticket(record, present_ticket(record, condition), place="cage-1", at=NOON)
+    after, claim = claims.claim_ticket(
+        record, present_ticket(record, condition), claim_place="cage-1", claimed_at=NOON
+    )
     assert (claim.credits, claim.draws) == (40, (501,))
     assert claim.is_paper_void is (condition is not TicketCondition.INTACT)
     assert after.unpaid_credits == 0
@@ -206,7 +208,10 @@ def test_the_central_data_prevail_and_a_difference_is_reported():
     record = settle_first_draws(15)
     ticket_data = {"cost_a_draw_credits": 900, "draws": [501, 502, 503], "bonuses": []}
     _, claim = claims.claim_ticket(
-        record, present_ticket(record, TicketCondition.ALTERED, **ticket_data), place="cage-1", at=NOON
+        record,
+        present_ticket(record, TicketCondition.ALTERED, **ticket_data),
+        claim_place="cage-1",
+        claimed_at=NOON,
     )
     assert claim.credits == 15
     assert claim.differing_values == ("bonuses", "cost_a_draw_credits")
@@ -236,7 +241,7 @@ def test_a_prize_must_be_claimed_at_the_claim_place_and_in_time():
         read_refusal(claims.claim_ticket, record, of_another, place="cage-1", at=last)
         is ClaimRefusal.NOT_PROVEN
     )
-    after, claim = claims.claim_ticket(record, present_ticket(record), place="cage-1", at=last)
+    after, claim = claims.claim_ticket(record, present_ticket(record), claim_place="cage-1", claimed_at=last)
     assert claim.credits == 20
     assert (
         read_refusal(claims.claim_ticket, after, present_ticket(record), place="cage-1", at=last)
@@ -260,13 +265,13 @@ def test_each_draw_of_a_ticket_is_settled_once():
     assert read_refusal(claims.settle_ticket_draw, record, 999, 8, NOON.date()) is ClaimRefusal.NOT_ITS_DRAW
     assert read_refusal(claims.close_ticket_for_draw, record, 501) is ClaimRefusal.DRAW_IS_CLOSED
     assert read_refusal(claims.close_ticket_for_draw, record, 999) is ClaimRefusal.NOT_ITS_DRAW
-    record, claim = claims.claim_ticket(record, present_ticket(record), place="cage-1", at=NOON)
+    record, claim = claims.claim_ticket(record, present_ticket(record), claim_place="cage-1", claimed_at=NOON)
     assert claim.draws == (501,)
     record = claims.settle_ticket_draw(claims.close_ticket_for_draw(record, 502), 502, 0, NOON.date())
     record = claims.settle_ticket_draw(
         claims.close_ticket_for_draw(record, 503), 503, 30, NOON.date() + timedelta(days=1)
     )
-    record, claim = claims.claim_ticket(record, present_ticket(record), place="cage-1", at=NOON)
+    record, claim = claims.claim_ticket(record, present_ticket(record), claim_place="cage-1", claimed_at=NOON)
     assert (claim.credits, claim.draws) == (30, (503,))
     assert record.claim_deadline == date(2027, 3, 2)
 
@@ -288,7 +293,7 @@ def test_a_ticket_can_be_cancelled_only_before_its_first_draw():
 def test_a_failed_draw_returns_its_stake():
     record = claims.record_draw_fault(claims.close_ticket_for_draw(paid(), 501), 501, NOON.date())
     assert read_refusal(claims.settle_ticket_draw, record, 501, 5, NOON.date()) is ClaimRefusal.DRAW_IS_CLOSED
-    _, claim = claims.claim_ticket(record, present_ticket(record), place="cage-1", at=NOON)
+    _, claim = claims.claim_ticket(record, present_ticket(record), claim_place="cage-1", claimed_at=NOON)
     assert claim.credits == a_paper().cost_a_draw_credits == a_paper().cost_credits // 3
 
 
@@ -312,7 +317,7 @@ def test_a_ticket_event_that_the_state_table_lacks_is_refused():
         claims.TicketEvent.SETTLE: lambda r: claims.settle_ticket_draw(r, 501, 5, NOON.date()),
         claims.TicketEvent.FAULT: lambda r: claims.record_draw_fault(r, 501, NOON.date()),
         claims.TicketEvent.CLAIM: lambda r: claims.claim_ticket(
-            r, present_ticket(r), place="cage-1", at=NOON
+            r, present_ticket(r), claim_place="cage-1", claimed_at=NOON
         )[0],
         claims.TicketEvent.EXPIRE: lambda r: claims.expire_ticket(r, date(2030, 1, 1))[0],
     }

@@ -126,12 +126,12 @@ class Point(_Rules):
     point: int | None = None
     bets: Mapping[str, int] = field(default_factory=dict)
 
-    def with_table_state(self, table: Any) -> "Point":
-        if table is None:
+    def with_table_state(self, table_state: Any) -> "Point":
+        if table_state is None:
             return replace(self, point=None, bets={})
-        if not set(table) == {"point", "bets"} or not set(table["bets"]) <= set(self.spots):
-            raise ValueError(f"no round leaves {table!r}")
-        return replace(self, point=table["point"], bets=table["bets"])
+        if not set(table_state) == {"point", "bets"} or not set(table_state["bets"]) <= set(self.spots):
+            raise ValueError(f"no round leaves {table_state!r}")
+        return replace(self, point=table_state["point"], bets=table_state["bets"])
 
     def list_standing_bets(self) -> tuple[Bet, ...]:
         return tuple(Bet(name, credits_) for name, credits_ in self.bets.items())

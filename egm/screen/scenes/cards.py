@@ -9,7 +9,13 @@ from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.presentation import StepTimes
 from egm.screen.scenes.card_faces import FACE_DOWN_CARD_CODE, draw_card
-from egm.screen.scenes.dealt_hands import DealtHand, build_current_hands, find_flying_card, read_final_hands
+from egm.screen.scenes.dealt_hands import (
+    DealtHand,
+    FlyingCard,
+    build_current_hands,
+    find_flying_card,
+    read_final_hands,
+)
 from egm.screen.scenes.hand_layout import (
     CARD_HEIGHT_MAX,
     CARD_TEXT_GAP,
@@ -411,7 +417,7 @@ def draw_cards(
         if text:
             turn = step_time is None and decision is not None and hand.id == decision.display.get("hand")
             _draw_hand_text(stage, place, text, is_lit=turn)
-        if flying is not None and flying[0] == hand.id:
+        if flying is not None and flying.hand_id == hand.id:
             _draw_flying_card(stage, place.cards, flying, len(hand.cards))
     if holding:
         for i, (x, y, w, h) in enumerate(places[0].cards):
@@ -544,9 +550,7 @@ def _draw_hand_outline(stage: Stage, hand_layout: HandLayout) -> None:
     stage.painter.fill_rounded_rect(grow_rect(hand_layout.printed_outline, 5), _HAND_SHADE_COLOUR, 12)
 
 
-def _draw_flying_card(
-    stage: Stage, rects: Sequence[Rect], flying: tuple[str, int, str, float], next_card_index: int
-) -> None:
+def _draw_flying_card(stage: Stage, rects: Sequence[Rect], flying: FlyingCard, next_card_index: int) -> None:
     """Draw a card on its way from the shoe at the upper right to its position in the hand."""
     _, card_index, card, share = flying
     card_index = next_card_index if card_index < 0 else card_index

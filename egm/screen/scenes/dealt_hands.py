@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from egm.screen.presentation import StepTimes
 from egm.screen.scenes.card_faces import FACE_DOWN_CARD_CODE
@@ -130,13 +130,19 @@ def _apply_card_cue(cards: dict[str, list[str]], cue: Mapping[str, Any]) -> None
         hand[index] = card if kind != "discard" else ""
 
 
+class FlyingCard(NamedTuple):
+    """A card that is moving to a hand: its index there (-1: after the last card), and its progress from 0 to 1."""
+
+    hand_id: str
+    card_index: int
+    card: str
+    progress: float
+
+
 def find_flying_card(
     step: TableStep, step_time: StepTimes | None, elapsed_seconds: float
-) -> tuple[str, int, str, float] | None:
-    """Return the card that is moving to a hand now, or None.
-
-    The result has the hand's id, the card's index in it (-1: after the last), its face, and its progress from 0 to 1.
-    """
+) -> FlyingCard | None:
+    """Return the card that is moving to a hand now, or None."""
     if step_time is None:
         return None
     for number, (cue, stop) in enumerate(zip(step.cues, step_time.stops, strict=True)):
@@ -146,5 +152,7 @@ def find_flying_card(
                 return None
             share = (elapsed_seconds - begin) / max(0.01, stop - begin)
             card_index = int(cue["index"]) if "index" in cue else -1
-            return str(cue.get("hand", "")), card_index, str(cue.get("card", FACE_DOWN_CARD_CODE)), share
+            return FlyingCard(
+                str(cue.get("hand", "")), card_index, str(cue.get("card", FACE_DOWN_CARD_CODE)), share
+            )
     return None

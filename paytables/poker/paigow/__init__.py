@@ -5,12 +5,12 @@ from paytables.poker.paigow.rules import PaiGowPokerRules
 from paytables.poker.paigow.schema import PaiGowPokerDefinition
 
 
-def build_rules(data: PaiGowPokerDefinition, file: str) -> PaiGowPokerRules:
+def build_rules(definition: PaiGowPokerDefinition, file: str) -> PaiGowPokerRules:
     """Build the rules of a pai gow poker game from its definition.
 
     Raises :class:`DefinitionError` for errors that the model alone cannot detect.
     """
-    rules = PaiGowPokerRules(data)
+    rules = PaiGowPokerRules(definition)
     rules.check_definition(file)
     return rules
 

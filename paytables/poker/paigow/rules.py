@@ -260,10 +260,10 @@ class PaiGowPokerRules(TwoHandsRules):
         ]
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
-    def _analyse_stake(self, stake: int, name: str = PLAYER_STAKE_SPOT) -> BetAnalysis:
+    def _analyse_stake(self, stake: int, bet_name: str = PLAYER_STAKE_SPOT) -> BetAnalysis:
         """Return the figures of a stake of ``stake`` credits, with the player's cards set as advised."""
         return self.build_figures(
-            self._proof, stake, bet=name, strategy=ADVISED_STRATEGY_TEXT, notes=(EXACT_METHOD_TEXT,)
+            self._proof, stake, bet=bet_name, strategy=ADVISED_STRATEGY_TEXT, notes=(EXACT_METHOD_TEXT,)
         )
 
     def _analyse_best_settings(self, stake: int) -> BetAnalysis:

@@ -7,9 +7,9 @@ from paytables.poker.room.rules import RoomRules
 from paytables.poker.room.schema import RoomDefinition
 
 
-def build_rules(data: RoomDefinition, file: str) -> RoomRules:
+def build_rules(definition: RoomDefinition, file: str) -> RoomRules:
     """Build the rules of a poker room game from its definition, and check its preset bets."""
-    rules = RoomRules(data)
+    rules = RoomRules(definition)
     check_forms(rules.table_layout, file)
     return rules
 

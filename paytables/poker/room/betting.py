@@ -124,12 +124,12 @@ class Betting:
         return any(other.unbet_credits for other in self.unfolded_players if other is not player)
 
     # ------------------------------------------------------------------ forced bets, betting rounds
-    def start_round(self, sizes: BetSizes, first: int) -> None:
-        """Start a betting round with bets of these ``sizes``; ``first`` is the index of the player to act first.
+    def start_round(self, sizes: BetSizes, first_player_index: int) -> None:
+        """Start a betting round with bets of these ``sizes``; ``first_player_index`` is who acts first.
 
         If that player cannot act, the turn goes to the next one who can.
         """
-        self.bet_sizes, self.next_player_index = sizes, first
+        self.bet_sizes, self.next_player_index = sizes, first_player_index
         self.call_level_credits, self.last_raise_credits, self.raise_count = 0, sizes.bet_min, 0
         for player in self.players:
             player.round_bet_credits, player.has_acted, player.can_raise = 0, False, True
@@ -141,14 +141,14 @@ class Betting:
             player.unbet_credits -= ante
             player.total_bet_credits += ante
 
-    def post_forced_bet(self, index: int, credits_: int) -> None:
+    def post_forced_bet(self, player_index: int, credits_: int) -> None:
         """Take a blind or forced bet from a player.
 
         The others must call the full bet even if the player has less.
         """
-        self._bet_credits(self.players[index], min(credits_, self.players[index].unbet_credits))
+        self._bet_credits(self.players[player_index], min(credits_, self.players[player_index].unbet_credits))
         self.call_level_credits = max(self.call_level_credits, credits_)
-        self.last_bettor = self.players[index].seat
+        self.last_bettor = self.players[player_index].seat
 
     # ------------------------------------------------------------------ what a player may do
     def list_options(self, player: Player) -> dict[str, int]:
@@ -215,9 +215,9 @@ class Betting:
                 self._reopen_raising(player, raised)
         return credits_
 
-    def _reopen_raising(self, player: Player, raised: int) -> None:
-        """Let every other player raise again, because ``player`` made a full bet or raise of ``raised`` credits."""
-        self.last_raise_credits, self.raise_count = raised, self.raise_count + 1
+    def _reopen_raising(self, player: Player, raised_credits: int) -> None:
+        """Let every other player raise again, because ``player`` made a full bet or raise."""
+        self.last_raise_credits, self.raise_count = raised_credits, self.raise_count + 1
         for other in self.players:
             if other is not player:
                 other.can_raise, other.has_acted = True, False

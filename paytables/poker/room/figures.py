@@ -35,16 +35,16 @@ def _find_tie_chance(definition: RoomDefinition) -> Fraction | None:
     return HOLDEM_TIE_CHANCE if is_holdem else None
 
 
-def analyse_stack(definition: RoomDefinition, stack: int, depth: AnalysisDepth) -> BetAnalysis:
-    """Return the figures of table stakes of ``stack`` credits, for two players who only call and check.
+def analyse_stack(definition: RoomDefinition, stack_credits: int, depth: AnalysisDepth) -> BetAnalysis:
+    """Return the figures of table stakes of ``stack_credits``, for two players who only call and check.
 
     If the probability of equal hands is not known, only the return and the highest win are stated. Raises
     :class:`BeyondExactAnalysis` if the return depends on that probability, because the pot of the two players is odd.
     """
-    bets = {STACK_SPOT: stack}
+    bets = {STACK_SPOT: stack_credits}
     options = {"bets": bets, "seat": _OWN, "others": {str(_OTHER): bets}}
-    wager, tie = Wager(stack, {"bets": bets}), _find_tie_chance(definition)
-    cases = _build_cases(definition, stack, Fraction(0) if tie is None else tie)
+    wager, tie = Wager(stack_credits, {"bets": bets}), _find_tie_chance(definition)
+    cases = _build_cases(definition, stack_credits, Fraction(0) if tie is None else tie)
     if tie is None:
         _check_equal_shares(cases)
     counted_depth = depth if tie is not None else AnalysisDepth.RETURN
@@ -59,25 +59,27 @@ def analyse_stack(definition: RoomDefinition, stack: int, depth: AnalysisDepth) 
     )
     if depth is AnalysisDepth.RETURN:
         return figures
-    return replace(figures, max_win_credits=stack * definition.table.seats, max_win_probability=None)
+    return replace(figures, max_win_credits=stack_credits * definition.table.seats, max_win_probability=None)
 
 
-def _build_cases(definition: RoomDefinition, stack: int, tie: Fraction) -> list[WeightedResult]:
+def _build_cases(
+    definition: RoomDefinition, stack_credits: int, tie_chance: Fraction
+) -> list[WeightedResult]:
     """Return three results of one player's table stakes, with their probabilities: a higher, equal and lower hand.
 
-    ``tie`` is the probability of equal hands.
+    ``tie_chance`` is the probability of equal hands.
     """
     bet_credits = definition.forced.first_call_credits + definition.forced.ante
     pots = build_pots({_OTHER: bet_credits, _OWN: bet_credits}, (_OTHER, _OWN))
     pots = definition.commission_rules.deduct_commission(pots)
-    player = Player(_OWN, stack - bet_credits, total_bet_credits=bet_credits)
-    results = ((2, (1 - tie) / 2), (1, tie), (0, (1 - tie) / 2))
+    player = Player(_OWN, stack_credits - bet_credits, total_bet_credits=bet_credits)
+    results = ((2, (1 - tie_chance) / 2), (1, tie_chance), (0, (1 - tie_chance) / 2))
     return [
         WeightedResult(
             chance,
             [
                 *settle_stack(
-                    Bet(STACK_SPOT, stack),
+                    Bet(STACK_SPOT, stack_credits),
                     player,
                     award_pots(pots, {_OTHER: 1, _OWN: own_strength}, (_OTHER, _OWN)).get(_OWN),
                 )

@@ -52,23 +52,31 @@ class CommissionRules:
         return tuple(pots_after)
 
 
-def build_pots(totals: Mapping[int, int], live: Collection[int]) -> tuple[Pot, ...]:
+def build_pots(bets_by_seat: Mapping[int, int], unfolded_seats: Collection[int]) -> tuple[Pot, ...]:
     """Return the main pot and the side pots. Uncalled bets must have been returned before.
 
-    ``totals`` has the credits that each seat has bet in the game; ``live`` are the seats that have not folded.
+    ``bets_by_seat`` has the credits that each seat has bet in the game; ``unfolded_seats`` are the seats that
+    have not folded.
     """
     pots, level_below = [], 0
-    for level in sorted({totals[seat] for seat in live if totals[seat]}):
-        credits_ = sum(min(total, level) - min(total, level_below) for total in totals.values())
-        pots.append(Pot(credits_, tuple(seat for seat in totals if seat in live and totals[seat] >= level)))
+    for level in sorted({bets_by_seat[seat] for seat in unfolded_seats if bets_by_seat[seat]}):
+        credits_ = sum(min(total, level) - min(total, level_below) for total in bets_by_seat.values())
+        pots.append(
+            Pot(
+                credits_,
+                tuple(
+                    seat for seat in bets_by_seat if seat in unfolded_seats and bets_by_seat[seat] >= level
+                ),
+            )
+        )
         level_below = level
     return tuple(pots)
 
 
-def divide_pot(credits_: int, winners: Sequence[int]) -> dict[int, int]:
+def divide_pot(pot_credits: int, winning_seats: Sequence[int]) -> dict[int, int]:
     """Return each winner's share of a pot; odd credits go one each to the first winners, in the order given."""
-    share, odd = divmod(credits_, len(winners))
-    return {seat: share + (n < odd) for n, seat in enumerate(winners)}
+    share, odd = divmod(pot_credits, len(winning_seats))
+    return {seat: share + (n < odd) for n, seat in enumerate(winning_seats)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +90,17 @@ class PotShare:
 
 
 def award_pots(
-    pots: Sequence[Pot], strengths: Mapping[int, int], order: Sequence[int]
+    pots: Sequence[Pot], strength_by_seat: Mapping[int, int], seat_order: Sequence[int]
 ) -> Mapping[int, PotShare]:
     """Return what each winning seat receives: each pot goes to the best hand among the seats that bet for it.
 
-    ``strengths`` has the strength of the hand of each seat that has not folded. ``order`` has all seats, the first one
-    left of the button first.
+    ``strength_by_seat`` has the strength of the hand of each seat that has not folded. ``seat_order`` has all seats,
+    the first one left of the button first.
     """
     won: dict[int, PotShare] = {}
     for pot in pots:
-        best = max(strengths[seat] for seat in pot.seats)
-        winners = [seat for seat in order if seat in pot.seats and strengths[seat] == best]
+        best = max(strength_by_seat[seat] for seat in pot.seats)
+        winners = [seat for seat in seat_order if seat in pot.seats and strength_by_seat[seat] == best]
         gross, net = divide_pot(pot.credits, winners), divide_pot(pot.net_credits, winners)
         for seat in winners:
             earlier_share = won.get(seat, PotShare())

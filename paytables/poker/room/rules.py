@@ -235,17 +235,21 @@ class RoomRules(SeatedRules):
         """Return the key of the table state that all players share: the button."""
         return frozenset({BUTTON_KEY})
 
-    def with_table_state(self, table: object) -> Self:
-        """Return these rules with the button's seat from the stored table state ``table``.
+    def with_table_state(self, table_state: object) -> Self:
+        """Return these rules with the button's seat from the stored table state.
 
         Raises ValueError for a state that no game can have left.
         """
-        if table is None:
+        if table_state is None:
             return self.with_table_fields(button=0)
         seats = self.definition.table.seats
-        button = table[BUTTON_KEY] if isinstance(table, Mapping) and set(table) == {BUTTON_KEY} else None
+        button = (
+            table_state[BUTTON_KEY]
+            if isinstance(table_state, Mapping) and set(table_state) == {BUTTON_KEY}
+            else None
+        )
         if type(button) is not int or button not in range(seats):
-            raise ValueError(f"{table!r} is not a table state that a game of this table can leave")
+            raise ValueError(f"{table_state!r} is not a table state that a game of this table can leave")
         return self.with_table_fields(button=button)
 
     def build_current_view(self) -> Mapping[str, object]:
@@ -417,25 +421,25 @@ class RoomRules(SeatedRules):
             return {live[0]: 0}
         return {seat: self.compute_hand_strength(hands.cards_by_seat[seat], hands.board) for seat in live}
 
-    def compute_hand_strength(self, hole: Sequence[Card], board: Sequence[Card]) -> int:
+    def compute_hand_strength(self, hole_cards: Sequence[Card], board: Sequence[Card]) -> int:
         """Return the strength of the best hand of hole cards and board."""
         uses = self.definition.uses
         if uses is None:
-            return _HAND_RANKING.compute_strength([*hole, *board])
+            return _HAND_RANKING.compute_strength([*hole_cards, *board])
         return max(
             _HAND_RANKING.compute_strength([*own, *shared])
-            for own in combinations(hole, uses)
+            for own in combinations(hole_cards, uses)
             for shared in combinations(board, FIVE_CARD_RANKING.hand_size - uses)
         )
 
-    def _build_pots(self, betting: Betting, rounds: int) -> tuple[Pot, ...]:
-        """Return the pots after ``rounds`` betting rounds.
+    def _build_pots(self, betting: Betting, rounds_played: int) -> tuple[Pot, ...]:
+        """Return the pots after ``rounds_played`` betting rounds.
 
         The commission is deducted if the game reached the first betting round for which a commission is due.
         """
         totals = {player.seat: player.total_bet_credits for player in betting.players}
         pots = build_pots(totals, [player.seat for player in betting.unfolded_players])
-        is_due = rounds >= self.definition.commission.from_round
+        is_due = rounds_played >= self.definition.commission.from_round
         return self.definition.commission_rules.deduct_commission(pots) if is_due else pots
 
     # ------------------------------------------------------------------ figures

@@ -230,10 +230,10 @@ class RoomDefinition(TableDefinition):
         """Return the commission on a game's pots."""
         return CommissionRules(self.commission.percent, self.commission.most)
 
-    def find_bet_sizes(self, number: int) -> BetSizes:
-        """Return the permitted sizes of bets and raises in betting round ``number``; the first round is 0."""
+    def find_bet_sizes(self, round_index: int) -> BetSizes:
+        """Return the permitted sizes of bets and raises in betting round ``round_index``; the first round is 0."""
         limit = self.limit
-        least = limit.bets[number] if limit.bets else self.forced.first_call_credits
+        least = limit.bets[round_index] if limit.bets else self.forced.first_call_credits
         most = least if limit.kind == "fixed" else limit.most
         return BetSizes(limit.kind, least, most, limit.raises)
 
@@ -250,14 +250,20 @@ class RoomDefinition(TableDefinition):
         return {code: [*_format_rows(self, code)] for code in ("en", "fr")}
 
 
-def _format_rows(data: RoomDefinition, code: str) -> Sequence[str]:
+def _format_rows(definition: RoomDefinition, language: str) -> Sequence[str]:
     """Return the paragraphs of the pay table in one language."""
-    names = ", ".join(CATEGORY_NAMES[category][code == "fr"] for category in FIVE_CARD_RANKING.categories)
-    commission, limit, stack = data.commission, _format_limit(data, code), data.stack.limits
-    charge = () if data.time_charge is None else (_format_time_charge(data.time_charge, code),)
-    act = () if data.time_to_act is None else (_format_time_to_act(data.time_to_act, code),)
-    forced = _format_forced_bets(data.forced, code)
-    if code == "fr":
+    names = ", ".join(CATEGORY_NAMES[category][language == "fr"] for category in FIVE_CARD_RANKING.categories)
+    commission, limit, stack = (
+        definition.commission,
+        _format_limit(definition, language),
+        definition.stack.limits,
+    )
+    charge = (
+        () if definition.time_charge is None else (_format_time_charge(definition.time_charge, language),)
+    )
+    act = () if definition.time_to_act is None else (_format_time_to_act(definition.time_to_act, language),)
+    forced = _format_forced_bets(definition.forced, language)
+    if language == "fr":
         return (
             f"Mains, de la plus forte à la plus faible : {names}",
             f"En crédits : avoir de {_format_thousands(stack.least)} à {_format_thousands(stack.most)} ; {forced}",
@@ -276,9 +282,9 @@ def _format_rows(data: RoomDefinition, code: str) -> Sequence[str]:
     )
 
 
-def _format_time_to_act(terms: TimeToActTerms, code: str) -> str:
+def _format_time_to_act(terms: TimeToActTerms, language: str) -> str:
     """Return the sentence on the time for a decision and the time bank."""
-    if code == "fr":
+    if language == "fr":
         bank = f" ; de plus, une réserve de {terms.bank_seconds} s par joueur" if terms.bank_seconds else ""
         return f"Temps pour chaque décision : {terms.seconds} s{bank}"
     bank = (
@@ -287,9 +293,9 @@ def _format_time_to_act(terms: TimeToActTerms, code: str) -> str:
     return f"Time for each decision: {terms.seconds} s{bank}"
 
 
-def _format_time_charge(charge: TimeChargeTerms, code: str) -> str:
+def _format_time_charge(charge: TimeChargeTerms, language: str) -> str:
     """Return the sentence on the charge for the time played."""
-    if code == "fr":
+    if language == "fr":
         noun = "crédit" if charge.credits == 1 else "crédits"
         return (
             f"Commission pour le temps de jeu : {_format_thousands(charge.credits)} {noun} de chaque joueur, "
@@ -301,9 +307,9 @@ def _format_time_charge(charge: TimeChargeTerms, code: str) -> str:
     )
 
 
-def _format_forced_bets(forced: ForcedBets, code: str) -> str:
+def _format_forced_bets(forced: ForcedBets, language: str) -> str:
     """Return the forced bets as text, in credits."""
-    if code == "fr":
+    if language == "fr":
         ante = f"mise initiale {forced.ante}, " if forced.ante else ""
         bring_in = f"mise imposée {forced.bring_in}"
         return ante + (bring_in if forced.big is None else f"à l'aveuglette {forced.small} et {forced.big}")
@@ -320,9 +326,9 @@ def _format_thousands(number: int) -> str:
     return f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
-def _format_limit(data: RoomDefinition, code: str) -> str:
+def _format_limit(definition: RoomDefinition, language: str) -> str:
     """Return the sentence on the sizes of bets and raises, in credits."""
-    limit, big_blind = data.limit, data.forced.first_call_credits
+    limit, big_blind = definition.limit, definition.forced.first_call_credits
     bets = ", ".join(map(str, limit.bets))
     english, french = {
         "fixed": (f"Fixed limit: bets and raises of {bets}", f"Limite fixe : mises et relances de {bets}"),
@@ -339,4 +345,4 @@ def _format_limit(data: RoomDefinition, code: str) -> str:
             f"Sans limite : mises de {big_blind} à tout l'avoir",
         ),
     }[limit.kind]
-    return french if code == "fr" else english
+    return french if language == "fr" else english

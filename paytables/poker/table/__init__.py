@@ -6,12 +6,12 @@ from paytables.poker.table.rules import PokerRules
 from paytables.poker.table.schema import PokerDefinition
 
 
-def build_rules(data: PokerDefinition, file: str) -> PokerRules:
+def build_rules(definition: PokerDefinition, file: str) -> PokerRules:
     """Build the rules of a poker game against the bank from its definition.
 
     Raises :class:`DefinitionError` for errors that the model alone cannot detect.
     """
-    rules = PokerRules(data)
+    rules = PokerRules(definition)
     check_forms(rules.table_layout, file)
     rules.check_definition(file)
     return rules

@@ -130,25 +130,25 @@ class BestAnswerAdvice:
 
     def _compute_mean_after_answer(
         self,
-        at: int,
+        step_index: int,
         option: DecisionOption,
         bets: dict[str, Fraction],
         hole_cards: Sequence[Card],
         board: list[Card],
     ) -> Fraction:
-        """Return the mean net result, in antes, of choosing ``option`` at step ``at`` and the best options after it."""
+        """Return the mean net result, in antes, of choosing ``option`` at a step and the best options after it."""
         if option.fold:
             return -sum(bets.values(), Fraction(0))
         if option.added_stake_factor:
             name = str(option.spot)
             bets = {**bets, name: bets.get(name, Fraction(0)) + option.added_stake_factor}
-        return self._compute_best_mean(at + 1, bets, hole_cards, board)
+        return self._compute_best_mean(step_index + 1, bets, hole_cards, board)
 
     def _compute_best_mean(
-        self, at: int, bets: dict[str, Fraction], hole_cards: Sequence[Card], board: list[Card]
+        self, step_index: int, bets: dict[str, Fraction], hole_cards: Sequence[Card], board: list[Card]
     ) -> Fraction:
-        """Return the mean net result, in antes, of a round with the best decisions from step ``at`` on."""
-        for n in range(at, len(self.definition.step)):
+        """Return the mean net result, in antes, of a round with the best decisions from step ``step_index`` on."""
+        for n in range(step_index, len(self.definition.step)):
             step = self.definition.step[n]
             if step.deal is not None:
                 unseen = [card for card in build_deck() if card not in {*hole_cards, *board}]

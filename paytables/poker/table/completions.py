@@ -30,12 +30,16 @@ SEEN_CARD_COUNT = 3
 
 
 def solve_completions(
-    spot: BetSpot, seen_card_count: int | None, returned_share: Fraction, answers: tuple[int, int]
+    spot: BetSpot,
+    seen_card_count: int | None,
+    returned_share: Fraction,
+    withdraw_and_keep_options: tuple[int, int],
 ) -> ProvedFigures:
     """Return the exact figures of a bet on the best five of seven cards, which the player may take back.
 
     The player may take the bet back after ``seen_card_count`` cards (None: never) and then gets ``returned_share`` of
-    it. ``answers`` has two indices of options: the option to take the bet back, and the option to leave it.
+    it. ``withdraw_and_keep_options`` has two indices of options: the option to take the bet back, and the option to
+    leave it.
     """
     tables = build_strength_tables(0)
     row_indexes = [
@@ -78,7 +82,7 @@ def solve_completions(
         else format_fraction(_compute_mean_never_withdrawn(counts, hands_per_class, nets)),
         policy=None
         if seen_card_count is None
-        else pack_policy(bytes(np.array(answers, dtype=np.uint8)[keeps_bet.astype(int)])),
+        else pack_policy(bytes(np.array(withdraw_and_keep_options, dtype=np.uint8)[keeps_bet.astype(int)])),
         won=_list_rates_with_withdrawal(
             spot,
             (counts[keeps_bet] * hands_per_class[keeps_bet][:, None]).sum(axis=0).tolist(),

@@ -57,46 +57,56 @@ def analyse(definition: PokerDefinition) -> Analysis:
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
 
-def _find_minimum_stake(definition: PokerDefinition, name: str) -> int:
-    """Return the smallest initial stake, in credits, of the bets to which the proof ``name`` belongs."""
-    return (definition.ante if name == MAIN_BET else definition.spots[name]).limits.least
+def _find_minimum_stake(definition: PokerDefinition, proof_name: str) -> int:
+    """Return the smallest initial stake, in credits, of the bets to which a proof belongs."""
+    return (definition.ante if proof_name == MAIN_BET else definition.spots[proof_name]).limits.least
 
 
-def _analyse_proof(definition: PokerDefinition, name: str, proof: ProvedFigures, unit: int) -> BetAnalysis:
-    """Return a bet's figures from its proof, for an initial stake of ``unit`` credits."""
-    times = list_bets_with_ante(definition) if name == MAIN_BET else {name: Fraction(1)}
-    bets = {spot: int(factor * unit) for spot, factor in times.items()}
+def _analyse_proof(
+    definition: PokerDefinition, proof_name: str, proof: ProvedFigures, unit_credits: int
+) -> BetAnalysis:
+    """Return a bet's figures from its proof, for an initial stake of ``unit_credits``."""
+    times = list_bets_with_ante(definition) if proof_name == MAIN_BET else {proof_name: Fraction(1)}
+    bets = {spot: int(factor * unit_credits) for spot, factor in times.items()}
     cost = sum(bets.values())
     distribution = build_distribution(
-        {int(Fraction(net) * unit) + cost: Fraction(rate) for net, rate in proof.law.items()}
+        {int(Fraction(net) * unit_credits) + cost: Fraction(rate) for net, rate in proof.law.items()}
     )
-    spot = None if name == MAIN_BET else name
+    spot = None if proof_name == MAIN_BET else proof_name
     mean = distribution.compute_moment(1)
-    levels = [build_side_bet(definition, level) for level in definition.progressive if level.spot == name]
+    levels = [
+        build_side_bet(definition, level) for level in definition.progressive if level.spot == proof_name
+    ]
     return BetAnalysis(
-        bet=name,
+        bet=proof_name,
         cost_credits=cost,
         options={"bets": bets},
         rtp=mean / cost,
-        prizes=tuple(_build_prize(won, unit, cost) for won in proof.won),
+        prizes=tuple(_build_prize(won, unit_credits, cost) for won in proof.won),
         progressives=tuple(level.compute_progressive_share(mean) for level in levels),
         strategy=describe_best_play(definition, spot),
-        worst_rtp=1 + Fraction(proof.worst) * unit / cost,
+        worst_rtp=1 + Fraction(proof.worst) * unit_credits / cost,
         simplest_strategy=None if proof.simplest is None else describe_simplest_play(definition, spot),
-        simplest_rtp=None if proof.simplest is None else 1 + Fraction(proof.simplest) * unit / cost,
-        mean_staked_credits=Fraction(proof.staked) * unit,
-        notes=(REPRODUCTION_TEXT.format(time=_estimate_proof_time(definition)),) if name == MAIN_BET else (),
+        simplest_rtp=None if proof.simplest is None else 1 + Fraction(proof.simplest) * unit_credits / cost,
+        mean_staked_credits=Fraction(proof.staked) * unit_credits,
+        notes=(REPRODUCTION_TEXT.format(time=_estimate_proof_time(definition)),)
+        if proof_name == MAIN_BET
+        else (),
     ).with_distribution(distribution)
 
 
-def _build_prize(won: BetPaymentRate, unit: int, cost: int) -> PrizeFigures:
+def _build_prize(payment_rate: BetPaymentRate, unit_credits: int, cost_credits: int) -> PrizeFigures:
     """Return the figures of one prize of a poker bet: a pay-table row, a win, a push or a withdrawal.
 
-    ``unit`` is the initial stake and ``cost`` the cost of the wager, both in credits.
+    ``unit_credits`` is the initial stake and ``cost_credits`` the cost of the wager, both in credits.
     """
-    rate, credits_ = Fraction(won.rate), int(Fraction(won.back) * unit)
+    rate, credits_ = Fraction(payment_rate.rate), int(Fraction(payment_rate.back) * unit_credits)
     return PrizeFigures(
-        name=won.prize, stage_or_spot=won.spot, credits=credits_, rate=rate, rtp=rate * credits_ / cost
+        name=payment_rate.prize,
+        stage_or_spot=payment_rate.spot,
+        credits=credits_,
+        rate=rate,
+        rtp=rate * credits_ / cost_credits,
     )
 
 

@@ -146,31 +146,31 @@ class PokerRules(SeatedRules):
         """Return the most that a player's decisions can add to the stakes in a round, as a multiple of the ante."""
         return self._find_added_stake_factor_from(0, frozenset())
 
-    def _find_added_stake_factor_from(self, n: int, raised: frozenset[str]) -> Fraction:
-        """Return the largest total that decisions from step ``n`` on can add to the stakes, as a multiple of the ante.
+    def _find_added_stake_factor_from(self, step_index: int, raised: frozenset[str]) -> Fraction:
+        """Return the largest total that decisions from a step on can add to the stakes, as a multiple of the ante.
 
         ``raised`` are the ids of the bets that earlier decisions have raised.
         """
-        if n == len(self.definition.step):
+        if step_index == len(self.definition.step):
             return Fraction(0)
-        step = self.definition.step[n]
+        step = self.definition.step[step_index]
         only = step.asked_with_bets and all(
             self.definition.spots[name].raised for name in step.asked_with_bets
         )
         if raised.intersection(step.skipped_with_bets) or (
             only and not raised.intersection(step.asked_with_bets)
         ):
-            return self._find_added_stake_factor_from(n + 1, raised)
+            return self._find_added_stake_factor_from(step_index + 1, raised)
         return max(
             (
                 option.added_stake_factor
                 + self._find_added_stake_factor_from(
-                    n + 1, raised | {str(option.spot)} if option.added_stake_factor else raised
+                    step_index + 1, raised | {str(option.spot)} if option.added_stake_factor else raised
                 )
                 for option in step.option
                 if not option.fold
             ),
-            default=self._find_added_stake_factor_from(n + 1, raised),
+            default=self._find_added_stake_factor_from(step_index + 1, raised),
         )
 
     def _build_raise_spot(self, stake: BetSpot, spot: Spot) -> Spot:
@@ -431,7 +431,7 @@ class PokerRules(SeatedRules):
         )
 
     # ------------------------------------------------------------ what is said and shown
-    def _describe_hand(self, cards: list[Card], *, bank: bool) -> dict[str, str] | None:
+    def _describe_hand(self, cards: list[Card], *, is_bank_hand: bool) -> dict[str, str] | None:
         """Return the combination of a poker hand as text, by language, or None if the hand has too few cards."""
         duel = self.definition.duel
         name = duel.order if duel is not None else self.definition.ante.order
@@ -440,7 +440,7 @@ class PokerRules(SeatedRules):
             return None
         strength = ranking.compute_strength(cards)
         english, french = CATEGORY_NAMES[find_category(strength, ranking.order)]
-        if bank and duel is not None and strength < duel.lowest_opening_strength:
+        if is_bank_hand and duel is not None and strength < duel.lowest_opening_strength:
             english, french = f"{english}: does not open", f"{french} : n'ouvre pas"
         return {"en": english, "fr": french}
 
@@ -455,14 +455,18 @@ class PokerRules(SeatedRules):
             hidden = [FACE_DOWN_CARD_TEXT] * (duel.bank - len(bank))
             hand: dict[str, object] = {"id": "bank", "cards": [*map(format_card, bank), *hidden]}
             hand_text = (
-                self._describe_hand([*bank, *board], bank=True) if hands.is_over and not hidden else None
+                self._describe_hand([*bank, *board], is_bank_hand=True)
+                if hands.is_over and not hidden
+                else None
             )
             shown_hands.append({**hand, "says": hand_text} if hand_text else hand)
         if self._board_card_count:
             shown_hands.append({"id": "board", "cards": [format_card(card) for card in board]})
         for seat_round in hands.seats:
             is_open = hands.can_viewer_see_cards(seat_round)
-            hand_text = self._describe_hand([*seat_round.cards, *board], bank=False) if is_open else None
+            hand_text = (
+                self._describe_hand([*seat_round.cards, *board], is_bank_hand=False) if is_open else None
+            )
             cards = [format_card(card) if is_open else FACE_DOWN_CARD_TEXT for card in seat_round.cards]
             hand = {"id": seat_round.hand_id, "cards": cards, **describe_owner(seat_round.seat, hands.viewer)}
             shown_hands.append({**hand, "says": hand_text} if hand_text else hand)

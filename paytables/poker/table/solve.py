@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import comb, lcm
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -100,18 +100,19 @@ def find_winning_rows(rows: tuple[PayRow, ...], strengths: Ints, spot: BetSpot) 
     return row_indexes
 
 
-def find_withdrawal_terms(
-    definition: PokerDefinition, spot: BetSpot
-) -> tuple[int, int | None, Fraction, tuple[int, int]]:
-    """Return the terms on which a bet may be taken back.
+class WithdrawalTerms(NamedTuple):
+    """The terms on which a bet may be taken back."""
 
-    The result has, in this order:
+    hand_card_count: int
+    seen_card_count: int | None
+    """The number of cards that the player sees when deciding; None if the bet cannot be taken back."""
+    returned_share: Fraction
+    withdraw_and_keep_options: tuple[int, int]
+    """The indices of the options to take the bet back and to leave it."""
 
-    1. the number of cards of the bet's hand;
-    2. the number of cards that the player sees when deciding; None if the bet cannot be taken back;
-    3. the part of the bet that is returned;
-    4. the indices of the options to take the bet back and to leave it.
-    """
+
+def find_withdrawal_terms(definition: PokerDefinition, spot: BetSpot) -> WithdrawalTerms:
+    """Return the terms on which a bet may be taken back."""
     own_card_count = board = 0
     seen_cards: int | None = None
     returned_part = Fraction(0)
@@ -129,7 +130,7 @@ def find_withdrawal_terms(
     cards = (own_card_count if spot.player is None else spot.player) + (
         board if spot.board is None else spot.board
     )
-    return cards, seen_cards, returned_part, answers
+    return WithdrawalTerms(cards, seen_cards, returned_part, answers)
 
 
 def solve_independent_bet(definition: PokerDefinition, spot: BetSpot) -> ProvedFigures:
@@ -178,9 +179,11 @@ def solve_withdrawable_bets(definition: PokerDefinition) -> ProvedFigures:
     """
     spots = [definition.spots[name] for name in list_bets_with_ante(definition)]
     withdrawal_terms = [find_withdrawal_terms(definition, spot) for spot in spots]
-    size = withdrawal_terms[0][0]
-    seen_cards = sorted(known for _, known, *_ in withdrawal_terms if known is not None)
-    if len(seen_cards) != 2 or any(back not in {0, 1} for _, _, back, _ in withdrawal_terms):
+    size = withdrawal_terms[0].hand_card_count
+    seen_cards = sorted(
+        terms.seen_card_count for terms in withdrawal_terms if terms.seen_card_count is not None
+    )
+    if len(seen_cards) != 2 or any(terms.returned_share not in {0, 1} for terms in withdrawal_terms):
         raise BeyondExactAnalysis(
             f"{definition.game.id}: this analysis needs three bets of which two may be taken back in full"
         )
@@ -312,7 +315,7 @@ class StudSolver:
             self.strengths,
             bank,
             bank.compute_strengths(RANKING_RULES_BY_NAME[self.duel.order]),
-            up=self.open_bank_card_count > 0,
+            is_dealer_card_visible=self.open_bank_card_count > 0,
             opening_strength=opening_strength,
         )
         total = comb(

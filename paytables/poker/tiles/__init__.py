@@ -6,12 +6,12 @@ from paytables.poker.tiles.schema import PaiGowDefinition
 from paytables.poker.tiles.tiles import ALL_TILES
 
 
-def build_rules(data: PaiGowDefinition, file: str) -> PaiGowRules:
+def build_rules(definition: PaiGowDefinition, file: str) -> PaiGowRules:
     """Build the rules of a game of pai gow with tiles from its definition.
 
     Raises :class:`DefinitionError` for errors that the model alone cannot detect.
     """
-    rules = PaiGowRules(data)
+    rules = PaiGowRules(definition)
     rules.check_definition(file)
     return rules
 

@@ -75,17 +75,17 @@ def find_combination_rank(tiles: Sequence[int]) -> int | None:
 
 
 @cache
-def compute_strength(first: int, second: int) -> int:
+def compute_strength(first_tile: int, second_tile: int) -> int:
     """Return the strength of a hand of two pai gow tiles.
 
     Combinations rank by their order, other hands by points and then by the higher tile. Two hands with the same
     combination are equal.
     """
-    place = find_combination_rank((first, second))
+    place = find_combination_rank((first_tile, second_tile))
     if place is not None:
         return (10 + NAMED_COMBINATION_COUNT - place) * 32
-    return count_points((first, second)) * 32 + max(
-        find_single_tile_value(first), find_single_tile_value(second)
+    return count_points((first_tile, second_tile)) * 32 + max(
+        find_single_tile_value(first_tile), find_single_tile_value(second_tile)
     )
 
 

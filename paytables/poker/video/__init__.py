@@ -5,9 +5,9 @@ from paytables.poker.video.rules import VideoPokerRules
 from paytables.poker.video.schema import VideoPokerDefinition
 
 
-def build_rules(data: VideoPokerDefinition, file: str) -> VideoPokerRules:  # noqa: ARG001 (the definition has been checked)
+def build_rules(definition: VideoPokerDefinition, file: str) -> VideoPokerRules:  # noqa: ARG001 (the definition has been checked)
     """Build the rules of a video poker game from its definition."""
-    return VideoPokerRules(data)
+    return VideoPokerRules(definition)
 
 
 FAMILY = GameFamily(VideoPokerDefinition, build_rules, help_figures=frozenset({52, 53}))

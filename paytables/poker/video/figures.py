@@ -32,11 +32,13 @@ class HeldCardsFigures:
         """Return the mean win of one video poker hand, in credits; ``pays`` has the credits of each pay-table row."""
         return sum((rate * pay for rate, pay in zip(self.rates, pays, strict=True)), Fraction(0))
 
-    def compute_variance(self, pays: Sequence[int], hands: int = 1) -> Fraction:
-        """Return the variance of the total win of ``hands`` hands drawn from one deal, in credits squared."""
+    def compute_variance(self, pays: Sequence[int], hand_count: int = 1) -> Fraction:
+        """Return the variance of the total win of ``hand_count`` hands drawn from one deal, in credits squared."""
         mean = self.compute_mean(pays)
         squares = sum((rate * pay * pay for rate, pay in zip(self.rates, pays, strict=True)), Fraction(0))
-        return hands * (squares - mean**2) + hands * (hands - 1) * (self.mean_squared_deal_win - mean**2)
+        return hand_count * (squares - mean**2) + hand_count * (hand_count - 1) * (
+            self.mean_squared_deal_win - mean**2
+        )
 
 
 def prove(definition: VideoPokerDefinition) -> ProvedFiguresByBet:
@@ -94,8 +96,8 @@ def analyse(definition: VideoPokerDefinition) -> Analysis:
     )
 
 
-def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> BetAnalysis:
-    """Return the exact figures of a bet on ``hands`` hands of one deal, at ``credits_`` credits each.
+def analyse_bet(definition: VideoPokerDefinition, credits_: int, hand_count: int) -> BetAnalysis:
+    """Return the exact figures of a bet on ``hand_count`` hands of one deal, at ``credits_`` credits each.
 
     The win distribution is that of one hand. All hands of a deal have the same distribution; that they depend on each
     other only affects the variance. The simplest strategy's return would count a progressive level at its reset amount,
@@ -105,38 +107,38 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
     proof = proofs.find_proof(is_highest_bet=credits_ == definition.max_credits)
     rates = tuple(Fraction(rate) for rate in proof.rates)
     held_figures = HeldCardsFigures(rates, Fraction(proof.deals) * credits_**2)
-    level, cost = definition.find_level(credits_, hands), credits_ * hands
+    level, cost = definition.find_level(credits_, hand_count), credits_ * hand_count
     pays = tuple(
         0 if level is not None and row.id == level.row else pay
         for row, pay in zip(definition.pay, definition.list_pays(credits_), strict=True)
     )
-    cycle = definition.cycle if hands == 1 else None
+    cycle = definition.cycle if hand_count == 1 else None
     prizes = tuple(
         PrizeFigures(
             name=row.id,
             stage_or_spot="",
             credits=pay,
-            rate=rate * hands,
+            rate=rate * hand_count,
             rtp=rate * pay / credits_,
             hits=None if cycle is None else int(rate * cycle),
         )
         for row, pay, rate in zip(definition.pay, pays, rates, strict=True)
     )
     most = max(pays)
-    is_one_hand = hands == 1 and level is None
+    is_one_hand = hand_count == 1 and level is None
     return BetAnalysis(
-        bet=f"{credits_} x {hands}",
+        bet=f"{credits_} x {hand_count}",
         cost_credits=cost,
         rtp=held_figures.compute_mean(pays) / credits_,
-        options={"hands": hands},
+        options={"hands": hand_count},
         cycle=cycle,
         prizes=prizes,
         progressives=() if level is None else (_compute_progressive_share(definition, rates, cost),),
-        variance=None if level is not None else held_figures.compute_variance(pays, hands),
+        variance=None if level is not None else held_figures.compute_variance(pays, hand_count),
         hit_probability=sum(rates, Fraction(0)) if is_one_hand else None,
         win_at_least_bet_probability=_compute_chance_of_at_least(rates, pays, cost) if is_one_hand else None,
         distribution=_build_win_distribution(rates, pays) if is_one_hand else None,
-        max_win_credits=most * hands,
+        max_win_credits=most * hand_count,
         max_win_probability=_compute_chance_of_at_least(rates, pays, most) if is_one_hand else None,
         strategy=BEST_STRATEGY_TEXT,
         worst_rtp=Fraction(proof.worst),

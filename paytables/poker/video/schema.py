@@ -234,9 +234,9 @@ class VideoPokerDefinition(Definition):
         """Return whether each row pays the same per credit for every number of credits bet."""
         return self.progressive is None and all(pay.most_pays is None for pay in self.pay)
 
-    def find_level(self, credits_: int, hands: int) -> Progressive | None:
-        """Return the progressive level for which ``hands`` hands of ``credits_`` credits play, or None."""
-        return self.progressive if hands == 1 and credits_ == self.max_credits else None
+    def find_level(self, credits_: int, hand_count: int) -> Progressive | None:
+        """Return the progressive level for which ``hand_count`` hands of ``credits_`` credits play, or None."""
+        return self.progressive if hand_count == 1 and credits_ == self.max_credits else None
 
     def list_pays(self, credits_: int) -> tuple[int, ...]:
         """Return the credits that each row of the pay table pays for ``credits_`` credits on a hand.

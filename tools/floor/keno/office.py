@@ -360,7 +360,7 @@ class KenoOffice:
                 f"no ticket recorded here has this control number (condition of the paper: {presented.condition})",
             )
         at = self._now()
-        record, payment = claims.claim_ticket(claimed_ticket, presented, place=place, at=at)
+        record, payment = claims.claim_ticket(claimed_ticket, presented, claim_place=place, claimed_at=at)
         number = record.printed_ticket.ticket_number
         self._write(
             f"keno-ticket-{number}.claimed-{payment.draws[0]}",

@@ -158,7 +158,7 @@ def _load_roulette_rules() -> Any:
 
 def _draw_pocket(draws: DrawSource) -> list[int]:
     """Draw the pocket of a roulette wheel in which the ball stops."""
-    _, _, pocket = _load_roulette_rules().draw_result(draws)
+    pocket = _load_roulette_rules().draw_result(draws).display
     return [pocket["part"]]
 
 
