@@ -170,7 +170,7 @@ _PAYS_PLACEHOLDER: Final = "{pays}"
 class Definition(StrictTable):
     """The part of a game definition that every game family has; each family adds further tables.
 
-    ``{pays}`` in one language's help text is replaced by :meth:`format_pay_table_rows`, one paragraph per row,
+    ``{pays}`` in a language's help text is replaced by :meth:`format_pay_table_rows`, one paragraph per row,
     so that the rules state what the bets pay.
     """
 
