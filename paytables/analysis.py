@@ -408,7 +408,7 @@ class Analysis:
     """The game family, such as ``reels`` or ``blackjack``."""
     bets: tuple[BetAnalysis, ...]
     """The figures of each way to bet."""
-    exact: bool = True
+    is_exact: bool = True
     """Whether all figures are exact."""
 
     @property

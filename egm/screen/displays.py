@@ -76,9 +76,9 @@ class DisplayConnector:
     It has no modes if no display is connected.
     """
 
-    number: int
+    connector_id: int
     """The kernel's id of the connector."""
-    encoders: tuple[int, ...]
+    encoder_ids: tuple[int, ...]
     modes: tuple[bytes, ...]
     """The modes of the connected display, each as the bytes of the kernel's mode structure."""
 
@@ -212,12 +212,12 @@ class DrmCard:
         Raises DisplayError if there is no such CRTC.
         """
         crtcs, _ = self.read_resources()
-        for encoder in connector.encoders:
+        for encoder in connector.encoder_ids:
             *_, possible, _ = self.execute_ioctl(IoctlCall.GETENCODER, encoder, 0, 0, 0, 0)
             for i, crtc in enumerate(crtcs):
                 if possible & 1 << i and crtc not in taken_crtcs:
                     return crtc
-        raise DisplayError(f"connector {connector.number}: the card can drive no more displays at once")
+        raise DisplayError(f"connector {connector.connector_id}: the card can drive no more displays at once")
 
     def lease_display(self, connector_id: int, crtc_id: int) -> int:
         """Return a file descriptor that gives another process control of this connector and CRTC only.
@@ -244,7 +244,7 @@ class DisplayOutput:
         if not connectors:
             raise DisplayError("no display answers")
         connector = self._choose_connector(connectors)
-        self.number, self._mode, self.crtc = connector.number, connector.mode, card.find_crtc(connector)
+        self.number, self._mode, self.crtc = connector.connector_id, connector.mode, card.find_crtc(connector)
         self.free = [other for other in connectors if other is not connector]
         mode = _MODE_STRUCT.unpack(self._mode)
         self.size: tuple[int, int] = (mode[1], mode[6])
@@ -302,7 +302,9 @@ class DisplayOutput:
         Raises DisplayError if a different display was plugged in.
         """
         connectors = self.card.list_connected()
-        own_connector = next((connector for connector in connectors if connector.number == self.number), None)
+        own_connector = next(
+            (connector for connector in connectors if connector.connector_id == self.number), None
+        )
         self.free = [connector for connector in connectors if connector is not own_connector]
         if own_connector is not None and own_connector is not self._choose_connector(connectors):
             raise DisplayError(
@@ -351,7 +353,9 @@ class TopScreenProcess:
         environment = {name: value for name, value in os.environ.items() if name != "NOTIFY_SOCKET"}
         lease = None
         try:
-            lease = card.lease_display(connector.number, card.find_crtc(connector, (self._output.crtc,)))
+            lease = card.lease_display(
+                connector.connector_id, card.find_crtc(connector, (self._output.crtc,))
+            )
             os.set_inheritable(lease, True)
             command = tuple(self._command(lease))
             self._process = os.posix_spawn(command[0], command, environment)

@@ -254,7 +254,9 @@ def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View,
         return _apply_action_on_table(view, name, value)
     if name in {"area", "part"}:
         return (
-            _request_area_stake(view, str(value)) if name == "area" else (replace(view, sheet=int(value)), ())
+            _request_area_stake(view, str(value))
+            if name == "area"
+            else (replace(view, sheet_index=int(value)), ())
         )
     if view.decision is not None and name in {"hold", "set_as", "play", "choose"}:
         return _apply_choice(view, action) if is_decision_due(view, theme) else (view, ())
@@ -399,7 +401,7 @@ def _change_table_display(view: View, action_name: str, action_value: Any) -> Vi
         changed_chips = (
             replace(chips, open_part=str(action_value))
             if action_name == "cloth"
-            else replace(chips, sheet=int(action_value))
+            else replace(chips, sheet_index=int(action_value))
         )
     return replace(view, chips=changed_chips)
 
@@ -498,8 +500,8 @@ def _apply_screen_action(view: View, action_name: str) -> View:
         "games": lambda: _toggle_page(view, PlayerPage.GAME_MENU),
         "slip": lambda: _toggle_page(view, PlayerPage.KENO_SLIP),
         "close": lambda: replace(view, page=PlayerPage.NONE),
-        "next": lambda: replace(view, sheet=view.sheet + 1),
-        "back": lambda: replace(view, sheet=view.sheet - 1),
+        "next": lambda: replace(view, sheet_index=view.sheet_index + 1),
+        "back": lambda: replace(view, sheet_index=view.sheet_index - 1),
         "volume": lambda: replace(view, volume_step=(view.volume_step + 1) % 4),
         "drawer": lambda: _toggle_drawer(view),
     }.get(action_name, lambda: view)()
@@ -508,7 +510,7 @@ def _apply_screen_action(view: View, action_name: str) -> View:
 def _toggle_page(view: View, page: PlayerPage) -> View:
     """Open the given page at its first sheet; if it is open already, close it."""
     new_page = PlayerPage.NONE if view.page is page else page
-    return replace(view, page=new_page, sheet=0, focused_target_index=0, is_focus_shown=False)
+    return replace(view, page=new_page, sheet_index=0, focused_target_index=0, is_focus_shown=False)
 
 
 def _toggle_drawer(view: View) -> View:

@@ -30,9 +30,9 @@ class Layout:
 
     size: tuple[int, int]
     """The width and height of the picture, in layout units."""
-    marquee: Rect
+    title_sign: Rect
     """The rectangle of the sign with the game's title."""
-    field: Rect
+    game_field: Rect
     """The rectangle in which the game is shown."""
     left_panel: Rect
     """The rectangle of the panel at the left of the game field."""
@@ -42,11 +42,11 @@ class Layout:
     """The rectangle of the status line."""
     meter_bar: Rect
     """The rectangle of the bar with the meters."""
-    meters: Mapping[str, Rect]
+    meter_rects: Mapping[str, Rect]
     """The rectangle of each meter, by its name."""
-    deck: Rect
+    button_deck: Rect
     """The rectangle of the bar with the keys (the button deck)."""
-    keys: Mapping[str, Rect]
+    key_rects: Mapping[str, Rect]
     """The rectangle of each key, by its name."""
     player_page: Rect
     """The rectangle of a player's page, such as help or the game menu."""
@@ -74,7 +74,7 @@ class Layout:
 
         None in portrait, where a side panel shows them.
         """
-        x, y, w, _ = self.field
+        x, y, w, _ = self.game_field
         return None if self.is_portrait else (x + w * 0.36, 6.0, w * 0.66, y - 40)
 
     @property
@@ -101,8 +101,8 @@ class Layout:
 
     def with_level_meters(self) -> "Layout":
         """Return the layout of a game with progressive levels: a narrower title leaves room for their meters."""
-        x, y, w, h = self.marquee
-        return self if self.is_portrait else replace(self, marquee=(x - 26, y + 6, w * 0.37, h - 12))
+        x, y, w, h = self.title_sign
+        return self if self.is_portrait else replace(self, title_sign=(x - 26, y + 6, w * 0.37, h - 12))
 
     def with_keno_tray(self, rows: int) -> "Layout":
         """Return the layout of a Keno game, whose tray needs ``rows`` rows of keys.
@@ -114,12 +114,12 @@ class Layout:
             return self
         least_height = 180.0 if self.is_telephone else 236.0
         tray_height = max(0.0, self.left_panel[3] - least_height)
-        (lx, ly, lw, lh), (rx, ry, rw, rh), (x, y, w, h) = self.left_panel, self.right_panel, self.field
+        (lx, ly, lw, lh), (rx, ry, rw, rh), (x, y, w, h) = self.left_panel, self.right_panel, self.game_field
         return replace(
             self,
             left_panel=(lx, ly, lw, lh - tray_height),
             right_panel=(rx, ry, rw, rh - tray_height),
-            field=(x, y - tray_height, w, h + tray_height),
+            game_field=(x, y - tray_height, w, h + tray_height),
             tray_height=202.0 if self.is_telephone else 44.0 + max(2, rows) * 70,
         )
 
@@ -128,12 +128,12 @@ class Layout:
         if not self.is_telephone:
             return self
         (lx, ly, _, _), (rx, _, rw, _) = self.left_panel, self.right_panel
-        x, y, w, h = self.field
+        x, y, w, h = self.game_field
         return replace(
             self,
             left_panel=(lx, ly, rx + rw - lx, _BETTING_AREAS_HEIGHT),
             right_panel=(rx, ly, 0.0, 0.0),
-            field=(x, ly + _BETTING_AREAS_HEIGHT + 68, w, y + h - ly - _BETTING_AREAS_HEIGHT - 68),
+            game_field=(x, ly + _BETTING_AREAS_HEIGHT + 68, w, y + h - ly - _BETTING_AREAS_HEIGHT - 68),
         )
 
     @property
@@ -153,10 +153,10 @@ class Layout:
         top = 108.0 + height
         return replace(
             self,
-            marquee=(16.0, 4.0, self.size[0] - 32.0, 42.0),
+            title_sign=(16.0, 4.0, self.size[0] - 32.0, 42.0),
             left_panel=(16.0, 50.0, self.size[0] - 32.0, height),
             right_panel=(16.0, 50.0, 0.0, height),
-            field=(46.0, top, self.size[0] - 92.0, self.meter_bar[1] - 154 - top),
+            game_field=(46.0, top, self.size[0] - 92.0, self.meter_bar[1] - 154 - top),
         )
 
     @property
@@ -187,15 +187,15 @@ def _lay_out_row(
 
 LANDSCAPE_LAYOUT: Final = Layout(
     size=(1920, 1080),
-    marquee=(360, 8, 1200, 128),
-    field=(400, 168, 1120, 540),
+    title_sign=(360, 8, 1200, 128),
+    game_field=(400, 168, 1120, 540),
     left_panel=(28, 150, 316, 588),
     right_panel=(1576, 150, 316, 588),
     status_line=(372, 752, 1176, 56),
     meter_bar=(0, 816, 1920, 118),
-    meters=_lay_out_row(28, 828, 100, 20, {"credit": 660, "bet": 480, "win": 684}),
-    deck=(0, 934, 1920, 146),
-    keys=_lay_out_row(
+    meter_rects=_lay_out_row(28, 828, 100, 20, {"credit": 660, "bet": 480, "win": 684}),
+    button_deck=(0, 934, 1920, 146),
+    key_rects=_lay_out_row(
         28,
         952,
         104,
@@ -221,15 +221,15 @@ LANDSCAPE_LAYOUT: Final = Layout(
 
 PORTRAIT_LAYOUT: Final = Layout(
     size=(1080, 1920),
-    marquee=(40, 12, 1000, 150),
-    field=(70, 560, 940, 640),
+    title_sign=(40, 12, 1000, 150),
+    game_field=(70, 560, 940, 640),
     left_panel=(40, 180, 490, 320),
     right_panel=(550, 180, 490, 320),
     status_line=(40, 1240, 926, 58),
     meter_bar=(0, 1340, 1080, 250),
-    meters={"credit": (24, 1352, 508, 108), "bet": (548, 1352, 508, 108), "win": (24, 1472, 1032, 108)},
-    deck=(0, 1600, 1080, 320),
-    keys={
+    meter_rects={"credit": (24, 1352, 508, 108), "bet": (548, 1352, 508, 108), "win": (24, 1472, 1032, 108)},
+    button_deck=(0, 1600, 1080, 320),
+    key_rects={
         **_lay_out_row(
             24, 1612, 120, 16, {"service": 193, "help": 193, "games": 194, "language": 194, "volume": 194}
         ),
@@ -279,19 +279,19 @@ def build_telephone_layout(width: float, height: float) -> Layout:
     top = 112 + glass + 68
     return Layout(
         size=(_TELEPHONE_WIDTH, picture_height),
-        marquee=(16, 6, 688, 98),
-        field=(46, top, 628, bar - 156 - top),
+        title_sign=(16, 6, 688, 98),
+        game_field=(46, top, 628, bar - 156 - top),
         left_panel=(16, 112, 340, glass),
         right_panel=(364, 112, 340, glass),
         status_line=(16, bar - 116, 592, TOUCH_TARGET_SIZE_MIN),
         meter_bar=(0, bar, _TELEPHONE_WIDTH, 206),
-        meters={
+        meter_rects={
             "credit": (16, bar + 8, 688, 92),
             "bet": (16, bar + 106, 328, 92),
             "win": (352, bar + 106, 352, 92),
         },
-        deck=(0, bar + 206, _TELEPHONE_WIDTH, 236),
-        keys={
+        button_deck=(0, bar + 206, _TELEPHONE_WIDTH, 236),
+        key_rects={
             **_lay_out_row(
                 16,
                 bar + 216,

@@ -271,12 +271,12 @@ class Picture:
             and not have_moving_parts_stopped(view, self.theme)
             and find_due_reminder(stage) is None
         ):
-            touches.append(TouchTarget(stage.layout.field, Action("skip")))
+            touches.append(TouchTarget(stage.layout.game_field, Action("skip")))
         if view.accepts_request("menu"):
             touches.append(TouchTarget(self.layout.staff_key, Action("menu")))
         if _can_give_up_residual_credit(view):
             touches.append(TouchTarget(self.layout.status_line, Action("residual")))
-        touches += [TouchTarget(self.layout.keys[name], Action(name)) for name in DECK_KEYS]
+        touches += [TouchTarget(self.layout.key_rects[name], Action(name)) for name in DECK_KEYS]
         return touches
 
     def find_touched_action(self, view: View, x: float, y: float) -> Action | None:
@@ -324,7 +324,7 @@ def _draw_player_area(stage: Stage, scene: Scene) -> None:
         draw_board(stage)
         draw_side_panels(stage)
         draw_status(stage)
-        draw_frame_lamps(stage, stage.layout.field, _choose_lamp_pattern(stage, scene))
+        draw_frame_lamps(stage, stage.layout.game_field, _choose_lamp_pattern(stage, scene))
     if scene is Scene.ATTRACT:
         draw_attract(stage)
     elif scene is Scene.GAME:

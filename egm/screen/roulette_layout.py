@@ -274,7 +274,7 @@ def _lay_out_roulette(table: TableGameData, chips: ChipsOnTable, layout: Layout)
     zeros = [pocket for pocket in sorted(table.wheel_pockets) if _find_pocket_centre(pocket) is None]
     if layout.is_telephone:
         windows = list_street_sheets(table, layout)
-        sheet = chips.sheet % (len(windows) + 1)
+        sheet = chips.sheet_index % (len(windows) + 1)
         y, h = y + 2 * layout.touch_size_min, h - 2 * layout.touch_size_min
         if sheet == len(windows):
             return _lay_out_outside_sheet(table, (x, y, w, h), layout.touch_size_min)
@@ -412,7 +412,7 @@ def _lay_out_racetrack(table: TableGameData, chips: ChipsOnTable, layout: Layout
     pockets: Sequence[str] = table.wheel_pockets
     if layout.is_telephone:
         count, pockets_a_sheet = _count_racetrack_sheets(table, layout)
-        first = chips.sheet % count * pockets_a_sheet
+        first = chips.sheet_index % count * pockets_a_sheet
         pockets = pockets[first : first + pockets_a_sheet]
         rects = _lay_out_alternating_rows(
             (x, y + 2 * layout.touch_size_min, w, h - 2 * layout.touch_size_min), len(pockets)
@@ -450,7 +450,7 @@ def lay_out_racetrack_keys(
     if layout.is_telephone:
         count, _ = _count_racetrack_sheets(table, layout)
         row = [Action("neighbours"), *calls]
-        row += [Action("sheet", (chips.sheet + 1) % count)] if count > 1 else []
+        row += [Action("sheet", (chips.sheet_index + 1) % count)] if count > 1 else []
         width, height = w / len(row), layout.touch_size_min
         return [((x + i * width, y + height, width, height), action) for i, action in enumerate(row)]
     width, top = min(380.0, w / 2), y + h / 2 - (90 if calls else 40)

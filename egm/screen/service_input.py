@@ -56,7 +56,7 @@ class ServicePageInput:
     """When ``playing_tone`` was played, in monotonic seconds."""
 
     @property
-    def sheet(self) -> int:
+    def sheet_index(self) -> int:
         """Return the index of the sheet of tables shown on the open page."""
         return self.sheets[-1]
 
@@ -128,7 +128,7 @@ def apply_page_action(
         "clear": lambda: replace(page_input, typed_text=""),
         "shift": lambda: replace(page_input, is_shift_on=not page_input.is_shift_on),
         "rows": lambda: replace(
-            page_input, sheets=(*page_input.sheets[:-1], page_input.sheet + int(action_value))
+            page_input, sheets=(*page_input.sheets[:-1], page_input.sheet_index + int(action_value))
         ),
         "tone": lambda: replace(page_input, playing_tone=str(action_value), tone_played_at=now),
         "target": lambda: replace(

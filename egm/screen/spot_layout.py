@@ -91,7 +91,7 @@ def find_felt_rect(layout: Layout) -> Rect:
 
     On a telephone it ends above two rows of keys.
     """
-    x, y, w, h = layout.field
+    x, y, w, h = layout.game_field
     if layout.is_telephone:
         return (x, y, w, h - 2 * layout.touch_size_min)
     return (x + 14, y + 14, w - 28, h - 28)

@@ -303,7 +303,7 @@ class ChipsOnTable:
     """The bets staked in the last round, which the player can repeat."""
     open_part: str = ""
     """The name of the part of the layout that the player has opened; empty for the first."""
-    sheet: int = 0
+    sheet_index: int = 0
     """On a telephone: the index of the sheet shown of the open part of the layout."""
     neighbour_count: int = NEIGHBOUR_COUNT_CHOICES[0]
     """How many pockets on each side of the touched pocket a bet on the racetrack includes."""

@@ -77,7 +77,7 @@ class TopPicture(Picture):
 
         Celebrations are drawn over the game field, and so fill the board.
         """
-        return replace(stage, layout=replace(stage.layout, field=find_board_rect(stage.layout)))
+        return replace(stage, layout=replace(stage.layout, game_field=find_board_rect(stage.layout)))
 
 
 def find_board_rect(layout: Layout) -> Rect:
@@ -104,7 +104,9 @@ def draw_backdrop(stage: Stage, title: str) -> pygame.Surface:
         surface = draw_hall(
             (p.scale_length(layout.size[0]), p.scale_length(layout.size[1])), look, p.scale_rect(rect).center
         )
-        draw_marquee(replace(stage, layout=replace(layout, marquee=find_title_rect(layout))), surface, title)
+        draw_marquee(
+            replace(stage, layout=replace(layout, title_sign=find_title_rect(layout))), surface, title
+        )
         area = p.scale_rect((rect[0] - 30, rect[1] - 30, rect[2] + 60, rect[3] + 60))
         fill = (*mix_colours(look.background_colours[2], BLACK, 0.35)[:3], 255)
         frame = draw_rim_panel(area.size, p.scale, p.theme, look, radius=40, rim_width=24, fill_paint=fill)

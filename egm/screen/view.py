@@ -103,7 +103,7 @@ class View:
     decision: DecisionRequest | None = None
     """The player's pending decision, or None."""
     page: PlayerPage = PlayerPage.NONE
-    sheet: int = 0
+    sheet_index: int = 0
     """The index of the sheet shown of the open page."""
     has_device_drawer: bool = False
     """Whether the screen was started with the drawer of simulated devices."""

@@ -142,7 +142,7 @@ class TicketTotal:
     state: TicketState
     kind: TicketKind
     currency: str
-    tickets: int
+    ticket_count: int
     """The number of the tickets."""
     amount_cents: int
 

@@ -80,7 +80,10 @@ def compute_bounded_figures(
     total = sum(weights.values())
     first = Fraction(sum(f * w for f, w in weights.items()), total)
     second = Fraction(sum(f * f * w for f, w in weights.items()), total)
-    least, most = 1 - all_ways.no_win_chance_max**ticket.draws, 1 - all_ways.no_win_chance_min**ticket.draws
+    least, most = (
+        1 - all_ways.no_win_chance_max**ticket.draw_count,
+        1 - all_ways.no_win_chance_min**ticket.draw_count,
+    )
     notes = [f"{reason}; return and variance are exact, from the ways two by two"]
     notes.append(f"P(any win) lies between {least} and {most} (Dawson and Sankoff 1967; Kwerel 1975)")
     if definition.limit is not None:
@@ -93,7 +96,7 @@ def compute_bounded_figures(
         options=ticket.to_json(),
         rtp=first * all_ways.mean / ticket.cost_per_draw_credits,
         cycle=definition.cycle,
-        variance=ticket.draws * (second * all_ways.mean_square - (first * all_ways.mean) ** 2),
+        variance=ticket.draw_count * (second * all_ways.mean_square - (first * all_ways.mean) ** 2),
         notes=tuple(notes),
     )
 

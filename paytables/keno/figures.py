@@ -73,11 +73,14 @@ def analyse_ticket(
     mean, variance = distribution.compute_moment(1), distribution.compute_variance()
     notes: tuple[str, ...] = ()
     all_draws: WinDistribution | None = distribution
-    if ticket.draws > 1:
+    if ticket.draw_count > 1:
         try:
-            all_draws = compute_draws_distribution(distribution, ticket.draws)
+            all_draws = compute_draws_distribution(distribution, ticket.draw_count)
         except AnalysisError as error:
-            all_draws, notes = None, (f"the distribution over {ticket.draws} draws is left out: {error}",)
+            all_draws, notes = (
+                None,
+                (f"the distribution over {ticket.draw_count} draws is left out: {error}",),
+            )
     loss_chance = 1 - distribution.compute_chance_of_at_least(1)
     top = max(distribution.counts)
     return BetAnalysis(
@@ -86,14 +89,14 @@ def analyse_ticket(
         options=ticket.to_json(),
         rtp=mean / ticket.cost_per_draw_credits,
         cycle=definition.cycle,
-        variance=variance * ticket.draws,
-        hit_probability=1 - loss_chance**ticket.draws,
+        variance=variance * ticket.draw_count,
+        hit_probability=1 - loss_chance**ticket.draw_count,
         win_at_least_bet_probability=None
         if all_draws is None
         else all_draws.compute_chance_of_at_least(ticket.cost_credits),
         distribution=all_draws,
-        max_win_credits=top * ticket.draws,
-        max_win_probability=distribution.compute_chance_of_at_least(top) ** ticket.draws,
+        max_win_credits=top * ticket.draw_count,
+        max_win_probability=distribution.compute_chance_of_at_least(top) ** ticket.draw_count,
         progressives=_list_progressive_shares(
             definition, ticket, mean, compute_level_rates(one_draw, len(tables.levels))
         ),
@@ -293,7 +296,7 @@ def _list_progressive_shares(
             shares.append(
                 ProgressiveFigures(
                     level=level.id,
-                    rate=rate * ticket.draws,
+                    rate=rate * ticket.draw_count,
                     reset_credits=level.reset_credits,
                     rtp_at_reset=rate * level.reset_credits / ticket.cost_per_draw_credits,
                     increment=Fraction(level.increment),

@@ -197,9 +197,12 @@ def issue_ticket(
         raise TicketNotIssuedError(
             "a quick pick has no numbers yet: they are drawn before the ticket is recorded"
         )
-    if len(acknowledgement.draws) != ticket.draws or len(set(acknowledgement.draws)) != ticket.draws:
+    if (
+        len(acknowledgement.draws) != ticket.draw_count
+        or len(set(acknowledgement.draws)) != ticket.draw_count
+    ):
         raise TicketNotIssuedError(
-            f"{ticket.draws} draws were bought, recorded are {list(acknowledgement.draws)}"
+            f"{ticket.draw_count} draws were bought, recorded are {list(acknowledgement.draws)}"
         )
     unsigned_ticket = PrintedTicket(
         game_id=definition.game.id,

@@ -119,7 +119,7 @@ class KenoRules(TablelessRules):
         wins: list[Settlement] = []
         levels: list[str] = []
         shown_draws: list[Json] = []
-        for n in range(1, complete_ticket.draws + 1):
+        for n in range(1, complete_ticket.draw_count + 1):
             drawn_balls = self.draw_balls(draw, complete_ticket.options)
             ways = evaluate_ticket(tables, complete_ticket, drawn_balls)
             paid_credits = limit_prizes([way.credits for way in ways], self.definition.paid_max_credits)

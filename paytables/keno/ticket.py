@@ -60,7 +60,7 @@ class KenoTicket:
 
     selections: tuple[TicketSelection, ...]
     """The selections on the ticket."""
-    draws: int
+    draw_count: int
     """The number of draws in which the ticket takes part."""
     options: BonusOptions
     """The bonuses in force for the ticket."""
@@ -74,20 +74,20 @@ class KenoTicket:
     @property
     def cost_credits(self) -> int:
         """Return the cost of the Keno ticket for all its draws, in credits."""
-        return self.cost_per_draw_credits * self.draws
+        return self.cost_per_draw_credits * self.draw_count
 
     def to_json(self) -> dict[str, Json]:
         """Return the Keno ticket as a wager's options; :func:`parse_request` is the inverse."""
         return {
             "selections": [s.to_json() for s in self.selections],
-            "draws": self.draws,
+            "draws": self.draw_count,
             "bonuses": list(self.options.bought_ids),
         }
 
 
 def close_unplayed_levels(tables: KenoPays, ticket: KenoTicket) -> KenoPays:
     """Return the pay tables without the linked levels for which this Keno ticket does not play."""
-    plain = ticket.draws == 1 and len(ticket.selections) == 1
+    plain = ticket.draw_count == 1 and len(ticket.selections) == 1
     ways = ticket.selections[0].count_ways() if plain else {}
     closed_mask = sum(
         1 << i
@@ -134,7 +134,7 @@ def parse_request(definition: KenoDefinition, tables: KenoPays, request: Mapping
         raise WagerError(f"selections: a ticket has 1 to {most} of them")
     ticket = KenoTicket(
         selections=tuple(_parse_selection(definition, tables, s, i) for i, s in enumerate(selections)),
-        draws=draws,
+        draw_count=draws,
         options=build_bonus_options(definition, bought),
     )
     cost = definition.marks.cost

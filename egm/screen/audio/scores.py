@@ -126,14 +126,14 @@ class SoundFamily:
     """The duration of an eighth note in the family's music, in seconds."""
     melody_instrument: Instrument
     """The instrument of the melody."""
-    second_instrument: Instrument
+    accompaniment_instrument: Instrument
     """The instrument that accompanies the melody."""
     chord_instrument: Instrument
     """The instrument of the chords."""
     chords: tuple[int, ...]
     """The scale degree of the chord in each bar."""
     melody: tuple[str, ...]
-    figure: tuple[str, ...]
+    accompaniment_figure: tuple[str, ...]
     percussion_patterns: Mapping[str, str]
     """The rhythm of each percussion instrument: one character for each eighth note."""
     instrument_names: tuple[str, str]
@@ -233,7 +233,7 @@ def _parse_family(family_data: Mapping[str, Any], instruments: Mapping[str, Inst
     shape = (
         len(family.chords),
         len(family.melody),
-        len(family.figure),
+        len(family.accompaniment_figure),
         *map(len, family.percussion_patterns.values()),
     )
     if shape[:3] != (4, 32, 8) or set(shape[3:]) != {8}:
@@ -290,13 +290,13 @@ def _build_accompaniment(family: SoundFamily, bars: int) -> Notes:
         ]
         notes += [
             Note(
-                family.second_instrument,
+                family.accompaniment_instrument,
                 at + index * family.eighth_seconds,
                 family.compute_pitch(chord + int(above)),
                 0.12,
                 0.3,
             )
-            for index, above in enumerate(family.figure)
+            for index, above in enumerate(family.accompaniment_figure)
             if above != "."
         ]
         notes += [
@@ -351,11 +351,11 @@ def _build_spin_loop(family: SoundFamily) -> tuple[Notes, float]:
     notes: Notes = [Note(instruments["whirr"], 0, 98, 16 * step - 0.02, 0.5)]
     for index in range(16):
         chord = family.chords[0] if index < 8 else family.chords[2]
-        above = family.figure[index % 8]
+        above = family.accompaniment_figure[index % 8]
         if above != ".":
             notes.append(
                 Note(
-                    family.second_instrument,
+                    family.accompaniment_instrument,
                     index * step,
                     family.compute_pitch(chord + int(above)),
                     0.06,
@@ -393,7 +393,7 @@ def _build_count_up_loop(family: SoundFamily) -> tuple[Notes, float]:
     degrees = (0, 2, 4, 2, 0, 4, 2, 4)
     notes = [Note(instruments["tick"], i * step, 2400.0, 0.03, 0.5) for i in range(8)]
     notes += [
-        Note(family.second_instrument, i * step, family.compute_pitch(top + d), 0.05, 0.7)
+        Note(family.accompaniment_instrument, i * step, family.compute_pitch(top + d), 0.05, 0.7)
         for i, d in enumerate(degrees)
     ]
     return notes, 8 * step

@@ -38,7 +38,7 @@ _FIELD_VEIL_PAINT: Final = LinearGradient(
 def draw_attract(stage: Stage) -> None:
     """Draw the welcome plate over the game field of an idle machine. It says how to start a game."""
     p, view = stage.painter, stage.view
-    x, y, w, h = stage.layout.field
+    x, y, w, h = stage.layout.game_field
     beat = 0.0 if view.reduced_motion else math.sin(view.now * 1.6)
     height = 210.0
     top = y + h / 2 - height / 2
@@ -86,7 +86,7 @@ def draw_celebration(stage: Stage) -> None:
     if since < 0 or since > length + 1.2 or view.snapshot.state not in {"playing", "idle"}:
         return
     p = stage.painter
-    x, y, w, h = stage.layout.field
+    x, y, w, h = stage.layout.game_field
     cx, cy = x + w / 2, y + h / 2
     arrive = 1.0 if view.reduced_motion else ease_out(since / 0.35)
     leave = 1 - clamp_to_unit_interval((since - length) / 1.2)
@@ -197,7 +197,7 @@ def _draw_rays(stage: Stage, centre: tuple[float, float], opacity: float) -> Non
         faded.blit(create_painted_surface(small_size, mask), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
         return pygame.transform.smoothscale(faded, size)
 
-    with p.clip_to(stage.layout.field):
+    with p.clip_to(stage.layout.game_field):
         p.draw_cached_picture(
             ("rays", step, stage.look.name),
             (centre[0] - side / 2, centre[1] - side / 2, side, side),
@@ -224,9 +224,9 @@ def _draw_celebration_items(
     They move as the look of the game requires: thrown up, raining, bursting or streaming.
     """
     p, symbol = stage.painter, _find_highest_prize_symbol(stage)
-    x, y, w, h = stage.layout.field
+    x, y, w, h = stage.layout.game_field
     place_item = _ITEM_POSITION_BY_ANIMATION[stage.look.celebration_animation]
-    with p.clip_to(stage.layout.field):
+    with p.clip_to(stage.layout.game_field):
         for i in range(item_count):
             born = (i * 0.618034 % 1.0) * max(0.2, duration_seconds - 1.4)
             t = elapsed_seconds - born

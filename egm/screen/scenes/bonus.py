@@ -32,7 +32,7 @@ def draw_board_background(stage: Stage) -> None:
     """Draw the dark, patterned background on which features are drawn."""
 
     def render_board(size: tuple[int, int]) -> pygame.Surface:
-        _, _, w, h = stage.layout.field
+        _, _, w, h = stage.layout.game_field
         ink = VectorCanvas(size, (w, h), 2)
         look = stage.look
         ink.fill_path(
@@ -49,7 +49,7 @@ def draw_board_background(stage: Stage) -> None:
         )
         return ink.finish_surface()
 
-    stage.painter.draw_cached_picture(("board", stage.look.name), stage.layout.field, render_board)
+    stage.painter.draw_cached_picture(("board", stage.look.name), stage.layout.game_field, render_board)
 
 
 def format_item_award(stage: Stage, award: BonusAward) -> str:
@@ -76,7 +76,7 @@ def draw_hold_and_spin(stage: Stage, step: HoldStep, step_time: StepTimes, elaps
     coin_indices = step.cells_after_spins[spin - 1] if spin else (None,) * len(step.cells_after_spins[0])
     rows = 3 if len(coin_indices) % 3 == 0 else 1
     columns = -(-len(coin_indices) // rows)
-    x, y, w, h = stage.layout.field
+    x, y, w, h = stage.layout.game_field
     head = 64.0
     width, height = (w - 60) / columns, (h - head - 24) / rows
     for i, coin_index in enumerate(coin_indices):
@@ -174,7 +174,7 @@ def draw_boxes(
     """
     draw_board_background(stage)
     p = stage.painter
-    x, y, w, _ = stage.layout.field
+    x, y, w, _ = stage.layout.game_field
     text = (
         stage.texts.say("feature.pick")
         if asks_player
@@ -183,7 +183,7 @@ def draw_boxes(
     p.draw_text(
         text, (x + w / 2, y + 40), TextStyle("heavy", "lead", stage.look.accent_colour), width_max=w - 60
     )
-    for i, rect in enumerate(lay_out_pick_boxes(stage.layout.field, box_count)):
+    for i, rect in enumerate(lay_out_pick_boxes(stage.layout.game_field, box_count)):
         if i in opened_boxes:
             p.draw_panel(
                 rect, radius=20, fill=(12, 7, 24, 235), edge_paint=stage.look.accent_colour, edge_width=3
@@ -284,8 +284,8 @@ def draw_wheel(
     """
     draw_board_background(stage)
     p = stage.painter
-    x, y, w, h = stage.layout.field
-    side = _compute_wheel_width(stage.layout.field)
+    x, y, w, h = stage.layout.game_field
+    side = _compute_wheel_width(stage.layout.game_field)
     cx, cy = x + w / 2 - (w - side) / 4, y + h / 2 + 6
     length = step_time.stops[-1] - step_time.begin if step_time is not None else 1.0
     turning = elapsed_seconds - step_time.begin if step_time is not None else length
@@ -302,7 +302,7 @@ def draw_wheel(
         ("pointer",), (cx - 30, cy - side / 2 - 10, 60, 70), lambda size: draw_wheel_pointer(stage, size)
     )
     if shows_result and turning >= length:
-        left, _, width, _ = find_rect_beside_wheel(stage.layout.field)
+        left, _, width, _ = find_rect_beside_wheel(stage.layout.game_field)
         _draw_wheel_result(stage, step.segments[step.winning_index], (left, cy - 130, width, 260))
 
 

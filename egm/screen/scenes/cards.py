@@ -557,7 +557,7 @@ def _draw_flying_card(stage: Stage, rects: Sequence[Rect], flying: FlyingCard, n
     if card_index >= len(rects):
         return
     x, y, w, h = rects[card_index]
-    fx, fy, fw, _ = stage.layout.field
+    fx, fy, fw, _ = stage.layout.game_field
     progress = 1.0 if stage.view.reduced_motion else ease_out(share)
     start = (fx + fw - w - 20, fy + 10)
     at = (start[0] + (x - start[0]) * progress, start[1] + (y - start[1]) * progress)

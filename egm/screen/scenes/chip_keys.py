@@ -92,7 +92,7 @@ def lay_out_table_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         return [(find_suits_key_rect(layout), Action("suits"))] if table.has_suits else []
     rows = _list_key_rows(view, table, layout)
     if layout.is_telephone:
-        x, y, w, h = layout.field
+        x, y, w, h = layout.game_field
         height, top, left, width = layout.touch_size_min, y + h - len(rows) * layout.touch_size_min, x, w
     else:
         x, y, w, h = layout.left_panel

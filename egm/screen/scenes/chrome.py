@@ -98,7 +98,7 @@ def _draw_blurred_lights(surface: pygame.Surface, look: GameLook) -> None:
 
 def draw_marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
     """Draw the game's title on the lit sign at the top of the picture."""
-    p, look, rect = stage.painter, stage.look, stage.layout.marquee
+    p, look, rect = stage.painter, stage.look, stage.layout.title_sign
     area = p.scale_rect(rect)
     ink = VectorCanvas(area.size, (rect[2], rect[3]), 2)
     w, h = rect[2], rect[3]
@@ -154,7 +154,7 @@ def draw_background(stage: Stage) -> pygame.Surface:
     p, layout, look, title = stage.painter, stage.layout, stage.look, stage.title
 
     def render_background() -> pygame.Surface:
-        field = p.scale_rect(layout.field)
+        field = p.scale_rect(layout.game_field)
         surface = draw_hall(
             (p.scale_length(layout.size[0]), p.scale_length(layout.size[1])), look, field.center
         )
@@ -172,7 +172,7 @@ def draw_background(stage: Stage) -> pygame.Surface:
                 area.topleft,
                 special_flags=PREMULTIPLIED_BLEND_MODE,
             )
-        area = p.scale_rect(grow_rect(layout.field, FIELD_FRAME_WIDTH))
+        area = p.scale_rect(grow_rect(layout.game_field, FIELD_FRAME_WIDTH))
         surface.blit(
             draw_rim_panel(
                 area.size,
@@ -197,7 +197,8 @@ def draw_background(stage: Stage) -> pygame.Surface:
         return surface.convert() if pygame.display.get_surface() else surface
 
     return p.find_or_create_surface(
-        ("chrome", layout.size, layout.marquee, layout.field, p.scale, look.name, title), render_background
+        ("chrome", layout.size, layout.title_sign, layout.game_field, p.scale, look.name, title),
+        render_background,
     )
 
 
@@ -220,6 +221,6 @@ def _draw_meter_bar(stage: Stage, surface: pygame.Surface) -> None:
     surface.blit(
         create_painted_surface(rule.size, build_metal_gradient(p.theme, look.rim_metal)), rule.topleft
     )
-    for rect in layout.meters.values():
+    for rect in layout.meter_rects.values():
         area = p.scale_rect(rect)
         surface.blit(_draw_field_well(stage, area.size), area.topleft, special_flags=PREMULTIPLIED_BLEND_MODE)

@@ -46,14 +46,14 @@ def lay_out_answers(stage: Stage) -> list[tuple[Rect, Action]]:
         field = _find_decision_field(view)
         if field is None:
             return []
-        grid = ReelGrid(stage.layout.field, field.reel_heights)
+        grid = ReelGrid(stage.layout.game_field, field.reel_heights)
         height = max(66.0, stage.layout.touch_size_min)
         return [
             (_find_hold_key_rect(grid, reel, height), Action("hold", reel))
             for reel in range(len(grid.heights))
         ]
     if decision.kind == "pick":
-        boxes = lay_out_pick_boxes(stage.layout.field, _build_pick_step(view).box_count)
+        boxes = lay_out_pick_boxes(stage.layout.game_field, _build_pick_step(view).box_count)
         return [
             (boxes[option], Action("choose", option))
             for option in decision.options
@@ -64,7 +64,7 @@ def lay_out_answers(stage: Stage) -> list[tuple[Rect, Action]]:
 
 def _lay_out_buttons(layout: Layout, decision: DecisionRequest) -> list[tuple[Rect, Action]]:
     """Return a button for each answer of a decision that is not made on a picture of reels, cards or boxes."""
-    x, y, w, h = layout.field
+    x, y, w, h = layout.game_field
     count = len(decision.options)
     width = min(320.0, (w - 60) / max(1, count) - 20)
     left = x + (w - count * (width + 20) + 20) / 2
@@ -126,7 +126,7 @@ def _draw_held_reels(stage: Stage) -> None:
 def _draw_question(stage: Stage, decision: DecisionRequest) -> None:
     """Draw a decision that is not made on a picture: its name, and a button for each answer."""
     draw_board_background(stage)
-    x, y, w, _ = stage.layout.field
+    x, y, w, _ = stage.layout.game_field
     title = format_question(stage, decision)
     stage.painter.draw_text(
         title, (x + w / 2, y + 90), TextStyle("heavy", "title", stage.look.accent_colour), width_max=w - 80

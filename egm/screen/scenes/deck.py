@@ -165,7 +165,7 @@ def _draw_meter(
     In a tournament the amount is a number of points, not money.
     """
     is_points = stage.view.snapshot is not None and stage.view.snapshot.current_tournament is not None
-    p, (x, y, w, h) = stage.painter, stage.layout.meters[meter_name]
+    p, (x, y, w, h) = stage.painter, stage.layout.meter_rects[meter_name]
     rows = (27.0, h - 28, h / 2 + 4) if not note_text else (20.0, 52.0, 34.0)
     p.draw_text(label, (x + 24, y + rows[0]), TextStyle("strong", "caption", "text_dim"), align="left")
     count = p.draw_text(
@@ -293,7 +293,7 @@ def _should_play_activate_focus(stage: Stage) -> bool:
 def draw_deck(stage: Stage) -> None:
     """Draw the row of keys, each with its lamp."""
     for name in DECK_KEYS:
-        _draw_deck_key(stage, name, stage.layout.keys[name])
+        _draw_deck_key(stage, name, stage.layout.key_rects[name])
 
 
 def _draw_deck_key(stage: Stage, key_name: str, rect: Rect) -> None:

@@ -79,7 +79,7 @@ def draw_dice(
     ``start_and_stop_seconds`` are the start and the end of the movement, in seconds from the start of the presentation.
     """
     begin, stop = start_and_stop_seconds
-    p, (x, y, w, h) = stage.painter, stage.layout.field
+    p, (x, y, w, h) = stage.painter, stage.layout.game_field
     share = clamp_to_unit_interval(
         (elapsed_seconds - begin) / max(0.01, (stop - begin) * _MOVING_SHARE_OF_THROW)
     )

@@ -64,7 +64,7 @@ def draw_feature_title_card(
 ) -> None:
     """Draw the title card of the feature that step ``index`` begins: its name, and its number of games."""
     p, view = stage.painter, stage.view
-    x, y, w, h = stage.layout.field
+    x, y, w, h = stage.layout.game_field
     share = clamp_to_unit_interval(
         (elapsed_seconds - step_time.title_card_begin)
         / max(0.01, step_time.begin - step_time.title_card_begin)
@@ -91,7 +91,7 @@ def _draw_searchlights(stage: Stage, opacity: float) -> None:
 
     They are drawn at a few angles only, so that the pictures can be cached.
     """
-    p, (_, _, w, h) = stage.painter, stage.layout.field
+    p, (_, _, w, h) = stage.painter, stage.layout.game_field
     step = int(stage.view.now * 9) % _SEARCHLIGHT_ANGLE_COUNT
 
     def render_beams(size: tuple[int, int]) -> pygame.Surface:
@@ -112,7 +112,9 @@ def _draw_searchlights(stage: Stage, opacity: float) -> None:
         beams.blit(create_painted_surface(small_size, mask), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
         return pygame.transform.smoothscale(beams, size)
 
-    p.draw_cached_picture(("beams", step, stage.look.name), stage.layout.field, render_beams, alpha=opacity)
+    p.draw_cached_picture(
+        ("beams", step, stage.look.name), stage.layout.game_field, render_beams, alpha=opacity
+    )
 
 
 def draw_anticipation_light(stage: Stage, rect: tuple[float, float, float, float]) -> None:

@@ -111,7 +111,7 @@ def lay_out_felt_answers(stage: Stage, decision: DecisionRequest) -> list[tuple[
 
 def _lay_out_key_rows(stage: Stage, actions: list[Action]) -> list[tuple[Rect, Action]]:
     """Return the rectangle of a key for each of the given actions, in rows at the lower edge of the field."""
-    x, y, w, h = stage.layout.field
+    x, y, w, h = stage.layout.game_field
     keys_a_row = 3 if stage.layout.is_telephone else 6
     rows = [actions[i : i + keys_a_row] for i in range(0, len(actions), keys_a_row)]
     height = max(stage.layout.touch_size_min, 76.0) + 10
@@ -132,7 +132,7 @@ def draw_felt(stage: Stage) -> None:
     assert table is not None
     p, show, line = stage.painter, view.selected_game_presentation, build_view_timeline(view, stage.theme)
     p.draw_cached_picture(
-        ("table", stage.look.name), stage.layout.field, partial(_draw_felt_background, stage)
+        ("table", stage.look.name), stage.layout.game_field, partial(_draw_felt_background, stage)
     )
     decision = view.decision if is_decision_due(view, stage.theme) else None
     step, time, since = find_last_step(view), None, 0.0
@@ -185,7 +185,7 @@ def _draw_wheel_or_dice(
             if table.felt_kind == "craps":
                 draw_craps_point(stage, None, is_moving=True)
             _draw_betting_layout(stage, table, None)
-            stage.painter.fill_rounded_rect(stage.layout.field, (0, 12, 8, 90))
+            stage.painter.fill_rounded_rect(stage.layout.game_field, (0, 12, 8, 90))
             total = step.display.get("total")
             draw_dice(stage, tuple(map(int, cue["dice"])), total, (begin, stop), elapsed_seconds)
             return True
@@ -199,21 +199,21 @@ def _divide_field_for_wheel(stage: Stage) -> tuple[Stage, Rect]:
     On a telephone the wheel covers the whole field.
     """
     layout = stage.layout
-    x, y, w, h = layout.field
+    x, y, w, h = layout.game_field
     if layout.is_telephone:
-        return stage, layout.field
+        return stage, layout.game_field
     if layout.is_portrait:
         height = h * _WHEEL_HEIGHT_SHARE_IN_PORTRAIT
         remaining: Rect = (x, y + height, w, h - height)
-        return replace(stage, layout=replace(layout, field=remaining)), (x, y, w, height)
+        return replace(stage, layout=replace(layout, game_field=remaining)), (x, y, w, height)
     side = w * _WHEEL_WIDTH_SHARE
     remaining = (x + side, y, w - side, h)
-    return replace(stage, layout=replace(layout, field=remaining)), (x, y, side, h)
+    return replace(stage, layout=replace(layout, game_field=remaining)), (x, y, side, h)
 
 
 def _draw_felt_background(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the table's green cloth, with a light from above."""
-    _, _, w, h = stage.layout.field
+    _, _, w, h = stage.layout.game_field
     ink = VectorCanvas(size, (w, h), 1)
     base = mix_colours(_CLOTH_COLOUR, stage.look.background_colours[1], 0.2)
     ink.fill_path(
@@ -461,7 +461,7 @@ def _draw_layout_part_tab(stage: Stage, table: TableGameData, rect: Rect, action
     if action.name == "sheet":
         windows = list_street_sheets(table, stage.layout)
         sheet_number = int(action.value)
-        lit = stage.view.chips.sheet % (len(windows) + 1) == sheet_number
+        lit = stage.view.chips.sheet_index % (len(windows) + 1) == sheet_number
         text = stage.texts.say("felt.outside")
         if sheet_number < len(windows):
             first, count = windows[sheet_number]
@@ -557,7 +557,7 @@ def _draw_question(stage: Stage, table: TableGameData, decision: DecisionRequest
 
     At a game without cards, also draw the question and the dice that have been thrown.
     """
-    x, y, w, _ = stage.layout.field
+    x, y, w, _ = stage.layout.game_field
     keys = lay_out_felt_answers(stage, decision)
     spot = table.spots.get(str(decision.display.get("spot", "")))
     if table.felt_kind != "cards":

@@ -49,7 +49,7 @@ def draw_gamble(stage: Stage, step: GambleStep, step_time: StepTimes, elapsed_se
     _draw_gamble_table(stage, step.previous_cards)
     _draw_turning_card(stage, step.drawn_card if turn >= 0.5 else "", turn)
     call = stage.texts.say(f"decide.{step.called_choice}")
-    x, y, w, h = stage.layout.field
+    x, y, w, h = stage.layout.game_field
     style = TextStyle("strong", "lead", "text")
     stage.painter.draw_text(
         stage.texts.say("gamble.called", call=call), (x + w / 2, y + h - 162), style, width_max=w - 80
@@ -66,7 +66,7 @@ def draw_gamble(stage: Stage, step: GambleStep, step_time: StepTimes, elapsed_se
 def _draw_gamble_table(stage: Stage, previous_cards: tuple[str, ...]) -> None:
     """Draw the cloth of a double-up, with the cards of the previous rounds."""
     draw_board_background(stage)
-    p, (x, y, w, h) = stage.painter, stage.layout.field
+    p, (x, y, w, h) = stage.painter, stage.layout.game_field
     inner: Rect = (x + 18, y + 18, w - 36, h - 36)
     p.draw_cached_picture(("felt", stage.look.name), inner, partial(_draw_cloth, stage))
     top, part = (y + 36, 1.0) if not stage.layout.is_telephone else (y + 30, 0.6)
@@ -105,7 +105,7 @@ def _choose_card_scale(stage: Stage) -> float:
 
     It is smaller on a telephone, where the keys for the answers need room in the field.
     """
-    room = stage.layout.field[3] - _HEIGHT_AROUND_CARD_ON_TELEPHONE
+    room = stage.layout.game_field[3] - _HEIGHT_AROUND_CARD_ON_TELEPHONE
     return 1.0 if not stage.layout.is_telephone else min(0.7, room / _CARD_SIZE[1])
 
 
@@ -114,7 +114,7 @@ def _draw_turning_card(stage: Stage, face: str, turned_share: float) -> None:
 
     ``turned_share`` is the progress: the card gets narrower and then wider again.
     """
-    x, y, w, _ = stage.layout.field
+    x, y, w, _ = stage.layout.game_field
     full_width, height = (length * _choose_card_scale(stage) for length in _CARD_SIZE)
     frame = round(abs(math.cos(turned_share * math.pi)) * 12)
     width = max(10.0, full_width * frame / 12)
@@ -124,7 +124,7 @@ def _draw_turning_card(stage: Stage, face: str, turned_share: float) -> None:
 
 def _draw_stake_and_possible_win(stage: Stage, *sums: tuple[str, int, str]) -> None:
     """Draw the stake and the possible win of a double-up next to the card, and a note on its odds."""
-    x, y, w, _ = stage.layout.field
+    x, y, w, _ = stage.layout.game_field
     for side, (key, credits_, colour) in zip((-1, 1), sums, strict=True):
         middle = x + w / 2 + side * (w / 4 + 36)
         text = stage.texts.say(key)
@@ -132,7 +132,7 @@ def _draw_stake_and_possible_win(stage: Stage, *sums: tuple[str, int, str]) -> N
         stage.painter.draw_text(text, (middle, at - 28), TextStyle("strong", "body", "text"), width_max=w / 4)
         style = TextStyle("numbers", "marquee", colour, 2, (0, 20, 10, 200))
         stage.painter.draw_text(stage.texts.number(credits_), (middle, at + 44), style, width_max=w / 4 - 10)
-    p, field = stage.painter, stage.layout.field
+    p, field = stage.painter, stage.layout.game_field
     fair: Rect = (x + 40, field[1] + 52 + _CARD_SIZE[1] * _choose_card_scale(stage), w - 80, 80)
     style = TextStyle(
         "text", "small" if not stage.layout.is_telephone else "caption", stage.look.accent_colour

@@ -126,7 +126,7 @@ def draw_help(stage: Stage) -> None:
         ),
     )
     pages = list_help_sheets(stage)
-    index = stage.view.sheet % len(pages)
+    index = stage.view.sheet_index % len(pages)
     title = stage.texts.say("help.title", game=stage.texts.choose_translation(game.title, game.id))
     where = f"{pages[index].heading}  ·  {stage.texts.say('help.page', page=index + 1, pages=len(pages))}"
     head, dim = TextStyle("heavy", "lead", stage.look.accent_colour), TextStyle("strong", "small", "text_dim")
@@ -145,7 +145,7 @@ def draw_help(stage: Stage) -> None:
 def list_sheet_touches(stage: Stage) -> list[tuple[Rect, Action]]:
     """Return the touch targets on the open help page, without the keys that turn or close it."""
     pages = list_help_sheets(stage)
-    if stage.view.game is None or pages[stage.view.sheet % len(pages)].draw is not draw_limits:
+    if stage.view.game is None or pages[stage.view.sheet_index % len(pages)].draw is not draw_limits:
         return []
     return lay_out_limit_keys(stage.view, _find_content_rect(stage.layout.player_page))
 

@@ -398,7 +398,7 @@ def find_best_way_result(step: KenoStep) -> KenoWayResult | None:
 
 def _split_board_and_tray(layout: Layout) -> tuple[Rect, Rect]:
     """Return the rectangles of the Keno board and of the tray, which is next to the board or, in portrait, below it."""
-    x, y, w, h = layout.field
+    x, y, w, h = layout.game_field
     if layout.is_portrait:
         edge = 16.0 if not layout.is_telephone else 6.0
         height = h - layout.tray_height - 2 * edge - 8

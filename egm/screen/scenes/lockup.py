@@ -76,7 +76,7 @@ def _find_plate_top(stage: Stage, height: float) -> float:
     The plate is centred, or lower if the sign above the plate would cover the game's title.
     """
     layout = stage.layout
-    _, y, _, h = layout.marquee
+    _, y, _, h = layout.title_sign
     low = min(y + h + _SIGN_HEIGHT * _SIGN_SHARE_ABOVE_PLATE, layout.area_above_meters[3] - height - 20)
     return max((layout.area_above_meters[3] - height) / 2, low)
 

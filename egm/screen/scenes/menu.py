@@ -1,6 +1,6 @@
 """The game menu: the games by kind, each on a tile in its own look, and the selected game's denominations.
 
-The menu opens at the page with the game on the screen. ``view.sheet`` counts pages from that page.
+The menu opens at the page with the game on the screen. ``view.sheet_index`` counts pages from that page.
 """
 
 from functools import partial
@@ -71,7 +71,7 @@ def _find_page_indices(view: View, layout: Layout) -> tuple[int, int]:
     """Return the index of the page that the menu shows, and that of the page with the game on the screen."""
     pages = _list_pages(view, layout)
     own_page = next((number for number, games in enumerate(pages) if view.game in games), 0)
-    return (own_page + view.sheet) % len(pages), own_page
+    return (own_page + view.sheet_index) % len(pages), own_page
 
 
 def lay_out_kind_tabs(view: View, layout: Layout) -> list[tuple[Rect, str, Action]]:

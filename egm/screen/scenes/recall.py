@@ -89,7 +89,7 @@ def _draw_recall_frame(stage: Stage) -> None:
 
     Nobody can then mistake the recalled game for a game in progress.
     """
-    p, (x, y, w, h) = stage.painter, stage.layout.field
+    p, (x, y, w, h) = stage.painter, stage.layout.game_field
     for rect in (
         (x - 30, y - 30, w + 60, 30),
         (x - 30, y + h, w + 60, 30),

@@ -139,7 +139,7 @@ def draw_cascade_window(
 
 def _draw_frame(stage: Stage, field: ReelField) -> ReelGrid:
     """Draw what surrounds the reels: the bezels and the tabs of the pay lines. Return the positions of the cells."""
-    grid = ReelGrid(stage.layout.field, field.reel_heights)
+    grid = ReelGrid(stage.layout.game_field, field.reel_heights)
     _draw_bezels(stage, grid)
     _draw_pay_line_tabs(stage, field, grid)
     return grid

@@ -34,7 +34,7 @@ def find_due_reminder(stage: Stage) -> Reminder | None:
 
 def _find_reminder_rect(layout: Layout) -> Rect:
     """Return the rectangle of the reminder, within the game field."""
-    x, y, w, h = layout.field
+    x, y, w, h = layout.game_field
     width, height = min(w, 940.0), 480.0
     return (x + (w - width) / 2, y + (h - height) / 2, width, height)
 

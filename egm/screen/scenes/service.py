@@ -57,11 +57,11 @@ class ServicePageLayout:
     """The rectangles of a service page: tables, the input prompt beside or below them, action tiles, and the foot."""
 
     page_rect: Rect
-    body: Rect
-    prompt: Rect | None
-    tiles: tuple[tuple[Rect, PageAction], ...]
-    foot: tuple[tuple[Rect, PageAction], ...]
-    pager: tuple[tuple[Rect, Action], ...]
+    body_rect: Rect
+    prompt_rect: Rect | None
+    action_tiles: tuple[tuple[Rect, PageAction], ...]
+    foot_keys: tuple[tuple[Rect, PageAction], ...]
+    pager_keys: tuple[tuple[Rect, Action], ...]
 
 
 def find_back_key_rect(layout: Layout) -> Rect:
@@ -194,21 +194,24 @@ def list_service_touches(stage: Stage) -> list[tuple[Rect, Action]]:
     page_layout = lay_out_page(stage, page)
     touches = [
         (rect, Action("answer", page_action.id))
-        for rect, page_action in (*page_layout.tiles, *page_layout.foot)
+        for rect, page_action in (*page_layout.action_tiles, *page_layout.foot_keys)
         if page_action.enabled
     ]
-    touches += page_layout.pager
+    touches += page_layout.pager_keys
     if page.tables:
-        touches += lay_out_listing(stage, page, page_layout.body).list_touches(stage.view.page_input.sheet)
-    if page.prompt is not None and page_layout.prompt is not None:
-        touches += lay_out_keypad(stage, page.prompt, page_layout.prompt)
+        touches += lay_out_listing(stage, page, page_layout.body_rect).list_touches(
+            stage.view.page_input.sheet_index
+        )
+    if page.prompt is not None and page_layout.prompt_rect is not None:
+        touches += lay_out_keypad(stage, page.prompt, page_layout.prompt_rect)
     if page.pattern == "sound":
         touches += [
-            (rect, Action("tone", tone)) for tone, rect in _lay_out_tone_keys(page_layout.body).items()
+            (rect, Action("tone", tone)) for tone, rect in _lay_out_tone_keys(page_layout.body_rect).items()
         ]
     if page.pattern == "touch":
         touches += [
-            (rect, Action("target", i)) for i, rect in enumerate(_lay_out_touch_targets(page_layout.body))
+            (rect, Action("target", i))
+            for i, rect in enumerate(_lay_out_touch_targets(page_layout.body_rect))
         ]
     return touches
 
@@ -260,29 +263,29 @@ def draw_service(stage: Stage) -> None:
     page_layout = lay_out_page(stage, page)
     _draw_page_background(stage, page_layout.page_rect)
     _draw_page_head(stage, page, page_layout.page_rect)
-    for rect, page_action in (*page_layout.tiles, *page_layout.foot):
+    for rect, page_action in (*page_layout.action_tiles, *page_layout.foot_keys):
         draw_action_key(stage, rect, page_action)
     if page.tables:
         draw_listing(
             stage,
-            lay_out_listing(stage, page, page_layout.body),
-            stage.view.page_input.sheet,
-            page_layout.body,
+            lay_out_listing(stage, page, page_layout.body_rect),
+            stage.view.page_input.sheet_index,
+            page_layout.body_rect,
         )
-    for rect, action in page_layout.pager:
+    for rect, action in page_layout.pager_keys:
         draw_page_key(stage, rect, stage.texts.say("page.rows_back" if action.value < 0 else "page.rows_on"))
     _draw_sheet_number(stage, page, page_layout)
-    if page.prompt is not None and page_layout.prompt is not None:
-        draw_keypad(stage, page.prompt, page_layout.prompt)
-    _draw_screen_test(stage, page, page_layout.body)
+    if page.prompt is not None and page_layout.prompt_rect is not None:
+        draw_keypad(stage, page.prompt, page_layout.prompt_rect)
+    _draw_screen_test(stage, page, page_layout.body_rect)
 
 
 def _draw_sheet_number(stage: Stage, page: ServicePage, page_layout: ServicePageLayout) -> None:
     """Draw the number of the sheet that is shown, between the keys that turn sheets."""
-    if page_layout.pager:
-        sheets = lay_out_listing(stage, page, page_layout.body).sheet_count
-        text = stage.texts.say("page.sheet", number=stage.view.page_input.sheet % sheets + 1, of=sheets)
-        (left, low, width, height), _ = page_layout.pager[0]
+    if page_layout.pager_keys:
+        sheets = lay_out_listing(stage, page, page_layout.body_rect).sheet_count
+        text = stage.texts.say("page.sheet", number=stage.view.page_input.sheet_index % sheets + 1, of=sheets)
+        (left, low, width, height), _ = page_layout.pager_keys[0]
         at = (left + width + _PAGE_NUMBER_WIDTH / 2, low + height / 2)
         stage.painter.draw_text(
             text, at, TextStyle("strong", "small", WHITE), width_max=_PAGE_NUMBER_WIDTH - 16

@@ -43,7 +43,7 @@ def _divide_numbers_into_parts(view: View) -> tuple[list[range], range]:
     parts = [
         range(first, min(first + numbers_a_part, count + 1)) for first in range(1, count + 1, numbers_a_part)
     ]
-    return parts, parts[view.sheet % len(parts)] if parts else range(0)
+    return parts, parts[view.sheet_index % len(parts)] if parts else range(0)
 
 
 def _find_board_rect(layout: Layout) -> Rect:

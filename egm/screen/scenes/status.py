@@ -497,7 +497,7 @@ def _compute_title_left_width(layout: Layout) -> float:
 
     It is smaller if the game has progressive levels.
     """
-    return min(330.0, layout.marquee[0] - 30)
+    return min(330.0, layout.title_sign[0] - 30)
 
 
 def format_help_line(stage: Stage) -> str:

@@ -54,7 +54,7 @@ def find_value_plate_rect(stage: Stage) -> Rect | None:
     """
     if find_moving_value_notice(stage) is None:
         return None
-    x, y, w, h = stage.layout.field
+    x, y, w, h = stage.layout.game_field
     width, height, low = min(760.0, w - 40), 168.0, y + h - 186
     tray, slim = stage.layout.tray_height, stage.layout.is_telephone
     if tray:  # Below a board, the plate covers all texts of the tray.

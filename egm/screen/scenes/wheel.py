@@ -45,7 +45,7 @@ def draw_idle_wheel(stage: Stage) -> None:
 
 def _draw_bet(stage: Stage) -> None:
     """Draw, next to the wheel, the stake on each betting area with its possible prize, and the cost of the bet."""
-    view, (x, y, w, h) = stage.view, find_rect_beside_wheel(stage.layout.field)
+    view, (x, y, w, h) = stage.view, find_rect_beside_wheel(stage.layout.game_field)
     if view.game is None or view.snapshot is None:
         return
     p, texts, unit_cents = stage.painter, stage.texts, view.snapshot.denomination_cents

@@ -28,7 +28,7 @@ def draw_wins(
         return
     turn = choose_win_in_turn(wins, elapsed_seconds, stage.theme.motion.winning_line_seconds)
     shown_wins = paid_wins if turn is None else [turn]
-    grid = ReelGrid(stage.layout.field, field.reel_heights)
+    grid = ReelGrid(stage.layout.game_field, field.reel_heights)
     winning = {place for win in shown_wins for place in win.positions}
     for reel in range(field.reel_count):
         for row in range(field.reel_heights[reel]):

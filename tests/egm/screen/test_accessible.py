@@ -164,12 +164,12 @@ def test_every_game_can_be_played_with_the_button_deck_alone(published, theme):
     assert requests[-1] == ("denomination", places[unit].value)
     key("games")
     key("help")
-    sheet = view.sheet
+    sheet = view.sheet_index
     key("bet_more")
     while picture.list_choices(view)[view.focused_target_index].name != "next":
         key("bet_more")
     key("bet_max")
-    assert view.sheet == sheet + 1
+    assert view.sheet_index == sheet + 1
     assert {name for name, _ in requests} == {"bet", "play", "game", "denomination"}
 
 

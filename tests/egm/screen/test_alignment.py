@@ -75,9 +75,11 @@ def test_the_text_of_every_deck_key_is_centred(published, theme, layout, languag
     picture = Picture(theme, layout=layout)
     found = list_written_texts(picture, build_idle_view(published, published[0], language))
     for name in DECK_KEYS:
-        x, y, w, h = layout.keys[name]
+        x, y, w, h = layout.key_rects[name]
         lines = [
-            written_line for written_line in found if is_inside(layout.keys[name], *written_line[1].center)
+            written_line
+            for written_line in found
+            if is_inside(layout.key_rects[name], *written_line[1].center)
         ]
         assert 1 <= len(lines) <= 2
         words, line_rect = (
@@ -139,7 +141,7 @@ def test_the_only_key_of_a_reminder_is_centred(published, theme, layout):
     picture = Picture(theme, layout=layout)
     view = dict(iter_machine_scenes(published, "en", theme))["reminder-spend_limit"]
     rect = next(t.rect for t in picture.list_touches(view) if t.action == Action("cash_out"))
-    assert rect[0] + rect[2] / 2 == pytest.approx(layout.field[0] + layout.field[2] / 2)
+    assert rect[0] + rect[2] / 2 == pytest.approx(layout.game_field[0] + layout.game_field[2] / 2)
 
 
 def test_no_second_full_stop_follows_a_value_that_ends_in_one():

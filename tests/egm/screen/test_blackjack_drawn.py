@@ -216,7 +216,7 @@ def test_the_chart_of_best_play_is_a_page_of_the_help(theme, layout, language):
     surface = pygame.Surface(picture.size_pixels).convert()
     drawn = []
     for sheet in (page_index, page_index + 1):
-        picture.draw_view(surface, replace(view, sheet=sheet))
+        picture.draw_view(surface, replace(view, sheet_index=sheet))
         drawn.append(pygame.image.tobytes(surface, "RGB"))
     assert drawn[0] != drawn[1]
     without = game_view.model_copy(

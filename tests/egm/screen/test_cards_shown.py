@@ -29,7 +29,7 @@ def build_moving_scene(theme, name="monaco-punto-banco"):
 @pytest.mark.parametrize("by", ["touch", "key"])
 def test_a_touch_or_play_completes_the_deal_without_changing_the_round(theme, by):
     view, picture = build_moving_scene(theme)
-    left, top, width, height = picture._build_stage(view).layout.field
+    left, top, width, height = picture._build_stage(view).layout.game_field
     action = (
         picture.find_touched_action(view, left + width / 2, top + height / 3)
         if by == "touch"

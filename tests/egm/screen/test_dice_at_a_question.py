@@ -66,7 +66,7 @@ def test_thrown_dice_are_drawn_above_the_decision_keys(round_view, theme, layout
     assert [face for face, _ in painter.dice] == [*THROWN]
     answers = [rect for rect, _ in lay_out_felt_answers(stage, view.decision)]
     for _, (x, y, w, h) in painter.dice:
-        assert is_inside(stage.layout.field, x, y)
+        assert is_inside(stage.layout.game_field, x, y)
         assert y + h <= min(top for _, top, _, _ in answers)
         assert w == h >= 40
 

@@ -76,7 +76,7 @@ def test_every_game_is_reached_by_its_kind_or_by_turning_pages(on_offer, theme, 
     found = [
         game.id
         for sheet in range(20)
-        for _, game in lay_out_game_tiles(replace(view, sheet=view.sheet + sheet), layout)
+        for _, game in lay_out_game_tiles(replace(view, sheet_index=view.sheet_index + sheet), layout)
     ]
     assert set(found) == {game.id for game in on_offer}
     assert all(
@@ -127,7 +127,7 @@ def test_no_text_of_the_menu_covers_a_games_pictures(on_offer, theme, layout, la
     painter = picture.painter = Beside(theme)
     for sheet in range(6):
         painter.begin()
-        shown = replace(view, sheet=sheet)
+        shown = replace(view, sheet_index=sheet)
         painter.surface = surface
         draw_menu(picture._build_stage(shown))
         drawn += len(painter.pictures)

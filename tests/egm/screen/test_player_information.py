@@ -89,7 +89,7 @@ def read_help_words(view, layout=LANDSCAPE_LAYOUT):
     painter = get_writing_picture(find_layout_name(layout))[0].painter
     view, _ = apply_action(view, Action("help"), painter.theme)
     count = len(list_help_sheets(Stage(painter, Texts(view.snapshot.language), layout, view)))
-    return [words for sheet in range(count) for words in read_words(replace(view, sheet=sheet), layout)]
+    return [words for sheet in range(count) for words in read_words(replace(view, sheet_index=sheet), layout)]
 
 
 DEPARTING = [name for name in list_table_games() if load_game(name).departures]
@@ -629,7 +629,7 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
         )
         line_texts = set()
         field = read_reel_field(game)
-        grid = ReelGrid(layout.field, field.reel_heights)
+        grid = ReelGrid(layout.game_field, field.reel_heights)
         for i in range(4 * (len(lines) + 2)):
             later = replace(after, now=after.now + i * theme.motion.winning_line_seconds / 2)
             line_texts |= (
@@ -1066,7 +1066,7 @@ def test_no_panel_is_partly_covered_by_the_welcome(published, theme, language):
         watcher.painter = Watcher(theme)
         watcher.painter.draw_panel = lambda rect, panels=panels, **_: panels.append(rect)
         view = build_idle_view(published, game, language, credit_cents=0, accepts=("language",))
-        x, y, w, h = LANDSCAPE_LAYOUT.field
+        x, y, w, h = LANDSCAPE_LAYOUT.game_field
         middle = y + h / 2
         for now, is_welcome_shown in ((160.0, False), (101.0, game.family != "reels")):
             panels.clear()

@@ -78,7 +78,7 @@ def open_page_of_limits(published, theme):
         protection=PlayerProtectionView(limits=True),
     )
     view, _ = apply_action(view, Action("help"), theme)
-    return replace(view, sheet=-1)
+    return replace(view, sheet_index=-1)
 
 
 @pytest.mark.requirement("C-19")
@@ -87,7 +87,7 @@ def test_the_keys_of_the_limits_are_on_no_page_that_does_not_show_them(published
     view = open_page_of_limits(published, theme)
     pages = list_help_sheets(Stage(picture.painter, picture.find_texts(view), picture.layout, view))
     keys = [
-        {touch.action.name for touch in picture.list_touches(replace(view, sheet=number))}
+        {touch.action.name for touch in picture.list_touches(replace(view, sheet_index=number))}
         for number in range(len(pages))
     ]
     assert len(keys) > 3

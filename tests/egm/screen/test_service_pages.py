@@ -400,9 +400,9 @@ def test_returning_to_a_page_restores_its_scroll_position(idle_view, theme):
     for _ in range(2):
         view, _ = apply_action(view, Action("rows", 1), theme)
     deeper = open_page(view, build_rows_page(3, "one"))
-    assert (view.page_input.sheet, deeper.page_input.sheet) == (2, 0)
+    assert (view.page_input.sheet_index, deeper.page_input.sheet_index) == (2, 0)
     other_list = build_rows_page(2, "list").model_copy(update={"id": "list-again"})
-    assert open_page(deeper, other_list).page_input.sheet == 2
+    assert open_page(deeper, other_list).page_input.sheet_index == 2
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
@@ -462,7 +462,7 @@ def test_the_recall_label_covers_no_part_of_the_game(published, outcomes, theme,
         build_idle_view(published, game, "en"), pages.build_recall_page(game, outcomes[game.id].small_win, 1)
     )
     rects = [rect for words, rect in list_written_texts(picture, view) if words == "PAST GAME"]
-    _, y, _, h = layout.field
+    _, y, _, h = layout.game_field
     assert [y <= rect.centery <= y + h for rect in rects] == [False]
 
 

@@ -581,7 +581,7 @@ def test_every_part_of_the_racetrack_and_its_keys_can_be_touched(theme, layout):
     view.touch("cloth", RACETRACK_PART_NAME)
     found, picture = set(), Picture(theme, layout=layout)
     for sheet in range(5):
-        open_ = replace(view.view, chips=replace(view.view.chips, sheet=sheet))
+        open_ = replace(view.view, chips=replace(view.view.chips, sheet_index=sheet))
         for touch in picture.list_touches(open_):
             if touch.action.name in {"pocket", "call", "neighbours"}:
                 x, y, w, h = touch.rect

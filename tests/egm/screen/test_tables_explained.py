@@ -359,7 +359,7 @@ def test_the_shown_return_is_named_as_that_of_the_worst_bet_and_help_lists_all(
     assert least in " ".join(painter.words)  # it may stand in two lines
     help_, _ = apply_action(view, Action("help"), theme)
     for sheet in range(1, 6):
-        picture.draw_view(surface, replace(help_, sheet=sheet))
+        picture.draw_view(surface, replace(help_, sheet_index=sheet))
     assert own_text in painter.words
     assert set(game_view.returns) <= {spot.group for spot in view.table.spots.values()}
     assert len(game_view.returns) > 20

@@ -148,7 +148,7 @@ def test_the_help_has_every_sentence_of_the_published_rules(layout, language):
     for changes in ({}, PLAYED):
         view, _ = apply_action(view_of(language, **changes), Action("help"), THEME)
         for n, (heading, sentences) in enumerate(list_sections(RULES, language)):
-            read = " ".join(read_all(replace(view, sheet=n), layout)).split()
+            read = " ".join(read_all(replace(view, sheet_index=n), layout)).split()
             for sentence in (heading, *sentences):
                 words = Texts(language).choose_translation({language: sentence}).split()
                 assert "".join(words) in "".join(read), sentence

@@ -361,7 +361,7 @@ def report(
     fields = ("state", "kind", "currency", "tickets", "amount_cents")
     lines = [{field: getattr(line, field) for field in fields} for line in sums]
     meters = [asdict(pair) for pair in compared]
-    rows = ((x.state, x.kind, x.tickets, _format_money(x.amount_cents, x.currency)) for x in sums)
+    rows = ((x.state, x.kind, x.ticket_count, _format_money(x.amount_cents, x.currency)) for x in sums)
     footer_lines = (
         *(
             f"outstanding: {_format_money(amount_cents, currency)}"

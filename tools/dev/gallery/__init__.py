@@ -210,7 +210,9 @@ def iter_game_scenes(
                 yield (
                     f"slip-{number}",
                     replace(
-                        _mark_keno_cards(idle_view, game, theme), page=PlayerPage.KENO_SLIP, sheet=number - 1
+                        _mark_keno_cards(idle_view, game, theme),
+                        page=PlayerPage.KENO_SLIP,
+                        sheet_index=number - 1,
                     ),
                 )
     recalls = [
@@ -222,7 +224,7 @@ def iter_game_scenes(
     yield from iter_page_scenes(idle_view, iter(recalls), theme)
     for sheet in range(len(list_help_sheets(Stage(Painter(theme), Texts(language), layout, idle_view)))):
         view, _ = apply_action(idle_view, Action("help"), theme)
-        yield f"help-{sheet + 1}", replace(view, sheet=sheet)
+        yield f"help-{sheet + 1}", replace(view, sheet_index=sheet)
 
 
 def _iter_feature_scenes(

@@ -98,7 +98,7 @@ def iter_felt_scenes(
         yield from ((f"shared-{name}", scenes[name]) for name in (first, *waits, "settled"))
     help_, _ = apply_action(idle_view, Action("help"), theme)
     for sheet in range(len(list_prize_pages(Stage(Painter(theme), Texts(language), layout, idle_view)))):
-        yield f"help-{sheet + 2}", replace(help_, sheet=sheet + 1)
+        yield f"help-{sheet + 2}", replace(help_, sheet_index=sheet + 1)
 
 
 def iter_shared_round_scenes(

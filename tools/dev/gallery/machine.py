@@ -61,8 +61,8 @@ def _iter_protection_scenes(
         games, games[0], language, accepts=("limit", "language", "service"), **protection_fields
     )
     view, _ = apply_action(idle_view, Action("help"), theme)
-    yield "limits", replace(view, sheet=-1)
-    yield "help-line", replace(view, sheet=-2)
+    yield "limits", replace(view, sheet_index=-1)
+    yield "help-line", replace(view, sheet_index=-2)
 
 
 def _iter_tournament_scenes(
@@ -100,7 +100,7 @@ def _iter_tournament_scenes(
     )
     view, _ = apply_action(idle_view, Action("help"), theme)
     for n, _ in enumerate(announced.rules[language]):
-        yield f"tournament-rules-{n + 1}", replace(view, sheet=n)
+        yield f"tournament-rules-{n + 1}", replace(view, sheet_index=n)
 
 
 def iter_machine_scenes(

@@ -193,7 +193,7 @@ class KenoOffice:
         ticket = self.rules.draw_quick_picks(self.rules.build_ticket(request), draw_source)
         number, first, at = counters.last_ticket + 1, counters.next_draw, self._now()
         acknowledgement = Acknowledgement(
-            ticket_number=number, draws=tuple(range(first, first + ticket.draws)), recorded_at=at
+            ticket_number=number, draws=tuple(range(first, first + ticket.draw_count)), recorded_at=at
         )
         paper = issue_ticket(
             self.rules.definition,

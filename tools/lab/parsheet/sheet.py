@@ -56,7 +56,7 @@ def build_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIM
         "bet_options_credits": list(game.bet_options),
         "help": game.help,
         "departures": list(game.departures),
-        "exact": analysis.exact,
+        "exact": analysis.is_exact,
         "levy": to_exact_data(game.rules.levy_rate),
         "minimum_return": to_exact_data(analysis.minimum_rtp),
         "maximum_return": to_exact_data(analysis.maximum_rtp),
