@@ -172,7 +172,9 @@ def test_a_ticket_unpaid_at_its_draw_is_void_despite_a_control_number():
     assert record.state is TicketState.VOID
     assert read_refusal(claims.record_ticket_payment, record) is ClaimRefusal.VOID
     assert (
-        read_refusal(claims.claim_ticket, record, present_ticket(record), place="cage-1", at=NOON)
+        read_refusal(
+            claims.claim_ticket, record, present_ticket(record), claim_place="cage-1", claimed_at=NOON
+        )
         is ClaimRefusal.VOID
     )
 
@@ -184,7 +186,8 @@ def test_a_damaged_ticket_is_void_unless_its_control_number_proves_it(condition)
     for number in (None, "", "12", compute_control_number(a_paper(99), KEY)):
         bad = PresentedTicket(condition, number)
         assert (
-            read_refusal(claims.claim_ticket, record, bad, place="cage-1", at=NOON) is ClaimRefusal.NOT_PROVEN
+            read_refusal(claims.claim_ticket, record, bad, claim_place="cage-1", claimed_at=NOON)
+            is ClaimRefusal.NOT_PROVEN
         )
     after, claim = claims.claim_ticket(
         record, present_ticket(record, condition), claim_place="cage-1", claimed_at=NOON
@@ -199,7 +202,8 @@ def test_a_damaged_ticket_that_won_nothing_is_not_accepted():
     record = settle_first_draws(0, 0, 0)
     mutilated = present_ticket(record, TicketCondition.MUTILATED)
     assert (
-        read_refusal(claims.claim_ticket, record, mutilated, place="cage-1", at=NOON) is ClaimRefusal.NO_PRIZE
+        read_refusal(claims.claim_ticket, record, mutilated, claim_place="cage-1", claimed_at=NOON)
+        is ClaimRefusal.NO_PRIZE
     )
 
 
@@ -223,35 +227,43 @@ def test_a_prize_must_be_claimed_at_the_claim_place_and_in_time():
     assert record.claim_deadline == date(2027, 3, 1)
     undrawn = claims.close_ticket_for_draw(paid(), 501)
     assert (
-        read_refusal(claims.claim_ticket, undrawn, present_ticket(record), place="cage-1", at=NOON)
+        read_refusal(
+            claims.claim_ticket, undrawn, present_ticket(record), claim_place="cage-1", claimed_at=NOON
+        )
         is ClaimRefusal.TOO_EARLY
     )
     last = datetime(2027, 3, 1, 23, 59, tzinfo=UTC)
     assert (
-        read_refusal(claims.claim_ticket, record, present_ticket(record), place="cage-2", at=last)
+        read_refusal(
+            claims.claim_ticket, record, present_ticket(record), claim_place="cage-2", claimed_at=last
+        )
         is ClaimRefusal.WRONG_PLACE
     )
     late = last + timedelta(minutes=1)
     assert (
-        read_refusal(claims.claim_ticket, record, present_ticket(record), place="cage-1", at=late)
+        read_refusal(
+            claims.claim_ticket, record, present_ticket(record), claim_place="cage-1", claimed_at=late
+        )
         is ClaimRefusal.TOO_LATE
     )
     of_another = PresentedTicket(TicketCondition.INTACT, a_paper(1235).control_number)
     assert (
-        read_refusal(claims.claim_ticket, record, of_another, place="cage-1", at=last)
+        read_refusal(claims.claim_ticket, record, of_another, claim_place="cage-1", claimed_at=last)
         is ClaimRefusal.NOT_PROVEN
     )
     after, claim = claims.claim_ticket(record, present_ticket(record), claim_place="cage-1", claimed_at=last)
     assert claim.credits == 20
     assert (
-        read_refusal(claims.claim_ticket, after, present_ticket(record), place="cage-1", at=last)
+        read_refusal(
+            claims.claim_ticket, after, present_ticket(record), claim_place="cage-1", claimed_at=last
+        )
         is ClaimRefusal.ALREADY_PAID
     )
     assert read_refusal(claims.expire_ticket, record, last.date()) is ClaimRefusal.TOO_EARLY
     gone, unclaimed = claims.expire_ticket(record, late.date())
     assert (gone.state, unclaimed) == (TicketState.EXPIRED, 20)
     assert (
-        read_refusal(claims.claim_ticket, gone, present_ticket(record), place="cage-1", at=last)
+        read_refusal(claims.claim_ticket, gone, present_ticket(record), claim_place="cage-1", claimed_at=last)
         is ClaimRefusal.NOT_IN_THIS_STATE
     )
 
