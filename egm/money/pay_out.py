@@ -549,9 +549,9 @@ def _build_coin_transfers(machine: Machine, paid_cents: int, counted_cents: int)
 
 def _void_payout(
     machine: Machine,
-    entry: EntryDeclaration[CashOutVoided],
+    entry_declaration: EntryDeclaration[CashOutVoided],
     pay_out: CashOutRecord,
-    state: Mapping[str, object],
+    state_change: Mapping[str, object],
     reason: str,
 ) -> None:
     """Void the reservation of a payout and return its credits to the meter.
@@ -559,16 +559,16 @@ def _void_payout(
     If the payout was for the remainder of an earlier cash-out and no coins left the hopper, the amount is
     stored as the remainder again.
     """
-    was_remainder = pay_out.coin_payout is not None and state.get(MoneyKey.UNPOSTED_COINS) is None
+    was_remainder = pay_out.coin_payout is not None and state_change.get(MoneyKey.UNPOSTED_COINS) is None
     remainder_cents = machine.cashable_cents + pay_out.amount_cents if was_remainder else 0
     machine.post(
-        entry,
+        entry_declaration,
         CashOutVoided(cash_out=pay_out, reason=reason),
         entry_id=f"{pay_out.id}.void",
         ref=pay_out.id,
         state={
             MoneyKey.PAY_OUT: None,
-            **state,
+            **state_change,
             **build_handpay_remainder_state(remainder_cents, pay_out.coin_payout),
         },
     )

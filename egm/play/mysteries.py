@@ -241,14 +241,14 @@ def _return_prize_to_level(
     level_id: str,
     prize: WonPrize,
     reason: Literal["void", "declined"],
-    state: Mapping[str, object] | None = None,
+    state_change: Mapping[str, object] | None = None,
 ) -> None:
     """Record that a mystery prize returns to its level, because its game was void or staff have declined it."""
     machine.post(
         PRIZE_RETURNED,
         replace(_build_prize_record(machine, game, level_id, prize), late_decision=reason),
         entry_id=unproved.build_prize_entry_id(prize.claim),
-        state={**_build_claim_state(machine, game, level_id, prize, "void"), **(state or {})},
+        state={**_build_claim_state(machine, game, level_id, prize, "void"), **(state_change or {})},
     )
 
 
@@ -257,7 +257,7 @@ def _reserve_prize_for_handpay(
     game: GameRecord,
     level_id: str,
     prize: WonPrize,
-    state: Mapping[str, object] | None = None,
+    state_change: Mapping[str, object] | None = None,
 ) -> None:
     """Reserve a mystery prize for a hand-pay, because the game that won it is closed."""
     reservation = unproved.build_prize_entry_id(prize.claim)
@@ -286,6 +286,6 @@ def _reserve_prize_for_handpay(
         state={
             **_build_claim_state(machine, game, level_id, prize, "hand"),
             MoneyKey.HANDPAY: handpay,
-            **(state or {}),
+            **(state_change or {}),
         },
     )

@@ -398,9 +398,9 @@ def _with_distribution(figures: BetAnalysis, proof: ProvedFigures, hand_credits:
 
 
 def _iter_sampling_notes(
-    definition: BlackjackDefinition, sampled: SimulatedRounds, hands: int
+    definition: BlackjackDefinition, sampled: SimulatedRounds, hand_count: int
 ) -> Iterator[str]:
-    """Yield notes on the simulated rounds of the best strategy, with equal stakes against ``hands`` dealer hands."""
+    """Yield notes on the simulated rounds of the best strategy, with equal stakes against each dealer hand."""
     rules = definition.shoe
     shoe = "shoes dealt to the stop card" if rules.stop is not None else "decks of two rounds"
     shoe = shoe if rules.is_shoe_carried_over else "fresh shoes"
@@ -411,9 +411,9 @@ def _iter_sampling_notes(
         f"sampled: {sampled.rounds:,} rounds of the best play from {shoe} return {_format_percent(1 + mean)} "
         f"of a bet on the hand, 99.9 % interval {low} to {high} ({seed})"
     )
-    spread = round(sampled.compute_variance(hands) * 10_000)
+    spread = round(sampled.compute_variance(hand_count) * 10_000)
     yield f"sampled: the variance of these rounds is {spread // 10_000}.{spread % 10_000:04d} squared stakes"
-    nets = sorted((Fraction(net), count) for net, count in sampled.nets[str(hands)].items())
+    nets = sorted((Fraction(net), count) for net, count in sampled.nets[str(hand_count)].items())
     net_list = ", ".join(f"{net} {_format_percent(Fraction(count, sampled.rounds))}" for net, count in nets)
     yield f"sampled: their nets in stakes: {net_list}"
     won = Fraction(sum(count for net, count in nets if net > 0), sampled.rounds)
@@ -426,8 +426,8 @@ def _iter_sampling_notes(
         if games * _SIMULATED_ROUNDS_PER_BAND_GAME <= sampled.rounds:
             half = (
                 Fraction(CONFIDENCE_QUANTILES["90 %"])
-                * _compute_root_rounded_up(sampled.compute_variance(hands) / games)
-                / hands
+                * _compute_root_rounded_up(sampled.compute_variance(hand_count) / games)
+                / hand_count
             )
             bands.append(
                 f"{games:,} rounds {_format_percent(1 + mean - half)} to {_format_percent(1 + mean + half)}"

@@ -362,14 +362,17 @@ class SimulatedRounds(StrictTable):
     error: FractionText
     """The standard error of the mean net result of one stake, in stakes."""
 
-    def compute_mean(self, hands: int) -> Fraction:
-        """Return the mean of the total net result, in stakes, with one stake on each of ``hands`` dealer hands."""
-        return sum((Fraction(net) * n for net, n in self.nets[str(hands)].items()), Fraction(0)) / self.rounds
+    def compute_mean(self, hand_count: int) -> Fraction:
+        """Return the mean of the total net result, in stakes, with one stake on each of ``hand_count`` dealer hands."""
+        return (
+            sum((Fraction(net) * n for net, n in self.nets[str(hand_count)].items()), Fraction(0))
+            / self.rounds
+        )
 
-    def compute_variance(self, hands: int) -> Fraction:
-        """Return the variance of the total net result, with one stake on each of ``hands`` dealer hands."""
-        squares = sum((Fraction(net) ** 2 * n for net, n in self.nets[str(hands)].items()), Fraction(0))
-        return squares / self.rounds - self.compute_mean(hands) ** 2
+    def compute_variance(self, hand_count: int) -> Fraction:
+        """Return the variance of the total net result, with one stake on each of ``hand_count`` dealer hands."""
+        squares = sum((Fraction(net) ** 2 * n for net, n in self.nets[str(hand_count)].items()), Fraction(0))
+        return squares / self.rounds - self.compute_mean(hand_count) ** 2
 
 
 class BackBetFigures(StrictTable):

@@ -117,7 +117,7 @@ class _PayChecks:
     file: str
 
     def build_error(self, definition_key: str, reason: str) -> DefinitionError:
-        """Return the error that refuses the definition's ``definition_key``, for the caller to raise."""
+        """Return the error that refuses the definition's key, for the caller to raise."""
         return DefinitionError(self.file, definition_key, reason)
 
     def check_pay_tables(self) -> dict[int, Mapping[int, int]]:

@@ -48,11 +48,11 @@ PackedPolicy = Annotated[str, AfterValidator(_check_policy_text)]
 
 
 @lru_cache(maxsize=4)
-def list_hand_classes(cards: int, hand: int = POLICY_HAND_CARD_COUNT) -> list[int]:
+def list_hand_classes(deck_card_count: int, hand_card_count: int = POLICY_HAND_CARD_COUNT) -> list[int]:
     """Return one hand for each class of hands that differ only by an exchange of suits.
 
-    Hands are numbered as by :func:`compute_set_index`; the numbers are ascending. ``hand`` is the number of cards in a
-    hand, from a deck of ``cards`` (52, or 53 with the joker). The result equals that of
+    Hands are numbered as by :func:`compute_set_index`; the numbers are ascending. ``hand_card_count`` is the number of
+    cards in a hand, from a deck of ``deck_card_count`` (52, or 53 with the joker). The result equals that of
     :attr:`paytables.cards.subsets.CardSets.suit_classes_and_sizes`.
     """
     masks = [[sum(1 << rank for rank in ranks) for ranks in combinations(range(13), n)] for n in range(6)]
@@ -63,10 +63,10 @@ def list_hand_classes(cards: int, hand: int = POLICY_HAND_CARD_COUNT) -> list[in
         for suit in range(4)
     ]
     #: What each card adds to a set's number at each index, as in :func:`compute_set_index`.
-    binomials = [[comb(card, index) for card in range(JOKER + 1)] for index in range(1, hand + 1)]
+    binomials = [[comb(card, index) for card in range(JOKER + 1)] for index in range(1, hand_card_count + 1)]
     representatives = []
-    for size in (hand, hand - 1) if cards > JOKER else (hand,):
-        jokers = [JOKER] * (hand - size)
+    for size in (hand_card_count, hand_card_count - 1) if deck_card_count > JOKER else (hand_card_count,):
+        jokers = [JOKER] * (hand_card_count - size)
         for counts in _list_suit_splits(size):
             for a, b, c, d in _list_ascending_masks(masks, counts):
                 card_indexes = (
@@ -81,10 +81,16 @@ def list_hand_classes(cards: int, hand: int = POLICY_HAND_CARD_COUNT) -> list[in
     return sorted(representatives)
 
 
-def _list_suit_splits(size: int) -> list[tuple[int, ...]]:
-    """Return every way to divide ``size`` cards among four suits, as the number of cards of each suit."""
-    every = range(size + 1)
-    return [(a, b, c, size - a - b - c) for a in every for b in every for c in every if a + b + c <= size]
+def _list_suit_splits(card_count: int) -> list[tuple[int, ...]]:
+    """Return every way to divide ``card_count`` cards among four suits, as the number of cards of each suit."""
+    every = range(card_count + 1)
+    return [
+        (a, b, c, card_count - a - b - c)
+        for a in every
+        for b in every
+        for c in every
+        if a + b + c <= card_count
+    ]
 
 
 def _list_ascending_masks(

@@ -87,15 +87,15 @@ class ModeStages:
         for name, table in self.definition.stage.items():
             self.memory[name] = self._build_memory(name, table)
 
-    def build_error(self, key: str, reason: str) -> DefinitionError:
-        """Return the error that refuses the definition's ``key``, for the caller to raise."""
-        return DefinitionError(self.file, key, reason)
+    def build_error(self, definition_key: str, reason: str) -> DefinitionError:
+        """Return the error that refuses the definition's key, for the caller to raise."""
+        return DefinitionError(self.file, definition_key, reason)
 
-    def get_stage(self, stage_name: str, size: int = 0) -> Stage:
-        """Return a playable stage with the starting size ``size``; it is built on first use."""
-        if (stage_name, size) not in self._built_stages:
-            self._built_stages[stage_name, size] = self._build_stage(stage_name, size)
-        return self._built_stages[stage_name, size]
+    def get_stage(self, stage_name: str, start_size: int = 0) -> Stage:
+        """Return a playable stage with the starting size ``start_size``; it is built on first use."""
+        if (stage_name, start_size) not in self._built_stages:
+            self._built_stages[stage_name, start_size] = self._build_stage(stage_name, start_size)
+        return self._built_stages[stage_name, start_size]
 
     def _build_memory(self, stage_name: str, stage_table: object) -> StageMemory:
         """Return what a stage retains between the plays of a series, such as multipliers.
@@ -120,11 +120,11 @@ class ModeStages:
             raise self.build_error(f"{key}.then", "`then` needs `sticky`, because otherwise no symbol sticks")
         return memory
 
-    def _build_stage(self, stage_name: str, size: int) -> Stage:
+    def _build_stage(self, stage_name: str, start_size: int) -> Stage:
         """Build one stage of the game, of any kind, from its table in the definition."""
         table = self.definition.stage[stage_name]
         if isinstance(table, ReelsStage):
-            return self._build_reels_stage(stage_name, table, size)
+            return self._build_reels_stage(stage_name, table, start_size)
         items = tuple(
             self._build_item(f"stage.{stage_name}.items.{n}", item, table.unit)
             for n, item in enumerate(table.items)
@@ -133,12 +133,14 @@ class ModeStages:
             return self._build_pick_stage(stage_name, table, items)
         if isinstance(table, WheelStage):
             return WheelBonus(stage_name, tuple(p for p in items for _ in range(p.count)))
-        return self._build_hold_stage(stage_name, table, items, size)
+        return self._build_hold_stage(stage_name, table, items, start_size)
 
-    def _build_reels_stage(self, stage_name: str, stage_table: ReelsStage, size: int) -> Stage:
+    def _build_reels_stage(self, stage_name: str, stage_table: ReelsStage, start_size: int) -> Stage:
         """Build a reel stage: a plain spin, a cascade, or reels that the player may hold."""
         key = f"stage.{stage_name}"
-        reels = ReelBuilder(stage_name, stage_table, self.mode, self.symbols, size, self.file).build_reels()
+        reels = ReelBuilder(
+            stage_name, stage_table, self.mode, self.symbols, start_size, self.file
+        ).build_reels()
         if stage_table.sticky is not None:
             symbol = self.symbols.find_number(stage_table.sticky, f"{key}.sticky")
             cells = sum(
@@ -179,19 +181,23 @@ class ModeStages:
             raise self.build_error(f"stage.{stage_name}", "must have `picks`, or an item with `end`")
         return PickBonus(stage_name, items, picks, boxes, with_replacement=stage_table.boxes is not None)
 
-    def _build_item(self, key: str, item: BonusItemDefinition, unit: str) -> BonusItem:
-        """Convert an item of a bonus table to a playable box, segment or coin; ``key`` is its definition key."""
-        awards = build_awards(item.gives, self.mode, None)
-        if not item.credits and not awards and not item.end:
-            raise self.build_error(key, "must have credits, something it gives, or `end`")
-        label = item.id or (
-            item.name.en if item.name else "+".join(a.name for a in awards) or str(item.credits)
+    def _build_item(
+        self, definition_key: str, item_definition: BonusItemDefinition, pay_unit: str
+    ) -> BonusItem:
+        """Convert an item of a bonus table to a playable box, segment or coin; ``definition_key`` is its key."""
+        awards = build_awards(item_definition.gives, self.mode, None)
+        if not item_definition.credits and not awards and not item_definition.end:
+            raise self.build_error(definition_key, "must have credits, something it gives, or `end`")
+        label = item_definition.id or (
+            item_definition.name.en
+            if item_definition.name
+            else "+".join(a.name for a in awards) or str(item_definition.credits)
         )
-        credits_ = item.credits * (self.mode.cost if unit == "bet" else 1)
-        return BonusItem(label, credits_, awards, item.count, item.end)
+        credits_ = item_definition.credits * (self.mode.cost if pay_unit == "bet" else 1)
+        return BonusItem(label, credits_, awards, item_definition.count, item_definition.end)
 
     def _build_hold_stage(
-        self, stage_name: str, stage_table: HoldStage, items: tuple[BonusItem, ...], size: int
+        self, stage_name: str, stage_table: HoldStage, items: tuple[BonusItem, ...], start_size: int
     ) -> HoldBonus:
         """Build a hold-and-spin stage. Raises :class:`DefinitionError`."""
         key = f"stage.{stage_name}"
@@ -200,15 +206,16 @@ class ModeStages:
                 raise self.build_error(
                     f"{key}.items.{n}", "a coin may give credits, a level or merchandise, but not a stage"
                 )
-        if size > stage_table.cells:
+        if start_size > stage_table.cells:
             raise self.build_error(
-                key, f"starts with {format_count(size, 'coin')} on {format_count(stage_table.cells, 'cell')}"
+                key,
+                f"starts with {format_count(start_size, 'coin')} on {format_count(stage_table.cells, 'cell')}",
             )
         full = (
             self._build_item(f"{key}.full", stage_table.full, stage_table.unit) if stage_table.full else None
         )
         return HoldBonus(
-            stage_name, stage_table.cells, stage_table.respins, *stage_table.coin, items, full, size
+            stage_name, stage_table.cells, stage_table.respins, *stage_table.coin, items, full, start_size
         )
 
 

@@ -62,10 +62,10 @@ class StageState(NamedTuple):
     """The starting size, such as the mask of sticky cells."""
 
 
-def build_first_state(memory: StageMemory, run_count: int, size: int) -> StageState:
+def build_first_state(memory: StageMemory, run_count: int, start_size: int) -> StageState:
     """Return the initial state of a series of ``run_count`` plays of a stage with this memory."""
     most = memory.runs_max
-    return StageState(run_count if most is None else min(run_count, most), 0, 0, size)
+    return StageState(run_count if most is None else min(run_count, most), 0, 0, start_size)
 
 
 def compute_next_state(
@@ -170,18 +170,18 @@ class StageChain:
 
     def _walk_series(
         self,
-        key: tuple[str, int, int],
-        rate: Fraction,
+        series_key: tuple[str, int, int],
+        start_rate: Fraction,
         expected_runs: dict[tuple[str, int, int], Fraction],
         add_started_runs: Callable[[Award, Fraction], None],
     ) -> None:
         """Follow a series of plays to its end, adding the expected number of each play to ``expected_runs``.
 
-        ``key`` is the stage, the number of plays and the size; ``rate`` is how often the series starts in one
-        game. ``add_started_runs`` is called with each award that starts plays of another stage.
+        ``series_key`` is the stage, the number of plays and the size; ``start_rate`` is how often the series starts in
+        one game. ``add_started_runs`` is called with each award that starts plays of another stage.
         """
-        stage, times, size = key
-        states = {build_first_state(self.memory[stage], times, size): rate}
+        stage, times, size = series_key
+        states = {build_first_state(self.memory[stage], times, size): start_rate}
         while states:
             next_states: dict[StageState, Fraction] = defaultdict(Fraction)
             for state, weight in states.items():
@@ -198,12 +198,12 @@ class StageChain:
                         next_states[state_after] += weight * p
             states = next_states
 
-    def _get_award_odds(self, stage: str, size: int) -> Mapping[GivenAwards, Fraction]:
+    def _get_award_odds(self, stage: str, start_size: int) -> Mapping[GivenAwards, Fraction]:
         """Return the probability of each combination of awards that one play of a stage gives.
 
         Raises :class:`BeyondExactAnalysis`.
         """
-        odds = self.get_run_figures(stage, size).odds_by_awards
+        odds = self.get_run_figures(stage, start_size).odds_by_awards
         if not odds:
             raise BeyondExactAnalysis(
                 f"stage {stage} keeps state during its series, and too many of its prizes give awards"
@@ -230,11 +230,11 @@ class StageChain:
         self._stages_in_progress.pop()
         return series_moments
 
-    def _compute_plain_run_moments(self, stage: str, size: int) -> WinMoments:
+    def _compute_plain_run_moments(self, stage: str, start_size: int) -> WinMoments:
         """Return mean and variance of the credits of one play of a plain stage and of all plays that it starts."""
-        if (stage, size) not in self._moments_by_run_kind:
+        if (stage, start_size) not in self._moments_by_run_kind:
             group = self._find_group(stage)
-            nodes = self._list_reachable_nodes(group, [(stage, size)])
+            nodes = self._list_reachable_nodes(group, [(stage, start_size)])
             matrix = self.invert_run_matrix(nodes)
             tables = [self.get_run_figures(*n) for n in nodes]
             means = self._multiply(matrix, [self._compute_run_mean(t, group) for t in tables])
@@ -242,7 +242,7 @@ class StageChain:
             spread = [self._compute_run_variance(t, group, inside) for t in tables]
             for node, mean, variance in zip(nodes, means, self._multiply(matrix, spread), strict=True):
                 self._moments_by_run_kind[node] = WinMoments(mean, variance)
-        return self._moments_by_run_kind[stage, size]
+        return self._moments_by_run_kind[stage, start_size]
 
     def _compute_run_mean(self, figures: RunFigures, group: tuple[str, ...]) -> Fraction:
         """Return the mean credits of one play with these figures and of the plays that it starts outside ``group``."""
@@ -335,9 +335,9 @@ class StageChain:
         return self._length_by_series[key]
 
     # ------------------------------------------------------------ who starts whom
-    def _collect_reachable_nodes(self, stage: str, seen_nodes: set[RunKind], size: int = 0) -> None:
+    def _collect_reachable_nodes(self, stage: str, seen_nodes: set[RunKind], start_size: int = 0) -> None:
         """Add (stage, size) to ``seen_nodes``, and every (stage, size) that can follow it in a game."""
-        todo = [(stage, size)]
+        todo = [(stage, start_size)]
         while todo:
             node = todo.pop()
             if node in seen_nodes:

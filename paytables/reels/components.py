@@ -82,15 +82,17 @@ class WinComponent:
         return self.read_letter(x, self.select_evaluated_rows(x, column))
 
 
-def build_symbol_counter(element: SymbolMultipliers, *, once_per_reel: bool) -> Callable[[SymbolColumn], int]:
-    """Return a function that counts the symbols of a column that fit ``element``.
+def build_symbol_counter(
+    symbol_multipliers: SymbolMultipliers, *, once_per_reel: bool
+) -> Callable[[SymbolColumn], int]:
+    """Return a function that counts the symbols of a column that fit ``symbol_multipliers``.
 
-    ``element`` has a multiplier for each symbol number, 0 for a symbol that does not fit. The function adds up
-    the multipliers of the column's symbols. With ``once_per_reel`` it returns 1 if any symbol fits, else 0.
+    ``symbol_multipliers`` has a multiplier for each symbol number, 0 for a symbol that does not fit. The function adds
+    up the multipliers of the column's symbols. With ``once_per_reel`` it returns 1 if any symbol fits, else 0.
     """
     if once_per_reel:
-        return lambda column: int(any(element[s] for s in column))
-    return lambda column: sum(element[s] for s in column)
+        return lambda column: int(any(symbol_multipliers[s] for s in column))
+    return lambda column: sum(symbol_multipliers[s] for s in column)
 
 
 def can_show_pattern(
@@ -127,12 +129,12 @@ def build_line_components(
     lines: Sequence[tuple[tuple[int, int], ...]],
     patterns: Sequence[WinPattern],
     columns: Sequence[Sequence[SymbolColumn]],
-    combine: str,
+    multiplier_combiner: str,
 ) -> list[WinComponent]:
     """Return one pay component per line: the highest of ``patterns`` on the line's cells wins.
 
     A line may take any number of cells of a reel (or none), provided that it visits the reels from left to
-    right. ``combine`` says how the multipliers of several wilds in one win are combined.
+    right. ``multiplier_combiner`` says how the multipliers of several wilds in one win are combined.
     """
     line_groups: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
     for index, line in enumerate(lines):
@@ -146,7 +148,9 @@ def build_line_components(
     component_by_line: dict[int, WinComponent] = {}
     for (shape, fitting), members in line_groups.items():
         alphabet = _build_alphabet(shape, [lines[i] for i in members], columns)
-        start = _build_line_automaton(graph, shape, alphabet, [patterns[n] for n in fitting], combine)
+        start = _build_line_automaton(
+            graph, shape, alphabet, [patterns[n] for n in fitting], multiplier_combiner
+        )
         numbers = [{letter: n for n, letter in enumerate(letters)} for letters in alphabet]
         for i in members:
             component_by_line[i] = WinComponent(
@@ -173,17 +177,18 @@ def _build_alphabet(
 
 
 def _build_line_letter_finder(
-    line: tuple[tuple[int, int], ...], numbers: list[dict[tuple[int, ...], int]]
+    line: tuple[tuple[int, int], ...], letter_numbers_by_reel: list[dict[tuple[int, ...], int]]
 ) -> Callable[[int, SymbolColumn], int]:
     """Return the function that finds what a line reads on a reel, as a number (its letter).
 
-    ``numbers[x]`` has the letter of each combination of symbols that a line may show on its cells of reel x.
+    ``letter_numbers_by_reel[x]`` has the letter of each combination of symbols that a line may show on its cells of
+    reel x.
     """
-    rows = [[row for reel, row in line if reel == x] for x in range(len(numbers))]
+    rows = [[row for reel, row in line if reel == x] for x in range(len(letter_numbers_by_reel))]
 
     def find_letter(x: int, column: SymbolColumn) -> int:
         """Return the letter of the symbol that the line reads on reel ``x``."""
-        return numbers[x][tuple(column[row] for row in rows[x])]
+        return letter_numbers_by_reel[x][tuple(column[row] for row in rows[x])]
 
     return find_letter
 
@@ -193,13 +198,13 @@ def _build_line_automaton(
     shape: tuple[int, ...],
     alphabet: list[list[tuple[int, ...]]],
     patterns: list[WinPattern],
-    combine: str,
+    multiplier_combiner: str,
 ) -> int:
     """Add the automaton that finds the best prize of a line, and return its start node.
 
     It determinises the patterns: a state is the best prize already won, and the patterns still possible.
     """
-    merge = MULTIPLIER_COMBINERS[combine]
+    merge = MULTIPLIER_COMBINERS[multiplier_combiner]
     first = list(itertools.accumulate(shape, initial=0))
     largest = max((m for p in patterns for e in p.elements if e is not None for m in e), default=1)
     last = [pattern.deciding_cells for pattern in patterns]
@@ -254,9 +259,9 @@ def _multiply_factors(
 
 def build_ways_components(
     graph: WinGraph,
-    number: int,
-    element: SymbolMultipliers,
-    prizes: dict[int, LinePrize],
+    pay_row_number: int,
+    symbol_multipliers: SymbolMultipliers,
+    prize_by_count: dict[int, LinePrize],
     columns: Sequence[Sequence[SymbolColumn]],
     direction: str,
     *,
@@ -269,8 +274,8 @@ def build_ways_components(
     right there is one component per count, because the start of the win is only known at its first reel.
     """
     reels = len(columns)
-    top = max(prizes)
-    shown_in = build_symbol_counter(element, once_per_reel=once_per_reel)
+    top = max(prize_by_count)
+    shown_in = build_symbol_counter(symbol_multipliers, once_per_reel=once_per_reel)
     most = [max(shown_in(column) for column in reel) for reel in columns]
 
     def count_in_column(_x: int, column: SymbolColumn) -> int:
@@ -287,9 +292,9 @@ def build_ways_components(
         The result is the end if no later reel matters. Reel ``x`` shows the symbol ``shown_count`` times.
         """
         if not shown_count:
-            return (_find_end_for_count(prizes, x, mark_first_reels(x)), 1)
+            return (_find_end_for_count(prize_by_count, x, mark_first_reels(x)), 1)
         return (
-            GraphEnd(prizes[top], winning_mask=mark_first_reels(top)) if x + 1 == top else "run",
+            GraphEnd(prize_by_count[top], winning_mask=mark_first_reels(top)) if x + 1 == top else "run",
             shown_count,
         )
 
@@ -309,20 +314,20 @@ def build_ways_components(
     widths = [m + 1 for m in most]
     steps: list[tuple[WaysStep, GraphEnd]] = []
     if direction in {"left", "both"}:
-        steps.append((step_from_left, _find_end_for_count(prizes, reels, mark_first_reels(reels))))
+        steps.append((step_from_left, _find_end_for_count(prize_by_count, reels, mark_first_reels(reels))))
     if direction in {"right", "both"}:
-        counts = [c for c in prizes if direction == "right" or c < reels]
+        counts = [c for c in prize_by_count if direction == "right" or c < reels]
         steps.extend(
-            (build_step_from_right(c), GraphEnd(prizes[c], winning_mask=mark_first_reels(c)[::-1]))
+            (build_step_from_right(c), GraphEnd(prize_by_count[c], winning_mask=mark_first_reels(c)[::-1]))
             for c in counts
         )
     return [
         WinComponent(
             "ways",
-            number,
+            pay_row_number,
             graph.add_automaton("run", step, widths, _build_constant_finish(end)),
             count_in_column,
-            win_symbols=element,
+            win_symbols=symbol_multipliers,
         )
         for step, end in steps
     ]
@@ -330,9 +335,9 @@ def build_ways_components(
 
 def build_scatter_component(
     graph: WinGraph,
-    number: int,
-    element: SymbolMultipliers,
-    prizes: dict[int, LinePrize],
+    pay_row_number: int,
+    symbol_multipliers: SymbolMultipliers,
+    prize_by_count: dict[int, LinePrize],
     columns: Sequence[Sequence[SymbolColumn]],
     *,
     once_per_reel: bool = False,
@@ -341,9 +346,9 @@ def build_scatter_component(
 
     With ``once_per_reel`` it counts the reels that show it.
     """
-    fits = tuple(min(m, 1) for m in element)
+    fits = tuple(min(m, 1) for m in symbol_multipliers)
     shown_in = build_symbol_counter(fits, once_per_reel=once_per_reel)
-    highest = max(prizes)
+    highest = max(prize_by_count)
     everywhere = (True,) * len(columns)
 
     def count_in_column(_x: int, column: SymbolColumn) -> int:
@@ -356,9 +361,9 @@ def build_scatter_component(
 
     widths = [max(shown_in(column) for column in reel) + 1 for reel in columns]
     start = graph.add_automaton(
-        0, add_shown, widths, lambda count: _find_end_for_count(prizes, count, everywhere)
+        0, add_shown, widths, lambda count: _find_end_for_count(prize_by_count, count, everywhere)
     )
-    return WinComponent("scatter", number, start, count_in_column, win_symbols=fits)
+    return WinComponent("scatter", pay_row_number, start, count_in_column, win_symbols=fits)
 
 
 def build_stick_component(
@@ -391,10 +396,16 @@ def build_stick_component(
     return WinComponent("stick", 1, graph.add_automaton(0, add_to_mask, widths, build_mask_end), mask_column)
 
 
-def _find_end_for_count(prizes: dict[int, LinePrize], count: int, winning_mask: tuple[bool, ...]) -> GraphEnd:
-    """Return the win of the prize with the highest count up to ``count``, or :data:`NO_WIN_END` if there is none."""
-    reached_counts = [c for c in prizes if c <= count]
-    return GraphEnd(prizes[max(reached_counts)], winning_mask=winning_mask) if reached_counts else NO_WIN_END
+def _find_end_for_count(
+    prize_by_count: dict[int, LinePrize], symbol_count: int, winning_mask: tuple[bool, ...]
+) -> GraphEnd:
+    """Return the win of the prize with the highest count up to ``symbol_count``, or :data:`NO_WIN_END`."""
+    reached_counts = [c for c in prize_by_count if c <= symbol_count]
+    return (
+        GraphEnd(prize_by_count[max(reached_counts)], winning_mask=winning_mask)
+        if reached_counts
+        else NO_WIN_END
+    )
 
 
 def _build_constant_finish(end: GraphEnd) -> Callable[[str], GraphEnd]:

@@ -354,18 +354,22 @@ class HeldReels(_EnumeratedStage):
             for mask in range(1 << count)
         ]
 
-    def _compute_hold_mean(self, key: tuple[int, ...], mask: int) -> Fraction:
+    def _compute_hold_mean(self, column_classes: tuple[int, ...], hold_mask: int) -> Fraction:
         """Return the expected credits of holding some reels after a first window, before the stage's multiplier.
 
-        The bits of ``mask`` state which reels are held; ``key`` has the column classes of the first window.
+        The bits of ``hold_mask`` state which reels are held; ``column_classes`` has the column classes of the first
+        window.
         """
         return Fraction(
-            self._respin_pay_totals[mask].get(_select_held_columns(key, mask), 0), self._respin_counts[mask]
+            self._respin_pay_totals[hold_mask].get(_select_held_columns(column_classes, hold_mask), 0),
+            self._respin_counts[hold_mask],
         )
 
-    def _compute_first_window_chance(self, key: tuple[int, ...]) -> Fraction:
+    def _compute_first_window_chance(self, column_classes: tuple[int, ...]) -> Fraction:
         """Return the probability of a first window with these column classes."""
-        return Fraction(prod(self._class_weights[x][n] for x, n in enumerate(key)), self.reels.cycle)
+        return Fraction(
+            prod(self._class_weights[x][n] for x, n in enumerate(column_classes)), self.reels.cycle
+        )
 
     @cached_property
     def worst_mean(self) -> Fraction:
@@ -414,6 +418,6 @@ class HeldReels(_EnumeratedStage):
         return adder.build_result()
 
 
-def _select_held_columns(key: tuple[int, ...], mask: int) -> tuple[int, ...]:
-    """Return the column classes of the reels that ``mask`` holds."""
-    return tuple(n for x, n in enumerate(key) if mask >> x & 1)
+def _select_held_columns(column_classes: tuple[int, ...], hold_mask: int) -> tuple[int, ...]:
+    """Return the column classes of the reels that ``hold_mask`` holds."""
+    return tuple(n for x, n in enumerate(column_classes) if hold_mask >> x & 1)

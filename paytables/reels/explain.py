@@ -116,18 +116,20 @@ def _find_reached_stages(mode_stages: ModeStages) -> set[str]:
 class _StagePaySentences:
     """Writer of sentences on what one stage of a reel game pays in one mode, found by evaluating trial lines."""
 
-    def __init__(self, mode_stages: ModeStages, name: str, table: object, stage: Stage) -> None:
-        self.name = name
-        self._table = table
+    def __init__(self, mode_stages: ModeStages, stage_name: str, stage_table: object, stage: Stage) -> None:
+        self.name = stage_name
+        self._table = stage_table
         self._stage = stage
         self._ids = mode_stages.symbols.symbol_ids
         self._symbols = mode_stages.symbols
         self._mode = mode_stages.mode
         self._patterns_by_group: dict[str, list[WinPattern]] = {}
         self._lines: Sequence[Sequence[tuple[int, int]]] = ()
-        if isinstance(table, ReelsStage) and isinstance(stage, ReelSpinStage | CascadingReels | HeldReels):
+        if isinstance(stage_table, ReelsStage) and isinstance(
+            stage, ReelSpinStage | CascadingReels | HeldReels
+        ):
             self._builder = ReelBuilder(
-                name, table, mode_stages.mode, mode_stages.symbols, 0, mode_stages.file
+                stage_name, stage_table, mode_stages.mode, mode_stages.symbols, 0, mode_stages.file
             )
             self._lines, self._patterns_by_group = self._builder.build_line_patterns()
 
@@ -177,7 +179,7 @@ class _StagePaySentences:
         if max(table.cascade, default=1) > 1:
             yield f"and every prize {_format_list(table.cascade)} times, from fall to fall"
 
-    def _iter_pay_sentences(self, table: ReelsStage) -> Iterator[str]:
+    def _iter_pay_sentences(self, stage_table: ReelsStage) -> Iterator[str]:
         """Yield one sentence for each prize of the pay table that a window can show, without repetitions."""
         sentences: dict[str, None] = {}
         listed: set[str] = set()
@@ -188,27 +190,29 @@ class _StagePaySentences:
                     sentences.setdefault(self._format_sentence(cells, end))
                     listed.add(end.prize.name)
         prizes = {p.prize.name: p.prize for patterns in self._patterns_by_group.values() for p in patterns}
-        for pay in table.pay:
+        for pay in stage_table.pay:
             prize = prizes.get(pay.id or " ".join(pay.pattern or ()))
             if pay.pattern is not None and prize is not None:
                 sentences.setdefault(
                     f"{' '.join(pay.pattern)} on a line {_format_worth(prize.credits, prize.awards)}"
                 )
         yield from sentences
-        for n, pay in enumerate(table.pay):
+        for n, pay in enumerate(stage_table.pay):
             if pay.on != "line":
                 yield from self._iter_count_sentences(n, pay)
             elif pay.of is not None:
                 yield from self._iter_mixed_sentences(n, pay, listed)
-        yield from self._iter_multiplier_sentences(table)
+        yield from self._iter_multiplier_sentences(stage_table)
 
-    def _iter_mixed_sentences(self, number: int, pay: PayTableRow, listed: set[str]) -> Iterator[str]:
+    def _iter_mixed_sentences(
+        self, pay_row_number: int, pay_row: PayTableRow, listed_prizes: set[str]
+    ) -> Iterator[str]:
         """Yield sentences on prizes of a pay row that only a mixture of symbols, or substitutes, can win."""
         own_element = self._builder.find_symbol_multipliers(
-            f"{self._builder.key}.pay.{number}", "=" + str(pay.of).removeprefix("=")
+            f"{self._builder.key}.pay.{pay_row_number}", "=" + str(pay_row.of).removeprefix("=")
         )
-        for prize in self._builder.build_count_prizes(number, pay).values():
-            if prize.name in listed or not (prize.credits or prize.awards):
+        for prize in self._builder.build_count_prizes(pay_row_number, pay_row).values():
+            if prize.name in listed_prizes or not (prize.credits or prize.awards):
                 continue
             mixture = self._find_mixture(prize, own_element)
             if mixture is None:
@@ -245,26 +249,30 @@ class _StagePaySentences:
                     return cells, end
         return None
 
-    def _iter_multiplier_sentences(self, table: ReelsStage) -> Iterator[str]:
+    def _iter_multiplier_sentences(self, stage_table: ReelsStage) -> Iterator[str]:
         """Yield a sentence for each symbol that multiplies wins on lines and ways."""
         paid_on = {
-            pay.on for pay in table.pay if pay.on == "line" or (pay.on == "ways" and not pay.once_a_reel)
+            pay.on
+            for pay in stage_table.pay
+            if pay.on == "line" or (pay.on == "ways" and not pay.once_a_reel)
         }
-        several = _COMBINATION_TEXT_BY_KEY[table.wild_multipliers if "line" in paid_on else "multiply"]
+        several = _COMBINATION_TEXT_BY_KEY[stage_table.wild_multipliers if "line" in paid_on else "multiply"]
         for symbol in self._list_symbols_on_strips() if paid_on else ():
             if self._symbols.multipliers[symbol] > 1 and (
-                table.multiply_own or self._symbols.substitutes_for[symbol]
+                stage_table.multiply_own or self._symbols.substitutes_for[symbol]
             ):
-                helps = "" if table.multiply_own else " it helps to make"
+                helps = "" if stage_table.multiply_own else " it helps to make"
                 times = self._symbols.multipliers[symbol]
                 yield f"{self._ids[symbol]} multiplies a win{helps} by {times}; {several}"
 
-    def _iter_count_sentences(self, number: int, pay: PayTableRow) -> Iterator[str]:
+    def _iter_count_sentences(self, pay_row_number: int, pay_row: PayTableRow) -> Iterator[str]:
         """Yield a sentence for each count of a ways or scatter row of the pay table that can be won."""
         where = (
-            "anywhere" if pay.on == "scatter" else f"on reels in a row from the {_format_side(pay)}, a way"
+            "anywhere"
+            if pay_row.on == "scatter"
+            else f"on reels in a row from the {_format_side(pay_row)}, a way"
         )
-        for prize in self._builder.build_count_prizes(number, pay).values():
+        for prize in self._builder.build_count_prizes(pay_row_number, pay_row).values():
             if prize.name not in self._reels.omitted_prizes and (prize.credits or prize.awards):
                 yield f"{prize.name} {where} {_format_worth(prize.credits, prize.awards)}"
 
@@ -351,16 +359,18 @@ class _StagePaySentences:
         yield from self._iter_counted_for_others_remarks(key, table)
         yield from self._iter_paid_twice_remarks(key, table)
 
-    def _iter_weights_remarks(self, key: str, table: ReelsStage) -> Iterator[DefinitionRemark]:
+    def _iter_weights_remarks(
+        self, definition_key: str, stage_table: ReelsStage
+    ) -> Iterator[DefinitionRemark]:
         """Yield a remark if the definition does not say which window row the stop weights are for."""
-        if table.weights is not None and table.weights_row is None:
+        if stage_table.weights is not None and stage_table.weights_row is None:
             only = self._builder.find_rows_of_only_line() is not None
             row = "the row of the only line" if only else "the top row of the window"
             yield DefinitionRemark(
-                f"{key}.weights", f"a stop's weight is of {row}; `weights_row` says another"
+                f"{definition_key}.weights", f"a stop's weight is of {row}; `weights_row` says another"
             )
 
-    def _iter_wilds_alone_remarks(self, key: str) -> Iterator[DefinitionRemark]:
+    def _iter_wilds_alone_remarks(self, definition_key: str) -> Iterator[DefinitionRemark]:
         """Yield a remark if a line of wilds alone is paid as another symbol and some window shows such a line."""
         for wild in self._list_symbols_on_strips():
             if not self._symbols.substitutes_for[wild]:
@@ -375,50 +385,58 @@ class _StagePaySentences:
                     for p in ps
                 )
                 if not pays_own_symbol and self._is_shown_on_line(cells, end.prize):
-                    yield DefinitionRemark(f"{key}.pay", self._format_sentence(cells, end))
+                    yield DefinitionRemark(f"{definition_key}.pay", self._format_sentence(cells, end))
 
     def _is_own_prize_of(self, pattern: WinPattern, wild: int) -> bool:
         """Return whether a line prize is the wild's own: only the wild and its equivalents make it."""
         fits = {s for element in pattern.elements if element is not None for s, m in enumerate(element) if m}
         return all(s == wild or self._symbols.substitutes_for[s] for s in fits)
 
-    def _iter_hidden_scatter_remarks(self, key: str, table: ReelsStage) -> Iterator[DefinitionRemark]:
+    def _iter_hidden_scatter_remarks(
+        self, definition_key: str, stage_table: ReelsStage
+    ) -> Iterator[DefinitionRemark]:
         """Yield a remark for each scatter that an expanding symbol may cover."""
-        for n, pay in enumerate(table.pay):
+        for n, pay in enumerate(stage_table.pay):
             if pay.on != "scatter":
                 continue
-            for x, strip in enumerate(table.strips):
-                hiding = [s for s in table.expand if s in strip and pay.of in strip and s != pay.of]
+            for x, strip in enumerate(stage_table.strips):
+                hiding = [s for s in stage_table.expand if s in strip and pay.of in strip and s != pay.of]
                 if hiding:
-                    order_text = "before" if table.scatters == "before" else "after"
+                    order_text = "before" if stage_table.scatters == "before" else "after"
                     yield DefinitionRemark(
-                        f"{key}.pay.{n}",
+                        f"{definition_key}.pay.{n}",
                         f"{hiding[0]} may fill reel {x + 1} over {pay.of}: scatters are counted {order_text} that"
                         " (`scatters`)",
                     )
                     break
 
-    def _iter_idle_multiplier_remarks(self, key: str, table: ReelsStage) -> Iterator[DefinitionRemark]:
+    def _iter_idle_multiplier_remarks(
+        self, definition_key: str, stage_table: ReelsStage
+    ) -> Iterator[DefinitionRemark]:
         """Yield a remark for each multiplying symbol in a scatter prize, where its multiplier has no effect."""
-        for n, pay in enumerate(table.pay):
+        for n, pay in enumerate(stage_table.pay):
             if pay.on != "scatter":
                 continue
             element = (
-                self._symbols.find_symbol_multipliers(str(pay.of), f"{key}.pay.{n}.of", multiply_own=True)
+                self._symbols.find_symbol_multipliers(
+                    str(pay.of), f"{definition_key}.pay.{n}.of", multiply_own=True
+                )
                 or ()
             )
             for symbol, factor in enumerate(element):
                 if factor > 1 and symbol in self._list_symbols_on_strips():
                     yield DefinitionRemark(
-                        f"{key}.pay.{n}", f"the x{factor} of {self._ids[symbol]} does nothing here"
+                        f"{definition_key}.pay.{n}", f"the x{factor} of {self._ids[symbol]} does nothing here"
                     )
 
-    def _iter_counted_for_others_remarks(self, key: str, table: ReelsStage) -> Iterator[DefinitionRemark]:
+    def _iter_counted_for_others_remarks(
+        self, definition_key: str, stage_table: ReelsStage
+    ) -> Iterator[DefinitionRemark]:
         """Yield remarks on wilds that count as a scatter, or that alone complete a way of another symbol."""
-        for n, pay in enumerate(table.pay):
+        for n, pay in enumerate(stage_table.pay):
             if pay.on == "line":
                 continue
-            row_key = f"{key}.pay.{n}"
+            row_key = f"{definition_key}.pay.{n}"
             element = self._builder.find_symbol_multipliers(row_key, str(pay.of))
             own_element = self._builder.find_symbol_multipliers(row_key, "=" + str(pay.of).removeprefix("="))
             for wild in self._list_symbols_on_strips():
@@ -437,23 +455,27 @@ class _StagePaySentences:
                     yield DefinitionRemark(row_key, f"{text} x {times}" if times > 1 else text)
 
     @staticmethod
-    def _iter_paid_twice_remarks(key: str, table: ReelsStage) -> Iterator[DefinitionRemark]:
+    def _iter_paid_twice_remarks(definition_key: str, stage_table: ReelsStage) -> Iterator[DefinitionRemark]:
         """Yield a remark for each count of the same symbol that two rows of the pay table pay."""
         first: dict[object, int] = {}
-        for n, pay in enumerate(table.pay):
+        for n, pay in enumerate(stage_table.pay):
             for count in pay.pays:
                 pay_key = (count, pay.of, pay.on, pay.direction, pay.group, pay.lines, pay.needs_own)
                 if first.setdefault(pay_key, n) != n:
                     rule_text = "the higher counts" if pay.on == "line" else "both are paid"
                     text = f"{count} {pay.of} stands in pay.{first[pay_key]} as well: {rule_text}"
-                    yield DefinitionRemark(f"{key}.pay.{n}.pays.{count}", text)
+                    yield DefinitionRemark(f"{definition_key}.pay.{n}.pays.{count}", text)
 
-    def _find_longest_run(self, symbol: int, number: int, pay: PayTableRow) -> int:
+    def _find_longest_run(self, symbol: int, pay_row_number: int, pay_row: PayTableRow) -> int:
         """Return the highest count of a ways prize that one symbol alone can win on adjacent reels, or 0."""
         is_shown = [any(symbol in column for column in reel) for reel in self._reels.columns]
-        sides = {"left": [is_shown], "right": [is_shown[::-1]]}.get(pay.direction, [is_shown, is_shown[::-1]])
+        sides = {"left": [is_shown], "right": [is_shown[::-1]]}.get(
+            pay_row.direction, [is_shown, is_shown[::-1]]
+        )
         longest = max([*side, False].index(False) for side in sides)
-        return max((c for c in self._builder.build_count_prizes(number, pay) if c <= longest), default=0)
+        return max(
+            (c for c in self._builder.build_count_prizes(pay_row_number, pay_row) if c <= longest), default=0
+        )
 
 
 def _format_list(values: Sequence[object]) -> str:
@@ -462,20 +484,20 @@ def _format_list(values: Sequence[object]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def _iter_item_texts(items: Sequence[BonusItem], unit: str) -> Iterator[str]:
+def _iter_item_texts(items: Sequence[BonusItem], pay_unit: str) -> Iterator[str]:
     """Yield a text for each kind of box, wheel segment or coin: its count and what it is worth."""
     counts: Counter[BonusItem] = Counter()
     for item in dict.fromkeys(items):
-        counts[item] += item.count if unit != "parts" else items.count(item)
+        counts[item] += item.count if pay_unit != "parts" else items.count(item)
     for item, count in counts.items():
         ends = " and end the picking" if item.ends_picking else ""
         worth_text = _format_worth(item.credits, item.awards)
-        yield f"{item.name} ({count:,} of {counts.total():,} {unit}) {worth_text}{ends}"
+        yield f"{item.name} ({count:,} of {counts.total():,} {pay_unit}) {worth_text}{ends}"
 
 
-def _format_side(pay: PayTableRow) -> str:
+def _format_side(pay_row: PayTableRow) -> str:
     """Return the side that a ways prize is counted from, as text."""
-    return "left or the right" if pay.direction == "both" else pay.direction
+    return "left or the right" if pay_row.direction == "both" else pay_row.direction
 
 
 def _format_worth(credits_: int, awards: Sequence[Award]) -> str:

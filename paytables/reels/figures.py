@@ -334,15 +334,15 @@ def _list_feature_figures(
     return tuple(feature_figures)
 
 
-def _compute_award_rates(stages: ModeStages, runs: ExpectedRuns, kind: str) -> Mapping[str, Fraction]:
+def _compute_award_rates(stages: ModeStages, runs: ExpectedRuns, award_kind: str) -> Mapping[str, Fraction]:
     """Return how often one reel game awards each progressive level or each merchandise prize, on average.
 
-    ``kind`` chooses: ``progressive`` or ``merchandise``.
+    ``award_kind`` chooses: ``progressive`` or ``merchandise``.
     """
     rates: dict[str, Fraction] = defaultdict(Fraction)
     for (name, size, _), rate in runs.items():
         for (awarded, award_name), mean in stages.get_stage(name, size).compute_mean_awards().items():
-            if awarded == kind:
+            if awarded == award_kind:
                 rates[award_name] += rate * mean
     return rates
 
@@ -361,16 +361,16 @@ def _list_merchandise_shares(
 
 
 def _compute_break_even_meter(
-    level: Progressive, rate: Fraction, shortfall: Fraction, step: Fraction
+    level: Progressive, rate: Fraction, shortfall: Fraction, meter_increment: Fraction
 ) -> Fraction | None:
     """Return the progressive amount that makes the next game return its cost, or None if no amount does.
 
     ``shortfall`` is the cost of a game less its other mean wins, ``rate`` the mean number of hits per game, and
-    ``step`` what a game adds to the meter, all in credits. The odds of a mystery level rise with its meter m:
-    at break-even, m step / (ceiling - m) equals ``shortfall``.
+    ``meter_increment`` what a game adds to the meter, all in credits. The odds of a mystery level rise with its meter
+    m: at break-even, m times ``meter_increment`` / (ceiling - m) equals ``shortfall``.
     """
     if level.ceiling_credits is not None:
-        return max(ZERO, shortfall) * level.ceiling_credits / (step + max(ZERO, shortfall))
+        return max(ZERO, shortfall) * level.ceiling_credits / (meter_increment + max(ZERO, shortfall))
     return shortfall / rate if rate else None
 
 

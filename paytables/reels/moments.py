@@ -286,15 +286,15 @@ class _HistogramIndex:
             for x, lanes in enumerate(self._lanes)
         )
 
-    def count(self, number: int, step: "_AutomataStep") -> int:
+    def count(self, histogram_number: int, step: "_AutomataStep") -> int:
         """Return the number of a reel's equally likely cases that lead to ``step``, multiplied by the step's factor.
 
-        ``number`` is the number of the reel's histogram of letters.
+        ``histogram_number`` is the number of the reel's histogram of letters.
         """
-        known_counts = self._counts[number]
+        known_counts = self._counts[histogram_number]
         cases = known_counts.get(step.number)
         if cases is None:
-            sums = self._sums[number]
+            sums = self._sums[histogram_number]
             cases = step.factor * sum(sign * sums.get(letters, 0) for sign, letters in step.terms)
             known_counts[step.number] = cases
         return cases

@@ -58,36 +58,38 @@ class NoWinChance:
             (award.name, build_first_state(memory, award.run_count, award.start_size))
         )
 
-    def _compute_run_no_win_chance(self, key: SeriesKey) -> Fraction:
+    def _compute_run_no_win_chance(self, series_key: SeriesKey) -> Fraction:
         """Return the probability that a play of a stage in a given state and all that it starts win nothing.
 
         It is computed once, and by iteration if the stage can start itself.
         """
-        if key in self._chance_by_play:
-            return self._chance_by_play[key]
-        if key in self._estimate_by_open_play:
+        if series_key in self._chance_by_play:
+            return self._chance_by_play[series_key]
+        if series_key in self._estimate_by_open_play:
             self.is_rounded = True
-            return self._estimate_by_open_play[key]
-        self._estimate_by_open_play[key] = Fraction(0)
+            return self._estimate_by_open_play[series_key]
+        self._estimate_by_open_play[series_key] = Fraction(0)
         was_rounded = self.is_rounded
         self.is_rounded = False
-        chance = self._compute_one_run_chance(key)
+        chance = self._compute_one_run_chance(series_key)
         if self.is_rounded:
             for _ in range(ITERATIONS_MAX):
-                chance_before = self._estimate_by_open_play[key]
-                self._estimate_by_open_play[key] = Fraction(int(chance * PROBABILITY_ONE), PROBABILITY_ONE)
-                if self._estimate_by_open_play[key] == chance_before:
+                chance_before = self._estimate_by_open_play[series_key]
+                self._estimate_by_open_play[series_key] = Fraction(
+                    int(chance * PROBABILITY_ONE), PROBABILITY_ONE
+                )
+                if self._estimate_by_open_play[series_key] == chance_before:
                     break
-                chance = self._compute_one_run_chance(key)
+                chance = self._compute_one_run_chance(series_key)
         else:
-            self._chance_by_play[key] = chance
-        del self._estimate_by_open_play[key]
+            self._chance_by_play[series_key] = chance
+        del self._estimate_by_open_play[series_key]
         self.is_rounded = self.is_rounded or was_rounded
         return chance
 
-    def _compute_one_run_chance(self, key: SeriesKey) -> Fraction:
+    def _compute_one_run_chance(self, series_key: SeriesKey) -> Fraction:
         """Compute the chance that a play and all that it starts win nothing, from those of the plays it starts."""
-        stage, state = key
+        stage, state = series_key
         memory = self.stages.memory[stage]
         total = Fraction(0)
         for given_awards, p in self._find_no_win_odds(stage, state.size).items():
@@ -107,9 +109,9 @@ class NoWinChance:
             total += chance
         return total
 
-    def _find_no_win_odds(self, stage_name: str, size: int) -> Mapping[GivenAwards, Fraction]:
+    def _find_no_win_odds(self, stage_name: str, start_size: int) -> Mapping[GivenAwards, Fraction]:
         """Return the probability that one play of a stage pays no credits, for each combination of awards it gives."""
-        stage = self.stages.get_stage(stage_name, size)
+        stage = self.stages.get_stage(stage_name, start_size)
         try:
             if isinstance(stage, ReelSpinStage):
                 return stage.losing_award_chances

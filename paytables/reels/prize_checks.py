@@ -26,17 +26,17 @@ class PrizeStageBuilder(Protocol):
     def omitted_prizes(self) -> list[str]:
         """Return the names of inherited prizes that the stage cannot win and therefore omits."""
 
-    def build_error(self, key: str, reason: str) -> DefinitionError:
-        """Return the error that refuses the definition's ``key``, for the caller to raise."""
+    def build_error(self, definition_key: str, reason: str) -> DefinitionError:
+        """Return the error that refuses the definition's key, for the caller to raise."""
 
-    def find_symbol_multipliers(self, key: str, symbol_or_group: str) -> parts.SymbolMultipliers:
+    def find_symbol_multipliers(self, definition_key: str, symbol_or_group: str) -> parts.SymbolMultipliers:
         """Return the multiplier of each symbol that fits ``symbol_or_group`` (0: does not fit)."""
 
     def list_defined_lines(self) -> list[tuple[tuple[int, int], ...]]:
         """Return the pay lines that the definition lists for the stage, each as (reel, row) cells."""
 
     def list_patterns_with_own_symbol(
-        self, key: str, pay: PayTableRow, pattern: parts.WinPattern
+        self, definition_key: str, pay_row: PayTableRow, pattern: parts.WinPattern
     ) -> list[parts.WinPattern]:
         """Return a copy of a line pattern for each cell, in which that cell accepts no wild."""
 
@@ -47,16 +47,16 @@ class PrizeChecker:
 
     _builder: PrizeStageBuilder
 
-    def _refuse_or_drop_prize(self, key: str, prize: LinePrize, reason: str) -> None:
+    def _refuse_or_drop_prize(self, definition_key: str, prize: LinePrize, reason: str) -> None:
         """Refuse a prize that cannot be won, or drop it if the stage inherits its prizes from another stage."""
         if self._builder.table.like is None:
-            raise self._builder.build_error(key, f"{prize.name} {reason}")
+            raise self._builder.build_error(definition_key, f"{prize.name} {reason}")
         self._builder.omitted_prizes.append(prize.name)
 
     def select_line_patterns(
         self,
-        key: str,
-        pay: PayTableRow,
+        definition_key: str,
+        pay_row: PayTableRow,
         patterns: Sequence[parts.WinPattern],
         columns: Sequence[Sequence[parts.SymbolColumn]],
     ) -> list[parts.WinPattern]:
@@ -66,9 +66,9 @@ class PrizeChecker:
         prize is refused, or dropped if the stage inherits its prizes from another stage.
         """
         lines = self._builder.list_defined_lines()
-        if pay.lines is not None and max(pay.lines) > len(lines):
+        if pay_row.lines is not None and max(pay_row.lines) > len(lines):
             raise self._builder.build_error(
-                f"{key}.lines", f"no line {max(pay.lines)}: there are {len(lines)}"
+                f"{definition_key}.lines", f"no line {max(pay_row.lines)}: there are {len(lines)}"
             )
 
         def can_any_show(patterns: Sequence[parts.WinPattern]) -> bool:
@@ -79,15 +79,17 @@ class PrizeChecker:
         for prize in {p.prize: None for p in patterns}:
             prize_patterns = [p for p in patterns if p.prize == prize]
             if not can_any_show(prize_patterns):
-                self._refuse_or_drop_prize(key, prize, "can never be won: some reel shows nothing that fits")
+                self._refuse_or_drop_prize(
+                    definition_key, prize, "can never be won: some reel shows nothing that fits"
+                )
             elif not can_any_show(
                 [
                     own
                     for p in prize_patterns
-                    for own in self._builder.list_patterns_with_own_symbol(key, pay, p)
+                    for own in self._builder.list_patterns_with_own_symbol(definition_key, pay_row, p)
                 ]
             ):
-                self._refuse_or_drop_prize(key, prize, _SUBSTITUTES_ONLY_REASON)
+                self._refuse_or_drop_prize(definition_key, prize, _SUBSTITUTES_ONLY_REASON)
             else:
                 continue
             winnable = [p for p in winnable if p.prize != prize]
@@ -95,63 +97,72 @@ class PrizeChecker:
 
     def select_scatter_prizes(
         self,
-        key: str,
-        pay: PayTableRow,
+        definition_key: str,
+        pay_row: PayTableRow,
         element: parts.SymbolMultipliers,
         prizes: Mapping[int, LinePrize],
         columns: Sequence[Sequence[parts.SymbolColumn]],
     ) -> dict[int, LinePrize]:
         """Return the prizes of a scatter, by count, that some window shows; refuse or drop the others."""
         shown_in = parts.build_symbol_counter(
-            tuple(min(m, 1) for m in element), once_per_reel=pay.once_a_reel
+            tuple(min(m, 1) for m in element), once_per_reel=pay_row.once_a_reel
         )
         most = sum(max(shown_in(column) for column in reel) for reel in columns)
         winnable = dict(prizes)
         for count in sorted(prizes, reverse=True):
             if count > most:
                 self._refuse_or_drop_prize(
-                    f"{key}.pays.{count}", winnable.pop(count), f"can never be won: at most {most} can show"
+                    f"{definition_key}.pays.{count}",
+                    winnable.pop(count),
+                    f"can never be won: at most {most} can show",
                 )
-        if winnable and not self._is_own_symbol_shown(key, pay, columns):
-            self._refuse_or_drop_prize(key, winnable[max(winnable)], _SUBSTITUTES_ONLY_REASON)
+        if winnable and not self._is_own_symbol_shown(definition_key, pay_row, columns):
+            self._refuse_or_drop_prize(definition_key, winnable[max(winnable)], _SUBSTITUTES_ONLY_REASON)
             return {}
         return winnable
 
     def select_ways_prizes(
         self,
-        key: str,
-        pay: PayTableRow,
+        definition_key: str,
+        pay_row: PayTableRow,
         element: parts.SymbolMultipliers,
         prizes: Mapping[int, LinePrize],
         columns: Sequence[Sequence[parts.SymbolColumn]],
     ) -> dict[int, LinePrize]:
         """Return the prizes of a symbol paid by ways, by count, that some window shows; refuse or drop the others."""
-        if pay.direction not in {"left", "right", "both"}:
-            raise self._builder.build_error(f"{key}.direction", f"ways are not read {pay.direction}")
+        if pay_row.direction not in {"left", "right", "both"}:
+            raise self._builder.build_error(
+                f"{definition_key}.direction", f"ways are not read {pay_row.direction}"
+            )
         if sorted(prizes) != list(range(min(prizes), max(prizes) + 1)):
-            raise self._builder.build_error(f"{key}.pays", "counts of a ways prize must follow one another")
+            raise self._builder.build_error(
+                f"{definition_key}.pays", "counts of a ways prize must follow one another"
+            )
         if max(prizes) > len(columns):
             raise self._builder.build_error(
-                f"{key}.pays.{max(prizes)}", f"the stage has only {format_count(len(columns), 'reel')}"
+                f"{definition_key}.pays.{max(prizes)}",
+                f"the stage has only {format_count(len(columns), 'reel')}",
             )
         shows = [any(element[s] for column in reel for s in column) for reel in columns]
         winnable = dict(prizes)
         while winnable:
             count = max(winnable)
-            reach = range(count) if pay.direction != "right" else range(-count, 0)
+            reach = range(count) if pay_row.direction != "right" else range(-count, 0)
             missing_reel = next((x for x in reach if not shows[x]), None)
             if missing_reel is None:
                 break
-            reason = f"can never be won: {pay.of} never shows on reel {missing_reel % len(columns) + 1}"
-            self._refuse_or_drop_prize(f"{key}.pays.{count}", winnable.pop(count), reason)
-        if winnable and not self._is_own_symbol_shown(key, pay, columns):
-            self._refuse_or_drop_prize(key, winnable[max(winnable)], _SUBSTITUTES_ONLY_REASON)
+            reason = f"can never be won: {pay_row.of} never shows on reel {missing_reel % len(columns) + 1}"
+            self._refuse_or_drop_prize(f"{definition_key}.pays.{count}", winnable.pop(count), reason)
+        if winnable and not self._is_own_symbol_shown(definition_key, pay_row, columns):
+            self._refuse_or_drop_prize(definition_key, winnable[max(winnable)], _SUBSTITUTES_ONLY_REASON)
             return {}
         return winnable
 
     def _is_own_symbol_shown(
-        self, key: str, pay: PayTableRow, columns: Sequence[Sequence[parts.SymbolColumn]]
+        self, definition_key: str, pay_row: PayTableRow, columns: Sequence[Sequence[parts.SymbolColumn]]
     ) -> bool:
         """Return whether any reel shows one of the prize's own symbols, not only substitutes for them."""
-        own_element = self._builder.find_symbol_multipliers(key, "=" + str(pay.of).removeprefix("="))
+        own_element = self._builder.find_symbol_multipliers(
+            definition_key, "=" + str(pay_row.of).removeprefix("=")
+        )
         return any(own_element[s] for reel in columns for column in reel for s in column)

@@ -16,21 +16,23 @@ from paytables.reels.symbols import ANY_SYMBOL, Symbols
 from paytables.wording import format_count
 
 
-def build_awards(gives: Sequence[AwardTable], mode: BetMode, count: int | None) -> tuple[Award, ...]:
-    """Return the awards that a prize gives in ``mode`` if ``count`` of its symbols win.
+def build_awards(gives: Sequence[AwardTable], mode: BetMode, symbol_count: int | None) -> tuple[Award, ...]:
+    """Return the awards that a prize gives in ``mode`` if ``symbol_count`` of its symbols win.
 
-    ``count`` is None for prizes that are not won by a count.
+    ``symbol_count`` is None for prizes that are not won by a count.
     """
     awards = []
     for award in gives:
         if award.modes is not None and mode.id not in award.modes:
             continue
-        if award.at is not None and award.at != count:
+        if award.at is not None and award.at != symbol_count:
             continue
         if award.stage is not None:
-            times = _find_value_of_count(award.times, count)
+            times = _find_value_of_count(award.times, symbol_count)
             if times:
-                awards.append(Award("stage", award.stage, times, _find_value_of_count(award.size, count)))
+                awards.append(
+                    Award("stage", award.stage, times, _find_value_of_count(award.size, symbol_count))
+                )
         elif award.progressive is not None:
             awards.append(Award("progressive", award.progressive))
         elif award.merchandise is not None:
@@ -40,12 +42,12 @@ def build_awards(gives: Sequence[AwardTable], mode: BetMode, count: int | None) 
     return tuple(awards)
 
 
-def _find_value_of_count(value: int | Mapping[int, int], count: int | None) -> int:
+def _find_value_of_count(value_or_values: int | Mapping[int, int], symbol_count: int | None) -> int:
     """Return a plain number unchanged; from a mapping by count, return the value of the highest count reached, or 0."""
-    if isinstance(value, int):
-        return value
-    reached_counts = [c for c in value if count is not None and c <= count]
-    return value[max(reached_counts)] if reached_counts else 0
+    if isinstance(value_or_values, int):
+        return value_or_values
+    reached_counts = [c for c in value_or_values if symbol_count is not None and c <= symbol_count]
+    return value_or_values[max(reached_counts)] if reached_counts else 0
 
 
 def _list_column_parts(
@@ -81,9 +83,9 @@ class ReelBuilder:
         """Return the key of the stage in the definition."""
         return f"stage.{self.name}"
 
-    def build_error(self, key: str, reason: str) -> DefinitionError:
-        """Return the error that refuses the definition's ``key``, for the caller to raise."""
-        return DefinitionError(self.file, key, reason)
+    def build_error(self, definition_key: str, reason: str) -> DefinitionError:
+        """Return the error that refuses the definition's key, for the caller to raise."""
+        return DefinitionError(self.file, definition_key, reason)
 
     def build_reels(self) -> ReelSet:
         """Build the reels from the stage's table in the definition file. Raises :class:`DefinitionError`."""
@@ -322,18 +324,18 @@ class ReelBuilder:
                 groups.setdefault(pay.group, []).extend(patterns)
         return lines, groups
 
-    def build_count_prizes(self, number: int, pay: PayTableRow) -> dict[int, LinePrize]:
+    def build_count_prizes(self, pay_row_number: int, pay_row: PayTableRow) -> dict[int, LinePrize]:
         """Return the prizes of the pay-table row with this number, which counts a symbol, by that count."""
-        return self._build_prizes(f"{self.key}.pay.{number}", pay)
+        return self._build_prizes(f"{self.key}.pay.{pay_row_number}", pay_row)
 
-    def _find_rows_read(self, kind: str) -> tuple[tuple[int, int], ...]:
+    def _find_rows_read(self, component_kind: str) -> tuple[tuple[int, int], ...]:
         """Return, for each reel, the rows (first, end) that a pay component of this kind reads; empty for all rows.
 
         Only columns that contain the window twice (before and after symbols expand) are read in part.
         """
         if not self._are_scatters_counted_first:
             return ()
-        return tuple((h, 2 * h) if kind == "scatter" else (0, h) for h in self.table.heights)
+        return tuple((h, 2 * h) if component_kind == "scatter" else (0, h) for h in self.table.heights)
 
     def _build_stick_component(
         self, graph: WinGraph, columns: Sequence[Sequence[parts.SymbolColumn]]
@@ -352,17 +354,18 @@ class ReelBuilder:
 
         return parts.build_stick_component(graph, symbol, columns, list_mask_awards)
 
-    def find_symbol_multipliers(self, key: str, symbol_or_group: str) -> parts.SymbolMultipliers:
+    def find_symbol_multipliers(self, definition_key: str, symbol_or_group: str) -> parts.SymbolMultipliers:
         """Return the multiplier of each symbol that fits ``symbol_or_group`` (0: does not fit).
 
         ``"*"`` is refused.
         """
         element = self.symbols.find_symbol_multipliers(
-            symbol_or_group, f"{key}.of", multiply_own=self.table.multiply_own
+            symbol_or_group, f"{definition_key}.of", multiply_own=self.table.multiply_own
         )
         if element is None:
             raise self.build_error(
-                f"{key}.of", f"{ANY_SYMBOL!r} stands for every symbol, so there is nothing to count"
+                f"{definition_key}.of",
+                f"{ANY_SYMBOL!r} stands for every symbol, so there is nothing to count",
             )
         return element
 
@@ -403,81 +406,95 @@ class ReelBuilder:
             )
         return lines[: self.mode.lines]
 
-    def _compute_credits(self, key: str, pay: PayTableRow, value: Any) -> int:
+    def _compute_credits(self, definition_key: str, pay_row: PayTableRow, stated_pay: Any) -> int:
         """Return a prize's credits at level 1: its value in the mode's pay column, per credit or per total bet."""
-        if isinstance(value, tuple):
-            if self.mode.column >= len(value):
+        if isinstance(stated_pay, tuple):
+            if self.mode.column >= len(stated_pay):
                 raise self.build_error(
-                    key, f"has no column {self.mode.column}, which bet {self.mode.id!r} uses"
+                    definition_key, f"has no column {self.mode.column}, which bet {self.mode.id!r} uses"
                 )
-            value = value[self.mode.column]
-        unit = pay.unit or ("bet" if pay.on == "scatter" else "line")
-        return int(value) * (self.mode.cost if unit == "bet" else 1)
+            stated_pay = stated_pay[self.mode.column]
+        unit = pay_row.unit or ("bet" if pay_row.on == "scatter" else "line")
+        return int(stated_pay) * (self.mode.cost if unit == "bet" else 1)
 
-    def _build_awards(self, pay: PayTableRow, count: int | None) -> tuple[Award, ...]:
-        """Return the awards that a row of the pay table gives in this mode if ``count`` of its symbols win."""
-        return build_awards(pay.gives, self.mode, count)
+    def _build_awards(self, pay_row: PayTableRow, symbol_count: int | None) -> tuple[Award, ...]:
+        """Return the awards that a row of the pay table gives in this mode if ``symbol_count`` of its symbols win."""
+        return build_awards(pay_row.gives, self.mode, symbol_count)
 
-    def _build_prizes(self, key: str, pay: PayTableRow) -> dict[int, LinePrize]:
+    def _build_prizes(self, definition_key: str, pay_row: PayTableRow) -> dict[int, LinePrize]:
         """Return the prizes of a row of the pay table, by count of the symbol."""
-        label = pay.id or pay.of
+        label = pay_row.id or pay_row.of
         prizes = {}
-        for count, value in sorted(pay.pays.items()):
-            credits_ = self._compute_credits(f"{key}.pays.{count}", pay, value)
-            prizes[count] = LinePrize(f"{count} {label}", credits_, self._build_awards(pay, count))
+        for count, value in sorted(pay_row.pays.items()):
+            credits_ = self._compute_credits(f"{definition_key}.pays.{count}", pay_row, value)
+            prizes[count] = LinePrize(f"{count} {label}", credits_, self._build_awards(pay_row, count))
         return prizes
 
-    def _build_pattern_prize(self, key: str, pay: PayTableRow) -> LinePrize:
+    def _build_pattern_prize(self, definition_key: str, pay_row: PayTableRow) -> LinePrize:
         """Return the prize of a row of the pay table that states a pattern: its name, credits and awards."""
-        name = pay.id or " ".join(pay.pattern or ())
-        return LinePrize(name, self._compute_credits(key, pay, pay.pay or 0), self._build_awards(pay, None))
+        name = pay_row.id or " ".join(pay_row.pattern or ())
+        return LinePrize(
+            name,
+            self._compute_credits(definition_key, pay_row, pay_row.pay or 0),
+            self._build_awards(pay_row, None),
+        )
 
-    def _build_patterns(self, key: str, pay: PayTableRow, lengths: set[int]) -> list[parts.WinPattern]:
+    def _build_patterns(
+        self, definition_key: str, pay_row: PayTableRow, pattern_lengths: set[int]
+    ) -> list[parts.WinPattern]:
         """Return the line patterns of a pay-table row.
 
         If the row excludes wins made of substitutes only, patterns for these are left out.
         """
-        patterns = self._build_every_pattern(key, pay, lengths)
-        if pay.needs_own or (pay.needs_own is None and self.table.wilds_alone == "own"):
+        patterns = self._build_every_pattern(definition_key, pay_row, pattern_lengths)
+        if pay_row.needs_own or (pay_row.needs_own is None and self.table.wilds_alone == "own"):
             return [
-                own for pattern in patterns for own in self.list_patterns_with_own_symbol(key, pay, pattern)
+                own
+                for pattern in patterns
+                for own in self.list_patterns_with_own_symbol(definition_key, pay_row, pattern)
             ]
         return patterns
 
-    def _build_every_pattern(self, key: str, pay: PayTableRow, lengths: set[int]) -> list[parts.WinPattern]:
+    def _build_every_pattern(
+        self, definition_key: str, pay_row: PayTableRow, pattern_lengths: set[int]
+    ) -> list[parts.WinPattern]:
         """Return the line patterns of a pay-table row: one per count and placement, or the one that it states."""
-        if pay.pattern is not None:
-            if len(pay.pattern) not in lengths:
+        if pay_row.pattern is not None:
+            if len(pay_row.pattern) not in pattern_lengths:
                 raise self.build_error(
-                    f"{key}.pattern", f"no line has {format_count(len(pay.pattern), 'cell')}"
+                    f"{definition_key}.pattern", f"no line has {format_count(len(pay_row.pattern), 'cell')}"
                 )
             elements = tuple(
                 self.symbols.find_symbol_multipliers(
-                    e, f"{key}.pattern", multiply_own=self.table.multiply_own
+                    e, f"{definition_key}.pattern", multiply_own=self.table.multiply_own
                 )
-                for e in pay.pattern
+                for e in pay_row.pattern
             )
-            return [parts.WinPattern(elements, self._build_pattern_prize(key, pay), pay.lines)]
-        element = self.find_symbol_multipliers(key, str(pay.of))
+            return [
+                parts.WinPattern(elements, self._build_pattern_prize(definition_key, pay_row), pay_row.lines)
+            ]
+        element = self.find_symbol_multipliers(definition_key, str(pay_row.of))
         patterns = []
-        for count, prize in self._build_prizes(key, pay).items():
-            if count > max(lengths):
-                raise self.build_error(f"{key}.pays.{count}", f"no line has {format_count(count, 'cell')}")
-            for cells in sorted(lengths):
+        for count, prize in self._build_prizes(definition_key, pay_row).items():
+            if count > max(pattern_lengths):
+                raise self.build_error(
+                    f"{definition_key}.pays.{count}", f"no line has {format_count(count, 'cell')}"
+                )
+            for cells in sorted(pattern_lengths):
                 if count > cells:
                     continue
-                if pay.direction == "anywhere" and comb(cells, count) > 1000:
+                if pay_row.direction == "anywhere" and comb(cells, count) > 1000:
                     raise self.build_error(
-                        f"{key}.direction",
+                        f"{definition_key}.direction",
                         f"a count of {count} anywhere on {cells} cells makes too many patterns (more than 1000)",
                     )
-                for placement in parts.list_placements(count, cells, pay.direction):
+                for placement in parts.list_placements(count, cells, pay_row.direction):
                     row = tuple(element if i in placement else None for i in range(cells))
-                    patterns.append(parts.WinPattern(row, prize, pay.lines))
+                    patterns.append(parts.WinPattern(row, prize, pay_row.lines))
         return patterns
 
     def list_patterns_with_own_symbol(
-        self, key: str, pay: PayTableRow, pattern: parts.WinPattern
+        self, definition_key: str, pay_row: PayTableRow, pattern: parts.WinPattern
     ) -> list[parts.WinPattern]:
         """Return one copy of a line pattern per cell, in which only the prize's own symbols fit that cell.
 
@@ -487,8 +504,8 @@ class ReelBuilder:
         for i, element in enumerate(pattern.elements):
             if element is None:
                 continue
-            name = str(pay.of) if pay.pattern is None else pay.pattern[i]
-            own_element = self.find_symbol_multipliers(key, "=" + name.removeprefix("="))
+            name = str(pay_row.of) if pay_row.pattern is None else pay_row.pattern[i]
+            own_element = self.find_symbol_multipliers(definition_key, "=" + name.removeprefix("="))
             elements = (*pattern.elements[:i], own_element, *pattern.elements[i + 1 :])
             patterns.append(replace(pattern, elements=elements))
         return patterns

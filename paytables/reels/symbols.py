@@ -52,17 +52,17 @@ class Symbols:
             substitutes_for.append(frozenset(substituted - set(s.not_for) - {s.id}))
         return cls(ids, tuple(substitutes_for), tuple(s.multiplier for s in symbols), groups, file)
 
-    def find_number(self, symbol_id: str, key: str) -> int:
-        """Return the number of a symbol, which the definition states at ``key``.
+    def find_number(self, symbol_id: str, definition_key: str) -> int:
+        """Return the number of a symbol, which the definition states at ``definition_key``.
 
         Raises :class:`DefinitionError` for that key if no symbol has this name.
         """
         if symbol_id not in self.symbol_ids:
-            raise DefinitionError(self.file, key, f"unknown symbol {symbol_id!r}")
+            raise DefinitionError(self.file, definition_key, f"unknown symbol {symbol_id!r}")
         return self.symbol_ids.index(symbol_id)
 
     def find_symbol_multipliers(
-        self, symbol_or_group: str, key: str, *, multiply_own: bool
+        self, symbol_or_group: str, definition_key: str, *, multiply_own: bool
     ) -> SymbolMultipliers | None:
         """Return, for each symbol, its multiplier on a pattern's cell (0: does not fit), or None for ``"*"``.
 
@@ -75,7 +75,7 @@ class Symbols:
             self.groups.get(symbol_or_group.removeprefix("="), (symbol_or_group.removeprefix("="),))
         )
         for member in members:
-            self.find_number(member, key)
+            self.find_number(member, definition_key)
         multipliers = []
         for number, symbol in enumerate(self.symbol_ids):
             is_own_symbol = symbol in members

@@ -71,18 +71,18 @@ class TotalWinDistributions:
             award.name, build_first_state(memory, award.run_count, award.start_size)
         )
 
-    def _compute_run_total(self, stage: str, size: int) -> WinProbabilities:
+    def _compute_run_total(self, stage: str, start_size: int) -> WinProbabilities:
         """Return the win distribution of one play of a plain stage, with everything that it starts.
 
         The plays that it starts are followed generation by generation.
         """
-        key = (stage, size)
+        key = (stage, start_size)
         if key in self._distribution_by_plain_run:
             return self._distribution_by_plain_run[key]
         if stage in self._stages_in_progress:
             raise AnalysisError(f"stage {stage} is started again by a stage that it starts")
         self._stages_in_progress.add(stage)
-        runs = self._compute_run_distributions(stage, size)
+        runs = self._compute_run_distributions(stage, start_size)
         own_runs = {given: sum(a.run_count for a in given if a.name == stage) for given in runs}
         fixed = {
             given: self._convolve(dist, self._compute_other_stages_distribution(given, stage))
@@ -132,22 +132,22 @@ class TotalWinDistributions:
                 total = self._convolve(total, self.compute_award_distribution(award))
         return total
 
-    def _compute_run_distributions(self, stage: str, size: int) -> dict[GivenAwards, WinProbabilities]:
+    def _compute_run_distributions(self, stage: str, start_size: int) -> dict[GivenAwards, WinProbabilities]:
         """Return the distributions of the credits of one play, one for each combination of awards that it gives.
 
         Wins of ``credits_limit`` credits and more are left out.
         """
-        if (stage, size) not in self._distributions_by_run:
+        if (stage, start_size) not in self._distributions_by_run:
             distributions: dict[GivenAwards, WinProbabilities] = defaultdict(list)
             for (credits_, given_awards), p in (
-                self.stages.get_stage(stage, size).compute_distribution().items()
+                self.stages.get_stage(stage, start_size).compute_distribution().items()
             ):
                 if credits_ < self.credits_limit:
                     dist = distributions[given_awards]
                     dist.extend([0] * (credits_ + 1 - len(dist)))
                     dist[credits_] += p.numerator * PROBABILITY_ONE // p.denominator
-            self._distributions_by_run[stage, size] = dict(distributions)
-        return self._distributions_by_run[stage, size]
+            self._distributions_by_run[stage, start_size] = dict(distributions)
+        return self._distributions_by_run[stage, start_size]
 
     def _multiply_win(self, dist: WinProbabilities, factor: int) -> WinProbabilities:
         """Return the distribution of a win that is multiplied by ``factor``, cut at ``credits_limit`` credits."""

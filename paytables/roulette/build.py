@@ -51,19 +51,21 @@ def build_rules(definition: RouletteDefinition, file: str) -> WheelTable:
     return table
 
 
-def _check_bet(bet: BetGroup, key: str, file: str) -> None:
+def _check_bet(bet: BetGroup, definition_key: str, file: str) -> None:
     """Check one kind of roulette bet: its limits and its terms. Raises :class:`DefinitionError`."""
     odds = [bet.pays] if bet.with_triple is None else [bet.pays, bet.with_triple]
-    check_credit_multiples(key, bet, odds, file)
+    check_credit_multiples(definition_key, bet, odds, file)
     if bet.on_zero != "lost" and bet.step % 2:
         raise DefinitionError(
-            file, f"{key}.step", f"{bet.step} is not even, but half of a stake is returned at zero"
+            file, f"{definition_key}.step", f"{bet.step} is not even, but half of a stake is returned at zero"
         )
     if bet.on_zero != "lost" and bet.spins > 1:
-        raise DefinitionError(file, f"{key}.on_zero", 'must be "lost" for a bet on several spins in a row')
+        raise DefinitionError(
+            file, f"{definition_key}.on_zero", 'must be "lost" for a bet on several spins in a row'
+        )
     if bet.option is not None and bet.spins != {"double": 2, "triple": 3}[bet.option]:
         raise DefinitionError(
-            file, f"{key}.spins", f"{bet.spins} spins in a row are not a valid {bet.option}"
+            file, f"{definition_key}.spins", f"{bet.spins} spins in a row are not a valid {bet.option}"
         )
 
 

@@ -215,8 +215,8 @@ def check_definition(definition: WheelDefinition, file: str) -> None:
 class _WheelDefinitionError(Exception):
     """Error in a wheel definition, with its key and the reason; the file is added later."""
 
-    def __init__(self, key: str, reason: str) -> None:
-        self.key, self.reason = key, reason
+    def __init__(self, definition_key: str, reason: str) -> None:
+        self.key, self.reason = definition_key, reason
 
 
 def _check_ids(definition: WheelDefinition) -> None:

@@ -379,16 +379,16 @@ class PokerDefinition(TableDefinition):
                 self._check_hand_text(f"{name}.{n}.least", line.least)
         return self
 
-    def _check_hand_text(self, key: str, cards: str | None) -> None:
+    def _check_hand_text(self, definition_key: str, cards_text: str | None) -> None:
         """Refuse text in which the number of cards is wrong for one hand, or a card occurs twice.
 
-        ``key`` is the key of the text in the definition.
+        ``definition_key`` is the key of the text in the definition.
         """
-        names = [] if cards is None else cards.split()
-        if cards is not None and len(set(names)) != self.hand_size:
-            raise ValueError(f"{key}: {cards!r}: expected {self.hand_size} different cards")
+        names = [] if cards_text is None else cards_text.split()
+        if cards_text is not None and len(set(names)) != self.hand_size:
+            raise ValueError(f"{definition_key}: {cards_text!r}: expected {self.hand_size} different cards")
         if len(set(names)) != len(names):
-            raise ValueError(f"{key}: {cards!r}: a card is listed twice")
+            raise ValueError(f"{definition_key}: {cards_text!r}: a card is listed twice")
 
     @model_validator(mode="after")
     def _check_names(self) -> "PokerDefinition":

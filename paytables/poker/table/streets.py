@@ -125,20 +125,20 @@ def _list_bet_results(definition: PokerDefinition, solved: SolvedStrategy) -> tu
 
 
 def _count_payment(
-    spot: BetSpot, factor: Fraction, result: BetResultName, cases: int, kind: int = 0
+    spot: BetSpot, factor: Fraction, result: BetResultName, case_count: int, hand_strength: int = 0
 ) -> Counter[BetPayment]:
-    """Return the payment of a bet of ``factor`` antes with this ``result``, counted ``cases`` times; empty if it loses.
+    """Return the payment of a bet of ``factor`` antes with this ``result`` in ``case_count`` cases; empty if it loses.
 
-    The key is the bet's id, the row's id (or "won", "push"), and the multiple of the ante returned. ``kind`` is the
-    combination of the player's hand.
+    The key is the bet's id, the row's id (or "won", "push"), and the multiple of the ante returned.
+    ``hand_strength`` is the strength of the player's hand by its combination alone.
     """
-    place = find_pay_row(spot.pay, kind, 0, FIVE_CARD_RANKING) if result == "pays" else None
+    place = find_pay_row(spot.pay, hand_strength, 0, FIVE_CARD_RANKING) if result == "pays" else None
     if place is not None:
         row = spot.pay[place]
-        return Counter({(spot.id, row.id, factor * (1 + row.pays.net)): cases})
+        return Counter({(spot.id, row.id, factor * (1 + row.pays.net)): case_count})
     word = spot.otherwise if result == "pays" else result
     backs = {"win": ("won", 2 * factor), "push": ("push", factor)}
-    return Counter({(spot.id, *backs[word]): cases} if word in backs else {})
+    return Counter({(spot.id, *backs[word]): case_count} if word in backs else {})
 
 
 def encode_policy(definition: PokerDefinition, solved: SolvedStrategy, unit: int) -> str:
