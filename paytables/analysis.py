@@ -88,9 +88,11 @@ class WinDistribution:
             + self.unlisted_probability
         )
 
-    def find_highest_win_reached_on_average(self, times: int, games: int) -> int:
-        """Return the largest win that, on average, at least ``times`` of ``games`` games reach; 0 if there is none."""
-        missing_amount = Fraction(times, games) * self.total - self.unlisted_probability * self.total
+    def find_highest_win_reached_on_average(self, reached_count_min: int, game_count: int) -> int:
+        """Return the largest win that on average ``reached_count_min`` of ``game_count`` games reach; 0 if none."""
+        missing_amount = (
+            Fraction(reached_count_min, game_count) * self.total - self.unlisted_probability * self.total
+        )
         for win in sorted(self.counts, reverse=True):
             missing_amount -= self.counts[win]
             if missing_amount <= 0:
@@ -464,8 +466,8 @@ def compute_volatility_index(sigma: float, quantile: float = 1.65) -> float:
 
 
 def compute_confidence_band(
-    rtp: float, sigma: float, games: int, quantile: float = 1.65
+    rtp: float, sigma: float, game_count: int, quantile: float = 1.65
 ) -> tuple[float, float]:
-    """Return the confidence interval of a game's return over ``games`` games, RTP -+ z sigma / sqrt(n)."""
-    half = quantile * sigma / math.sqrt(games)
+    """Return the confidence interval of a game's return over ``game_count`` games, RTP -+ z sigma / sqrt(n)."""
+    half = quantile * sigma / math.sqrt(game_count)
     return rtp - half, rtp + half

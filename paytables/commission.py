@@ -18,9 +18,9 @@ class Commission(StrictTable):
     """The size of the parts into which the stake is divided; ``credits`` are taken for each, also for a smaller last
     part."""
 
-    def compute_credits(self, stake: int) -> int:
+    def compute_credits(self, stake_credits: int) -> int:
         """Return the commission on a winning stake, in credits."""
-        return -(-stake // self.of) * self.credits
+        return -(-stake_credits // self.of) * self.credits
 
     def describe(self) -> dict[str, str]:
         """Return the text on the commission that follows the odds of a bet, by language."""

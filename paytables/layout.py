@@ -590,7 +590,7 @@ def bets_to_json(bets: Iterable[Bet]) -> list[dict[str, object]]:
     return [bet.to_json() for bet in bets]
 
 
-def bets_from_json(data: Json, spots: Mapping[str, object], seats: int) -> tuple[Bet, ...]:
+def bets_from_json(data: Json, spots: Mapping[str, object], seat_count: int) -> tuple[Bet, ...]:
     """Return the standing bets in a table state's JSON list.
 
     Raises ValueError for an unknown spot, an unknown seat or an invalid stake.
@@ -601,7 +601,7 @@ def bets_from_json(data: Json, spots: Mapping[str, object], seats: int) -> tuple
             bet = Bet.from_json(stored_bet)
         except (KeyError, TypeError, ValueError, AttributeError):
             raise ValueError(f"the stored record is not a standing bet: {stored_bet!r}") from None
-        if bet.spot not in spots or not 0 <= bet.seat < seats or bet.credits <= 0:
+        if bet.spot not in spots or not 0 <= bet.seat < seat_count or bet.credits <= 0:
             raise ValueError(
                 f"the stored standing bet is on no spot or seat of this table, or has no stake: {stored_bet!r}"
             )

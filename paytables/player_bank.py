@@ -57,22 +57,26 @@ class PlayerBank(StrictTable):
         """Return what a player who is the bank is paid, as a line of the help text in one language."""
         return f"{getattr(self.name, language)} - {_BANK_TERMS_TEXTS[language]}"
 
-    def check_table(self, seats: int, stake: BetLimits, denominations: int) -> None:
+    def check_table(self, seat_count: int, stake_limits: BetLimits, denomination_count: int) -> None:
         """Raise ValueError if a player cannot be the bank at this table.
 
         There must be several seats and one denomination, and the limits must allow any stakes to be covered
         exactly.
         """
-        if denominations > 1:
+        if denomination_count > 1:
             raise ValueError(
                 "game.denominations_cents: only one is allowed if a player may be the bank, "
                 "because the bank's credits cover the other players' stakes"
             )
-        if seats == 1:
+        if seat_count == 1:
             raise ValueError("player_bank: a player cannot be the bank at a table of one seat")
-        if self.limits.least < stake.least or self.limits.least % stake.step or self.limits.step % stake.step:
+        if (
+            self.limits.least < stake_limits.least
+            or self.limits.least % stake_limits.step
+            or self.limits.step % stake_limits.step
+        ):
             raise ValueError(
-                f"player_bank.limits: they must fit stakes from {stake.least} in steps of {stake.step}"
+                f"player_bank.limits: they must fit stakes from {stake_limits.least} in steps of {stake_limits.step}"
             )
 
 
@@ -93,7 +97,7 @@ class BankTurn:
         return {"seat": self.seat, "took_part": list(self.eligible_seats), **last}
 
     @classmethod
-    def from_json(cls, data: object, seats: int) -> Self:
+    def from_json(cls, data: object, seat_count: int) -> Self:
         """Return the turn to be the bank in a table state. Raises ValueError for a state that no round can leave."""
         if not isinstance(data, Mapping) or not {"seat", "took_part"} <= set(data) <= {
             "seat",
@@ -105,17 +109,17 @@ class BankTurn:
         if not isinstance(took_part, list | tuple) or not took_part:
             raise ValueError(f"{data!r} is not a state of the bank that a round can leave")
         numbers = [seat, *took_part, *(() if "last" not in data else (last,))]
-        if not all(type(number) is int and number in range(seats) for number in numbers):
+        if not all(type(number) is int and number in range(seat_count) for number in numbers):
             raise ValueError(f"the bank: {data!r} does not name seats of this table")
         if list(took_part) != sorted(set(took_part)):
             raise ValueError(f"the bank: a seat is listed twice, or out of order, in {data!r}")
-        if last is not None and (last not in took_part or seat != (last + 1) % seats):
+        if last is not None and (last not in took_part or seat != (last + 1) % seat_count):
             raise ValueError(f"{data!r} is not a state of the bank that a round can leave")
         return cls(seat, tuple(took_part), last)
 
-    def list_candidates(self, seats: int) -> list[int]:
+    def list_candidates(self, seat_count: int) -> list[int]:
         """Return the seats that may be the bank, in the order in which it is offered to them."""
-        in_turn = [(self.seat + n) % seats for n in range(seats)]
+        in_turn = [(self.seat + n) % seat_count for n in range(seat_count)]
         return [seat for seat in in_turn if seat in self.eligible_seats and seat != self.last_bank_seat]
 
 
@@ -214,13 +218,13 @@ class PlayerBankRules(SeatedRules):
         """Return the screen data of the bank's hand that say whether a player may hold it."""
         return {} if self.player_bank is None else {"held": True}
 
-    def list_bank_spots(self, seats: int) -> tuple[Spot, ...]:
+    def list_bank_spots(self, seat_count: int) -> tuple[Spot, ...]:
         """Return the spot on which seats bet to be the bank; empty if the machine always is the bank.
 
         The spot is open if a seat may be the bank of this round.
         """
         rule = self.player_bank
-        return () if rule is None else (rule.build_spot(is_open=bool(self.turn.list_candidates(seats))),)
+        return () if rule is None else (rule.build_spot(is_open=bool(self.turn.list_candidates(seat_count))),)
 
     def arrange_bank(self, bets: Sequence[Bet]) -> BankedRound:
         """Return which seat, if any, is the bank of a round with these bets, and which bets are played or returned."""

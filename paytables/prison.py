@@ -123,13 +123,13 @@ def imprisoned_bets_to_json(held_bets: Iterable[ImprisonedBet]) -> list[dict[str
 
 
 def imprisoned_bets_from_json(
-    data: Sequence[Mapping[str, object]], spots: Mapping[str, object], seats: int
+    data: Sequence[Mapping[str, object]], spots: Mapping[str, object], seat_count: int
 ) -> tuple[ImprisonedBet, ...]:
     """Return the held bets of a stored table state. Raises ValueError for a state that no round can leave."""
     if not isinstance(data, list) or not data:
         raise ValueError(f"the stored record is not a list of standing bets: {data!r}")
     held_bets = []
-    for bet, stored_bet in zip(bets_from_json(data, spots, seats), data, strict=True):
+    for bet, stored_bet in zip(bets_from_json(data, spots, seat_count), data, strict=True):
         count = stored_bet.get("count")
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             raise ValueError(f"a stored standing bet has no count above 0: {data!r}")

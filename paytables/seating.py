@@ -82,7 +82,7 @@ def format_hand_id(seat: int) -> str:
     return "player" if seat == 0 else f"player-{seat + 1}"
 
 
-def list_seat_hands(seats: int, **keys: object) -> list[dict[str, object]]:
+def list_seat_hands(seat_count: int, **keys: object) -> list[dict[str, object]]:
     """Return the hands of all seats for a table's presentation; other seats' hands appear once they are dealt.
 
     ``keys`` are added to each hand: the number of its cards, for example.
@@ -90,7 +90,7 @@ def list_seat_hands(seats: int, **keys: object) -> list[dict[str, object]]:
     first = {"id": format_hand_id(0), "names": {"en": "Player", "fr": "Joueur"}, **keys}
     other_hands = (
         {"id": format_hand_id(seat), "names": {"en": name, "fr": f"Joueur {seat + 1}"}, **keys, "with": []}
-        for seat, name in ((seat, f"Player {seat + 1}") for seat in range(1, seats))
+        for seat, name in ((seat, f"Player {seat + 1}") for seat in range(1, seat_count))
     )
     return [first, *other_hands]
 

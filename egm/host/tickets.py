@@ -133,7 +133,7 @@ def _assign_number(machine: Machine, pay_out: CashOutRecord, ticket_number: str 
             TicketKind(pay_out.credit_kind.value),
             denomination_cents=machine.selection.denomination_cents,
             printed_terms=find_printed_terms(machine, pay_out.credit_kind),
-            number=ticket_number,
+            ticket_number=ticket_number,
             journal_head=machine.journal_head,
         )
     except RngError:

@@ -121,7 +121,7 @@ def main(
         theme = load_theme()
         surface: DisplaySurface
         if mode == "web":
-            file = address or _find_address_file(state, position, top=top)
+            file = address or _find_address_file(state, position, is_top_screen=top)
             door = held or (None if listening is None else (listening, None))
             surface = BrowserScreen(
                 theme,
@@ -132,16 +132,18 @@ def main(
                 sound_store=sound_store,
                 open_descriptors=door,
             )
-            echo(f"{_format_screen_name(position, top=top)}: {surface.address}")
+            echo(f"{_format_screen_name(position, is_top_screen=top)}: {surface.address}")
         elif mode == "kmsdrm":
             surface = _create_console_window(
-                theme, display, lease, None if top else state, calm=reduced_motion
+                theme, display, lease, None if top else state, reduced_motion=reduced_motion
             )
         else:
             surface = Window(theme, fullscreen=fullscreen, display_index=display, picture_class=make)
     except (ThemeError, WindowError, OSError) as error:
         raise StartupRefusal(make_lines_printable(str(error))) from error
-    machine, drawer = create_clients(state, bench=bench and not top, position=position or 1, onlooker=top)
+    machine, drawer = create_clients(
+        state, with_simulator=bench and not top, position=position or 1, is_onlooker=top
+    )
     app = ScreenApp(
         theme=theme,
         surface=surface,
@@ -170,19 +172,21 @@ def _run_app(app: "ScreenApp", frames_a_second: int) -> None:
     sys.exit(EXIT_CODE_CLOSED_BY_PERSON)
 
 
-def _find_address_file(state: Path, position: int | None, *, top: bool) -> Path:
+def _find_address_file(state: Path, position: int | None, *, is_top_screen: bool) -> Path:
     """Return the path of the file in the state folder to which a browser screen writes its web address."""
-    name = "top" if top else "screen" if position in {None, 1} else f"screen-{position}"
+    name = "top" if is_top_screen else "screen" if position in {None, 1} else f"screen-{position}"
     return state / "run" / f"{name}.url"
 
 
-def _format_screen_name(position: int | None, *, top: bool) -> str:
+def _format_screen_name(position: int | None, *, is_top_screen: bool) -> str:
     """Return the name of this screen for its window's title and for messages."""
-    return "Top screen" if top else "Screen" if position is None else f"Screen of position {position}"
+    return (
+        "Top screen" if is_top_screen else "Screen" if position is None else f"Screen of position {position}"
+    )
 
 
 def _create_console_window(
-    theme: "Theme", display: int, lease: int | None, state: Path | None, *, calm: bool
+    theme: "Theme", display: int, lease: int | None, state: Path | None, *, reduced_motion: bool
 ) -> "Window":
     """Return a window on a display without a desktop.
 
@@ -198,7 +202,7 @@ def _create_console_window(
     output = DisplayOutput(DrmCard.open() if lease is None else DrmCard(lease), display)
     if state is None:
         return Window(theme, output=output, ignores_touches=True, picture_class=TopPicture)
-    signs = ("--state", str(state), "--mode", "kmsdrm", "--top", *("--reduced-motion",) * calm)
+    signs = ("--state", str(state), "--mode", "kmsdrm", "--top", *("--reduced-motion",) * reduced_motion)
     above = TopScreenProcess(
         output, lambda lent: build_python_command("egm.screen", *signs, "--lease", str(lent))
     )

@@ -82,9 +82,9 @@ class DisplaySurface(Protocol):
 _START_UP_PROGRESS_READ_INTERVAL_SECONDS: Final = 0.2
 
 
-def report_problem(text: str) -> None:
+def report_problem(problem_text: str) -> None:
     """Write a text about a problem to standard error, which the machine logs. The screen continues to run."""
-    echo(f"screen: {text}", err=True)
+    echo(f"screen: {problem_text}", err=True)
 
 
 class ScreenApp:
@@ -294,19 +294,19 @@ def is_staff_signed_in(view: View) -> bool:
 
 
 def create_clients(
-    state: Path, *, bench: bool, position: int = 1, onlooker: bool = False
+    state: Path, *, with_simulator: bool, position: int = 1, is_onlooker: bool = False
 ) -> tuple[ScreenClient, ScreenClient | None]:
     """Return the client of a screen to its machine, and its client to the device simulator.
 
-    The screen belongs to the player position ``position``; ``state`` is the machine's state folder. If ``bench`` is
-    false, the second client is None.
+    The screen belongs to the player position ``position``; ``state`` is the machine's state folder. If
+    ``with_simulator`` is false, the second client is None.
     """
     sockets = state / "run"
     name = "screen" if position == 1 else f"screen-{position}"
     machine = ScreenClient(
         sockets / f"{name}.sock",
         sockets / f"{name}.token",
-        is_onlooker=onlooker,
-        sends_heartbeats=not onlooker,
+        is_onlooker=is_onlooker,
+        sends_heartbeats=not is_onlooker,
     )
-    return machine, ScreenClient(sockets / "bench.sock", sockets / "bench.token") if bench else None
+    return machine, ScreenClient(sockets / "bench.sock", sockets / "bench.token") if with_simulator else None

@@ -40,23 +40,23 @@ class KenoSlip:
         """
         return replace(self, current_card_index=0)
 
-    def list_card_stakes(self, default_stake: int) -> tuple[int, ...]:
+    def list_card_stakes(self, default_stake_credits: int) -> tuple[int, ...]:
         """Return the stake of each card of the slip, in credits.
 
-        ``default_stake`` is the stake of all cards if the slip has no separate stakes. A card without a stake, because
-        it was added later, has the stake of the card before it.
+        ``default_stake_credits`` is the stake of all cards if the slip has no separate stakes. A card without a stake,
+        because it was added later, has the stake of the card before it.
         """
         stakes = self.stake_credits_by_card[: len(self.cards)]
-        last = stakes[-1] if stakes else default_stake
+        last = stakes[-1] if stakes else default_stake_credits
         return (*stakes, *(last,) * (len(self.cards) - len(stakes)))
 
-    def with_stake(self, stake: int, default_stake: int) -> "KenoSlip":
-        """Return the slip with ``stake`` on the current card.
+    def with_stake(self, stake_credits: int, default_stake_credits: int) -> "KenoSlip":
+        """Return the slip with ``stake_credits`` on the current card.
 
-        If the slip had no separate stakes, its other cards get the stake ``default_stake``.
+        If the slip had no separate stakes, its other cards get the stake ``default_stake_credits``.
         """
-        stakes = list(self.list_card_stakes(default_stake))
-        stakes[self.current_card_index] = stake
+        stakes = list(self.list_card_stakes(default_stake_credits))
+        stakes[self.current_card_index] = stake_credits
         return replace(self, stake_credits_by_card=tuple(stakes) if len(set(stakes)) > 1 else ())
 
     @property
@@ -284,14 +284,14 @@ def request_preset_ticket(preset_ticket: Mapping[str, object], cost_credits: int
     return Intent(name="bet", value=cost_credits, options={"form": preset_ticket["id"]})
 
 
-def compute_slip_cost(game: GameView, slip: KenoSlip, stake: int) -> int:
+def compute_slip_cost(game: GameView, slip: KenoSlip, stake_credits: int) -> int:
     """Return the price of the slip's ticket in credits: all ways of its cards, bonuses and draws."""
-    staked = zip(slip.cards, slip.list_card_stakes(stake), strict=True)
+    staked = zip(slip.cards, slip.list_card_stakes(stake_credits), strict=True)
     ways_cost = sum(sum(count_paid_ways_by_spot_count(game, card).values()) * each for card, each in staked)
     return ways_cost * _compute_cost_factor(game, slip.bonus_ids, slip.draw_count)
 
 
-def request_slip_bet(game: GameView, slip: KenoSlip, stake: int) -> tuple[Intent, ...]:
+def request_slip_bet(game: GameView, slip: KenoSlip, stake_credits: int) -> tuple[Intent, ...]:
     """Return the request to the machine for a Keno ticket with the player's marks.
 
     Without marks, it requests a quick pick. If the marks make no valid ticket, return nothing.
@@ -307,14 +307,14 @@ def request_slip_bet(game: GameView, slip: KenoSlip, stake: int) -> tuple[Intent
                 "groups": [sorted(group) for group in card],
                 "stakes": {str(count): each for count in sorted(count_paid_ways_by_spot_count(game, card))},
             }
-            for card, each in zip(slip.cards, slip.list_card_stakes(stake), strict=True)
+            for card, each in zip(slip.cards, slip.list_card_stakes(stake_credits), strict=True)
         ]
     }
     if slip.draw_count > 1:
         options["draws"] = slip.draw_count
     if slip.bonus_ids:
         options["bonuses"] = list(slip.bonus_ids)
-    return (Intent(name="bet", value=compute_slip_cost(game, slip, stake), options=options),)
+    return (Intent(name="bet", value=compute_slip_cost(game, slip, stake_credits), options=options),)
 
 
 def find_current_stake(snapshot: Snapshot, game: GameView) -> int:

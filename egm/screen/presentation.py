@@ -172,21 +172,27 @@ def find_anticipated_reel(step: Step, step_time: StepTimes, elapsed_seconds: flo
 
 @lru_cache(maxsize=4)
 def build_timeline(
-    presentation: OutcomePresentation, motion: MotionTimes, celebration_level: int, *, calm: bool = False
+    presentation: OutcomePresentation,
+    motion: MotionTimes,
+    celebration_level: int,
+    *,
+    reduced_motion: bool = False,
 ) -> PresentationTimeline:
     """Return when the steps, the roll-up of the win and the whole presentation end.
 
-    ``calm`` is the player's setting for reduced motion: reels then do not spin longer to build anticipation. The result
-    is cached, because every frame needs it several times.
+    ``reduced_motion`` is the player's setting for reduced motion: reels then do not spin longer to build anticipation.
+    The result is cached, because every frame needs it several times.
     """
-    steps = _build_step_times(replace(presentation, shortened_at=()), motion, 1.0, calm=calm)
+    steps = _build_step_times(
+        replace(presentation, shortened_at=()), motion, 1.0, reduced_motion=reduced_motion
+    )
     pace = (
         1.0
         if steps[-1].last_stop <= PRESENTATION_SECONDS_MAX
         else max(DURATION_FACTOR_MIN, PRESENTATION_SECONDS_MAX / steps[-1].last_stop)
     )
     if pace < 1 or presentation.shortened_at:
-        steps = _build_step_times(presentation, motion, pace, calm=calm)
+        steps = _build_step_times(presentation, motion, pace, reduced_motion=reduced_motion)
     spun = steps[-1].last_stop
     grows = presentation.outcome.win_cents > presentation.presented_cents or bool(presentation.outcome.prizes)
     length = 0.45 + motion.roll_up_seconds_per_level * celebration_level if grows else 0.0
@@ -197,7 +203,7 @@ def build_timeline(
 
 
 def _build_step_times(
-    presentation: OutcomePresentation, motion: MotionTimes, duration_factor: float, *, calm: bool
+    presentation: OutcomePresentation, motion: MotionTimes, duration_factor: float, *, reduced_motion: bool
 ) -> list[StepTimes]:
     """Return the times of the steps of a presentation, one after the other.
 
@@ -213,7 +219,9 @@ def _build_step_times(
         card = motion.title_card_seconds if has_feature_title_card(presentation, index) else 0.0
         boxes_opened = presentation.boxes_opened if index == presentation.presented_step_count else 0
         time = _scale_step_time(
-            _build_step_time(step, card, motion, boxes_opened, calm=calm), duration_factor, begin
+            _build_step_time(step, card, motion, boxes_opened, reduced_motion=reduced_motion),
+            duration_factor,
+            begin,
         )
         if index < len(presentation.steps) - 1:
             pause = motion.winning_line_seconds if step.credits else motion.losing_result_seconds_min
@@ -311,7 +319,7 @@ def _read_cue_durations(motion: MotionTimes) -> Mapping[str, float]:
 
 
 def _build_step_time(
-    step: Step, begin: float, motion: MotionTimes, boxes_opened: int, *, calm: bool
+    step: Step, begin: float, motion: MotionTimes, boxes_opened: int, *, reduced_motion: bool
 ) -> StepTimes:
     """Return when the parts of one step are presented, in seconds, if its movement starts at ``begin``.
 
@@ -323,7 +331,9 @@ def _build_step_time(
         for reel in range(len(step.window)):
             if reel not in held_reels:
                 at += motion.seconds_between_reel_stops + (
-                    motion.anticipation_seconds if reel in step.anticipation_reels and not calm else 0.0
+                    motion.anticipation_seconds
+                    if reel in step.anticipation_reels and not reduced_motion
+                    else 0.0
                 )
             stops.append(begin if reel in held_reels else at)
         spun = (

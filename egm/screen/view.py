@@ -257,7 +257,7 @@ def build_view_timeline(view: View, theme: Theme) -> PresentationTimeline | None
     level = theme.find_celebration_level(fresh, play.bet_credits)
     if play.progressives or play.prizes:
         level = len(theme.celebration_levels) - 1
-    return build_timeline(view.presentation, theme.motion, level, calm=view.reduced_motion)
+    return build_timeline(view.presentation, theme.motion, level, reduced_motion=view.reduced_motion)
 
 
 def is_presentation_running(view: View, theme: Theme) -> bool:

@@ -88,7 +88,9 @@ class TicketCage:
         self._is_accounted = is_accounted
         self._is_credited = is_credited
 
-    def pay_ticket(self, number: str, payee: TicketPayee | None = None) -> TicketRedemption | TicketRefusal:
+    def pay_ticket(
+        self, ticket_number: str, payee: TicketPayee | None = None
+    ) -> TicketRedemption | TicketRefusal:
         """Redeem a ticket for cash, or return why it is refused; the redemption is durable when this returns.
 
         The cashier hands over the money only afterwards. Raises :class:`OperatorError` if the jurisdiction requires a
@@ -96,12 +98,12 @@ class TicketCage:
         """
         action_time = self._clock.now().replace(microsecond=0)
         with self._store.transaction():
-            record = self._store.find_ticket(number)
-            redemption_id = f"{self._actor}:{number}:{1 if record is None else len(record.moves)}"
+            record = self._store.find_ticket(ticket_number)
+            redemption_id = f"{self._actor}:{ticket_number}:{1 if record is None else len(record.moves)}"
             answer = lock_for_redemption(
                 self._store,
                 redemption_id,
-                number,
+                ticket_number,
                 is_ticket_number,
                 actor=self._actor,
                 action_time=action_time,
@@ -125,32 +127,35 @@ class TicketCage:
         self._store.store_head()
         return answer
 
-    def void_ticket(self, number: str, reason: str) -> TicketRecord:
+    def void_ticket(self, ticket_number: str, reason: str) -> TicketRecord:
         """Void an issued ticket for a reason, such as a test print, or because the player was paid in another way."""
-        return self._record_act(number, TicketAction.VOID, CageAct.VOID, reason)
+        return self._record_act(ticket_number, TicketAction.VOID, CageAct.VOID, reason)
 
-    def reprint_ticket(self, number: str, reason: str) -> Ticket:
+    def reprint_ticket(self, ticket_number: str, reason: str) -> Ticket:
         """Record the reprint of a ticket; return the duplicate to print, which has the same number (H-07).
 
         Only one of original and duplicate can be redeemed, because both have one record in the ledger.
         """
         return replace(
-            self._record_act(number, TicketAction.REPRINT, CageAct.REPRINT, reason).ticket, duplicate=True
+            self._record_act(ticket_number, TicketAction.REPRINT, CageAct.REPRINT, reason).ticket,
+            duplicate=True,
         )
 
-    def release_locked_ticket(self, number: str, reason: str) -> TicketRecord:
+    def release_locked_ticket(self, ticket_number: str, reason: str) -> TicketRecord:
         """Unlock a ticket that a machine locked for a redemption which it will never complete.
 
         Check first that the ticket is not in that machine's cash box. If the machine stacks the ticket later, it finds
         that the lock is gone and does not credit it.
         """
-        return self._record_act(number, TicketAction.RELEASE, CageAct.RELEASE, reason)
+        return self._record_act(ticket_number, TicketAction.RELEASE, CageAct.RELEASE, reason)
 
-    def revive_expired_ticket(self, number: str, reason: str) -> TicketRecord:
+    def revive_expired_ticket(self, ticket_number: str, reason: str) -> TicketRecord:
         """Record that a ticket is owed in spite of its expiry date, because a wrong clock caused that date."""
-        return self._record_act(number, TicketAction.REVIVE, CageAct.REVIVE, reason)
+        return self._record_act(ticket_number, TicketAction.REVIVE, CageAct.REVIVE, reason)
 
-    def _record_act(self, number: str, action: TicketAction, act: CageAct, reason: str) -> TicketRecord:
+    def _record_act(
+        self, ticket_number: str, action: TicketAction, act: CageAct, reason: str
+    ) -> TicketRecord:
         """Record a cashier's action on a ticket, with its reason, and update the ledger's head.
 
         Raises OperatorError, changing nothing, if the reason is empty, the number is unknown, the ticket's state does
@@ -160,7 +165,7 @@ class TicketCage:
             raise OperatorError(f"the cage: {action} requires a reason; nothing was changed")
         action_time = self._clock.now().replace(microsecond=0)
         with self._store.transaction():
-            record = self._store.find_ticket(number)
+            record = self._store.find_ticket(ticket_number)
             if record is None:
                 raise OperatorError("the cage: no ticket has this number")
             allowed_states, _ = TICKET_LIFE_CYCLE[action]
@@ -180,7 +185,7 @@ class TicketCage:
                 {"second": self._second_person} if self._second_person else {}
             )
             ticket_record = self._store.record_move(
-                number,
+                ticket_number,
                 action,
                 action_time=action_time,
                 actor=self._actor,
@@ -212,9 +217,9 @@ class TicketCage:
         return None
 
 
-def is_ticket_number(number: str) -> bool:
+def is_ticket_number(ticket_number: str) -> bool:
     """Return whether these digits have the form of a ticket number of any kind."""
-    return any(can_be(number) for can_be in _NUMBER_FORM_CHECKS)
+    return any(can_be(ticket_number) for can_be in _NUMBER_FORM_CHECKS)
 
 
 def iter_register_lines(store: TicketStore) -> Iterator[RegisterLine]:

@@ -166,43 +166,43 @@ class TicketDesk:
         *,
         denomination_cents: int,
         printed_terms: PrintedTerms | None = None,
-        number: str | None = None,
+        ticket_number: str | None = None,
         journal_head: str = "",
     ) -> Ticket | TicketRefusal:
         """Reserve a number for a ticket, durably; return the ticket to print, or why no ticket is issued.
 
         The ticket becomes money only with :meth:`record_printed`. After a refusal the credits are paid by hand.
         ``issue_id`` identifies the cash-out: while the ticket is reserved, a repeated call returns the same ticket.
-        ``printed_terms`` replace the machine's own venue data. ``number`` is the host's ticket number under system
-        validation; without it the desk creates one. ``journal_head`` (last entry and first digits of its
-        hash) is printed. Raises :class:`TicketOrderError` if ``issue_id`` was used with other values.
+        ``printed_terms`` replace the machine's own venue data. ``ticket_number`` is the host's ticket number under
+        system validation; without it the desk creates one. ``journal_head`` (last entry and first digits of its hash)
+        is printed. Raises :class:`TicketOrderError` if ``issue_id`` was used with other values.
         """
         with self._store.transaction():
             record = self._store.find_by_issue(issue_id)
             if record is not None:
-                requested = (TicketState.RESERVED, amount_cents, kind, denomination_cents, number)
+                requested = (TicketState.RESERVED, amount_cents, kind, denomination_cents, ticket_number)
                 stored_terms = (
                     record.ticket.amount_cents,
                     record.ticket.kind,
                     record.ticket.denomination_cents,
                 )
-                if requested != (record.state, *stored_terms, number and record.ticket.number):
+                if requested != (record.state, *stored_terms, ticket_number and record.ticket.number):
                     raise TicketOrderError(
                         f"{issue_id}: a ticket of {amount_cents} cents {kind} was "
                         "requested, but under this id the ledger has"
                         f" {record.ticket.masked_number}, {record.ticket.amount_cents} cents, {record.state}"
                     )
                 return record.ticket
-            refusal = self._find_issue_refusal(amount_cents, kind, from_host=number is not None)
+            refusal = self._find_issue_refusal(amount_cents, kind, from_host=ticket_number is not None)
             if refusal is not None:
                 return refusal
-            number = number or self._find_fresh_number(kind)
-            if number is None:
+            ticket_number = ticket_number or self._find_fresh_number(kind)
+            if ticket_number is None:
                 return TicketRefusal(TicketRefusalReason.NOT_ENROLLED)
             issued_at = self._read_clock()
             venue_terms = printed_terms or PrintedTerms(self._machine.venue, self._rules.valid_days)
             ticket = Ticket(
-                number=number,
+                number=ticket_number,
                 sequence=self._store.find_next_sequence(self._machine.serial),
                 kind=kind,
                 amount_cents=amount_cents,
@@ -232,25 +232,25 @@ class TicketDesk:
         record = self.find_record_by_redemption(redemption_id)
         return None if record is None else record.ticket.number
 
-    def record_printed(self, number: str) -> Ticket:
+    def record_printed(self, ticket_number: str) -> Ticket:
         """Record that a ticket's bar code was printed, so that the ticket is money. Durable; repeats change nothing."""
-        return self._record_action_once(number, TicketAction.ISSUE).ticket
+        return self._record_action_once(ticket_number, TicketAction.ISSUE).ticket
 
-    def record_failed_print(self, number: str, reason: str) -> None:
+    def record_failed_print(self, ticket_number: str, reason: str) -> None:
         """Void a ticket that was not printed, or may not have been. Durable; repeats change nothing.
 
         If it was printed after all it is worthless, and the player is paid by hand.
         """
-        self._record_action_once(number, TicketAction.FAIL_PRINTING, why=reason)
+        self._record_action_once(ticket_number, TicketAction.FAIL_PRINTING, why=reason)
 
     def has_redemption_lock(self, redemption_id: str) -> bool:
         """Return whether a redemption still holds the lock on its ticket, so that the machine may credit the ticket."""
         record = self._store.find_by_redemption(redemption_id)
         return record is not None and is_locked_for_redemption(record, redemption_id, self._machine.serial)
 
-    def has_ticket(self, number: str) -> bool:
+    def has_ticket(self, ticket_number: str) -> bool:
         """Return whether the ticket ledger has a ticket with this number."""
-        return self._store.find_ticket(number) is not None
+        return self._store.find_ticket(ticket_number) is not None
 
     # ------------------------------------------------------------------ in
     def is_ticket_number(self, digits: str) -> bool:
@@ -258,7 +258,7 @@ class TicketDesk:
         return self._is_ticket_number(digits)
 
     def admit_host_ticket(
-        self, redemption_id: str, number: str, kind: TicketKind, amount_cents: int
+        self, redemption_id: str, ticket_number: str, kind: TicketKind, amount_cents: int
     ) -> TicketRedemption | TicketRefusal:
         """Lock a ticket with the value that the host has stated; return the redemption, or why it is refused. Durable.
 
@@ -268,9 +268,9 @@ class TicketDesk:
         """
         machine_serial, action_time = self._machine.serial, self._read_clock()
         with self._store.transaction():
-            record = self._store.find_ticket(number)
+            record = self._store.find_ticket(ticket_number)
             if record is None:
-                self._enter_host_ticket(redemption_id, number, kind, amount_cents)
+                self._enter_host_ticket(redemption_id, ticket_number, kind, amount_cents)
             elif (record.ticket.kind, record.ticket.amount_cents) != (kind, amount_cents):
                 return TicketRefusal(
                     TicketRefusalReason.AMOUNT_MISMATCH,
@@ -279,7 +279,7 @@ class TicketDesk:
             return lock_for_redemption(
                 self._store,
                 redemption_id,
-                number,
+                ticket_number,
                 self._is_ticket_number,
                 actor=machine_serial,
                 action_time=action_time,
@@ -287,12 +287,12 @@ class TicketDesk:
             )
 
     def _enter_host_ticket(
-        self, redemption_id: str, number: str, kind: TicketKind, amount_cents: int
+        self, redemption_id: str, ticket_number: str, kind: TicketKind, amount_cents: int
     ) -> None:
         """Record in the ledger a ticket issued by another machine of the host, with the value that the host states."""
         issued_at = self._read_clock()
         ticket = Ticket(
-            number=number,
+            number=ticket_number,
             sequence=self._store.find_next_sequence(HOST_ISSUER),
             kind=kind,
             amount_cents=amount_cents,
@@ -306,9 +306,9 @@ class TicketDesk:
             template=self._rules.template,
         )
         self._store.reserve_ticket(f"{redemption_id}.host", ticket, actor=HOST_ISSUER)
-        self._store.record_move(number, TicketAction.ISSUE, action_time=issued_at, actor=HOST_ISSUER)
+        self._store.record_move(ticket_number, TicketAction.ISSUE, action_time=issued_at, actor=HOST_ISSUER)
 
-    def begin_redemption(self, redemption_id: str, number: str) -> TicketRedemption | TicketRefusal:
+    def begin_redemption(self, redemption_id: str, ticket_number: str) -> TicketRedemption | TicketRefusal:
         """Lock the ticket with this number, durably, to redeem it on this machine; or return why it is refused.
 
         A repeated call with the same id and digits returns the same result while the ticket is locked. The lock never
@@ -318,7 +318,7 @@ class TicketDesk:
         return lock_for_redemption(
             self._store,
             redemption_id,
-            number,
+            ticket_number,
             self._is_ticket_number,
             actor=machine_serial,
             action_time=action_time,
@@ -384,9 +384,9 @@ class TicketDesk:
         """
         return self._store.list_unreported(self._machine.serial)
 
-    def mark_reported(self, number: str) -> None:
+    def mark_reported(self, ticket_number: str) -> None:
         """Record that the host has acknowledged a printed ticket. Durable; repeats change nothing."""
-        self._store.mark_reported(number, self._read_clock())
+        self._store.mark_reported(ticket_number, self._read_clock())
 
     # ------------------------------------------------------------------ inside
     def _read_clock(self) -> datetime:
@@ -446,14 +446,18 @@ class TicketDesk:
             return TicketRefusal(TicketRefusalReason.WRONG_CURRENCY, ticket.currency)
         return None
 
-    def _record_action_once(self, number: str, action: TicketAction, **details: str) -> TicketRecord:
+    def _record_action_once(self, ticket_number: str, action: TicketAction, **details: str) -> TicketRecord:
         """Record an action on a ticket unless the ticket already has this action; return the ticket's record."""
         with self._store.transaction():
-            record = self._store.require_ticket(number)
+            record = self._store.require_ticket(ticket_number)
             if any(move.action is action for move in record.moves):
                 return record
             return self._store.record_move(
-                number, action, action_time=self._read_clock(), actor=self._machine.serial, details=details
+                ticket_number,
+                action,
+                action_time=self._read_clock(),
+                actor=self._machine.serial,
+                details=details,
             )
 
 

@@ -165,11 +165,11 @@ def _parse_venue(values: Mapping[str, str]) -> Venue:
     return Venue(**values)
 
 
-def mask_number(number: str) -> str:
+def mask_number(ticket_number: str) -> str:
     """Return a ticket number with all but its last digits hidden: unredeemed numbers are secret (AGE 5.1.5)."""
-    return "•" * (len(number) - _UNMASKED_DIGIT_COUNT) + number[-_UNMASKED_DIGIT_COUNT:]
+    return "•" * (len(ticket_number) - _UNMASKED_DIGIT_COUNT) + ticket_number[-_UNMASKED_DIGIT_COUNT:]
 
 
-def group_digits(number: str) -> str:
+def group_digits(ticket_number: str) -> str:
     """Return a validation number in groups for reading aloud: two digits, then groups of four."""
-    return "-".join([number[:2], *(number[i : i + 4] for i in range(2, len(number), 4))])
+    return "-".join([ticket_number[:2], *(ticket_number[i : i + 4] for i in range(2, len(ticket_number), 4))])

@@ -49,12 +49,12 @@ def create_stand_alone_number(kind: TicketKind, draw_below: DrawBelow) -> str:
     return str(shifted + (1 - shifted) % HALF_NUMBER_MODULUS)
 
 
-def is_stand_alone_number(number: str) -> bool:
+def is_stand_alone_number(ticket_number: str) -> bool:
     """Return whether the digits can be a stand-alone validation number, with a valid kind mark and check code."""
     return (
-        _has_number_length(number)
-        and int(number[:2]) in LEADING_DIGITS_BY_TICKET_KIND.values()
-        and int(number) % HALF_NUMBER_MODULUS == 1
+        _has_number_length(ticket_number)
+        and int(ticket_number[:2]) in LEADING_DIGITS_BY_TICKET_KIND.values()
+        and int(ticket_number) % HALF_NUMBER_MODULUS == 1
     )
 
 
@@ -77,12 +77,12 @@ def create_secure_enhanced_number(validation_id: int, sequence: int) -> str:
     return "00" + _encode_half(high) + _encode_half(low)
 
 
-def is_secure_enhanced_number(number: str) -> bool:
+def is_secure_enhanced_number(ticket_number: str) -> bool:
     """Return whether the digits can be a secure enhanced number: 00, then two halves with valid check digits."""
     return (
-        _has_number_length(number)
-        and number.startswith("00")
-        and all(_has_valid_check_digit(half) for half in (number[2:10], number[10:]))
+        _has_number_length(ticket_number)
+        and ticket_number.startswith("00")
+        and all(_has_valid_check_digit(half) for half in (ticket_number[2:10], ticket_number[10:]))
     )
 
 
@@ -103,22 +103,26 @@ def _has_valid_check_digit(half: str) -> bool:
 
 
 # ---------------------------------------------------------------- system
-def is_system_number(number: str) -> bool:
+def is_system_number(ticket_number: str) -> bool:
     """Return whether the text is 18 digits that do not start with 00, as in a number from a host.
 
     The host checks the number itself.
     """
-    return _has_number_length(number) and not number.startswith("00")
+    return _has_number_length(ticket_number) and not ticket_number.startswith("00")
 
 
-def is_host_number(number: str) -> bool:
+def is_host_number(ticket_number: str) -> bool:
     """Return whether the digits can be a validation number that a SAS host recognises.
 
     That is a system number, which the host creates, or a secure enhanced number, which a machine creates.
     """
-    return is_system_number(number) or is_secure_enhanced_number(number)
+    return is_system_number(ticket_number) or is_secure_enhanced_number(ticket_number)
 
 
-def _has_number_length(number: str) -> bool:
+def _has_number_length(ticket_number: str) -> bool:
     """Return whether the text has the form of a validation number: 18 digits."""
-    return len(number) == TICKET_NUMBER_DIGIT_COUNT and number.isascii() and number.isdigit()
+    return (
+        len(ticket_number) == TICKET_NUMBER_DIGIT_COUNT
+        and ticket_number.isascii()
+        and ticket_number.isdigit()
+    )

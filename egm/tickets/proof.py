@@ -21,9 +21,9 @@ _COMMITMENT_DIGIT_COUNT: Final = 32
 _TICKET_ACCEPTANCE_ENTRY_KINDS: Final = ("voucher.in", "orphan.ticket", "disputed.ruled")
 
 
-def compute_commitment(key: bytes, number: str) -> str:
+def compute_commitment(key: bytes, ticket_number: str) -> str:
     """Return the commitment to a ticket number that the journal stores: 128 bits of its HMAC, in hexadecimal."""
-    return hmac.digest(key, number.encode(), "sha256").hex()[:_COMMITMENT_DIGIT_COUNT]
+    return hmac.digest(key, ticket_number.encode(), "sha256").hex()[:_COMMITMENT_DIGIT_COUNT]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +52,13 @@ def list_accepted_redemptions(journals: Iterable[JournalView]) -> dict[str, str]
     }
 
 
-def find_proof(journals: Iterable[JournalView], key: bytes, number: str) -> TicketProof | None:
+def find_proof(journals: Iterable[JournalView], key: bytes, ticket_number: str) -> TicketProof | None:
     """Return what the machine's journals prove about the ticket with this number.
 
     Return None if none of them records its printing. ``journals`` are the current one and those before memory clears: a
     ticket may be printed in one and accepted in a later one. Payments by the cage are not in them.
     """
-    return combine_proofs(proof for journal in journals for proof in read_proofs(journal, key, number))
+    return combine_proofs(proof for journal in journals for proof in read_proofs(journal, key, ticket_number))
 
 
 def combine_proofs(proofs: Iterable[TicketProof]) -> TicketProof | None:
@@ -74,12 +74,12 @@ def combine_proofs(proofs: Iterable[TicketProof]) -> TicketProof | None:
     return None if print_proof is None else replace(print_proof, acceptance_entry_id=accepting_entry)
 
 
-def read_proofs(journal: JournalView, key: bytes, number: str) -> Iterator[TicketProof]:
+def read_proofs(journal: JournalView, key: bytes, ticket_number: str) -> Iterator[TicketProof]:
     """Yield one proof for each entry of a journal by which the ticket was printed or accepted.
 
     The proof of an acceptance has only ``acceptance_entry_id``; its other fields are empty or 0.
     """
-    commitment = compute_commitment(key, number)
+    commitment = compute_commitment(key, ticket_number)
     for entry in journal.entries(("voucher.out", *_TICKET_ACCEPTANCE_ENTRY_KINDS)):
         record: object = entry.record
         if not isinstance(record, Mapping) or record.get("commitment") != commitment:

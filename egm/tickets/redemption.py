@@ -96,7 +96,7 @@ _REFUSAL_REASON_BY_STATE: Final = {
 def lock_for_redemption(
     store: TicketStore,
     redemption_id: str,
-    number: str,
+    ticket_number: str,
     is_ticket_number: Callable[[str], bool],
     *,
     actor: str,
@@ -113,16 +113,16 @@ def lock_for_redemption(
     with store.transaction():
         locked_record = store.find_by_redemption(redemption_id)
         if locked_record is not None:
-            if locked_record.ticket.number != number or not is_locked_for_redemption(
+            if locked_record.ticket.number != ticket_number or not is_locked_for_redemption(
                 locked_record, redemption_id, actor
             ):
                 raise TicketOrderError(
                     f"redemption {redemption_id}: already used for {locked_record.ticket.masked_number}"
                 )
             return TicketRedemption(redemption_id=redemption_id, ticket=locked_record.ticket)
-        if not is_ticket_number(number):
+        if not is_ticket_number(ticket_number):
             return TicketRefusal(TicketRefusalReason.MISREAD)
-        record = store.find_ticket(number)
+        record = store.find_ticket(ticket_number)
         if record is None:
             return TicketRefusal(TicketRefusalReason.UNKNOWN)
         if record.state in _REFUSAL_REASON_BY_STATE:
@@ -135,7 +135,11 @@ def lock_for_redemption(
         if refusal is not None:
             return refusal
         store.record_move(
-            number, TicketAction.LOCK, action_time=action_time, actor=actor, redemption_id=redemption_id
+            ticket_number,
+            TicketAction.LOCK,
+            action_time=action_time,
+            actor=actor,
+            redemption_id=redemption_id,
         )
         return TicketRedemption(redemption_id=redemption_id, ticket=record.ticket)
 

@@ -257,7 +257,7 @@ class TicketStore:
 
     def record_move(
         self,
-        number: str,
+        ticket_number: str,
         action: TicketAction,
         *,
         action_time: datetime,
@@ -270,16 +270,22 @@ class TicketStore:
         Raises :class:`TicketOrderError`, changing nothing, if the ticket's state does not allow the action.
         """
         with self.transaction():
-            record = self.require_ticket(number)
+            record = self.require_ticket(ticket_number)
             allowed_states, _ = TICKET_LIFE_CYCLE[action]
             if record.state not in allowed_states:
                 raise TicketOrderError(
-                    f"ticket {mask_number(number)}: {action} is not possible while the ticket is {record.state}"
+                    f"ticket {mask_number(ticket_number)}: {action} is not possible while the ticket is {record.state}"
                 )
             self._append_move(
-                number, record.moves[-1].step + 1, action, action_time, actor, redemption_id, details or {}
+                ticket_number,
+                record.moves[-1].step + 1,
+                action,
+                action_time,
+                actor,
+                redemption_id,
+                details or {},
             )
-            return self.require_ticket(number)
+            return self.require_ticket(ticket_number)
 
     def restore(
         self,
@@ -352,25 +358,27 @@ class TicketStore:
             )
             return self.find_enrolment(machine_serial)
 
-    def mark_reported(self, number: str, reported_at: datetime) -> None:
+    def mark_reported(self, ticket_number: str, reported_at: datetime) -> None:
         """Record that the host knows a printed ticket; repeats change nothing."""
         with self.transaction():
-            self.require_ticket(number)
+            self.require_ticket(ticket_number)
             self._run(
-                "INSERT INTO reported VALUES (?, ?) ON CONFLICT DO NOTHING", number, reported_at.isoformat()
+                "INSERT INTO reported VALUES (?, ?) ON CONFLICT DO NOTHING",
+                ticket_number,
+                reported_at.isoformat(),
             )
 
     # ------------------------------------------------------------------ questions
-    def find_ticket(self, number: str) -> TicketRecord | None:
+    def find_ticket(self, ticket_number: str) -> TicketRecord | None:
         """Return the record of the ticket with this number, or None."""
-        row = self._run("SELECT issue_id FROM tickets WHERE number = ?", number).fetchone()
-        return None if row is None else self._read_record(number, row[0])
+        row = self._run("SELECT issue_id FROM tickets WHERE number = ?", ticket_number).fetchone()
+        return None if row is None else self._read_record(ticket_number, row[0])
 
-    def require_ticket(self, number: str) -> TicketRecord:
+    def require_ticket(self, ticket_number: str) -> TicketRecord:
         """Return the ticket with this number. Raises :class:`TicketOrderError` if none exists."""
-        record = self.find_ticket(number)
+        record = self.find_ticket(ticket_number)
         if record is None:
-            raise TicketOrderError(f"ticket {mask_number(number)} is not in the ledger")
+            raise TicketOrderError(f"ticket {mask_number(ticket_number)} is not in the ledger")
         return record
 
     def find_by_issue(self, issue_id: str) -> TicketRecord | None:
@@ -474,7 +482,7 @@ class TicketStore:
     # ------------------------------------------------------------------ rows
     def _append_move(
         self,
-        number: str,
+        ticket_number: str,
         step: int,
         action: TicketAction,
         action_time: datetime,
@@ -488,7 +496,7 @@ class TicketStore:
         state = TICKET_LIFE_CYCLE[action][1].value
         row = (
             last_number + 1,
-            number,
+            ticket_number,
             step,
             action.value,
             state,
@@ -499,15 +507,15 @@ class TicketStore:
         )
         self._copies.insert_move((*row, compute_row_digest(self._key, last_digest, row)))
 
-    def _read_record(self, number: str, issue_id: str) -> TicketRecord:
+    def _read_record(self, ticket_number: str, issue_id: str) -> TicketRecord:
         """Return a ticket with all its moves; its data are in the first move."""
-        moves = self._read_moves(number)
+        moves = self._read_moves(ticket_number)
         ticket = Ticket.from_json(json.dumps(moves[0].details["ticket"]))
         return TicketRecord(ticket=ticket, issue_id=issue_id, moves=moves)
 
-    def _read_moves(self, number: str) -> tuple[TicketMove, ...]:
+    def _read_moves(self, ticket_number: str) -> tuple[TicketMove, ...]:
         """Return the moves of the ticket with this number, oldest first."""
-        rows = self._copies.read_ticket_rows(number)
+        rows = self._copies.read_ticket_rows(ticket_number)
         return tuple(
             TicketMove(
                 move_number=move_number,

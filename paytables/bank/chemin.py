@@ -146,16 +146,19 @@ class BankHoldingTurn:
         return {"seat": self.seat, **({"least": self.bank_min} if self.bank_min else {}), **follower}
 
     @classmethod
-    def from_json(cls, data: object, seats: int, max_bank_credits: int) -> Self:
+    def from_json(cls, data: object, seat_count: int, max_bank_credits: int) -> Self:
         """Return the turn stored in a table state. Raises ValueError for a state that no round can leave.
 
-        ``seats`` is the number of seats, and ``max_bank_credits`` the highest permitted bank in credits.
+        ``seat_count`` is the number of seats, and ``max_bank_credits`` the highest permitted bank in credits.
         """
         if not isinstance(data, Mapping) or "seat" not in data or set(data) - {"seat", "least", "follower"}:
             raise ValueError(f"{data!r} is not a state of the bank that a round can leave")
         seat, least, follower = data["seat"], data.get("least", 0), data.get("follower")
         known_seats = [number for number in (seat, follower) if number is not None]
-        if not all(type(number) is int and number in range(seats) for number in known_seats) or seat is None:
+        if (
+            not all(type(number) is int and number in range(seat_count) for number in known_seats)
+            or seat is None
+        ):
             raise ValueError(f"the bank: {data!r} does not name seats of this table")
         if (
             type(least) is not int

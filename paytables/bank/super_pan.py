@@ -182,18 +182,23 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         won, commission = settle_bet(bet, rule.pays), rule.compute_commission(bet.credits)
         return replace(won, credits=won.credits - commission, detail={"commission": commission})
 
-    def find_best_answer(self, hand: tuple[int, ...], stake: int) -> str:
+    def find_best_answer(self, hand: tuple[int, ...], stake_credits: int) -> str:
         """Return the player's better decision, ``draw`` or ``stand``; ``hand`` has the points of the three cards.
 
         The decision is that for a fresh shoe.
         """
         stand, draw_chances = _compute_chances(hand, self.definition.shoe.decks)
-        should_draw = self._compute_stake_value(draw_chances, stake) > self._compute_stake_value(stand, stake)
+        should_draw = self._compute_stake_value(draw_chances, stake_credits) > self._compute_stake_value(
+            stand, stake_credits
+        )
         return DRAW_ANSWER if should_draw else STAND_ANSWER
 
-    def _compute_stake_value(self, chances: Mapping[int, Fraction], stake: int) -> Fraction:
+    def _compute_stake_value(self, chances: Mapping[int, Fraction], stake_credits: int) -> Fraction:
         """Return the expected return of a stake from the chances to win (1), push (0) and lose (-1)."""
-        return chances[1] * (2 * stake - self.definition.stake.compute_commission(stake)) + chances[0] * stake
+        return (
+            chances[1] * (2 * stake_credits - self.definition.stake.compute_commission(stake_credits))
+            + chances[0] * stake_credits
+        )
 
     def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every possible result of a wager if the players make the best decision with each hand.

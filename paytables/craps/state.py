@@ -30,7 +30,7 @@ class CrapsState:
         return {bet.spot: bet.credits for bet in self.bets if bet.seat == seat}
 
     def with_bets(
-        self, bets: Iterable[Bet], switched_bets: Iterable[tuple[int, str]], seats: int = 1
+        self, bets: Iterable[Bet], switched_bets: Iterable[tuple[int, str]], seat_count: int = 1
     ) -> Self:
         """Return this table state with ``bets`` as its standing bets; on/off choices for other bets are dropped.
 
@@ -40,7 +40,7 @@ class CrapsState:
         still_switched = frozenset((bet.seat, bet.spot) for bet in ordered) & frozenset(switched_bets)
         return replace(
             self,
-            point=self.point if ordered or seats > 1 else None,
+            point=self.point if ordered or seat_count > 1 else None,
             bets=ordered,
             switched_bets=still_switched,
         )
@@ -158,7 +158,7 @@ def find_maximum_odds(spot_rules: SpotRules, seat_bets: Mapping[str, int], point
 
 
 def apply_throw(
-    rules_by_spot: Mapping[str, SpotRules], state: CrapsState, dice: tuple[int, int], seats: int = 1
+    rules_by_spot: Mapping[str, SpotRules], state: CrapsState, dice: tuple[int, int], seat_count: int = 1
 ) -> tuple[tuple[Settlement, ...], CrapsState]:
     """Return the settlements of the bets that a throw of the dice decides, and the table after it.
 
@@ -172,12 +172,12 @@ def apply_throw(
     elif total in {7, point}:
         point = None
         has_other_bets = any(bet.seat != shooter for bet in state.bets)
-        shooter = (shooter + 1) % seats if total == 7 and has_other_bets else shooter
+        shooter = (shooter + 1) % seat_count if total == 7 and has_other_bets else shooter
     switched_bets = [
         each for each in state.switched_bets if each in {(bet.seat, bet.spot) for bet in bets_after}
     ]
     return tuple(settled), replace(state, point=point, shooter=shooter).with_bets(
-        bets_after, switched_bets, seats
+        bets_after, switched_bets, seat_count
     )
 
 

@@ -105,18 +105,18 @@ def analyse_ticket(
 
 
 def _analyse_straight(
-    definition: KenoDefinition, tables: KenoPays, spots: int, stake: int, options: BonusOptions
+    definition: KenoDefinition, tables: KenoPays, spot_count: int, stake_credits: int, options: BonusOptions
 ) -> BetAnalysis:
-    """Return the figures of a single Keno selection of ``spots`` numbers, played as one way."""
-    selection = TicketSelection(sizes=(spots,), groups=(), stakes={spots: stake})
+    """Return the figures of a single Keno selection of ``spot_count`` numbers, played as one way."""
+    selection = TicketSelection(sizes=(spot_count,), groups=(), stakes={spot_count: stake_credits})
     ticket = KenoTicket((selection,), 1, options)
     bonuses = "".join(f" + {bonus}" for bonus in options.bought_ids)
-    name = f"{spots} spot{'s' if spots > 1 else ''} at {stake}{bonuses}"
-    prizes = _list_prizes(definition, tables, spots, stake, options)
+    name = f"{spot_count} spot{'s' if spot_count > 1 else ''} at {stake_credits}{bonuses}"
+    prizes = _list_prizes(definition, tables, spot_count, stake_credits, options)
     return replace(analyse_ticket(definition, tables, ticket, name), prizes=prizes)
 
 
-def _list_distinct_stakes(definition: KenoDefinition, spots: int) -> list[int]:
+def _list_distinct_stakes(definition: KenoDefinition, spot_count: int) -> list[int]:
     """Return the stakes on a Keno way that have different figures.
 
     They are the minimum, and the smallest that plays for each progressive level. If a linked level has a
@@ -125,33 +125,37 @@ def _list_distinct_stakes(definition: KenoDefinition, spots: int) -> list[int]:
     offered_stakes = definition.marks.stakes
     least = {min(offered_stakes)}
     for level in definition.progressive:
-        if level.spots == spots:
+        if level.spots == spot_count:
             playing = sorted(stake for stake in offered_stakes if stake >= level.stake)
             least.update(playing[: 2 if level.linked else 1])
     return sorted(least)
 
 
 def count_cases_of_catch(
-    definition: KenoDefinition, spots: int, catch: int, marks: int, named_balls: int
+    definition: KenoDefinition,
+    spot_count: int,
+    catch_count: int,
+    marked_ball_bits: int,
+    named_ball_count: int,
 ) -> int:
-    """Return the number of cases in which exactly ``catch`` of a Keno way's ``spots`` numbers are drawn.
+    """Return the number of cases in which exactly ``catch_count`` of a Keno way's ``spot_count`` numbers are drawn.
 
-    Of the drawn balls, ``named_balls`` decide bonuses. The way must hold exactly those whose bits are set in
-    ``marks``. A case is the named balls in their order, with a combination of the other drawn balls.
+    Of the drawn balls, ``named_ball_count`` decide bonuses. The way must hold exactly those whose bits are set in
+    ``marked_ball_bits``. A case is the named balls in their order, with a combination of the other drawn balls.
     """
     field = definition.field
-    held_count = marks.bit_count()
-    if catch < held_count:
+    held_count = marked_ball_bits.bit_count()
+    if catch_count < held_count:
         return 0
-    placed = perm(spots, held_count) * perm(field.numbers - spots, named_balls - held_count)
-    other_ways = comb(spots - held_count, catch - held_count)
-    missed = field.drawn - catch - (named_balls - held_count)
-    others_left = field.numbers - spots - (named_balls - held_count)
+    placed = perm(spot_count, held_count) * perm(field.numbers - spot_count, named_ball_count - held_count)
+    other_ways = comb(spot_count - held_count, catch_count - held_count)
+    missed = field.drawn - catch_count - (named_ball_count - held_count)
+    others_left = field.numbers - spot_count - (named_ball_count - held_count)
     return placed * other_ways * comb(others_left, missed) if missed >= 0 else 0
 
 
 def _list_prizes(
-    definition: KenoDefinition, tables: KenoPays, spots: int, stake: int, options: BonusOptions
+    definition: KenoDefinition, tables: KenoPays, spot_count: int, stake_credits: int, options: BonusOptions
 ) -> tuple[PrizeFigures, ...]:
     """Return one prize for each catch of a Keno way that pays.
 
@@ -161,10 +165,10 @@ def _list_prizes(
     multiplier = Fraction(sum(f * w for f, w in weights.items()), sum(weights.values()))
     named_balls = len(options.balls)
     prizes = []
-    for catch in sorted(tables.pays[spots], reverse=True):
-        pay = tables.find_pay_credits(spots, catch)
+    for catch in sorted(tables.pays[spot_count], reverse=True):
+        pay = tables.find_pay_credits(spot_count, catch)
         cases = [
-            count_cases_of_catch(definition, spots, catch, marks, named_balls)
+            count_cases_of_catch(definition, spot_count, catch, marks, named_balls)
             for marks in range(1 << named_balls)
         ]
         total = perm(definition.field.numbers, named_balls) * comb(
@@ -177,10 +181,10 @@ def _list_prizes(
         )
         prizes.append(
             PrizeFigures(
-                name=format_prize_name(spots, catch),
-                stage_or_spot=format_count(spots, "spot"),
-                credits=pay * stake,
-                hits=count_cases_of_catch(definition, spots, catch, 0, 0),
+                name=format_prize_name(spot_count, catch),
+                stage_or_spot=format_count(spot_count, "spot"),
+                credits=pay * stake_credits,
+                hits=count_cases_of_catch(definition, spot_count, catch, 0, 0),
                 rate=Fraction(sum(cases), total),
                 rtp=mean / options.cost_per_staked_credit,
             )
@@ -189,7 +193,7 @@ def _list_prizes(
 
 
 def _analyse_most_limited_ticket(
-    definition: KenoDefinition, tables: KenoPays, spots: int, options: BonusOptions, limit_credits: int
+    definition: KenoDefinition, tables: KenoPays, spot_count: int, options: BonusOptions, limit_credits: int
 ) -> BetAnalysis:
     """Return the figures of the Keno ticket that loses most by the limit on the pay of a draw.
 
@@ -200,7 +204,7 @@ def _analyse_most_limited_ticket(
     ticket of straight selections returns less than this one. No ticket at all returns less than the note
     states, which is the return of a ticket of the full permitted cost.
     """
-    straight_ticket = KenoTicket((TicketSelection((spots,), (), {spots: 1}),), 1, options)
+    straight_ticket = KenoTicket((TicketSelection((spot_count,), (), {spot_count: 1}),), 1, options)
     distribution = build_credits_distribution(
         compute_draw_distribution(definition.model_copy(update={"limit": None}), tables, straight_ticket)
     )
@@ -214,15 +218,15 @@ def _analyse_most_limited_ticket(
         )
         return mean / options.cost_per_staked_credit
 
-    numbers = (tuple(range(1, spots + 1)),)
+    numbers = (tuple(range(1, spot_count + 1)),)
     stakes = _find_dearest_stakes(definition, options)
     ticket = KenoTicket(
-        tuple(TicketSelection((spots,), numbers, {spots: stake}) for stake in stakes), 1, options
+        tuple(TicketSelection((spot_count,), numbers, {spot_count: stake}) for stake in stakes), 1, options
     )
     bonuses = "".join(f" + {bonus}" for bonus in options.bought_ids)
     least = compute_limited_return(definition.marks.cost or ticket.cost_credits)
     return BetAnalysis(
-        bet=f"{format_count(ticket.cost_credits, 'credit')} on the same {format_count(spots, 'spot')}{bonuses}",
+        bet=f"{format_count(ticket.cost_credits, 'credit')} on the same {format_count(spot_count, 'spot')}{bonuses}",
         cost_credits=ticket.cost_credits,
         options=ticket.to_json(),
         rtp=compute_limited_return(ticket.cost_credits),

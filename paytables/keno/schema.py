@@ -180,10 +180,10 @@ class KenoDefinition(Definition):
     terms: TicketTerms | None = None
     """What tickets and slips must state; None: the game has no printed tickets."""
 
-    def list_possible_catches(self, spots: int) -> range:
+    def list_possible_catches(self, spot_count: int) -> range:
         """Return the possible catches (numbers of drawn balls) of a selection of that many spots."""
-        missed = self.field.numbers - spots
-        return range(max(0, self.field.drawn - missed), min(spots, self.field.drawn) + 1)
+        missed = self.field.numbers - spot_count
+        return range(max(0, self.field.drawn - missed), min(spot_count, self.field.drawn) + 1)
 
     @property
     def paid_max_credits(self) -> int | None:

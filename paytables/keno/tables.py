@@ -33,17 +33,17 @@ class BonusOptions:
         """Return the largest factor that all Keno bonuses together can multiply a win by."""
         return prod(b.factor for b in self.balls) * prod(max(b.weights) for b in self.multipliers)
 
-    def compute_factor(self, marks: int) -> int:
+    def compute_factor(self, marked_ball_bits: int) -> int:
         """Return the factor of a Keno way's win from the bonuses on named balls.
 
-        Bit *i* of ``marks``: the way contains bonus ball *i*.
+        Bit *i* of ``marked_ball_bits``: the way contains bonus ball *i*.
         """
-        return prod(bonus.factor for i, bonus in enumerate(self.balls) if marks >> i & 1)
+        return prod(bonus.factor for i, bonus in enumerate(self.balls) if marked_ball_bits >> i & 1)
 
 
-def format_prize_name(spots: int, catch: int) -> str:
+def format_prize_name(spot_count: int, catch_count: int) -> str:
     """Return the name of a Keno prize in settlements and on the PAR sheet, such as ``5 of 8``."""
-    return f"{catch} of {spots}"
+    return f"{catch_count} of {spot_count}"
 
 
 def build_bonus_options(definition: KenoDefinition, requested_ids: Iterable[str]) -> BonusOptions:
@@ -79,17 +79,17 @@ class KenoPays:
     closed_levels_mask: int = 0
     """The progressive levels, as bits, that the current ticket does not play for."""
 
-    def find_pay_credits(self, spots: int, catch: int) -> int:
-        """Return the credits per credit staked if ``catch`` of a Keno way's ``spots`` numbers are drawn."""
-        return self.pays[spots].get(catch, 0)
+    def find_pay_credits(self, spot_count: int, catch_count: int) -> int:
+        """Return the credits per credit staked if ``catch_count`` of a Keno way's ``spot_count`` numbers are drawn."""
+        return self.pays[spot_count].get(catch_count, 0)
 
-    def find_won_levels_mask(self, spots: int, stake: int, catch: int) -> int:
+    def find_won_levels_mask(self, spot_count: int, stake_credits: int, catch_count: int) -> int:
         """Return the progressive levels that a Keno way with this stake and catch wins, level *i* as bit *i*."""
         return (
             sum(
                 1 << i
                 for i, level in enumerate(self.levels)
-                if level.spots == spots and level.catch == catch and stake >= level.stake
+                if level.spots == spot_count and level.catch == catch_count and stake_credits >= level.stake
             )
             & ~self.closed_levels_mask
         )
@@ -142,16 +142,16 @@ class _PayChecks:
             pays_by_spots[table.spots] = table.pays
         return pays_by_spots
 
-    def _check_catch(self, definition_key: str, spots: int, catch: int) -> None:
-        """Raise :class:`DefinitionError` if ``spots`` numbers cannot contain exactly ``catch`` drawn balls."""
-        if catch > spots:
+    def _check_catch(self, definition_key: str, spot_count: int, catch_count: int) -> None:
+        """Raise :class:`DefinitionError` if that many numbers cannot contain exactly ``catch_count`` drawn balls."""
+        if catch_count > spot_count:
             raise self.build_error(
-                definition_key, f"{catch} hits are not possible on {format_count(spots, 'spot')}"
+                definition_key, f"{catch_count} hits are not possible on {format_count(spot_count, 'spot')}"
             )
-        possible = self.definition.list_possible_catches(spots)
-        if catch not in possible:
-            catches = f"catches {possible.start} to {possible.stop - 1}, never {catch}"
-            raise self.build_error(definition_key, f"a way of {format_count(spots, 'spot')} {catches}")
+        possible = self.definition.list_possible_catches(spot_count)
+        if catch_count not in possible:
+            catches = f"catches {possible.start} to {possible.stop - 1}, never {catch_count}"
+            raise self.build_error(definition_key, f"a way of {format_count(spot_count, 'spot')} {catches}")
 
     def check_bonuses(self) -> None:
         """Check the bonuses that the Keno definition offers. Raises :class:`DefinitionError`."""

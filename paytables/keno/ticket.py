@@ -98,18 +98,18 @@ def close_unplayed_levels(tables: KenoPays, ticket: KenoTicket) -> KenoPays:
 
 
 def iter_group_combinations(
-    sizes: Sequence[int], spots: int, first_group: int = 0
+    sizes: Sequence[int], spot_count: int, first_group: int = 0
 ) -> Iterator[tuple[int, ...]]:
-    """Yield, as indices, every combination of number groups that together have ``spots`` numbers.
+    """Yield, as indices, every combination of number groups that together have ``spot_count`` numbers.
 
     ``sizes`` are the groups' sizes; only groups from index ``first_group`` on are used.
     """
-    if spots == 0:
+    if spot_count == 0:
         yield ()
         return
     for i in range(first_group, len(sizes)):
-        if sizes[i] <= spots:
-            for later in iter_group_combinations(sizes, spots - sizes[i], i + 1):
+        if sizes[i] <= spot_count:
+            for later in iter_group_combinations(sizes, spot_count - sizes[i], i + 1):
                 yield (i, *later)
 
 

@@ -491,31 +491,36 @@ class TwoHandsRules(PlayerBankRules):
         )
 
     def build_figures(
-        self, chances: WinPushLoseChances, stake: int, spot: str = STAKE_SPOT, **more: Json
+        self, chances: WinPushLoseChances, stake_credits: int, spot: str = STAKE_SPOT, **more: Json
     ) -> BetAnalysis:
-        """Return the exact figures of a pai gow bet of ``stake`` credits from the probabilities of its results."""
-        fee = self.definition.commission.compute_credits(stake) if spot == STAKE_SPOT else 0
-        rates = {2 * stake - fee: chances.win, stake: chances.push, 0: chances.lose}
+        """Return the exact figures of a pai gow bet from the probabilities of its results."""
+        fee = self.definition.commission.compute_credits(stake_credits) if spot == STAKE_SPOT else 0
+        rates = {2 * stake_credits - fee: chances.win, stake_credits: chances.push, 0: chances.lose}
         distribution = build_distribution({back: Fraction(rate) for back, rate in rates.items()})
-        payments = (("won", 2 * stake - fee, Fraction(chances.win)), ("push", stake, Fraction(chances.push)))
+        payments = (
+            ("won", 2 * stake_credits - fee, Fraction(chances.win)),
+            ("push", stake_credits, Fraction(chances.push)),
+        )
         data: dict[str, Json] = {
             "bet": STAKE_SPOT,
-            "options": {"bets": {spot: stake}},
+            "options": {"bets": {spot: stake_credits}},
             "variance": distribution.compute_variance(),
             "distribution": distribution,
             "worst_rtp": Fraction(0) if self.definition.surrender else None,
         }
         return BetAnalysis(
-            cost_credits=stake,
-            rtp=distribution.compute_moment(1) / stake,
+            cost_credits=stake_credits,
+            rtp=distribution.compute_moment(1) / stake_credits,
             prizes=tuple(
-                PrizeFigures(name=name, stage_or_spot=spot, credits=back, rate=rate, rtp=rate * back / stake)
+                PrizeFigures(
+                    name=name, stage_or_spot=spot, credits=back, rate=rate, rtp=rate * back / stake_credits
+                )
                 for name, back, rate in payments
             ),
-            hit_probability=distribution.compute_chance_of_at_least(stake + 1),
-            hit_min_credits=stake + 1,
-            win_at_least_bet_probability=distribution.compute_chance_of_at_least(stake),
-            max_win_credits=2 * stake - fee,
+            hit_probability=distribution.compute_chance_of_at_least(stake_credits + 1),
+            hit_min_credits=stake_credits + 1,
+            win_at_least_bet_probability=distribution.compute_chance_of_at_least(stake_credits),
+            max_win_credits=2 * stake_credits - fee,
             max_win_probability=Fraction(chances.win),
             **data | more,
         )

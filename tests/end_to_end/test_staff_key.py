@@ -96,7 +96,7 @@ def test_every_f10_opens_or_closes_the_menu_although_no_drawer_was_opened(tmp_pa
     async def session():
         async with contextlib.AsyncExitStack() as stack:
             await stack.enter_async_context(cabinet(folder))
-            machine, bench = create_clients(folder.root, bench=True)
+            machine, bench = create_clients(folder.root, with_simulator=True)
             app = ScreenApp(
                 theme=theme, surface=Unseen(theme), machine=machine, bench=bench, sounds=SoundPlayer(theme)
             )

@@ -629,12 +629,12 @@ def list_keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
     return spots, [(catch, format_catch_award(stage, spots, catch)) for catch in sorted(caught, reverse=True)]
 
 
-def _list_levels_of_card(game: GameView, spots: int) -> list[Mapping[str, Any]]:
-    """Return the progressive levels that a Keno card with ``spots`` numbers plays for."""
-    return [level for level in game.presentation.get("progressives", ()) if int(level["spots"]) == spots]
+def _list_levels_of_card(game: GameView, spot_count: int) -> list[Mapping[str, Any]]:
+    """Return the progressive levels that a Keno card with ``spot_count`` numbers plays for."""
+    return [level for level in game.presentation.get("progressives", ()) if int(level["spots"]) == spot_count]
 
 
-def format_catch_award(stage: Stage, spots: int, catch: int) -> str:
+def format_catch_award(stage: Stage, spot_count: int, catch_count: int) -> str:
     """Return what a catch (number of hits) wins for one credit staked, as text.
 
     It is an amount of credits, the name of a progressive level, both, or nothing.
@@ -642,7 +642,7 @@ def format_catch_award(stage: Stage, spots: int, catch: int) -> str:
     game = stage.view.game
     if game is None:
         return ""
-    pay = game.presentation.get("tables", {}).get(str(spots), {}).get(str(catch))
-    levels = [level for level in _list_levels_of_card(game, spots) if int(level["catch"]) == catch]
+    pay = game.presentation.get("tables", {}).get(str(spot_count), {}).get(str(catch_count))
+    levels = [level for level in _list_levels_of_card(game, spot_count) if int(level["catch"]) == catch_count]
     words = [stage.texts.number(int(pay))] if pay else []
     return " + ".join([*words, *(stage.texts.choose_translation(level["name"]) for level in levels)])

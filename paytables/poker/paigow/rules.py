@@ -260,20 +260,24 @@ class PaiGowPokerRules(TwoHandsRules):
         ]
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
-    def _analyse_stake(self, stake: int, bet_name: str = PLAYER_STAKE_SPOT) -> BetAnalysis:
-        """Return the figures of a stake of ``stake`` credits, with the player's cards set as advised."""
+    def _analyse_stake(self, stake_credits: int, bet_name: str = PLAYER_STAKE_SPOT) -> BetAnalysis:
+        """Return the figures of a stake, with the player's cards set as advised."""
         return self.build_figures(
-            self._proof, stake, bet=bet_name, strategy=ADVISED_STRATEGY_TEXT, notes=(EXACT_METHOD_TEXT,)
+            self._proof,
+            stake_credits,
+            bet=bet_name,
+            strategy=ADVISED_STRATEGY_TEXT,
+            notes=(EXACT_METHOD_TEXT,),
         )
 
-    def _analyse_best_settings(self, stake: int) -> BetAnalysis:
+    def _analyse_best_settings(self, stake_credits: int) -> BetAnalysis:
         """Return the figures of a stake if each hand is set in the best way.
 
         The best ways are not stored in the definition, so this play is not simulated.
         """
         return self.build_figures(
             self._proof.best,
-            stake,
+            stake_credits,
             bet=f"{PLAYER_STAKE_SPOT}, set best",
             strategy=BEST_STRATEGY_TEXT,
             notes=(EXACT_METHOD_TEXT,),
@@ -281,23 +285,23 @@ class PaiGowPokerRules(TwoHandsRules):
             distribution=None,
         )
 
-    def _analyse_side_bet(self, spot: Spot, stake: int) -> BetAnalysis:
+    def _analyse_side_bet(self, spot: Spot, stake_credits: int) -> BetAnalysis:
         """Return the figures of a side bet alone. Cards are dealt to every position even if it has no bet (s.49)."""
         chance, odds = self._find_win_chance(spot.id), Odds.parse(spot.odds)
-        returned_credits = odds.compute_total_return(stake)
+        returned_credits = odds.compute_total_return(stake_credits)
         distribution = build_distribution({returned_credits: chance, 0: 1 - chance})
         return BetAnalysis(
             bet=spot.id,
-            cost_credits=stake,
-            options={"bets": {spot.id: stake}},
-            rtp=distribution.compute_moment(1) / stake,
+            cost_credits=stake_credits,
+            options={"bets": {spot.id: stake_credits}},
+            rtp=distribution.compute_moment(1) / stake_credits,
             prizes=(
                 PrizeFigures(
                     name="won",
                     stage_or_spot=spot.id,
                     credits=returned_credits,
                     rate=chance,
-                    rtp=chance * returned_credits / stake,
+                    rtp=chance * returned_credits / stake_credits,
                 ),
             ),
             variance=distribution.compute_variance(),

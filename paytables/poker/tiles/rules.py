@@ -93,12 +93,12 @@ class PaiGowRules(TwoHandsRules):
         bets += self.analyse_bank_at_minimum_bet(self.definition.proved or self.prove())
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
-    def _analyse_stake(self, stake: int, bet_name: str = PLAYER_STAKE_SPOT) -> BetAnalysis:
+    def _analyse_stake(self, stake_credits: int, bet_name: str = PLAYER_STAKE_SPOT) -> BetAnalysis:
         """Return the exact figures of one seat's stake, from the stored or computed proof."""
         proof = self.definition.proved or self.prove()
         return self.build_figures(
             proof,
-            stake,
+            stake_credits,
             bet=bet_name,
             strategy=ADVISED_STRATEGY_TEXT,
             simplest_strategy=SIMPLEST_STRATEGY_TEXT,

@@ -202,11 +202,11 @@ def test_a_host_that_enrols_with_a_sequence_used_before_stops_nothing(tmp_path):
 def test_the_hosts_number_is_used_once(tmp_path):
     office = Office(tmp_path, is_ticket_number=is_system_number)
     number = "071234567890123456"
-    ticket = office.desk.prepare_ticket("a", 100, denomination_cents=1, number=number)
+    ticket = office.desk.prepare_ticket("a", 100, denomination_cents=1, ticket_number=number)
     assert ticket.number == "071234567890123456"
-    assert office.desk.prepare_ticket("a", 100, denomination_cents=1, number=number) == ticket
+    assert office.desk.prepare_ticket("a", 100, denomination_cents=1, ticket_number=number) == ticket
     with pytest.raises(TicketOrderError, match="because its number or id is already used"):
-        office.desk.prepare_ticket("b", 100, denomination_cents=1, number=number)
+        office.desk.prepare_ticket("b", 100, denomination_cents=1, ticket_number=number)
 
 
 @pytest.mark.requirement("E-06", "G-17")
