@@ -40,12 +40,12 @@ def build_rules(no_ticket_query_waits: Guard[Machine]) -> tuple[Rule[Machine], .
             NextState.DERIVED,
             REPORT_REFUSAL,
         ),
-        *_RULES,
+        *_DEVICE_TEST_RULES,
     )
 
 
 #: The rules that need no guard from another feature.
-_RULES: Final[tuple[Rule[Machine], ...]] = (
+_DEVICE_TEST_RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         (EventType.BILL_ESCROWED, EventType.TICKET_ESCROWED),
         STATES_AFTER_BOOT,

@@ -29,9 +29,9 @@ from paytables.blackjack.schema import ACE_VALUE, TEN_VALUE, ExactHouseRules
 from paytables.poker.policy import unpack_policy
 
 #: The numbers of the decisions on a hand, as stored in a strategy.
-STAND: Final = 0
-HIT: Final = 1
-DOUBLE: Final = 2
+STAND_ANSWER: Final = 0
+HIT_ANSWER: Final = 1
+DOUBLE_ANSWER: Final = 2
 #: The name of each decision, by its number.
 ANSWER_NAMES: Final = ("stand", "hit", "double")
 #: The packed hand of a 6, a 7 and an 8.
@@ -136,7 +136,9 @@ class PackedStrategy:
         even_money_up_cards: set[int],
     ) -> "PackedStrategy":
         """Return a blackjack strategy in its packed form. Situations missing from ``answers`` cannot occur."""
-        answer_bytes = bytes(answers.get(question, STAND) for question in cls(house, b"").answer_indexes)
+        answer_bytes = bytes(
+            answers.get(question, STAND_ANSWER) for question in cls(house, b"").answer_indexes
+        )
         into = bytes(hands_by_pair.get(pair, 0) for pair in _PAIR_INDEXES)
         cover = bytes(hand in insured_hands for hand in _index_insurable_hands(house.decks))
         return cls(

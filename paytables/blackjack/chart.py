@@ -13,11 +13,11 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from paytables.blackjack.advice import (
-    DOUBLE,
-    HIT,
+    DOUBLE_ANSWER,
+    HIT_ANSWER,
     PACKED_SIX_SEVEN_EIGHT,
     PACKED_STARTS_OF_SUITED_678,
-    STAND,
+    STAND_ANSWER,
     HandSituation,
 )
 from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, list_card_values
@@ -37,7 +37,7 @@ DEALER_UP_CARDS: Final = (*range(2, TEN_VALUE + 1), ACE_VALUE)
 #: What a chart decides by, beside the dealer's first card: whether a hand is soft, and its total.
 HandTotal: TypeAlias = tuple[bool, int]
 #: A chart's answer: draw or stand, and whether two cards are doubled if permitted.
-Answer: TypeAlias = tuple[int, bool]
+ChartAnswer: TypeAlias = tuple[int, bool]
 #: The totals in the order of evaluation: drawing a card leads only to totals listed before.
 TOTALS_IN_EVALUATION_ORDER: Final[tuple[HandTotal, ...]] = (
     *((False, total) for total in range(BEST_HAND_TOTAL, 11, -1)),
@@ -45,11 +45,11 @@ TOTALS_IN_EVALUATION_ORDER: Final[tuple[HandTotal, ...]] = (
     *((False, total) for total in range(11, 3, -1)),
 )
 #: Letter of each answer in a chart's text.
-_LETTER_BY_ANSWER: Final[Mapping[Answer, str]] = {
-    (STAND, False): "S",
-    (HIT, False): "H",
-    (HIT, True): "D",
-    (STAND, True): "E",
+_LETTER_BY_ANSWER: Final[Mapping[ChartAnswer, str]] = {
+    (STAND_ANSWER, False): "S",
+    (HIT_ANSWER, False): "H",
+    (HIT_ANSWER, True): "D",
+    (STAND_ANSWER, True): "E",
 }
 #: Answer of each letter.
 _ANSWER_BY_LETTER: Final = {letter: answer for answer, letter in _LETTER_BY_ANSWER.items()}
@@ -66,7 +66,7 @@ class TotalsChart:
     a pair is played by its total.
     """
 
-    answer_by_situation: dict[tuple[int, HandTotal], Answer] = field(default_factory=dict)
+    answer_by_situation: dict[tuple[int, HandTotal], ChartAnswer] = field(default_factory=dict)
     """The decision, by the dealer's first card and the softness and total of the player's hand."""
     split_pairs: set[tuple[int, int]] = field(default_factory=set)
     """The pairs to split, as (dealer's first card, value of the paired cards)."""
@@ -85,10 +85,12 @@ class TotalsChart:
         ``best_total`` is the hand's best total. A double that is not permitted becomes a hit or a stand, as the
         chart says; a hit that is not permitted becomes a stand.
         """
-        otherwise, doubles = self.answer_by_situation.get((up_card_value, (soft, best_total)), (STAND, False))
-        if doubles and DOUBLE in options and len(values) == 2:
-            return DOUBLE
-        return otherwise if otherwise in options else STAND
+        otherwise, doubles = self.answer_by_situation.get(
+            (up_card_value, (soft, best_total)), (STAND_ANSWER, False)
+        )
+        if doubles and DOUBLE_ANSWER in options and len(values) == 2:
+            return DOUBLE_ANSWER
+        return otherwise if otherwise in options else STAND_ANSWER
 
     def build_chooser(self, calculator: StrategyCalculator) -> AnswerChooser:
         """Return a function that makes every hit, stand or double decision as this chart does."""
@@ -124,13 +126,13 @@ class TotalsChart:
         return len(sums) - 1
 
 
-def guess_first_answer(hand_total: HandTotal) -> Answer:
+def guess_first_answer(hand_total: HandTotal) -> ChartAnswer:
     """Return the decision for a total that the search for the best chart tries first.
 
     For a total that no hand reaches, the chart keeps this decision.
     """
     soft, total = hand_total
-    return (HIT if total < (18 if soft else 12) else STAND, False)
+    return (HIT_ANSWER if total < (18 if soft else 12) else STAND_ANSWER, False)
 
 
 def format_chart(chart: TotalsChart) -> tuple[str, ...]:
@@ -203,23 +205,23 @@ class _HandInSearch:
     weight: int | Fraction = 0
     """The number of card orders in which the current chart's decisions lead to this hand."""
 
-    def find_answer_index(self, answer: Answer) -> int:
+    def find_answer_index(self, answer: ChartAnswer) -> int:
         """Return the number of the decision ``answer`` or, if it is not permitted for this hand, of its fallback."""
         if answer[1] and self.double_value is not None:
-            return DOUBLE
-        return HIT if answer[0] == HIT and self.draw_value is not None else STAND
+            return DOUBLE_ANSWER
+        return HIT_ANSWER if answer[0] == HIT_ANSWER and self.draw_value is not None else STAND_ANSWER
 
-    def compute_value(self, answer: Answer) -> int:
+    def compute_value(self, answer: ChartAnswer) -> int:
         """Return the blackjack hand's value for a decision of the chart.
 
         The hands that it may become by a draw must already have their values.
         """
         answer_index = self.find_answer_index(answer)
-        if answer_index == DOUBLE:
+        if answer_index == DOUBLE_ANSWER:
             return self.double_value or 0
         return (
             self.stand_value
-            if answer_index == STAND
+            if answer_index == STAND_ANSWER
             else (self.draw_value or 0) + sum(child.value for child in self.next_hands)
         )
 
@@ -286,9 +288,9 @@ class _DealerCardColumn:
             options = self._compute_answer_values(hand, branch)
             searched_hand = _HandInSearch(
                 (known_hands[hand].is_soft, known_hands[hand].best_total),
-                options[STAND],
-                options.get(DOUBLE),
-                options.get(HIT),
+                options[STAND_ANSWER],
+                options.get(DOUBLE_ANSWER),
+                options.get(HIT_ANSWER),
             )
             if searched_hand.draw_value is not None:
                 searched_hand.next_hands = [
@@ -346,7 +348,7 @@ class _DealerCardColumn:
                 chart.answer_by_situation[self.round.up_card_value, hand_total] = answer
         chart.split_pairs |= {(self.round.up_card_value, pair) for pair in split}
 
-    def _count_orders(self, answers: Mapping[HandTotal, Answer], split: set[int]) -> None:
+    def _count_orders(self, answers: Mapping[HandTotal, ChartAnswer], split: set[int]) -> None:
         """Set the weight of each blackjack hand: the number of card orders in which these decisions lead to it."""
         for hand in self.hands_in_order:
             hand.weight = 0
@@ -358,11 +360,11 @@ class _DealerCardColumn:
                 for hand in split_pair.start_hands:
                     hand.weight += 1
         for hand in self.hands_in_order:
-            if hand.weight and hand.find_answer_index(answers[hand.hand_total]) == HIT:
+            if hand.weight and hand.find_answer_index(answers[hand.hand_total]) == HIT_ANSWER:
                 for child in hand.next_hands:
                     child.weight += hand.weight
 
-    def _choose_best_answer(self, hand_total: HandTotal, current_answer: Answer) -> Answer:
+    def _choose_best_answer(self, hand_total: HandTotal, current_answer: ChartAnswer) -> ChartAnswer:
         """Return the best decision for a blackjack total, or ``current_answer`` if it is equally good.
 
         This also stores the values of the total's hands.

@@ -6,7 +6,12 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from paytables.bank.dealing import ShoeRules
-from paytables.blackjack.results import BLACKJACK, EVEN_MONEY, SUITED_678, THREE_SEVENS
+from paytables.blackjack.results import (
+    BLACKJACK_RESULT,
+    EVEN_MONEY_RESULT,
+    SUITED_678_RESULT,
+    THREE_SEVENS_RESULT,
+)
 from paytables.blackjack.rule_texts import describe_rules, format_pays
 from paytables.blackjack.schema import (
     ACE_VALUE,
@@ -55,10 +60,10 @@ class BlackjackDefinition(TableDefinition):
         rules, suited = self.rules, Text(en="6-7-8 of one suit", fr="6-7-8 de même couleur")
         even = EVEN_MONEY_ODDS if self.house.even_money_up_cards else None
         own_pays = [
-            (MAIN_SPOT, BLACKJACK, Text(en="Blackjack", fr="Blackjack"), rules.blackjack),
-            (MAIN_SPOT, THREE_SEVENS, Text(en="Three sevens", fr="Trois sept"), rules.sevens),
-            (MAIN_SPOT, SUITED_678, suited, rules.suited_678),
-            (MAIN_SPOT, EVEN_MONEY, Text(en="Even money", fr="Mise à égalité"), even),
+            (MAIN_SPOT, BLACKJACK_RESULT, Text(en="Blackjack", fr="Blackjack"), rules.blackjack),
+            (MAIN_SPOT, THREE_SEVENS_RESULT, Text(en="Three sevens", fr="Trois sept"), rules.sevens),
+            (MAIN_SPOT, SUITED_678_RESULT, suited, rules.suited_678),
+            (MAIN_SPOT, EVEN_MONEY_RESULT, Text(en="Even money", fr="Mise à égalité"), even),
             (INSURANCE_SPOT, INSURANCE_SPOT, INSURANCE_TEXT, rules.insurance),
         ]
         sides = [(side.id, row.id, row.name, row.pays) for side in self.side for row in side.row]

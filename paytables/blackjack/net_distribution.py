@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from paytables.blackjack.advice import (
-    DOUBLE,
-    HIT,
+    DOUBLE_ANSWER,
+    HIT_ANSWER,
     PACKED_SIX_SEVEN_EIGHT,
     PACKED_STARTS_OF_SUITED_678,
     HandQuestion,
@@ -323,12 +323,12 @@ class _NetDistribution:
                     shares = [(False, orders * 3 // 4), (True, orders // 4)]
                 for suited, share in shares:
                     answer = self.answers[situation, hand, suited]
-                    if answer not in {HIT, DOUBLE}:
+                    if answer not in {HIT_ANSWER, DOUBLE_ANSWER}:
                         orders_by_end[
                             hand, self._find_hand_nets(round_, hand, 1, has_first_stake=has_first_stake)
                         ] += share
                         continue
-                    stakes = self.doubled_stakes if answer == DOUBLE else 1
+                    stakes = self.doubled_stakes if answer == DOUBLE_ANSWER else 1
                     bust = self._find_lost_nets(stakes, has_first_stake=has_first_stake)
                     orders_by_end[hand, bust] += share
                     for child in (c for _, c in round_.hand_values[hand].hands_after_card if c in tree):
@@ -344,7 +344,7 @@ class _NetDistribution:
                                 self.house.suited_678_odds, stakes, has_first_stake=has_first_stake
                             )
                             orders_by_end[child, nets] += share // 4
-                        if answer == HIT:
+                        if answer == HIT_ANSWER:
                             still_unfinished[child] += count
                         else:
                             orders_by_end[

@@ -11,7 +11,12 @@ from typing import Final, TypeAlias
 from paytables.bank.dealing import build_table_after_round, open_shoe
 from paytables.blackjack.advice import HandSituation, PackedStrategy
 from paytables.blackjack.definition import BlackjackDefinition
-from paytables.blackjack.results import BLACKJACK, EVEN_MONEY, SUITED_678, THREE_SEVENS
+from paytables.blackjack.results import (
+    BLACKJACK_RESULT,
+    EVEN_MONEY_RESULT,
+    SUITED_678_RESULT,
+    THREE_SEVENS_RESULT,
+)
 from paytables.blackjack.schema import (
     ACE_VALUE,
     BACK_SPOT_PREFIX,
@@ -316,7 +321,7 @@ class BlackjackRound:
         elif answer == "even_money":
             yield from _settle_stakes(
                 hand,
-                lambda bet: settle_bet(bet, EVEN_MONEY_ODDS, EVEN_MONEY),
+                lambda bet: settle_bet(bet, EVEN_MONEY_ODDS, EVEN_MONEY_RESULT),
                 lambda piece: not piece.is_back_bet,
             )
 
@@ -398,10 +403,10 @@ class BlackjackRound:
         """Return the name and the odds of a win that the hand's three cards decide alone, or None without one."""
         rules, values = self.definition.rules, sorted(hand.values)
         if rules.sevens is not None and values == [7, 7, 7]:
-            return THREE_SEVENS, rules.sevens
+            return THREE_SEVENS_RESULT, rules.sevens
         of_one_suit = len({get_suit(card) for card in hand.cards}) == 1
         if rules.suited_678 is not None and values == [6, 7, 8] and of_one_suit:
-            return SUITED_678, rules.suited_678
+            return SUITED_678_RESULT, rules.suited_678
         return None
 
     def _settle_busted_hand(self, hand: BlackjackHand) -> Iterator[Settlement]:
@@ -478,7 +483,7 @@ class BlackjackRound:
         elif hand.is_blackjack:
             odds = self.definition.rules.blackjack
             yield from _settle_stakes(
-                hand, partial(settle_bet, odds=odds, settlement_name=BLACKJACK), is_bet_against
+                hand, partial(settle_bet, odds=odds, settlement_name=BLACKJACK_RESULT), is_bet_against
             )
         elif hand.points > BEST_HAND_TOTAL:
             yield from _settle_stakes(hand, settle_lost_bet, is_bet_against)

@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import Final
 
 from paytables.bank.dealing import ShoeRules
-from paytables.blackjack.results import EVEN_MONEY, SUITED_678, THREE_SEVENS
+from paytables.blackjack.results import EVEN_MONEY_RESULT, SUITED_678_RESULT, THREE_SEVENS_RESULT
 from paytables.blackjack.schema import BlackjackSideBet, HouseRules, MainBet, NamedPay
 from paytables.definition import Text
 from paytables.layout import Odds
@@ -105,11 +105,11 @@ _EVEN_MONEY_TEXTS: Final = {
 }
 #: Text of each hand that wins at once.
 _IMMEDIATE_WIN_TEXTS: Final = {
-    THREE_SEVENS: Text(
+    THREE_SEVENS_RESULT: Text(
         en="Three sevens win at once, whatever the dealer has.",
         fr="Trois sept gagnent aussitôt, quelle que soit la main du croupier.",
     ),
-    SUITED_678: Text(
+    SUITED_678_RESULT: Text(
         en="6, 7 and 8 of one suit, in three cards, win at once, whatever the dealer has.",
         fr="6, 7 et 8 de même couleur, en trois cartes, gagnent aussitôt, quelle que soit la main du "
         "croupier.",
@@ -211,7 +211,7 @@ def format_pays(pays: Sequence[NamedPay], side_bets: Sequence[BlackjackSideBet],
     sides = {side.id: side for side in side_bets}
     lines: dict[str, list[str]] = {}
     for spot, name, title, odds in pays:
-        if name != EVEN_MONEY:
+        if name != EVEN_MONEY_RESULT:
             lines.setdefault(spot, []).append(
                 f"{_choose_language(title, language)}{colon} {_format_odds(odds, language)}"
             )

@@ -40,7 +40,7 @@ INSURANCE_TEXT: Final = Text(en="Insurance", fr="Assurance")
 #: A pay of the table other than a plain win: its stake, its name, its title and its odds.
 NamedPay: TypeAlias = tuple[str, str, Text, Odds]
 #: The ranks of a hand, as letters.
-Ranks = Annotated[str, StringConstraints(pattern=rf"^[{RANK_LETTERS}]{{1,5}}$")]
+RankLetters = Annotated[str, StringConstraints(pattern=rf"^[{RANK_LETTERS}]{{1,5}}$")]
 
 
 def get_card_value(card: Card) -> int:
@@ -192,7 +192,7 @@ class SideBetRow(StrictTable):
     """The number of the box's cards that must fit the row."""
     dealer: bool = False
     """Whether the dealer's first card counts as one more card of the row."""
-    ranks: tuple[Ranks, ...] = ()
+    ranks: tuple[RankLetters, ...] = ()
     """The hands that the row pays, each as letters of ranks in any order; empty: any ranks."""
     kind: Literal["same", "straight"] | None = None
     """``same``: all cards are of one rank; ``straight``: their ranks follow one another; None: no condition."""

@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from paytables.blackjack.advice import (
-    DOUBLE,
-    HIT,
+    DOUBLE_ANSWER,
+    HIT_ANSWER,
     PACKED_SIX_SEVEN_EIGHT,
     PACKED_STARTS_OF_SUITED_678,
-    STAND,
+    STAND_ANSWER,
     HandSituation,
 )
 from paytables.blackjack.dealer import DealerFinalHands, compute_falling_factorial
@@ -408,7 +408,7 @@ class StrategyEvaluation:
         ``values`` has the values of the hands after a draw; ``suited``: two cards are of one suit.
         """
         node, house = tree[hand], self.house
-        sums_by_answer = {STAND: (self.compute_standing_value(hand, node), 0)}
+        sums_by_answer = {STAND_ANSWER: (self.compute_standing_value(hand, node), 0)}
         if (hand_value.best_total == BEST_HAND_TOTAL and not hand_value.is_soft) or (
             hand == _PACKED_THREE_SEVENS and house.sevens_odds is not None
         ):
@@ -432,9 +432,9 @@ class StrategyEvaluation:
                     3 * double + self._compute_immediate_win_value(child_node, house.suited_678_odds, 2)
                 ) // 4
             net, staked, doubled = net + value, staked + more_staked, doubled + double
-        sums_by_answer[HIT] = (net - ways_at_risk * self.unit, staked)
+        sums_by_answer[HIT_ANSWER] = (net - ways_at_risk * self.unit, staked)
         if house.can_double(list_card_values(hand), split=bool(situation.split_pair_value)):
-            sums_by_answer[DOUBLE] = (
+            sums_by_answer[DOUBLE_ANSWER] = (
                 doubled - 2 * ways_at_risk * self.unit,
                 self.count_completed_ways(node) * self.unit,
             )

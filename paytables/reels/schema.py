@@ -401,7 +401,7 @@ class DoubleUp(StrictTable):
         return max(win_credits, min(self.most_credits, win_credits << self.most_rounds))
 
 
-Stage = Annotated[ReelsStage | PickStage | WheelStage | HoldStage, Field(discriminator="kind")]
+StageDefinition = Annotated[ReelsStage | PickStage | WheelStage | HoldStage, Field(discriminator="kind")]
 
 
 class ReelsDefinition(Definition):
@@ -413,7 +413,7 @@ class ReelsDefinition(Definition):
     """The symbols of the game."""
     groups: dict[Identifier, tuple[Identifier, ...]] = Field(default_factory=dict)
     """Named groups of symbols that pay rows may refer to."""
-    stage: dict[Identifier, Stage]
+    stage: dict[Identifier, StageDefinition]
     """The stages of the game, by id."""
     progressive: tuple[Progressive, ...] = ()
     """The progressive levels of the game."""

@@ -13,7 +13,7 @@ from paytables.poker.two_hands import TwoHandsDefinition, WinPushLoseChances
 #: ``2-2``.
 SetSizes = Literal["", "2", "2-2", "2-2-2", "3", "3-2", "3-2-2", "3-3", "4", "4-2", "4-3", "5", "5-2"]
 #: Ranks of the sets of a hand, as letters.
-Ranks = Annotated[str, StringConstraints(pattern=f"^[{RANK_LETTERS}]{{1,3}}$")]
+RankLetters = Annotated[str, StringConstraints(pattern=f"^[{RANK_LETTERS}]{{1,3}}$")]
 
 
 class HouseWayLine(StrictTable):
@@ -25,9 +25,9 @@ class HouseWayLine(StrictTable):
 
     shapes: tuple[SetSizes, ...] = ()
     """The combinations of pairs, threes and fours to which the line applies; empty: to any cards."""
-    most: Ranks | None = None
+    most: RankLetters | None = None
     """The highest rank that each pair, three or four may have, in the order of the shape; None: any."""
-    least: Ranks | None = None
+    least: RankLetters | None = None
     """The lowest rank that each pair, three or four may have, in the order of the shape; None: any."""
     high: str | None = None
     """The lowest permitted high hand, as cards; None: any."""
