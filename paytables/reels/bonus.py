@@ -18,12 +18,15 @@ from operator import mul
 from paytables.contract import Decision, DrawSource, draw_weighted_index
 from paytables.reels.automaton import Award
 from paytables.reels.run import (
+    ChanceByCreditsAndAwards,
     GivenAwards,
+    MeanByAwardKindAndName,
     PaidWin,
     PrizeRate,
     RunFigures,
     StageRun,
     StageRunSteps,
+    TopPayByAwards,
     build_run_figures,
     compute_award_rates,
     find_top_pays_by_awards,
@@ -58,11 +61,11 @@ class BonusItem:
 class _EnumerableBonusStage(ABC):
     """Base class of bonus stages with so few results that their whole win distribution is computed."""
 
-    def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
+    def compute_distribution(self) -> ChanceByCreditsAndAwards:
         """Return the probability of each result (credits won, awards given) of one play of this bonus stage."""
         return self._distribution
 
-    def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
+    def find_top_pays(self) -> TopPayByAwards:
         """Return, for each combination of awards, the highest pay of a play that gives it, and its probability."""
         return find_top_pays_by_awards(self._distribution)
 
@@ -72,11 +75,11 @@ class _EnumerableBonusStage(ABC):
         return None
 
     @abstractmethod
-    def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
+    def _compute_distribution(self) -> ChanceByCreditsAndAwards:
         """Compute the probability of each result (credits won, awards given) of one play of this bonus stage."""
 
     @cached_property
-    def _distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
+    def _distribution(self) -> ChanceByCreditsAndAwards:
         """Return the probability of each result (credits won, awards given) of one play, computed once."""
         return self._compute_distribution()
 
@@ -139,7 +142,7 @@ class PickBonus(_EnumerableBonusStage):
                 break
         return StageRun(tuple(paid_wins), tuple(awards), {"boxes": self.box_count, "opened": opened_boxes})
 
-    def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
+    def _compute_distribution(self) -> ChanceByCreditsAndAwards:
         """Return the probability of each result of one play, by recursion over the counts of the items not yet drawn.
 
         The counts determine how many boxes are open. After n openings every order of items is equally likely, so
@@ -183,7 +186,7 @@ class PickBonus(_EnumerableBonusStage):
             if p.credits
         ]
 
-    def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
+    def compute_mean_awards(self) -> MeanByAwardKindAndName:
         """Return how often one play gives each progressive level and merchandise prize on average, by (kind, name)."""
         rated = zip(self.items, self._mean_openings, strict=True)
         return sum_award_means((award, rate) for item, rate in rated for award in item.awards)
@@ -224,7 +227,7 @@ class WheelBonus(_EnumerableBonusStage):
             item.build_payments({"part": part}), item.awards, {"parts": shown_parts, "part": part}
         )
 
-    def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
+    def _compute_distribution(self) -> ChanceByCreditsAndAwards:
         """Return the probability of each result (credits won, awards given) of one spin of the wheel."""
         distribution: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
         for item in self.segments:
@@ -239,7 +242,7 @@ class WheelBonus(_EnumerableBonusStage):
                 counts[p.name, p.credits] += 1
         return [PrizeRate(n, c, k, k * c, len(self.segments)) for (n, c), k in counts.items()]
 
-    def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
+    def compute_mean_awards(self) -> MeanByAwardKindAndName:
         """Return how often one spin gives each progressive level and merchandise prize on average, by (kind, name)."""
         return sum_award_means(
             (award, Fraction(1, len(self.segments))) for item in self.segments for award in item.awards
@@ -365,7 +368,7 @@ class HoldBonus(_EnumerableBonusStage):
             compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second_moment
         )
 
-    def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
+    def _compute_distribution(self) -> ChanceByCreditsAndAwards:
         """Return the probability of each pair of total credits and awards that one hold-and-spin play can give."""
         distribution: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
         sums: dict[int, int] = {0: 1}
@@ -400,7 +403,7 @@ class HoldBonus(_EnumerableBonusStage):
             if p.credits
         ]
 
-    def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
+    def compute_mean_awards(self) -> MeanByAwardKindAndName:
         """Return how often one play gives each progressive level and merchandise prize on average, by (kind, name)."""
         return sum_award_means(
             (award, rate) for item, rate in self._compute_item_rates() for award in item.awards

@@ -18,12 +18,15 @@ from paytables.errors import AnalysisError, BeyondExactAnalysis
 from paytables.reels.automaton import Award
 from paytables.reels.components import SymbolColumn
 from paytables.reels.run import (
+    ChanceByCreditsAndAwards,
     GivenAwards,
+    MeanByAwardKindAndName,
     PaidWin,
     PrizeRate,
     RunFigures,
     StageRun,
     StageRunSteps,
+    TopPayByAwards,
     build_run_figures,
     find_top_pays_by_awards,
     select_given_awards,
@@ -71,11 +74,11 @@ class _EnumeratedStage(ReelsStageBase, ABC):
             if h.end.prize is not None and h.end.prize.name and (h.credits or h.end.prize.awards)
         ]
 
-    def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
+    def compute_distribution(self) -> ChanceByCreditsAndAwards:
         """Return the probability of each result (credits won, awards given) of one play of this reel stage."""
         return self._figures.distribution
 
-    def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
+    def find_top_pays(self) -> TopPayByAwards:
         """Return, for each combination of awards, the highest pay of a play that gives it, and its probability."""
         return find_top_pays_by_awards(self._figures.distribution)
 
@@ -92,7 +95,7 @@ class _EnumeratedStage(ReelsStageBase, ABC):
         """Return how often each prize of the stage is won over the cycle of all its windows."""
         return self._figures.prizes
 
-    def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
+    def compute_mean_awards(self) -> MeanByAwardKindAndName:
         """Return how often one play gives each progressive level and merchandise prize on average, by (kind, name)."""
         return self._figures.mean_awards
 

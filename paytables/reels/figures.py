@@ -25,7 +25,9 @@ from paytables.reels.build import ModeStages
 from paytables.reels.chain import StageChain
 from paytables.reels.enumerated import CascadingReels, HeldReels
 from paytables.reels.no_win_chance import NoWinChance
-from paytables.reels.run import GivenAwards
+from paytables.reels.run import (
+    ChanceByCreditsAndAwards,
+)
 from paytables.reels.schema import DoubleUp, Progressive, ReelsDefinition
 from paytables.reels.spin import ReelSpinStage, ReelsStageBase
 from paytables.reels.totals import CREDITS_LIMIT_MIN, HighestWins, TotalWinDistributions
@@ -242,9 +244,7 @@ def _compute_distribution_figures(
     }
 
 
-def _compute_exact_distribution(
-    stages: ModeStages, run: Mapping[tuple[int, GivenAwards], Fraction]
-) -> WinDistribution | None:
+def _compute_exact_distribution(stages: ModeStages, run: ChanceByCreditsAndAwards) -> WinDistribution | None:
     """Return the win distribution of a reel game that consists of one play, or None if a feature may follow.
 
     ``run`` is the distribution of the play's results (credits won, awards given).

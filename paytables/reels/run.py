@@ -39,6 +39,13 @@ StageRunSteps: TypeAlias = Generator[Decision, Choice | None, StageRun]
 #: The awards of a run, sorted: the part of its result that decides what is played next.
 GivenAwards: TypeAlias = tuple[Award, ...]
 
+#: The probability of each result of one play of a stage: the credits won and the awards given.
+ChanceByCreditsAndAwards: TypeAlias = Mapping[tuple[int, GivenAwards], Fraction]
+#: For each combination of awards, the highest pay of a play that gives it, and the probability of that play.
+TopPayByAwards: TypeAlias = Mapping[GivenAwards, tuple[int, Fraction]]
+#: How often one play gives each award on average, by the award's kind and name.
+MeanByAwardKindAndName: TypeAlias = Mapping[tuple[str, str], Fraction]
+
 
 @dataclass(frozen=True, slots=True)
 class RunFigures:
@@ -91,16 +98,16 @@ class Stage(Protocol):
         ``mean_by_awards`` and ``second_moment`` are computed only if ``with_second_moment`` is true.
         """
 
-    def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
+    def compute_distribution(self) -> ChanceByCreditsAndAwards:
         """Return the probability of each result (credits won, awards given) of one play of this stage."""
 
-    def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
+    def find_top_pays(self) -> TopPayByAwards:
         """Return, for each combination of awards, the highest pay of a play that gives it, and its probability."""
 
     def list_prize_rates(self) -> list[PrizeRate]:
         """Return how often one play wins each prize of the stage, for the PAR sheet."""
 
-    def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
+    def compute_mean_awards(self) -> MeanByAwardKindAndName:
         """Return how often one play gives each progressive level and merchandise prize on average, by (kind, name)."""
 
     @property
@@ -136,7 +143,7 @@ def sum_award_means(rated: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, 
     return rates
 
 
-def build_run_figures(distribution: Mapping[tuple[int, GivenAwards], Fraction]) -> RunFigures:
+def build_run_figures(distribution: ChanceByCreditsAndAwards) -> RunFigures:
     """Return the exact mean, second moment and award odds of one play of a stage, from its win distribution."""
     odds: dict[GivenAwards, Fraction] = defaultdict(Fraction)
     parts: dict[GivenAwards, Fraction] = defaultdict(Fraction)
@@ -148,7 +155,7 @@ def build_run_figures(distribution: Mapping[tuple[int, GivenAwards], Fraction]) 
 
 
 def find_top_pays_by_awards(
-    distribution: Mapping[tuple[int, GivenAwards], Fraction],
+    distribution: ChanceByCreditsAndAwards,
 ) -> dict[GivenAwards, tuple[int, Fraction]]:
     """Return, for each combination of awards, the highest pay of a play that gives it, and its probability.
 

@@ -12,11 +12,14 @@ from paytables.reels.automaton import Award
 from paytables.reels.components import SymbolColumn
 from paytables.reels.highest_pays import find_top_pays
 from paytables.reels.run import (
+    ChanceByCreditsAndAwards,
     GivenAwards,
+    MeanByAwardKindAndName,
     PaidWin,
     PrizeRate,
     RunFigures,
     StageRun,
+    TopPayByAwards,
     build_run_figures,
     find_top_pays_by_awards,
 )
@@ -122,7 +125,7 @@ class ReelSpinStage(ReelsStageBase):
         """Return how many windows of the reels' cycle give each combination of credits and awards."""
         return compute_run_distribution(self.reels)
 
-    def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
+    def compute_distribution(self) -> ChanceByCreditsAndAwards:
         """Return the probability of each result (credits won, awards given) of one play of this reel stage.
 
         This is a laboratory computation.
@@ -137,12 +140,12 @@ class ReelSpinStage(ReelsStageBase):
         """
         return {given: Fraction(n, self.reels.cycle) for given, n in count_losing_windows(self.reels).items()}
 
-    def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
+    def find_top_pays(self) -> TopPayByAwards:
         """Return, for each combination of awards, the highest pay of a play that gives it, and its probability."""
         return self._top_pays
 
     @cached_property
-    def _top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
+    def _top_pays(self) -> TopPayByAwards:
         """Return, for each combination of awards, the highest pay of a spin that gives it, and its probability."""
         try:
             top_pays = find_top_pays(self.reels)
@@ -181,6 +184,6 @@ class ReelSpinStage(ReelsStageBase):
         """Return how often each prize of the stage is won over the cycle of all its windows."""
         return moments.compute_prize_rates(self.reels, self._end_counts)
 
-    def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
+    def compute_mean_awards(self) -> MeanByAwardKindAndName:
         """Return how often one play gives each progressive level and merchandise prize on average, by (kind, name)."""
         return moments.compute_mean_awards(self.reels, self._end_counts)

@@ -1,7 +1,7 @@
 """The status line below the game field, the clock, the machine's identity, and the permanent notes."""
 
 from decimal import Decimal
-from typing import Final
+from typing import Final, TypeAlias
 
 from egm.kernel.messages import GameView, Notice, Snapshot, TournamentView
 from egm.screen.keno_slip import (
@@ -55,6 +55,8 @@ from egm.screen.view import (
     is_decision_due,
 )
 
+#: A text of the status line, and the name of its colour.
+TextAndColour: TypeAlias = tuple[str, str]
 #: Seconds for which an ordinary notice is shown.
 _NOTICE_SECONDS: Final = 5.0
 #: Seconds for which the notice of a payment is shown.
@@ -124,7 +126,7 @@ def _format_fault_for_player(texts: Texts, code: str) -> str:
     return texts.say(neutral) if texts.has_text(neutral) else format_fault(texts, code)
 
 
-def choose_status_text_and_colour(stage: Stage) -> tuple[str, str]:
+def choose_status_text_and_colour(stage: Stage) -> TextAndColour:
     """Return the text of the status line and its colour.
 
     It is a new notice, or else the question of a pending decision, or else what happens in the game. Between games it
@@ -171,12 +173,12 @@ def _find_lasting_notice(stage: Stage, snapshot: Snapshot) -> Notice | None:
     return lasting[turn // 2 % len(lasting)] if lasting and turn % 2 else None
 
 
-def _format_notice_status(stage: Stage, notice: Notice) -> tuple[str, str]:
+def _format_notice_status(stage: Stage, notice: Notice) -> TextAndColour:
     """Return a notice's text and its colour for the status line."""
     return format_notice(stage, notice), COLOUR_BY_SEVERITY[notice.severity]
 
 
-def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
+def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> TextAndColour:
     """Return the text and colour of the status line between games.
 
     It says what PLAY would buy, or what was won, or what the player can do next.
@@ -268,7 +270,7 @@ def _describe_lost_round(stage: Stage) -> str:
     return _add_round_ending(stage, (text, ""))[0]
 
 
-def _describe_keno_ticket(stage: Stage) -> tuple[str, str] | None:
+def _describe_keno_ticket(stage: Stage) -> TextAndColour | None:
     """Return a text about a finished Keno ticket of several draws, its cost and total win, and the text's colour.
 
     Return None for any other game.
@@ -290,7 +292,7 @@ def _describe_keno_ticket(stage: Stage) -> tuple[str, str] | None:
     return text, "win" if won_cents > staked_cents else "text"
 
 
-def _add_round_ending(stage: Stage, text_and_colour: tuple[str, str]) -> tuple[str, str]:
+def _add_round_ending(stage: Stage, text_and_colour: TextAndColour) -> TextAndColour:
     """Add to a text about a round's money how the round ended and the amount of the bets that stay on the table.
 
     ``text_and_colour`` is the text and its colour; return it unchanged if no table round has just ended. If the next
@@ -351,7 +353,7 @@ def _describe_purchase(stage: Stage, snapshot: Snapshot) -> str:
 
 def _choose_game_status(
     stage: Stage, presentation: OutcomePresentation, timeline: PresentationTimeline
-) -> tuple[str, str]:
+) -> TextAndColour:
     """Return the text and colour of the status line while a game is presented. They depend on the step shown."""
     say, since = stage.texts.say, stage.view.now - presentation.began_at
     if since < timeline.last_stop:
@@ -386,7 +388,7 @@ def _choose_game_status(
     )
 
 
-def _describe_total_win(stage: Stage, cents: int) -> tuple[str, str]:
+def _describe_total_win(stage: Stage, cents: int) -> TextAndColour:
     """Return a text about what a game has paid in total, and the text's colour.
 
     At a table, payments include stakes: the text names the amount received and the stake. An amount that does not
