@@ -25,7 +25,7 @@ from egm.play.entries import (
 )
 from egm.play.events import OutcomeShown
 from egm.play.keys import PlayKey, TableKey
-from egm.play.records.game_record import GameRecord, LastGame, TableRecord
+from egm.play.records.game_record import AccountAndCents, GameRecord, LastGame, TableRecord
 from egm.play.records.games import PUSH_ACCOUNT, GameInProgress, find_open_game, list_stakes
 from egm.play.records.tables import extract_stored_state, read_table
 from egm.play.rounds import require_open_game
@@ -162,7 +162,7 @@ def _find_result_meter(game: GameRecord, win_transfers: tuple[Transfer, ...]) ->
     return "games_won" if win_transfers else "games_pushed" if game.push_cents else "games_lost"
 
 
-def _return_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ...]:
+def _return_stakes(machine: Machine, game: GameRecord) -> tuple[AccountAndCents, ...]:
     """Credit the stakes that the game gives back, unless that is done already; list the stakes left on the table.
 
     Each is returned as a pair: the account from which it was staked, and the amount in minor units. Bets that
@@ -197,7 +197,7 @@ def _build_closing_state(
     machine: Machine,
     game: GameRecord,
     win_transfers: tuple[Transfer, ...],
-    stakes_left: tuple[tuple[str, int], ...],
+    stakes_left: tuple[AccountAndCents, ...],
 ) -> dict[str, object]:
     """Return the changes of the machine's stored state at the end of a game.
 
@@ -213,7 +213,7 @@ def _build_closing_state(
 
 
 def _build_table_state(
-    machine: Machine, game: GameRecord, stakes_left: tuple[tuple[str, int], ...]
+    machine: Machine, game: GameRecord, stakes_left: tuple[AccountAndCents, ...]
 ) -> dict[str, object]:
     """Return the state that stores the table after the game; empty if the game has no table."""
     digest = game.game.digest

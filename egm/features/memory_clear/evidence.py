@@ -18,6 +18,7 @@ from egm.integrity.signed_file import SIGNED_CABINET_TEXT_FIELD
 from egm.money.keys import MoneyKey
 from egm.play.entries import GAME_PUSH, GAME_VOID
 from egm.play.records.game_record import (
+    AccountAndCents,
     GameChoice,
     GameRecord,
     MysteryPrizeWon,
@@ -211,6 +212,6 @@ class MemoryEvidence:
         self.void_rounds &= open_round_ids
 
 
-def _list_stakes(entry: StoredEntry) -> tuple[tuple[str, int], ...]:
+def _list_stakes(entry: StoredEntry) -> tuple[AccountAndCents, ...]:
     """Return the credit that a journal entry stakes, as pairs of account and minor units."""
     return tuple((t.source, t.amount_cents) for t in entry.transfers if t.target == WAGER_ACCOUNT)

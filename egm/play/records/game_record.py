@@ -17,6 +17,9 @@ from paytables import ALL_STAKED_OPTION, Outcome, Wager
 DrawRecord: TypeAlias = tuple[int, int, str]
 """One random number as drawn: its exclusive upper bound, its value, and the purpose of the draw."""
 
+AccountAndCents: TypeAlias = tuple[str, int]
+"""A stake: the account from which it was taken, and its amount in minor units."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameName:
@@ -124,7 +127,7 @@ class GameRecord:
     levels: LevelsPlayed = inline_record(LevelsPlayed())
     round_id: str = omit_if_default("")
     """The id of the round if other positions play it too, with the same random numbers; otherwise empty."""
-    stakes_by_account: tuple[tuple[str, int], ...] | None = omit_if_default(None, key="staked")
+    stakes_by_account: tuple[AccountAndCents, ...] | None = omit_if_default(None, key="staked")
     """Only in a game carried into a new journal by a memory clear: the amounts staked, by account."""
     has_returned_stakes: bool = omit_if_default(False, key="returned")
     """Only in a game carried over by a memory clear: whether its stakes have been returned already."""
@@ -250,7 +253,7 @@ class TableRecord:
     game: GameName
     denomination_cents: int
     table_state: JSON = field(metadata=stored_as("table"))
-    standing_stakes: tuple[tuple[str, int], ...] = omit_if_default((), key="staked")
+    standing_stakes: tuple[AccountAndCents, ...] = omit_if_default((), key="staked")
     """The standing bets on the table, as account and minor units."""
 
     @property

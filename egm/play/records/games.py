@@ -10,7 +10,14 @@ from typing import Any, Final
 from egm.kernel.credits import CreditKind
 from egm.kernel.machine import Machine
 from egm.play.keys import PlayKey
-from egm.play.records.game_record import GameChoice, GamePointer, GameRecord, LastGame, MysteryPrizeWon
+from egm.play.records.game_record import (
+    AccountAndCents,
+    GameChoice,
+    GamePointer,
+    GameRecord,
+    LastGame,
+    MysteryPrizeWon,
+)
 from egm.record_codec import from_json
 from meters import StoredEntry
 
@@ -72,10 +79,10 @@ def find_last_game(machine: Machine) -> tuple[GameRecord, LastGame] | None:
     return None if pointer is None else (read_cached_game(machine, pointer.play_id), pointer)
 
 
-def list_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ...]:
+def list_stakes(machine: Machine, game: GameRecord) -> tuple[AccountAndCents, ...]:
     """Return the stakes of the open game in order, as pairs of account and minor units."""
     if game.stakes_by_account is not None:  # carried over from the journal before a memory clear
-        wagered: tuple[tuple[str, int], ...] = game.stakes_by_account
+        wagered: tuple[AccountAndCents, ...] = game.stakes_by_account
     else:
         wagered = _list_wagers(machine, f"{game.play_id}.start")
     step_count = len(game.steps) if game.raised_credits else 1
@@ -83,7 +90,7 @@ def list_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ..
     return (*wagered, *(flow for flows in raised for flow in flows))
 
 
-def _list_wagers(machine: Machine, entry_id: str) -> tuple[tuple[str, int], ...]:
+def _list_wagers(machine: Machine, entry_id: str) -> tuple[AccountAndCents, ...]:
     """Return the wagers in a journal entry, as pairs of account and minor units."""
     entry = machine.journal.get(entry_id)
     flows = () if entry is None else entry.transfers
