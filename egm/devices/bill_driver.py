@@ -126,6 +126,8 @@ class BillDriver(LineDriver[M]):
         # session
         self._given_up: bool | None = None
         self._timer = OrderTimer()
+        # whether this run has recorded the open stack order and has not sent its command: the item cannot be in the box
+        self._is_stack_command_unsent = False
 
     # ------------------------------------------------------------ the machine's side
     @property
@@ -318,6 +320,7 @@ class BillDriver(LineDriver[M]):
                 item.machine_decision, item.return_reason = EscrowCommand.RETURN, ReturnReason.NOT_ENABLED
                 return EscrowCommand.RETURN
             self._escrow.record_stack_order(item.content, exchange_progress)
+            self._is_stack_command_unsent = True
             self._wake.set()
             return EscrowCommand.UNDECIDED
         if (
@@ -331,6 +334,8 @@ class BillDriver(LineDriver[M]):
         ):
             self._wake.set()  # this process was not scheduled meanwhile: query once more
             return EscrowCommand.UNDECIDED
+        if item.machine_decision is EscrowCommand.STACK:
+            self._is_stack_command_unsent = False
         return item.machine_decision
 
     def _end_overdue_order(self) -> None:
@@ -374,13 +379,15 @@ class BillDriver(LineDriver[M]):
     def _handle_clear_path(self, reason: str, *, is_still_in_escrow: bool = False) -> None:
         """Handle the report that the bill path is clear: no item moves, and all reports are acknowledged.
 
-        The item that was in escrow, if any, is reported as returned. If it was ordered into the box and no report says
-        where it went, it is reported as disputed. If ``is_still_in_escrow``, the item has not left the acceptor, so
-        nothing is reported. ``reason`` says how the clear path is known.
+        The item that was in escrow, if any, is reported as returned. If the acceptor was sent the command to stack it
+        and no report says where it went, it is reported as disputed. If ``is_still_in_escrow``, the item has not left
+        the acceptor, so nothing is reported. ``reason`` says how the clear path is known.
         """
         self._contradicted = self._doubted = self._given_up = False
         content = self._escrow.content
-        verdict = self._escrow.handle_clear_path(reason, in_escrow=is_still_in_escrow)
+        verdict = self._escrow.handle_clear_path(
+            reason, in_escrow=is_still_in_escrow, is_command_unsent=self._is_stack_command_unsent
+        )
         item, self._escrowed_item, self._last_escrowed_item = (
             self._escrowed_item or self._last_escrowed_item,
             None,

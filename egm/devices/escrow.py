@@ -24,6 +24,9 @@ ORDERED             escrow, in a new session                       the order nev
 ORDERED             stacked (or: powered up, note past return)     not yet credited: credit
 ORDERED             path clear, after it reported returning        it never reached the box: closed
                     the note                                       without credit
+ORDERED, and this   path clear                                     it never reached the box: closed
+run has sent no                                                    without credit
+stack command
 ORDERED             path clear, without any report of the result   disputed: closed without credit, and a
                                                                    person decides the amount
 VENDED              stacked (or powered up, note past return)      a repeat: acknowledge, no credit
@@ -32,8 +35,10 @@ VENDED              path clear                                     acknowledged:
 
 The rule is correct because the line delivers in order, an acceptor handles one note at a time and repeats
 "stacked" until that is acknowledged, and only this machine orders it to stack. A report that the note is being
-returned is stored in the record, so that it survives a restart. If an acceptor shows a clear path and has never
-reported whether the note went into the box or back out, a person decides the amount, with every protocol.
+returned is stored in the record, so that it survives a restart. An acceptor that was not sent the command has not
+stacked the note: if storing the record took longer than the acceptor keeps a note in escrow, it has returned the
+note. If an acceptor shows a clear path and has never reported whether the note went into the box or back out, a
+person decides the amount, with every protocol.
 """
 
 from enum import StrEnum
@@ -126,11 +131,14 @@ class EscrowRules:
         """Close an ordered stacking whose result was not reported in time; a person decides about its value."""
         self._ledger.dispute_lost_paper(reason)
 
-    def handle_clear_path(self, reason: str, *, in_escrow: bool = False) -> EscrowVerdict:
+    def handle_clear_path(
+        self, reason: str, *, in_escrow: bool = False, is_command_unsent: bool = False
+    ) -> EscrowVerdict:
         """Handle the report that no item is moving and that all reports are acknowledged: close the open record.
 
-        ``in_escrow``: the ordered item is still in escrow. An ordered item that is neither in escrow nor reported
-        as returned becomes a disputed amount.
+        ``in_escrow``: the ordered item is still in escrow. ``is_command_unsent``: the acceptor was certainly not
+        sent the command to stack it. Any other ordered item that is not reported as returned becomes a disputed
+        amount.
         """
         record = self._ledger.find_open()
         if record is None:
@@ -138,7 +146,7 @@ class EscrowRules:
         if record.phase is EscrowPhase.VENDED:
             self._ledger.delete_confirmed_paper()
             return EscrowVerdict.CREDITED_RECORD_CLOSED
-        if in_escrow or record.is_returning:
+        if in_escrow or is_command_unsent or record.is_returning:
             self._ledger.void_unstacked_paper(reason)
             return EscrowVerdict.NOT_STACKED
         self._ledger.dispute_lost_paper(reason)

@@ -436,6 +436,38 @@ def test_a_bill_exchanged_while_the_order_is_recorded_is_not_credited_as_the_fir
 
 @pytest.mark.requirement("G-02", "G-05")
 @pytest.mark.parametrize("protocol", ["id003", "ebds", "cctalk_bill"])
+def test_a_bill_returned_while_the_order_is_recorded_is_not_disputed(protocol):
+    """With a slow disk the acceptor has returned the bill before the order is durable; the command was never sent."""
+
+    async def scene():
+        rig = BillRig(protocol)
+        record, returned = rig.ledger.reserve_credit_before_stacking, []
+
+        def return_while_recording(content, mark):
+            record(content, mark)
+            if not returned:
+                returned.append(rig.twin.return_escrowed_item())
+                rig.twin._stop_timers()
+                rig.twin._give_item_out()
+
+        rig.ledger.reserve_credit_before_stacking = return_while_recording
+        await rig.insert(5_00)
+        await rig.advance_until(lambda: returned and rig.quiet())
+        await rig.advance_until(lambda: rig.list_events(PaperReturned))
+        assert not rig.ledger.disputed_items
+        await rig.insert(20_00)
+        await rig.advance_until(lambda: rig.credited_cents == 20_00)
+        await rig.advance_until(rig.quiet)
+        await rig.stop()
+        assert [event.content for event in rig.list_events(PaperReturned)] == [Banknote(5_00)]
+        assert not rig.list_events(PaperDisputed)
+        rig.close()
+
+    jump(scene())
+
+
+@pytest.mark.requirement("G-02", "G-05")
+@pytest.mark.parametrize("protocol", ["id003", "ebds", "cctalk_bill"])
 def test_a_bill_exchanged_while_the_driver_was_delayed_is_not_credited_as_the_first(protocol):
     """On a busy computer the acceptor's last report is two seconds old when the machine reads it."""
 

@@ -260,6 +260,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         elif answer is EscrowCommand.STACK or is_ordered:
             if self._measure_time_since_query() > QUERY_AGE_SECONDS_FOR_STACK_ORDER_MAX:
                 return  # this process was not scheduled meanwhile: query once more
+            self._is_stack_command_unsent = False
             await self._query(Header.ROUTE_BILL, bytes((BillRoute.STACK,)))
         elif answer is EscrowCommand.HOLD and now >= self._next_hold:
             self._next_hold = now + _HOLD_REPEAT_INTERVAL_SECONDS
