@@ -87,9 +87,10 @@ class DeviceSimulator:
     ) -> None:
         """Create the simulated devices; ``protocols`` maps each device's name to its protocol.
 
-        ``speed`` makes their mechanics this many times faster than real ones. ``values_cents`` maps a
-        device's name to the values of its note or coin channels, in minor units, as the cabinet file states
-        them. ``currency`` is the currency for which the devices are programmed, ISO 4217.
+        ``speed`` makes their mechanics this many times faster than real ones; their time limits stay.
+        ``values_cents`` maps a device's name to the values of its note or coin channels, in minor units,
+        as the cabinet file states them. ``currency`` is the currency for which the devices are programmed,
+        ISO 4217.
         """
         self._run = state / "run"
         self._memory = state / "bench"

@@ -21,6 +21,8 @@ ACCEPT_SECONDS: Final = 0.8
 STACK_SECONDS: Final = 0.7
 #: Time in which an item moves back to the player.
 RETURN_SECONDS: Final = 0.5
+#: Time for which an item is held in escrow at the machine's command.
+HOLD_SECONDS: Final = 10.0
 #: Number of items in the box of which the details are stored.
 _STORED_ITEMS_MAX: Final = 100
 #: Time in which a rejected item moves back to the player.
@@ -123,13 +125,12 @@ class BillTwin(Twin[M]):
         return True
 
     def extend_escrow_time(self) -> bool:
-        """Restart the time after which the item in escrow is returned; return False if there is no item in escrow."""
+        """Hold the item in escrow for some seconds, then report it in escrow again; return False if there is none."""
         if self._phase not in {ItemPhase.ESCROW, ItemPhase.HELD}:
             return False
         self._stop_timers()
         self._enter_phase(ItemPhase.HELD)
-        if self.escrow_seconds is not None:
-            self._schedule_step(self.escrow_seconds, self._move_into_escrow)
+        self._schedule_time_limit(HOLD_SECONDS, self._move_into_escrow)
         return True
 
     def acknowledge_stacked(self) -> None:
@@ -168,7 +169,7 @@ class BillTwin(Twin[M]):
         else:
             self._enter_phase(ItemPhase.ESCROW)
             if self.escrow_seconds is not None:
-                self._schedule_step(self.escrow_seconds, self._start_returning)
+                self._schedule_time_limit(self.escrow_seconds, self._start_returning)
 
     def _move_past_return(self) -> None:
         """Move the item past the point of no return and into the box; jam on it if a jam was ordered."""
@@ -227,6 +228,7 @@ class BillTwin(Twin[M]):
             "fail": self._break_sensor_head,
             "lie": self._report_false_bill,
             "worth": self._set_note_worth,
+            "escrow_limit": self._set_escrow_limit,
         }
 
     def _find_note_value(self, code: int) -> int:
@@ -238,6 +240,11 @@ class BillTwin(Twin[M]):
         """Program note code ``slot`` to a note of ``amount_cents`` (0: none), whatever value the machine expects."""
         self._worth_cents_by_code[slot] = amount_cents
         return f"note code {slot} takes {amount_cents} cents"
+
+    def _set_escrow_limit(self, *, seconds: int) -> str:
+        """Return the next items in escrow after ``seconds`` without a decision of the machine (0: never)."""
+        self.escrow_seconds = seconds or None
+        return f"returns an item after {seconds} s" if seconds else "returns no item by itself"
 
     def _insert_paper(self, paper: SimulatedPaper, description: str) -> str:
         """Insert a bill or ticket; return a description. Raises ActionError if the acceptor takes nothing now."""

@@ -211,7 +211,10 @@ class Twin(ABC, Generic[M]):
     currency: str = "USD"
 
     def __init__(self, name: str, port: SimulatedPort, cutter: FrameCutter[M], speed: float = 1.0) -> None:
-        """Create the simulated device. ``speed`` makes its mechanics this many times faster than real ones."""
+        """Create the simulated device.
+
+        ``speed`` makes its mechanics this many times faster than real ones; its time limits stay.
+        """
         self.name = name
         self.port = port
         self.powered = True
@@ -290,6 +293,17 @@ class Twin(ABC, Generic[M]):
 
     def _schedule_step(self, seconds: float, callback: Callable[[], None]) -> asyncio.TimerHandle:
         """Schedule a later step of the device's mechanics; a power loss cancels it."""
+        return self._start_timer(seconds / self._speed, callback)
+
+    def _schedule_time_limit(self, seconds: float, callback: Callable[[], None]) -> asyncio.TimerHandle:
+        """Schedule the end of a wait for the machine; a power loss cancels it.
+
+        The time limit is not scaled by the mechanics' speed, because it is part of the protocol.
+        """
+        return self._start_timer(seconds, callback)
+
+    def _start_timer(self, seconds: float, callback: Callable[[], None]) -> asyncio.TimerHandle:
+        """Start a timer of the device, which a power loss cancels."""
 
         def run_step() -> None:
             """Run the scheduled step of the simulated device, and report that its state has changed."""
@@ -297,12 +311,12 @@ class Twin(ABC, Generic[M]):
             callback()
             self.on_change()
 
-        timer = asyncio.get_running_loop().call_later(seconds / self._speed, run_step)
+        timer = asyncio.get_running_loop().call_later(seconds, run_step)
         self._timers.add(timer)
         return timer
 
     def _stop_timers(self) -> None:
-        """Cancel the scheduled steps of the device's mechanics."""
+        """Cancel the scheduled steps of the device's mechanics, and its time limits."""
         for timer in self._timers:
             timer.cancel()
         self._timers.clear()

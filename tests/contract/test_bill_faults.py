@@ -270,6 +270,63 @@ class TestTicketInEscrowWhileTheAcceptorDoesNotReply:
         jump(scene())
 
 
+@pytest.mark.parametrize("protocol", sorted(DRIVERS))
+def test_faster_mechanics_do_not_shorten_the_time_of_an_item_in_escrow(protocol):
+    """Otherwise a tenth of a second by which a busy computer is late would be several seconds of the acceptor."""
+
+    async def scene():
+        rig = BillRig(protocol, decide="hold")
+        rig.twin._speed = 20
+        await rig.insert()
+        await rig.advance_until(lambda: rig.list_events(PaperInEscrow))
+        await asyncio.sleep(60)
+        assert rig.twin.describe()["inside_cents"] == 20_00
+        rig.driver.stack(1)
+        await rig.advance_until(lambda: rig.credited_cents == 20_00)
+        await rig.stop()
+        rig.close()
+
+    jump(scene())
+
+
+@pytest.mark.parametrize("protocol", ["cctalk_bill", "id003"])
+def test_a_held_item_is_in_escrow_again_although_escrow_has_no_time_limit(protocol):
+    """A machine that restarts must see the item, to decide about it."""
+
+    async def scene():
+        rig = BillRig(protocol, decide="hold")
+        rig.perform_action("escrow_limit", seconds=0)
+        await rig.insert()
+        await rig.advance_until(lambda: rig.twin.describe()["status"] in {"held", "holding"})
+        await rig.stop()
+        rig.decide = "stack"
+        rig.begin()
+        await rig.advance_until(lambda: rig.credited_cents == 20_00)
+        await rig.advance_until(rig.quiet)
+        await rig.stop()
+        rig.close()
+
+    jump(scene())
+
+
+@pytest.mark.parametrize("protocol", ["cctalk_bill", "id003"])
+@pytest.mark.parametrize("limit_seconds", [0, 30])
+def test_the_time_limit_of_an_item_in_escrow_can_be_set(protocol, limit_seconds):
+    async def scene():
+        rig = BillRig(protocol, decide="")
+        rig.perform_action("escrow_limit", seconds=limit_seconds)
+        await rig.insert()
+        await rig.advance_until(lambda: rig.list_events(PaperInEscrow))
+        await rig.stop()
+        await asyncio.sleep(25)
+        assert rig.twin.describe()["inside_cents"] == 20_00
+        await asyncio.sleep(60)
+        assert rig.twin.describe()["returned_cents"] == (20_00 if limit_seconds else 0)
+        rig.close()
+
+    jump(scene())
+
+
 @pytest.mark.requirement("G-02")
 @pytest.mark.parametrize("others", [7, -3])
 def test_the_count_of_another_validator_does_not_credit_an_ordered_bill(others):

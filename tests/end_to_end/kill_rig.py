@@ -227,8 +227,8 @@ class Rig:
         self.manager = Manager(self.folder, lambda on: self._operate("io", "key", name="operator", on=on))
         twins = {"bill": "id003", "printer": "tcl", "coin": "cctalk_coin", "io": "ioboard"}
         self.bench = DeviceSimulator(self.folder.root, twins, speed=SPEED)
-        # The acceptor's time limit is not shortened. At forty times the speed, a short delay of this computer would be
-        # a delay of ten seconds, in which the acceptor returns the paper (tests/contract/test_bill_faults.py).
+        # The acceptor has no time limit: it would return the paper while a killed machine starts on a busy computer
+        # (tests/contract/test_bill_faults.py).
         self.bench.simulated_devices["bill"].escrow_seconds = None
         # The return of a paper is not shortened either. It would take 12 ms, less than two polls of a loaded machine,
         # and if no poll has seen where a paper went, staff must decide.
