@@ -4,6 +4,7 @@ import asyncio
 import random
 
 import pytest
+from delays import delay_next_reply
 
 from egm.devices.cctalk.codec import CoinError
 from egm.devices.cctalk.coin import UNREPORTED_COINS_MAX, CctalkCoinDriver
@@ -304,6 +305,28 @@ class TestCoinAcceptor:
             )
             await rig.stop()
             assert rig.credited_cents() == rig.accepted_cents() == 2_25
+            rig.close()
+
+        jump(scene())
+
+    @pytest.mark.parametrize("change", ["disable", "turn"])
+    def test_a_coin_in_flight_that_is_read_late_is_no_fault(self, change):
+        """A fault of the acceptor would stop play until an attendant comes, because a disk was slow."""
+
+        async def scene():
+            rig = CoinRig()
+            await rig.wait_until_ready()
+            if change == "disable":
+                rig.driver.disable()
+            else:
+                rig.driver.route_coins(to_hopper=False)
+            await asyncio.sleep(1)
+            delay_next_reply(rig.driver, 4)
+            rig.perform_action("uninvited" if change == "disable" else "wrong_lane", amount_cents=1_00)
+            await rig.advance_until(lambda: rig.credited_cents() == 1_00)
+            await asyncio.sleep(5)
+            await rig.stop()
+            assert not rig.list_events(DeviceFault)
             rig.close()
 
         jump(scene())

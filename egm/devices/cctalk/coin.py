@@ -99,6 +99,8 @@ class CctalkCoinDriver(CctalkDriver):
         self._faults_until: dict[FaultCode, float] = {}
         self._refused_since_by_slot: dict[int, float] = {}
         self._turned_at = 0.0
+        # when the last reading of the events was queried: a new event is later
+        self._events_read_at = -math.inf
         self._renew_at = 0.0
 
     # ------------------------------------------------------------ the machine's side
@@ -173,18 +175,20 @@ class CctalkCoinDriver(CctalkDriver):
         """
         position = self._ledger.find_last_event_position()
         if position is not None and is_event_position_unchanged(position, events):
+            self._events_read_at = self._queried_at
             return True
         instant = await self._read_events_with_counter(Header.READ_CREDITS)
         if instant is None:
             return False
         events, accepted = instant
+        last_read_at, self._events_read_at = self._events_read_at, self._queried_at
         if position is None:
             self._ledger.credit_coins_in((), compute_event_position(events, accepted))
             return True
         if position == compute_event_position(events, accepted):
             return True
         news = list_events_since(position, events)
-        self._check_accepted_coins(news.new_events)
+        self._check_accepted_coins(news.new_events, last_read_at)
         if events.event_counter == 0 or news.has_restarted:
             self._applied_settings.clear()
             self._worth = ChannelValueCheck(self._coins, self._currencies)
@@ -271,18 +275,19 @@ class CctalkCoinDriver(CctalkDriver):
         else:
             self._emit(PaperRejection(device=self.name, reason=f"coin event {event.result_b}"))
 
-    def _check_accepted_coins(self, accepted_events: tuple[CctalkEvent, ...]) -> None:
+    def _check_accepted_coins(self, accepted_events: tuple[CctalkEvent, ...], accepted_after: float) -> None:
         """Raise a fault for each coin accepted while its slot was disabled, or sorted into the wrong container.
 
-        The caller credits these coins as usual.
+        The coins were accepted at an unknown time after ``accepted_after``, when the events were last read: if
+        this process was not scheduled for a while, a coin in flight is read late and is no fault. The caller
+        credits these coins as usual.
         """
-        now = asyncio.get_running_loop().time()
         for event in accepted_events:
             path_sent_to = self._applied_settings.get((Header.SORTER_PATH, event.result_a))
             since = self._refused_since_by_slot.get(event.result_a)
-            if since is not None and now > since + _COIN_FLIGHT_SECONDS:
+            if since is not None and accepted_after > since + _COIN_FLIGHT_SECONDS:
                 self._raise_timed_fault(FaultCode.COIN_WHILE_DISABLED)
-            has_sorter_turned = now > self._turned_at + _COIN_FLIGHT_SECONDS
+            has_sorter_turned = accepted_after > self._turned_at + _COIN_FLIGHT_SECONDS
             if (
                 event.result_a
                 and has_sorter_turned
