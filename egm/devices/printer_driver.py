@@ -20,7 +20,7 @@ import asyncio
 from abc import abstractmethod
 from typing import Final
 
-from egm.devices.driver import STALLED_MONEY_ORDER_SECONDS_MAX, LineDriver, M
+from egm.devices.driver import STALLED_MONEY_ORDER_SECONDS_MAX, LineDriver, M, OrderTimer
 from egm.devices.framing import FrameCutter
 from egm.devices.interface import EventSink, FaultCode, PrintProgress, PrintState, TicketJob
 from egm.devices.ledgers import PrintLedger, PrintRecord
@@ -67,9 +67,8 @@ class PrinterDriver(LineDriver[M]):
     ) -> None:
         super().__init__(name, line, sink, cutter, protocol)
         self._ledger = ledger
-        self._state_since: float | None = (
-            None  # when the ticket entered its current state, in this run of the machine
-        )
+        # since the open ticket entered its current state, or since this run first saw it
+        self._timer = OrderTimer()
         self._last_reply_at: float | None = (
             None  # the last of the uninterrupted replies since the print order
         )
@@ -99,7 +98,7 @@ class PrinterDriver(LineDriver[M]):
             )
         self._build_print_command(job)
         self._ledger.open_print_job(job)
-        self._state_since = None
+        self._timer.restart()
         self._emit(PrintProgress(device=self.name, job_id=job.job_id, state=PrintState.PENDING))
         self._wake.set()
 
@@ -143,17 +142,10 @@ class PrinterDriver(LineDriver[M]):
         if record is not None:
             self._handle_unknown_status(record)
 
-    def _measure_wait_seconds(self) -> float:
-        """Return the seconds since the open ticket entered its current state, or since this run first saw it."""
-        now = asyncio.get_running_loop().time()
-        if self._state_since is None:
-            self._state_since = now
-        return now - self._state_since
-
     def _record_state(self, record: PrintRecord, state: PrintState, detail: str = "") -> None:
         """Record the state of the ticket being printed, and report it."""
         self._ledger.record_print_state(record.job.job_id, state, detail)
-        self._state_since = None
+        self._timer.restart()
         self._emit(PrintProgress(device=self.name, job_id=record.job.job_id, state=state, detail=detail))
 
     def _handle_unknown_status(self, record: PrintRecord) -> None:
@@ -168,7 +160,7 @@ class PrinterDriver(LineDriver[M]):
         if record.state not in limits:
             return
         seconds, state = limits[record.state]
-        if self._measure_wait_seconds() > seconds:
+        if self._timer.add_elapsed() > seconds:
             self._record_state(record, state, "the printer does not answer")
 
     async def _advance_order(self, record: PrintRecord, status: PrinterStatus) -> None:
@@ -187,7 +179,7 @@ class PrinterDriver(LineDriver[M]):
 
     async def _handle_pending_ticket(self, record: PrintRecord, status: PrinterStatus) -> None:
         """Start printing a pending ticket once the printer is free; fail it if that takes too long."""
-        waited = self._measure_wait_seconds()
+        waited = self._timer.add_elapsed()
         if status.printing_obstacle or status.is_busy or status.ticket_in_path:
             if waited > PENDING_JOB_SECONDS_MAX:
                 reason = status.printing_obstacle or "the last ticket was not taken"
@@ -211,7 +203,7 @@ class PrinterDriver(LineDriver[M]):
         BARCODE_DONE: the printer reports the bar code. FAILED: certainly nothing came out. DISPUTED: a complete ticket
         may have come out.
         """
-        waited = self._measure_wait_seconds()
+        waited = self._timer.add_elapsed()
         if status.barcode_done:
             self._record_state(record, PrintState.BARCODE_DONE)
         elif status.printing_obstacle or (not status.is_busy and waited > PRINT_START_SECONDS_MAX):

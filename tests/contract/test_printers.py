@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from delays import delay_next_reply
 from moments import at_moments
 
 from egm.devices.interface import (
@@ -261,6 +262,40 @@ class TestInterruptions:
         for step in range(at_the_bar_code % every, 40, every):
             jump(scene(step * 0.05))
         assert disputed == {S.DISPUTED}
+
+    def test_a_ticket_is_not_disputed_because_the_machine_was_delayed(self, protocol):
+        """The last reply is half a minute old when the machine reads it; meanwhile the ticket was printed."""
+
+        async def scene():
+            rig = PrinterRig(protocol)
+            rig.print_ticket()
+            await rig.advance_until(lambda: rig.states()[-1] is S.PRINTING)
+            await asyncio.sleep(0.3)
+            delay_next_reply(rig.driver, 30)
+            assert await rig.wait_for_final_state() is S.TAKEN
+            await rig.stop()
+            assert rig.states() == WHOLE
+            rig.close()
+
+        jump(scene())
+
+    def test_a_ticket_does_not_fail_because_the_machine_was_delayed(self, protocol):
+        """The ticket waits for paper, which is inserted while the machine does not run."""
+
+        async def scene():
+            rig = PrinterRig(protocol)
+            rig.perform_action("paper", tickets=0)
+            await asyncio.sleep(1)
+            rig.print_ticket()
+            await asyncio.sleep(1)
+            delay_next_reply(rig.driver, 30)
+            await asyncio.sleep(5)
+            rig.perform_action("paper", tickets=100)
+            assert await rig.wait_for_final_state() is S.TAKEN
+            await rig.stop()
+            rig.close()
+
+        jump(scene())
 
     def test_an_unexplained_ticket_in_the_path_is_disputed(self, protocol):
         """The printer reports no finished bar code, but a ticket is in its path."""
