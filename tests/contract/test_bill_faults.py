@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from bill_rig import DRIVERS, BillRig
+from delays import delay_next_reply
 
 from egm.devices.bill_twin import SimulatedPaper
 from egm.devices.ebds.codec import AuxiliaryCommand, EbdsPoll
@@ -552,6 +553,30 @@ def test_a_bill_exchanged_while_the_driver_was_delayed_is_not_credited_as_the_fi
         rig.close()
 
     jump(scene())
+
+
+@pytest.mark.requirement("G-02", "G-05")
+def test_a_validator_is_not_taken_for_empty_because_its_reply_is_read_late():
+    """It has lost power with an ordered bill inside, and stacks it while the machine does not run."""
+
+    async def scene(late_reply: int) -> None:
+        rig = BillRig("cctalk_bill")
+        await rig.insert()
+        await rig.advance_until(lambda: rig.twin.describe()["status"] == "stacking")
+        await asyncio.sleep(0.5)  # past the point of no return
+        rig.perform_action("power_off")
+        rig.perform_action("power_on")
+        await rig.advance_until(lambda: rig.driver._restarted_at is not None)
+        delay_next_reply(rig.driver, 8, replies=late_reply)
+        await rig.advance_until(lambda: rig.credited_cents == 20_00)
+        await rig.advance_until(rig.quiet)
+        await asyncio.sleep(10)
+        await rig.stop()
+        assert not rig.list_events(PaperDisputed)
+        rig.close()
+
+    for late_reply in range(1, 13):
+        jump(scene(late_reply))
 
 
 @pytest.mark.requirement("G-02", "G-06")

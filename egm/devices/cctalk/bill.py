@@ -204,12 +204,12 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         By then the validator has stacked or returned a bill found inside. Return False if it has reported an
         event since its restart.
         """
-        now = asyncio.get_running_loop().time()
         if events.event_counter:
             return False
         if self._restarted_at is None:
-            self._restarted_at = now
-        return now - self._restarted_at > _BILL_SETTLED_SECONDS_AFTER_RESET
+            self._restarted_at = asyncio.get_running_loop().time()
+        # The events are as old as their query, which may have been long ago if this process was not scheduled.
+        return self._queried_at - self._restarted_at > _BILL_SETTLED_SECONDS_AFTER_RESET
 
     def _handle_event(self, event: CctalkEvent) -> bool:
         """Process one event of the validator; return whether it shows that the bill path is clear."""
