@@ -199,7 +199,6 @@ def test_a_machine_numbers_its_tickets_with_the_hosts_validation_id(tmp_path):
             assert number == create_secure_enhanced_number(
                 enrolled["validation_id"], enrolled["sequence"] + 1
             )
-            cabin.operate_until_accepted("bill", "insert_ticket", barcode=number)
+            insert_until_redeemed(cabin, host, number)
             poll_until_shown(cabin, host, credit_cents=1000)
-            until(host, lambda: host.tickets[number].state == "redeemed")
         check_books_agree(cabin, host)
