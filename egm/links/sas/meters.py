@@ -1,4 +1,4 @@
-"""SAS meters computed from the machine's own meters: each is a sum of these, or a count of one bill.
+"""SAS meters computed from the machine's own meters: sums, counts of bills, the payback, the content of the stacker.
 
 Identities that always hold, by SAS meter code: 22 = 01 + 02, 23 = 02 + 03, 01 = 1C + 1D + 1E, 02 = 1F + 20 + 21.
 Cancelled credits (04) are everything that left the credit meter other than by play, so that credits = coins, bills,
@@ -41,7 +41,7 @@ _CANCELLED_CREDIT_METERS: Final = (
     *("residual_removed", "forfeit_tamper", "time_charges", "orphan", "expired"),
 )
 
-#: SAS meter code -> the canonical machine meters that it sums, in minor units or occurrences.
+#: SAS meter code -> the machine meters that it sums, in minor units or occurrences.
 _METERS_SUMMED_BY_CODE: Final[Mapping[int, tuple[str, ...]]] = {
     0x00: ("coin_in",),
     0x01: _MACHINE_PAID_WIN_METERS,
@@ -72,7 +72,7 @@ _METERS_SUMMED_BY_CODE: Final[Mapping[int, tuple[str, ...]]] = {
     0x19: ("coin_in.restricted",),
     0x1A: ("coin_in.nonrestricted",),
     0x1B: ("credits.restricted",),
-    0x1C: ("coin_out",),
+    0x1C: ("coin_out", "residual_won"),
     0x1D: ("mach_progressive",),
     0x1E: ("mach_bonus",),
     0x1F: ("att_jackpot",),

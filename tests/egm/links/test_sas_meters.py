@@ -158,7 +158,7 @@ MOVEMENTS: tuple[tuple[str, str, set[int]], ...] = (
     ("house:win", "credit:1:cashable", {0x01, 0x1C, 0x22}),
     ("house:push", "credit:1:cashable", {0x01, 0x1C, 0x22}),
     ("house:bonus", "credit:1:cashable", {0x01, 0x1E, 0x22, 0xAE}),
-    ("house:residual_win", "credit:1:cashable", {0x01, 0x22}),
+    ("house:residual_win", "credit:1:cashable", {0x01, 0x1C, 0x22}),
     ("house:attendant_jackpot", "out:handpay_jackpot", {0x02, 0x1F, 0x22, 0x23}),
     ("house:bonus", "out:handpay_bonus", {0x02, 0x21, 0x22, 0x23}),
     ("credit:1:cashable", "out:handpay_cancelled_credit", {0x03, 0x04, 0x23}),
@@ -205,6 +205,8 @@ def test_each_movement_of_money_increases_the_host_s_meters_of_it(tmp_path: Path
             cents for (_, _, codes), cents in zip(MOVEMENTS, amounts_cents, strict=True) if code in codes
         )
         assert (after[code] or 0) - (before[code] or 0) == expected, f"{code:02X}"
+    for total, parts in ((0x22, (0x01, 0x02)), (0x01, (0x1C, 0x1D, 0x1E)), (0x02, (0x1F, 0x20, 0x21))):
+        assert after[total] == sum(after[part] or 0 for part in parts), f"{total:02X}"
     rig.close()
 
 
