@@ -201,6 +201,55 @@ def test_a_reference_to_nothing_is_seen():
     assert list_dangling_references({"a.py": source}) == [("a.py", "Hand.open")]
 
 
+#: A name in the text of a page, such as ``GameRules``, ``find_level()`` or ``machine.post``; its last part is captured.
+NAME_ON_A_PAGE = re.compile(
+    r"`(?:\w+\.)*([A-Z][A-Z0-9_]{3,}|[A-Z]\w*[a-z]\w*|[a-z]\w*_\w+)`|`(?:\w+\.)*(\w+)\([^`]*\)`"
+)
+#: Names on pages that are not the project's: examples, keys, permissions and constants of the system, made-up metrics.
+NAMES_OF_OTHERS = {"timeout_seconds", "as_NAME", "start_song", "Down", "OFFICE", "CMSPAR", "CAP_SYS_NICE"}
+
+
+def list_unknown_names_on_pages(pages, words):
+    """Return the names in the running text of pages that the product has nowhere, each with its page."""
+    return sorted(
+        {
+            (name, found[1] or found[2])
+            for name, text in pages.items()
+            for found in NAME_ON_A_PAGE.finditer(re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+            if (found[1] or found[2]) not in words | NAMES_OF_OTHERS
+        }
+    )
+
+
+def test_a_page_names_what_there_is(tracked):
+    places = (
+        "Makefile",
+        "pyproject.toml",
+        "tests/rigs/",
+        "tests/conformance/",
+        *(f"{name}/" for name in PRODUCT),
+    )
+    code = [
+        file
+        for file in tracked
+        if str(file).startswith(places) and file.suffix in {"", ".py", ".toml", ".html"}
+    ]
+    words = {word for file in code for word in re.findall(r"\w+", (ROOT / file).read_text(encoding="utf-8"))}
+    pages = {
+        str(file): (ROOT / file).read_text(encoding="utf-8")
+        for file in tracked
+        if file.suffix == ".md" and file.name != "CHANGELOG.md" and "vectors" not in file.parts
+    }
+    assert list_unknown_names_on_pages(pages, words) == []
+
+
+def test_a_name_that_a_page_invents_is_seen():
+    pages = {
+        "a.md": "Read `GameRules` and `FAMILIES`; call `explain()`.\n```\nHIDDEN_HERE = `NO_NAME`\n```\n"
+    }
+    assert list_unknown_names_on_pages(pages, {"GameRules"}) == [("a.md", "FAMILIES"), ("a.md", "explain")]
+
+
 def list_unknown_private_names(texts):
     """Return private names (``_name``) that tests read from objects and that no file defines, each with its file."""
     names = {found[1] or found[2] for text in texts.values() for found in PRIVATE_DEFINED.finditer(text)}
