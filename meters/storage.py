@@ -9,11 +9,12 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import Any, Final, Protocol
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, Final, Protocol, TypeAlias
 from urllib.parse import quote
 
 from meters.errors import JournalUnwritable, MediumFull
@@ -283,11 +284,27 @@ class _DiskFile:
         os.close(self._fd)
 
 
+_SyncRequest: TypeAlias = tuple[StorageFile, SimpleQueue[Exception | None]]
+"""A file to sync, and the queue that receives the error, or None once the file is durable."""
+
+
+def _sync_requested_files(requests: SimpleQueue[_SyncRequest]) -> None:
+    """Sync each requested file and report the result; this runs in its own thread until the process ends."""
+    while True:
+        file, results = requests.get()
+        try:
+            file.sync()
+        except Exception as error:  # noqa: BLE001 (the requesting thread raises it)
+            results.put(error)
+        else:
+            results.put(None)
+
+
 class DiskStorage:
     """The operating system's files with the interface :class:`Storage`."""
 
-    _sync_pool: ThreadPoolExecutor | None = None
-    """The threads that sync several files at the same time, or None until they are needed."""
+    _sync_requests: SimpleQueue[_SyncRequest] | None = None
+    """The queue of the thread that syncs a second file at the same time, or None until that is needed."""
 
     def connect(self, path: Path, *, read_only: bool) -> Database:
         """Open the SQLite file ``path``.
@@ -350,15 +367,20 @@ class DiskStorage:
                 os.close(fd)
 
     def sync_together(self, files: Sequence[StorageFile]) -> None:
-        """Sync the files in parallel, so that this takes as long as the slowest one."""
+        """Sync the first file while another thread syncs the others, so that two media are synced at the same time."""
         first, *later_files = files
-        if later_files and self._sync_pool is None:
-            self._sync_pool = ThreadPoolExecutor(len(later_files), thread_name_prefix="sync")
-        synced = [self._sync_pool.submit(file.sync) for file in later_files if self._sync_pool is not None]
+        if self._sync_requests is None:
+            self._sync_requests = SimpleQueue()
+            Thread(
+                target=_sync_requested_files, args=(self._sync_requests,), name="sync", daemon=True
+            ).start()
+        results: SimpleQueue[Exception | None] = SimpleQueue()
+        for file in later_files:
+            self._sync_requests.put((file, results))
         try:
             first.sync()
         finally:
-            errors = [future.exception() for future in synced]  # waits for all of them
+            errors = [results.get() for _ in later_files]  # waits for all of them
         for error in errors:
             if error is not None:
                 raise error
