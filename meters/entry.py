@@ -184,20 +184,21 @@ def encode(transaction: Transaction, sequence: int, time_utc: datetime, previous
     The returned entry contains the transaction *as read back from its bytes*, so the ledger now applies exactly
     what a replay will apply. Raises :class:`InvalidTransaction` for values that JSON cannot represent exactly.
     """
-    body = encode_canonical_json(
-        build_entry_content(transaction)
-        | {
-            "sequence": sequence,
-            "time": time_utc.astimezone(UTC).isoformat(timespec="microseconds"),
-            "previous": previous_hex,
-        }
-    )
+    content = build_entry_content(transaction) | {
+        "sequence": sequence,
+        "time": time_utc.astimezone(UTC).isoformat(timespec="microseconds"),
+        "previous": previous_hex,
+    }
+    body = encode_canonical_json(content)
     if len(body) > BODY_BYTES_MAX:
         raise InvalidTransaction(
             f"{transaction.id}: the entry has {len(body)} bytes; at most {BODY_BYTES_MAX} can be written"
         )
     try:
-        return decode(body)
+        raw = parse_json(body)
+        if raw != content:  # equal content has only names that are text, so the bytes are canonical
+            _check_canonical(raw, body)
+        return _decode_content(raw, body)
     except ValueError as error:
         raise InvalidTransaction(f"{transaction.id}: {error} cannot be recorded") from error
 

@@ -1,8 +1,11 @@
 """Entries that two readers could decode differently are rejected."""
 
+from datetime import UTC, datetime
+
 import pytest
 
-from meters.entry import GENESIS_HASH, decode, encode_canonical_json
+from meters import Transaction
+from meters.entry import GENESIS_HASH, decode, encode, encode_canonical_json
 
 BODY = encode_canonical_json(
     {
@@ -45,3 +48,10 @@ def test_duplicate_json_keys_are_rejected(found, replacement):
     assert body != BODY
     with pytest.raises(ValueError, match="not canonical JSON"):
         decode(body)
+
+
+def test_keys_that_are_numbers_are_written_and_read_back_as_text():
+    numbered = Transaction(id="x", kind="y", record={9: 1, 10: (2, 3)})
+    entry = encode(numbered, 1, datetime(2026, 1, 1, tzinfo=UTC), GENESIS_HASH)
+    assert entry.record == {"9": 1, "10": [2, 3]}
+    assert decode(entry.body) == entry
