@@ -4,7 +4,7 @@ The machine, a separate reader of the journal and an auditor on a different comp
 which has no other input. The journal is the only source, and the whole ledger can be rebuilt from it.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
@@ -127,11 +127,16 @@ class Ledger:
     def balance_cents(self, account: str) -> int:
         """Return what flowed into an account minus what flowed out, in minor units."""
         find_account(account)
-        return self.inflows_cents[account] - self.outflows_cents[account]
+        return self.inflows_cents.get(account, 0) - self.outflows_cents.get(account, 0)
 
     def available_cents(self, account: str) -> int:
         """Return the balance of an account minus its pending reservations, in minor units."""
-        return self.balance_cents(account) - self.reserved_cents[account]
+        find_account(account)
+        return (
+            self.inflows_cents.get(account, 0)
+            - self.outflows_cents.get(account, 0)
+            - self.reserved_cents.get(account, 0)
+        )
 
     def credits_cents(self) -> int:
         """Return all players' credit on the machine, in minor units."""
@@ -287,17 +292,18 @@ class Ledger:
         Also verify that no balance is below zero where it must not be, and that each book adds up to 0. Raises
         :class:`SelfAuditFailed` with the figures; the machine must then stop.
         """
-        live: Counter[AccountRole] = Counter()
-        books: Counter[AccountBook] = Counter()
+        live: defaultdict[AccountRole, int] = defaultdict(int)
+        books: defaultdict[AccountBook, int] = defaultdict(int)
         for name in self.list_accounts():
             line = find_account(name)
-            difference_cents = self.inflows_cents[name] - self.outflows_cents[name]
+            difference_cents = self.inflows_cents.get(name, 0) - self.outflows_cents.get(name, 0)
             books[line.book] += difference_cents
             if line.book is AccountBook.LIVE:
                 live[line.role] += difference_cents
-            if line.is_never_negative and difference_cents < self.reserved_cents[name]:
+            reserved_cents = self.reserved_cents.get(name, 0)
+            if difference_cents < reserved_cents and line.is_never_negative:
                 raise SelfAuditFailed(
-                    f"{name} is below zero: {difference_cents - self.reserved_cents[name]} cents available"
+                    f"{name} is below zero: {difference_cents - reserved_cents} cents available"
                 )
         paid_in, won = -live[AccountRole.IN], -live[AccountRole.WIN]
         due_cents = paid_in + won - live[AccountRole.WAGER] - live[AccountRole.OUT]

@@ -245,7 +245,7 @@ class Transaction:
 
     def _check_state(self) -> None:
         """Raise ``TypeError`` or ``ValueError`` unless the state keys are names and JSON can represent their values."""
-        if not isinstance(self.state, Mapping) or not all(map(_is_name, self.state)):
+        if not isinstance(self.state, Mapping) or not are_printable_names(self.state):
             raise TypeError(
                 f"the state {_format_short_value(self.state)}, which must be named by printable text"
             )
