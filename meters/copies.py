@@ -428,7 +428,7 @@ class JournalCopies:
         if self.log is not None:
             self.log.check_last(sequence, head_hex)
             self.log.check_next_part(_SCRUB_SIZE_BYTES)
-            self.log.remove_oldest_segment_through(self.database.read_head_before_first()[0])
+            self.log.remove_oldest_segment_through(self.database.read_first_sequence() - 1)
 
 
 def _append_all(log: LogCopy, items: Iterable[AuthenticatedEntry]) -> None:
