@@ -273,17 +273,17 @@ class Machine:
 
     def read_credit_cents(self, kind: CreditKind) -> int:
         """Return the player's unreserved credits of one kind, in minor units."""
-        return self.journal.available_cents(self.name_credit_account(kind))
+        return self.journal.available_cents(self.position.name_credit_account(kind))
 
     @property
     def credit_cents(self) -> int:
         """Return the unreserved credits that the player could wager now, all kinds, in minor units."""
-        return sum(self.read_credit_cents(kind) for kind in CreditKind)
+        return sum(map(self.read_credit_cents, CreditKind))
 
     @property
     def cashable_cents(self) -> int:
         """Return the unreserved credits that the player could cash out now: all but restricted credit."""
-        return sum(self.read_credit_cents(kind) for kind in CASHABLE_CREDIT_KINDS)
+        return sum(map(self.read_credit_cents, CASHABLE_CREDIT_KINDS))
 
     @property
     def local_date(self) -> date:

@@ -3,10 +3,11 @@
 from typing import Any, Final, TypeVar
 
 from egm.errors import InvariantError
-from egm.kernel.keys import StorageKeys
+from egm.kernel.keys import StorageKey, StorageKeys
 from egm.kernel.positions import Position
 from egm.record_codec import from_json
 from meters import Journal
+from meters.transaction import JSON
 
 RecordT = TypeVar("RecordT")
 
@@ -14,15 +15,18 @@ RecordT = TypeVar("RecordT")
 class PositionMemory:
     """The durable memory of one player position: the values under its own storage keys and the machine's.
 
-    Every access reads the journal: nothing is cached, so a restart changes nothing.
+    Every access reads the journal, so a restart changes nothing. A record that was decoded from a value is used again
+    as long as the journal has that same value.
     """
 
-    __slots__ = ("_journal", "_keys", "_position")
+    __slots__ = ("_decoded_by_key", "_journal", "_keys", "_position")
 
     def __init__(self, journal: Journal, position: Position, storage_keys: StorageKeys) -> None:
         self._journal: Final = journal
         self._position: Final = position
         self._keys: Final = storage_keys
+        self._decoded_by_key: Final[dict[str, tuple[JSON, object]]] = {}
+        """The last value and the record decoded from it, by the value's key."""
 
     def build_stored_name(self, key: str) -> str:
         """Return the name under which the journal stores one of this player position's keys."""
@@ -30,16 +34,23 @@ class PositionMemory:
 
     def get(self, key: str) -> Any:
         """Return the JSON value stored under a key, or None."""
-        return self._journal.state(self.build_stored_name(key))
+        return self._journal.state(key if self._position.number == 1 else self.build_stored_name(key))
 
     def read(self, record_type: type[RecordT], key: str) -> RecordT | None:
         """Return the record stored under a key, or None.
 
         Raises RecordError if the value is malformed.
         """
-        name = self.build_stored_name(key)
-        data = self._journal.state(name)
-        return None if data is None else from_json(record_type, data, f"the memory's {str(name)!r}")
+        data = self.get(key)
+        if data is None:
+            return None
+        decoded_value, decoded_record = self._decoded_by_key.get(key, (None, None))
+        if decoded_value is data and isinstance(decoded_record, record_type):
+            return decoded_record
+        record = from_json(record_type, data, f"the memory's {str(self.build_stored_name(key))!r}")
+        if isinstance(key, StorageKey):  # names with an item would add up over the years
+            self._decoded_by_key[key] = data, record
+        return record
 
     def require(self, record_type: type[RecordT], key: str) -> RecordT:
         """Return the record stored under a key. Raises InvariantError if there is no such record."""
