@@ -106,11 +106,9 @@ def _to_mapping(table_state: JSON) -> Mapping[str, JSON]:
 # ---------------------------------------------------------------------------------------------- what is kept
 def read_table(machine: Machine, digest: str) -> TableRecord | None:
     """Return the stored state of the table of a game definition, or None if it is in its initial state."""
-    record, keys = (
-        machine.memory.read(TableRecord, f"{TableKey.TABLE_STATE}{digest}"),
-        _find_keys(machine, digest),
-    )
-    if not keys.shared_keys:
+    record = machine.memory.read(TableRecord, f"{TableKey.TABLE_STATE}{digest}")
+    keys = None if machine.position.position_count == 1 else _find_keys(machine, digest)
+    if keys is None or not keys.shared_keys:
         return record
     table = join_table_state(
         None if record is None else record.table_state, read_shared_state(machine, digest), keys
