@@ -7,7 +7,7 @@ from typing import Final, Generic, Protocol, TypeVar
 from egm.errors import check_invariant
 from egm.kernel.events import Event, EventName, EventReplacement, EventType, NextState, State
 from egm.kernel.messages import Notice
-from egm.kernel.rules import RefusalHandling, Rule, StateTable, get_refusal_code
+from egm.kernel.rules import Guard, RefusalHandling, Rule, StateTable, get_refusal_code
 
 #: Names of the fields of an unexpected event whose values may be recorded.
 _RECORDABLE_PAYLOAD_FIELDS: Final = frozenset(
@@ -84,7 +84,7 @@ class StateMachineEngine(Generic[MachineT]):
         if self._busy:
             return
         self._busy = True
-        rules_when_idle = list[Rule[MachineT]]()
+        rules_when_idle: list[Rule[MachineT]] = []
         try:
             while self._event_queue:
                 self._handle_one_event(self._event_queue.popleft())
@@ -126,11 +126,18 @@ class StateMachineEngine(Generic[MachineT]):
         """
         reason = self.state.value
         for rule in self.rules.list_rules(self.state, event.type):
-            failed_guard = next((guard for guard in rule.guards if not guard(self.machine, event)), None)
+            failed_guard = self._find_failed_guard(rule, event)
             if failed_guard is None:
                 return rule, ""
             reason = get_refusal_code(failed_guard)
         return None, reason
+
+    def _find_failed_guard(self, rule: Rule[MachineT], event: Event) -> Guard[MachineT] | None:
+        """Return the first guard of the rule that does not hold, or None if all hold."""
+        for guard in rule.guards:
+            if not guard(self.machine, event):
+                return guard
+        return None
 
     def _handle_one_event(self, event: Event) -> None:
         """Apply the rule that accepts the event, or refuse the event if none does."""
@@ -168,7 +175,7 @@ class StateMachineEngine(Generic[MachineT]):
 
     def _finish_event(self) -> None:
         """Apply the AFTER_EVENT rules whose guards hold, to complete unfinished work; each rule at most once."""
-        applied_rules = list[Rule[MachineT]]()
+        applied_rules: list[Rule[MachineT]] = []
         while self._apply_engine_event(EventType.AFTER_EVENT, applied_rules):
             pass
 
@@ -182,7 +189,7 @@ class StateMachineEngine(Generic[MachineT]):
             (
                 rule
                 for rule in self.rules.list_rules(self.state, event_name)
-                if rule not in applied_rules and all(guard(self.machine, event) for guard in rule.guards)
+                if rule not in applied_rules and self._find_failed_guard(rule, event) is None
             ),
             None,
         )
