@@ -16,6 +16,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any, Final, Protocol, TypeAlias
 from urllib.parse import quote
+from weakref import finalize
 
 from meters.errors import JournalUnwritable, MediumFull
 
@@ -288,10 +289,10 @@ _SyncRequest: TypeAlias = tuple[StorageFile, SimpleQueue[Exception | None]]
 """A file to sync, and the queue that receives the error, or None once the file is durable."""
 
 
-def _sync_requested_files(requests: SimpleQueue[_SyncRequest]) -> None:
-    """Sync each requested file and report the result; this runs in its own thread until the process ends."""
-    while True:
-        file, results = requests.get()
+def _sync_requested_files(requests: SimpleQueue[_SyncRequest | None]) -> None:
+    """Sync each requested file and report the result; this runs in its own thread until None is requested."""
+    while (request := requests.get()) is not None:
+        file, results = request
         try:
             file.sync()
         except Exception as error:  # noqa: BLE001 (the requesting thread raises it)
@@ -303,7 +304,7 @@ def _sync_requested_files(requests: SimpleQueue[_SyncRequest]) -> None:
 class DiskStorage:
     """The operating system's files with the interface :class:`Storage`."""
 
-    _sync_requests: SimpleQueue[_SyncRequest] | None = None
+    _sync_requests: SimpleQueue[_SyncRequest | None] | None = None
     """The queue of the thread that syncs a second file at the same time, or None until that is needed."""
 
     def connect(self, path: Path, *, read_only: bool) -> Database:
@@ -374,6 +375,7 @@ class DiskStorage:
             Thread(
                 target=_sync_requested_files, args=(self._sync_requests,), name="sync", daemon=True
             ).start()
+            finalize(self, self._sync_requests.put, None)  # the thread ends with this object
         results: SimpleQueue[Exception | None] = SimpleQueue()
         for file in later_files:
             self._sync_requests.put((file, results))

@@ -85,12 +85,12 @@ _LEVEL_TERMS_LIE: Final = "terms of a level that no play has reached, for exampl
 _DEVICE_COUNT_LIE: Final = "what a device had counted before, if it moved nothing"
 _PLAYER_SELECTION_LIE: Final = "what a player had selected to play next"
 _RESIDUAL_LIMIT_LIE: Final = (
-    "the amount below which credit is residual, if no game and no removal depends on it"
+    "the amount below which credit is residual, if no game and no removal of residual credit depends on it"
 )
 _POSITION_LIE: Final = "the position at which something was recorded, if it moved no money"
 _REMARK_LIE: Final = "a remark, a language, a time of day, a lamp: nothing of money, outcome, meter or person"
 _PASSED_THROUGH_AMOUNT_LIE: Final = (
-    "an amount that came in and was paid out in full, if both are changed alike"
+    "an amount that came in and was paid out in full, if both are changed by the same amount"
 )
 _TAX_LIE: Final = "whether a hand-pay was taxable, and its form, if no other one of the same run shows it"
 _PAY_ROW_MARK_LIE: Final = "the mark of a pay-table row in an outcome, which earlier versions did not record"

@@ -57,7 +57,7 @@ def test_while_the_date_is_unknown_no_ticket_is_issued_or_expired(tmp_path):
         {"amount_cents": 10_000},
         {"kind": TicketKind.NONRESTRICTED},
         {"denomination_cents": 1},
-        {"number": "911234567890123456"},
+        {"ticket_number": "911234567890123456"},
     ],
     ids=lambda change: next(iter(change)),
 )

@@ -157,7 +157,7 @@ def test_the_ledgers_sums_are_those_of_its_tickets(tmp_path):
     office.store.record_move(
         office.issue_ticket("z", 80).number, TicketAction.EXPIRE, action_time=NOW, actor="m"
     )
-    sums = {(s.state, s.kind): (s.tickets, s.amount_cents) for s in office.store.list_totals()}
+    sums = {(s.state, s.kind): (s.ticket_count, s.amount_cents) for s in office.store.list_totals()}
     assert sums == {
         (TicketState.ISSUED, TicketKind.CASHABLE): (4, 1000),
         (TicketState.ISSUED, TicketKind.RESTRICTED): (1, 5000),

@@ -199,7 +199,7 @@ def test_an_expired_ticket_is_refused_remains_a_liability_and_can_be_revived(off
     office.clock.pass_days(40)
     assert cage.pay_ticket(late).reason is TicketRefusalReason.EXPIRED
     assert office.store.require_ticket(late).state is TicketState.ISSUED
-    assert {(s.state, s.tickets) for s in office.store.list_totals() if s.is_owed} == {
+    assert {(s.state, s.ticket_count) for s in office.store.list_totals() if s.is_owed} == {
         (TicketState.ISSUED, 1),
         (TicketState.PENDING, 1),
     }

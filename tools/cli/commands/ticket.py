@@ -358,8 +358,16 @@ def report(
         outstanding_cents[line.currency] = (
             outstanding_cents.get(line.currency, 0) + line.is_owed * line.amount_cents
         )
-    fields = ("state", "kind", "currency", "tickets", "amount_cents")
-    lines = [{field: getattr(line, field) for field in fields} for line in sums]
+    lines = [
+        {
+            "state": line.state,
+            "kind": line.kind,
+            "currency": line.currency,
+            "tickets": line.ticket_count,
+            "amount_cents": line.amount_cents,
+        }
+        for line in sums
+    ]
     meters = [asdict(pair) for pair in compared]
     rows = ((x.state, x.kind, x.ticket_count, _format_money(x.amount_cents, x.currency)) for x in sums)
     footer_lines = (
