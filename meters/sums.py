@@ -32,8 +32,8 @@ _WAL_HEADER_SIZE_BYTES: Final = 32
 #: Layout of a WAL frame's header, as far as read.
 _WAL_FRAME_STRUCT: Final = struct.Struct(">II8s")
 #: Bytes of a WAL frame's header.
-_WAL_FRAME_SIZE_BYTES: Final = 24
-#: Bytes of the WAL's header with the salt.
+_WAL_FRAME_HEADER_SIZE_BYTES: Final = 24
+#: The part of the WAL's header that is the salt.
 _WAL_SALT_SLICE: Final = slice(16, 24)
 
 
@@ -64,8 +64,8 @@ class PageChecksums:
         """Check every page of the database except those that are being overwritten from the WAL.
 
         Raises :class:`JournalDamaged` with the number of the first bad page. A running machine may change the
-        file meanwhile. If a page does not match its sum, the sums file is therefore read again: the page is bad
-        only if the sums have not changed.
+        file meanwhile. So if a page does not match its sum, the sums file is read again; only if the sums have not
+        changed is the page bad.
         """
         self._load()
         page = 1
@@ -177,7 +177,7 @@ class PageChecksums:
             header = wal.read_at(0, _WAL_HEADER_SIZE_BYTES)
             pages = set()
             for at in range(
-                _WAL_HEADER_SIZE_BYTES, wal.size(), _WAL_FRAME_SIZE_BYTES + DATABASE_PAGE_SIZE_BYTES
+                _WAL_HEADER_SIZE_BYTES, wal.size(), _WAL_FRAME_HEADER_SIZE_BYTES + DATABASE_PAGE_SIZE_BYTES
             ):
                 frame = wal.read_at(at, _WAL_FRAME_STRUCT.size)
                 if len(frame) < _WAL_FRAME_STRUCT.size:

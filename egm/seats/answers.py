@@ -5,7 +5,8 @@ other game of the round then records the same step (:func:`apply_recorded_steps`
 time, and the time bank that some games give each player is used up, the table answers for it with the first
 option that costs nothing. The time does not run while the player's screen is missing, for example after a
 restart. The round waits neither for a seat that cannot play, nor for a seat that started no game when betting
-closed. In games between players, the table itself answers at once whether every seat has staked its wager.
+closed. In games between players, one decision is not a player's: have all seats staked their wagers? The table
+answers it without delay.
 """
 
 from collections.abc import Iterator
@@ -29,8 +30,8 @@ from paytables import (
     TimeToAct,
 )
 
-#: Seconds for which the time limit of a decision stops because its player has no screen. A missing screen is out
-#: of service by then, and the other players do not wait for it any longer.
+#: Seconds for which the time limit of a decision stops because its player has no screen. A position without a
+#: screen is out of service by then, and the other players do not wait for it any longer.
 NO_SCREEN_EXTENSION_SECONDS_MAX: Final = 60
 #: Nanoseconds in a second.
 _NANOSECONDS_PER_SECOND: Final = 1_000_000_000
@@ -39,8 +40,8 @@ _NANOSECONDS_PER_SECOND: Final = 1_000_000_000
 def apply_recorded_steps(table: SharedTables) -> None:
     """Let each game of a shared round record the steps that other games of the round have recorded before it."""
     for seat in list(table.seats.values()):
-        while (pending_decision := _find_next_recorded_step(table, seat)) is not None:
-            game, event = pending_decision
+        while (recorded_step := _find_next_recorded_step(table, seat)) is not None:
+            game, event = recorded_step
             seat.submit_event(event)
             game_after = find_open_game(seat.machine)
             if game_after is None or len(game_after.steps) == len(game.steps):
@@ -102,27 +103,27 @@ def _answer_if_overdue(
 ) -> None:
     """If the time for a decision is over, enter the default answer in the game of the seat that had to decide.
 
-    ``turn_key`` identifies the decision; ``open_games`` are the seats' open games. If that seat cannot play, enter the
-    answer in another game of the round.
+    The time begins with the first call for the decision. ``turn_key`` identifies the decision; ``open_games`` are the
+    seats' open games. If that seat cannot play, enter the answer in another game of the round.
     """
-    queried_seats = [entry for entry in open_games if entry[2].seat == (entry[1].wager.seat or 0)]
-    seat, game, decision = (queried_seats or open_games)[0]
-    queried_position = seat if queried_seats else _find_seat_in_round(table, game, decision.seat)
+    deciding_seats = [entry for entry in open_games if entry[2].seat == (entry[1].wager.seat or 0)]
+    seat, game, decision = (deciding_seats or open_games)[0]
+    deciding_position = seat if deciding_seats else _find_seat_in_round(table, game, decision.seat)
     turn, step, now_ns = table.pending_turns.get(turn_key), len(game.steps), seat.machine.clock.monotonic_ns()
     if turn is None or turn.step_index != step:
         if turn is not None:
             _store_time_bank_left(table, turn)
-        waits = 0 if queried_position is None else _find_time_to_act(seat.machine, game).seconds
+        seconds_allowed = 0 if deciding_position is None else _find_time_to_act(seat.machine, game).seconds
         turn = table.pending_turns[turn_key] = PendingTurn(
-            step, now_ns + waits * _NANOSECONDS_PER_SECOND, last_checked_ns=now_ns
+            step, now_ns + seconds_allowed * _NANOSECONDS_PER_SECOND, last_checked_ns=now_ns
         )
-    is_seen = queried_position is None or queried_position.has_screen()
+    is_seen = deciding_position is None or deciding_position.has_screen()
     turn.extend_while_unseen(
         now_ns, is_seen=is_seen, unseen_ns_max=NO_SCREEN_EXTENSION_SECONDS_MAX * _NANOSECONDS_PER_SECOND
     )
     if turn.compute_seconds_left(seat.machine):
         return
-    if queried_position is not None and _start_time_bank(table, turn, queried_position.machine, game):
+    if deciding_position is not None and _start_time_bank(table, turn, deciding_position.machine, game):
         return
     _store_time_bank_left(table, turn)
     turn.deadline_ns = now_ns + _NANOSECONDS_PER_SECOND  # retry if the generator has failed
@@ -131,7 +132,7 @@ def _answer_if_overdue(
 
 
 def _find_time_to_act(machine: Machine, game: GameRecord) -> TimeToAct:
-    """Return the time that a player has for a decision by the rules of their open game, time bank included."""
+    """Return the time for a decision, and the time bank, that the rules of the open game give a player."""
     opened = machine.games.get(game.game.id)
     return TimeToAct() if opened is None else opened.rules.time_to_act
 

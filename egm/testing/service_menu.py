@@ -20,7 +20,7 @@ from meters.recall import read_details
 TEXTS_BY_LANGUAGE = {language: Texts(language) for language in LANGUAGES}
 #: The titles of the main menu and its subjects.
 MAIN_MENU_TITLE_KEYS = {"service.menu.title", *(f"service.section.{subject}" for subject in MENU_SECTIONS)}
-#: Staff number of each role; the PIN is the number, four times with a digit that breaks the sequence.
+#: Staff number of each role; :func:`build_pin` returns the PIN.
 STAFF_NUMBER_BY_ROLE = {role: str(index) for index, role in enumerate(Role, 1)}
 
 _ENROLLED_AT: Final = datetime(2026, 1, 1, tzinfo=UTC)

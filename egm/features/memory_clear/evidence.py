@@ -1,7 +1,7 @@
 """Facts from the entries of a journal that support claims and that its stored state does not show.
 
 They are: open games, and games whose contribution to a linked level may not be counted; how levels were opened; which
-transfers have moved value; which tickets may have ended without the ticket ledger knowing; the ledger's end.
+transfers have moved value; which ended tickets the ticket ledger may not have recorded; the ledger's end.
 """
 
 from collections import deque
@@ -13,8 +13,7 @@ from typing import Any, Final
 from egm.features.memory_clear.entries import TRANSFER_IDENTIFIERS
 from egm.features.memory_clear.records import CARRIED_STATE_KIND, CLAIM_CARRIED_KIND, compute_short_digest
 from egm.integrity.entries import POWER_UP
-from egm.integrity.signed_file import CABINET_SIGNED_KIND as FILE_SIGNED
-from egm.integrity.signed_file import SIGNED_CABINET_TEXT_FIELD
+from egm.integrity.signed_file import CABINET_SIGNED_KIND, SIGNED_CABINET_TEXT_FIELD
 from egm.money.keys import MoneyKey
 from egm.play.entries import GAME_PUSH, GAME_VOID
 from egm.play.records.game_record import (
@@ -38,11 +37,12 @@ from meters.transaction import JSON
 _HOST_TRANSFER_ID_PREFIX: Final = "transfer:"
 #: Kind of the entry that returns stakes.
 _GAME_PUSH_KIND: Final = GAME_PUSH.kind
-#: Ended tickets that the ticket ledger may not know: one per position, and there are at most sixteen.
+#: The number of last ended tickets that are kept. The ticket ledger may lack one per position (at most sixteen); twice
+#: as many are kept, because entries of credited bills are among them.
 _ENDED_TICKETS_MAX: Final = 32
 
 
-#: A controller reports what a contribution has won before it has counted this number of later contributions.
+#: Once a controller has counted this many later contributions, it can no longer report a win of the earlier one.
 _REPORTABLE_CONTRIBUTIONS_MAX: Final = 64
 
 
@@ -63,6 +63,7 @@ class MemoryEvidence:
         In these rounds players win each other's stakes.
         """
         self.levels: dict[str, JSON] = {}
+        """How each progressive level was opened, by pool id."""
         self.transfer_identifiers: set[str] = set()
         self.last_ticket_entry_ids: deque[str] = deque(maxlen=_ENDED_TICKETS_MAX)
         """The ids of the entries that ended the last tickets: printed or redeemed.
@@ -77,7 +78,7 @@ class MemoryEvidence:
         self.original_kind_by_reservation: dict[str, str] = {}
         """The kind of the entry that first made a reservation, by reservation id.
 
-        It has the reservations that an earlier memory clear has carried over.
+        Only reservations that an earlier memory clear has carried over are in it.
         """
         self.cabinet_text = ""
         """The text of the cabinet file that was signed last; empty if none was ever signed."""
@@ -135,7 +136,7 @@ class MemoryEvidence:
             self.levels[record["pool"]] = record["opened"]
         elif kind == TRANSFER_IDENTIFIERS.kind:
             self.transfer_identifiers |= set(record["sha256"])
-        elif kind == FILE_SIGNED:
+        elif kind == CABINET_SIGNED_KIND:
             self.cabinet_text = str(record["text"])
         elif kind == CARRIED_STATE_KIND:
             self.cabinet_text = str(record.get(SIGNED_CABINET_TEXT_FIELD, ""))
@@ -184,7 +185,8 @@ class MemoryEvidence:
     def _store_game_end(self, game: GameRecord) -> None:
         """Store that a game has ended.
 
-        If it was declared void and players win each other's stakes in it, its round has ended too.
+        If it was declared void, players win each other's stakes in it, and no other game of the round has recorded more
+        steps, its round has ended too.
         """
         self.games[game.play_id] = game
         steps = self.steps_by_round.get(game.round_id, ())
@@ -198,13 +200,13 @@ class MemoryEvidence:
     def _drop_settled_games(self) -> None:
         """Remove ended games for which no progressive controller can report a hit any more."""
         for play_id, game in list(self.games.items()):
-            waits = any(
+            may_still_win = any(
                 share.contribution_number is not None
                 and share.contribution_number
                 > self._counted_contributions.get(share.pool, 0) - _REPORTABLE_CONTRIBUTIONS_MAX
                 for share in game.levels.contributions
             )
-            if game.end_entry_kind and not waits:
+            if game.end_entry_kind and not may_still_win:
                 del self.games[play_id], self.dims_by_play_id[play_id]
         open_round_ids = {game.round_id for game in self.games.values()}
         for round_id in self.steps_by_round.keys() - open_round_ids:

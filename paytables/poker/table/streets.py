@@ -132,22 +132,24 @@ def _count_payment(
     The key is the bet's id, the row's id (or "won", "push"), and the multiple of the ante returned.
     ``hand_strength`` is the strength of the player's hand by its combination alone.
     """
-    place = find_pay_row(spot.pay, hand_strength, 0, FIVE_CARD_RANKING) if result == "pays" else None
-    if place is not None:
-        row = spot.pay[place]
+    row_index = find_pay_row(spot.pay, hand_strength, 0, FIVE_CARD_RANKING) if result == "pays" else None
+    if row_index is not None:
+        row = spot.pay[row_index]
         return Counter({(spot.id, row.id, factor * (1 + row.pays.net)): case_count})
-    word = spot.otherwise if result == "pays" else result
-    backs = {"win": ("won", 2 * factor), "push": ("push", factor)}
-    return Counter({(spot.id, *backs[word]): case_count} if word in backs else {})
+    final_result = spot.otherwise if result == "pays" else result
+    return_by_result = {"win": ("won", 2 * factor), "push": ("push", factor)}
+    is_returned = final_result in return_by_result
+    return Counter({(spot.id, *return_by_result[final_result]): case_count} if is_returned else {})
 
 
 def encode_policy(definition: PokerDefinition, solved: SolvedStrategy, unit: int) -> str:
     """Return the best options before and after the flop as policy text for :func:`look_up_shared_cards_option`.
 
-    Hole cards that are on the flop cannot occur; they get the same option as the next pair.
+    Hole cards of which one is on the flop cannot occur. They get their option at the previous flop (at the first
+    flop: no bet), because equal columns of successive flops compress well.
     """
     first, flop, *_ = (step.option for step in definition.step if step.ask is not None)
-    places = {int(option.added_stake_factor * unit): index for index, option in enumerate(first)}
+    option_index_by_bet = {int(option.added_stake_factor * unit): index for index, option in enumerate(first)}
     (waits, bets) = sorted(range(len(flop)), key=lambda index: flop[index].added_stake_factor)
     rows = np.where(solved.bets_at_flop, bets, waits).astype(np.uint8)
     chosen_flops = build_sets(52, 3).suit_classes_and_sizes[0]
@@ -155,4 +157,4 @@ def encode_policy(definition: PokerDefinition, solved: SolvedStrategy, unit: int
     for n, cards in enumerate(build_sets(52, 3).cards_by_set[chosen_flops]):
         is_taken = np.isin(holes, cards).any(axis=1)
         rows[n, is_taken] = rows[n - 1, is_taken] if n else waits
-    return pack_policy(bytes(places[size] for size in solved.preflop_bets) + rows.tobytes())
+    return pack_policy(bytes(option_index_by_bet[size] for size in solved.preflop_bets) + rows.tobytes())

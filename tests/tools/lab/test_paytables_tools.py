@@ -180,7 +180,7 @@ def test_a_return_below_the_floor_fails_with_the_jurisdiction_named(tmp_path):
         .replace("pays = { 3 = 60 }", "pays = { 3 = 10 }")
     )
     output = run("par", low, "--jurisdiction", "quebec-casino", code=1)
-    assert "at its lowest bet; quebec-casino requires 83.0000 %" in output
+    assert "on each bet; quebec-casino requires 83.0000 % on each bet" in output
     assert "quebec-casino" in run("par", "maple-classic", "--jurisdiction", "quebec-casino")
     assert "quebec-casino requires 83.0000 %" in run(
         "game", "check", low, "--jurisdiction", "quebec-casino", code=1

@@ -34,7 +34,7 @@ from tools.audit.rules.rule import AuditRule, ExpectedTransfer
 
 
 def _check_collection(scope: CheckContext) -> None:
-    """Check what the start of an intervention stores about a collection of the cash boxes.
+    """Check what the end of an intervention stores about a collection of the cash boxes.
 
     If the work is a collection, the checked entry must store each box's meter now and at the previous collection. For
     any other work it must store nothing.

@@ -71,7 +71,11 @@ def note_stated_figures(game: Game) -> None:
     metavar="SPOT=CREDITS",
     help="for a layout: the sheet of these bets together",
 )
-@click.option("--strategy", metavar="NAME", help="the sheet of a strategy named in the definition, per hand")
+@click.option(
+    "--strategy",
+    metavar="NAME",
+    help="the sheet of a strategy named in the definition, per hand of dice (craps only)",
+)
 @click.option(
     "--meter",
     "meters",
@@ -224,10 +228,12 @@ def check_return_floor(game: Game, analysis: Analysis, jurisdiction: str) -> Non
     returns = {
         bet.bet: bet.compute_rtp_including_levels(profile.progressives.counted) for bet in analysis.bets
     }
-    lowest = format_percent(min(returns.values()))
-    sentence = f"{lowest} at its lowest bet; {jurisdiction} requires {format_percent(floor.required_return)}"
-    sentence += {"bet": "", "game": " of its best", "nothing": " of none"}[floor.applies_to]
     house_returns = {bet.bet: returns[bet.bet] for bet in analysis.bets if not bet.is_covered_by_players}
+    lowest = format_percent(min((house_returns or returns).values()))
+    sentence = (
+        f"at least {lowest} on each bet; {jurisdiction} requires {format_percent(floor.required_return)} "
+    )
+    sentence += {"bet": "on each bet", "game": "on its best bet", "nothing": "on no bet"}[floor.applies_to]
     if floor.find_bet_below(house_returns) is not None:
         raise click.ClickException(f"{game.id} returns {sentence}")
     echo(sentence, err=True)

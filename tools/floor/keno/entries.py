@@ -27,7 +27,7 @@ class OfficeOpened:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketSold:
-    """A ticket was recorded. The entry stores the ticket's selections, draws and control number as state."""
+    """A ticket was recorded; its stake may not be paid yet. The entry stores selections, draws and control number."""
 
     at: str
     number: int
@@ -37,7 +37,7 @@ class TicketSold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketPaid:
-    """A recorded ticket was paid for."""
+    """The player has paid the stake of a recorded ticket."""
 
     number: int
 
