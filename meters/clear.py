@@ -16,16 +16,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from meters import stop
-from meters.anchor import ANCHOR_FILE_NAME as ANCHOR_NAME
-from meters.archive import ARCHIVE_FOLDER as ARCHIVE
+from meters.anchor import ANCHOR_FILE_NAME
+from meters.archive import ARCHIVE_FOLDER
 from meters.copies import SECOND_FOLDER
-from meters.database import DATABASE_FILE_NAME as DATABASE_NAME
+from meters.database import DATABASE_FILE_NAME
 from meters.entry import build_entry_content, decode_transaction, encode_canonical_json
 from meters.errors import JournalDamaged, JournalError, JournalUnwritable
 from meters.identifiers import INDEX_SUFFIX
 from meters.journal import Journal
-from meters.keys import KEY_FILE_NAME as KEY_NAME
-from meters.keys import MachineKey
+from meters.keys import KEY_FILE_NAME, MachineKey
 from meters.lock import FolderLock
 from meters.log import LOG_SUFFIX
 from meters.policy import JournalPolicy
@@ -221,23 +220,26 @@ def _move_all(
     storage.make_folder(evidence_folder)
     replace_file(storage, evidence_folder / "before.json", encode_canonical_json(clear_details))
     _move_files_aside(
-        storage, second_dir, second_dir / CLEARED_FOLDER / evidence_folder.name, (LOG_SUFFIX, ANCHOR_NAME)
+        storage,
+        second_dir,
+        second_dir / CLEARED_FOLDER / evidence_folder.name,
+        (LOG_SUFFIX, ANCHOR_FILE_NAME),
     )
     _move_files_aside(
-        storage, state_dir, evidence_folder, (DATABASE_NAME, "-wal", "-shm", ".sums", ANCHOR_NAME)
+        storage, state_dir, evidence_folder, (DATABASE_FILE_NAME, "-wal", "-shm", ".sums", ANCHOR_FILE_NAME)
     )
     archived = (SEGMENT_SUFFIX, INDEX_SUFFIX, ".new")
     for folder, aside in (
         (second_dir, second_dir / CLEARED_FOLDER / evidence_folder.name),
         (state_dir, evidence_folder),
     ):
-        if storage.list_names(folder / ARCHIVE):
-            _move_files_aside(storage, folder / ARCHIVE, aside / ARCHIVE, archived)
+        if storage.list_names(folder / ARCHIVE_FOLDER):
+            _move_files_aside(storage, folder / ARCHIVE_FOLDER, aside / ARCHIVE_FOLDER, archived)
     if not _is_key_intact(storage, state_dir, second_dir):
         _move_files_aside(
-            storage, second_dir, second_dir / CLEARED_FOLDER / evidence_folder.name, (KEY_NAME,)
+            storage, second_dir, second_dir / CLEARED_FOLDER / evidence_folder.name, (KEY_FILE_NAME,)
         )
-        _move_files_aside(storage, state_dir, evidence_folder, (KEY_NAME,))
+        _move_files_aside(storage, state_dir, evidence_folder, (KEY_FILE_NAME,))
 
 
 def _check_clearance(clearance: Clearance, inspection: JournalInspection[Any]) -> None:

@@ -24,11 +24,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from meters.anchor import ANCHOR_FILE_NAME as ANCHOR_NAME
-from meters.anchor import AnchoredHead, AnchorFile, AnchorReading
+from meters.anchor import ANCHOR_FILE_NAME, AnchoredHead, AnchorFile, AnchorReading
 from meters.archive import ARCHIVE_FOLDER
-from meters.database import DATABASE_FILE_NAME as DATABASE_NAME
-from meters.database import WritableDatabase
+from meters.database import DATABASE_FILE_NAME, WritableDatabase
 from meters.errors import JournalDamaged, JournalUnwritable
 from meters.keys import MachineKey
 from meters.log import LOG_SEGMENT_SIZE_BYTES, AuthenticatedEntry, LogCopy, LogScan
@@ -69,7 +67,7 @@ class JournalLocation:
     @property
     def has_journal(self) -> bool:
         """Return whether any part of a journal is in these folders."""
-        files = [folder / ANCHOR_NAME for folder in self.media] + [self.state_dir / DATABASE_NAME]
+        files = [folder / ANCHOR_FILE_NAME for folder in self.media] + [self.state_dir / DATABASE_FILE_NAME]
         return any(self.storage.exists(p) for p in files) or (
             not self.is_second_medium_missing and bool(self.create_log_copy().list_segment_starts())
         )
@@ -161,7 +159,7 @@ class JournalCopies:
         location = self._location
         scan = log.scan()
         damage = self._open_database_or_return_error()
-        absent = not location.storage.exists(location.state_dir / DATABASE_NAME)
+        absent = not location.storage.exists(location.state_dir / DATABASE_FILE_NAME)
         empty = absent or (not damage and self.database.read_head()[0] == 0)
         anchored = max(anchor.last_sequence_min for _, anchor in self._read_anchors())
         if not self._journal_exists and not scan.sequence and empty and not anchored:
@@ -354,7 +352,7 @@ class JournalCopies:
         heads = [anchor.head for _, anchor in anchors if anchor.head is not None]
         if not heads and (self._journal_exists or sequence):
             raise JournalDamaged(
-                " and ".join(str(folder / ANCHOR_NAME) for folder in location.media),
+                " and ".join(str(folder / ANCHOR_FILE_NAME) for folder in location.media),
                 "every journal head is missing or damaged, so entries may be missing at the end undetected",
             )
         intact = [anchor for _, anchor in anchors if anchor.is_intact]
@@ -372,7 +370,7 @@ class JournalCopies:
                 )
         for folder, folder_anchor in anchors:
             if heads and not folder_anchor.is_intact:
-                path = folder / ANCHOR_NAME
+                path = folder / ANCHOR_FILE_NAME
                 self.findings.append(
                     MemoryFinding(
                         MemoryFindingKind.ANCHOR_LOST, str(path), "the sealed head is missing or broken"

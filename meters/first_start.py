@@ -4,8 +4,7 @@ from typing import Final
 
 from meters.copies import JournalLocation
 from meters.errors import JournalDamaged
-from meters.keys import KEY_FILE_NAME as KEY_NAME
-from meters.keys import MachineKey
+from meters.keys import KEY_FILE_NAME, MachineKey
 from meters.storage import replace_file
 
 FIRST_START_MARKER_FILE_NAME: Final = "first-start"
@@ -14,7 +13,7 @@ FIRST_START_MARKER_FILE_NAME: Final = "first-start"
 
 def check_journal_not_lost(location: JournalLocation) -> None:
     """Raise JournalDamaged if the machine has a key but no journal, unless its very first start was interrupted."""
-    key_left = any(location.storage.exists(folder / KEY_NAME) for folder in location.media)
+    key_left = any(location.storage.exists(folder / KEY_FILE_NAME) for folder in location.media)
     if key_left and not location.storage.exists(location.state_dir / FIRST_START_MARKER_FILE_NAME):
         raise JournalDamaged(
             str(location.state_dir),
@@ -40,7 +39,7 @@ def load_or_create_key(location: JournalLocation) -> MachineKey:
         return key
     if location.has_journal:
         raise JournalDamaged(
-            str(location.state_dir / KEY_NAME),
+            str(location.state_dir / KEY_FILE_NAME),
             "the machine key is missing, although there is a journal that it authenticates",
         )
     replace_file(location.storage, location.state_dir / FIRST_START_MARKER_FILE_NAME, b"")

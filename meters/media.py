@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from meters.errors import JournalDamaged, JournalUnwritable
-from meters.keys import KEY_FILE_NAME as KEY_NAME
-from meters.keys import MachineKey
+from meters.keys import KEY_FILE_NAME, MachineKey
 from meters.memory_findings import MemoryFinding, MemoryFindingKind
 from meters.mirror import MirroredValue
 from meters.storage import Storage
@@ -121,7 +120,7 @@ def find_pairing(storage: Storage, state_dir: Path, second_dir: Path, machine_id
     first = MediumLabel.read(storage, state_dir)
     try:
         second = MediumLabel.read(storage, second_dir)
-        has_key = storage.exists(second_dir / KEY_NAME)
+        has_key = storage.exists(second_dir / KEY_FILE_NAME)
     except JournalUnwritable as error:
         return MediaPairing(journal_exists=first is not None, second_medium_error=str(error))
     for label, folder in ((first, state_dir), (second, second_dir)):
@@ -222,7 +221,7 @@ def _pair_without_first(
         raise JournalUnwritable(
             f"{second_dir}: expected the second medium of a machine, found a {second_label.name} one"
         )
-    if storage.exists(state_dir / KEY_NAME):
+    if storage.exists(state_dir / KEY_FILE_NAME):
         if not _have_same_key(storage, state_dir, second_dir):
             raise JournalUnwritable(f"{state_dir} and {second_dir} contain media of different machines")
         return MediaPairing(journal_exists=True)

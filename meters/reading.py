@@ -97,7 +97,7 @@ class MeterReading:
         return MeterReading(self.sequence, self.head_hash, cells)
 
     def list_dimension_values(self, name: str) -> list[str]:
-        """Return the values that meter cells have for the dimension ``name``, sorted."""
+        """Return, sorted, the distinct values of the dimension ``name`` (such as each game) in this reading."""
         return sorted({c.dims[name] for c in self.cells if name in c.dims})
 
 

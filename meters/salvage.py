@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from meters.anchor import AnchorFile
-from meters.archive import ARCHIVE_FOLDER as ARCHIVE
-from meters.archive import find_archive_in_folder
+from meters.archive import ARCHIVE_FOLDER, find_archive_in_folder
 from meters.copies import SECOND_FOLDER, JournalLocation, check_mac
 from meters.database import DatabaseReader, verify_pages
 from meters.entry import StoredEntry, decode, encode_canonical_json
@@ -213,7 +212,7 @@ def _prepend_archive(read_copy: EntryReader, storage: Storage, folder: Path, key
     def read_archive_then_copy(after_sequence: int) -> Iterator[AuthenticatedEntry]:
         """Yield the entries after ``after_sequence``: those in the archive, then those in the copy."""
         for sequence, body, hash_hex in find_archive_in_folder(
-            storage, folder / ARCHIVE, key.public_key
+            storage, folder / ARCHIVE_FOLDER, key.public_key
         ).iter_bodies(after_sequence):
             after_sequence = sequence
             yield AuthenticatedEntry(decode(body), key.compute_mac(bytes.fromhex(hash_hex)))

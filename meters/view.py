@@ -8,8 +8,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from meters import checkpoint
-from meters.anchor import ANCHOR_FILE_NAME as ANCHOR_NAME
-from meters.anchor import AnchoredHead, AnchorFile
+from meters.anchor import ANCHOR_FILE_NAME, AnchoredHead, AnchorFile
 from meters.archive import ARCHIVE_END_KEY, Archive, ArchiveEnd
 from meters.copies import SECOND_FOLDER, JournalLocation, check_mac
 from meters.database import DatabaseReader, EntriesArchived, verify_pages
@@ -416,7 +415,7 @@ def _check_end(database: DatabaseReader, acknowledged: AnchoredHead | None, medi
     """Raise :class:`JournalDamaged` if the journal ends before an entry that the machine acknowledged."""
     if acknowledged is None:
         raise JournalDamaged(
-            " and ".join(str(folder / ANCHOR_NAME) for folder in dict.fromkeys(media)),
+            " and ".join(str(folder / ANCHOR_FILE_NAME) for folder in dict.fromkeys(media)),
             "every journal head is missing or damaged, so entries may be missing at the end undetected",
         )
     sequence, _ = database.read_head()

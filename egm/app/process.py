@@ -89,7 +89,7 @@ from egm.tickets.desk import TicketDesk
 from egm.tickets.store import TicketStore
 from meters import Journal, JournalDamaged, JournalPolicy
 from meters.copies import SECOND_FOLDER
-from meters.keys import KEY_FILE_NAME as KEY_FILE
+from meters.keys import KEY_FILE_NAME
 from meters.storage import DiskStorage, Storage
 from rng import EntropySource, RandomService, RngError
 
@@ -225,7 +225,7 @@ class MachineProcess:
         second = memory.second_copy or self._folder.root / SECOND_FOLDER
         for fault in find_shared_folders(self._file, self._folder.root):
             raise OperatorError(str(fault))
-        require_private_files(second / KEY_FILE, second / self._folder.staff.name)
+        require_private_files(second / KEY_FILE_NAME, second / self._folder.staff.name)
         archives = {self._folder.root: memory.archive, second: memory.second_archive}
         for medium, archive in archives.items():
             link_archive_folder(medium, archive)

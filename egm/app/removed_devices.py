@@ -4,7 +4,7 @@ A driver completes its unfinished operations in the journal, and a host lifts th
 set. Once a device or host is removed from the cabinet file, nothing does this any more. Therefore each start
 passes these operations to staff. A bill or ticket in transit and coins of a payout become disputed amounts,
 for a ruling. Holds and restrictions of an absent host (on the machine, a game, bills or sounds) are lifted
-and replaced by a fault that a technician must clear. Faults that only an absent device could clear end.
+and replaced by a fault that a technician must clear. Faults that only an absent device could clear are cleared.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -32,7 +32,7 @@ from egm.money.records.money import PaperRecord
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import TableRecord
 from egm.play.records.purse import Purse
-from egm.progressive.attachment import PROGRESSIVE_HOLD_SOURCE as LINK
+from egm.progressive.attachment import PROGRESSIVE_HOLD_SOURCE
 from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import from_json
 from meters import JournalView
@@ -61,9 +61,8 @@ _OPEN_ITEM_TEXT_BY_KEY: Final[Mapping[StorageKey, str]] = {
 HOST_REMOVED_FAULT: Final = "holder_gone"
 #: Prefix of a SAS host's holds; the staff's own holds do not have it.
 _HOST_HOLD_SOURCE_PREFIX: Final = "host:"
-#: The device kinds whose faults end when the cabinet file no longer names such a device. The board of doors and
-#: keys is excluded:
-#: removing it must not silence what it had reported.
+#: The device kinds whose faults end when the cabinet file no longer names such a device. The I/O board is
+#: excluded: removing it must not clear what it had reported.
 _DEVICE_KINDS_WHOSE_REMOVAL_CLEARS_FAULTS: Final = frozenset(
     {"bill_acceptor", "ticket_printer", "hopper", "coin_acceptor"}
 )
@@ -74,13 +73,13 @@ def settle_removed_devices_and_hosts(
     ledgers: DeviceLedgers,
     submit_event: Callable[[Event], None],
     device_kinds: Collection[str],
-    known_disabling_sources: Collection[str] = (),
+    configured_host_sources: Collection[str] = (),
 ) -> None:
     """Complete or dispute the unfinished operations of devices and hosts that the cabinet file no longer names.
 
     A credited bill or ticket is confirmed. A bill or ticket in transit and unpaid coins become disputed
     amounts, on which staff decide. Calling it again changes nothing. ``submit_event`` submits an event;
-    ``device_kinds`` are the device kinds of this position; ``known_disabling_sources``: see
+    ``device_kinds`` are the device kinds of this position; ``configured_host_sources``: see
     :func:`list_host_disabling_sources`.
     """
     paper = machine.memory.read(PaperRecord, MoneyKey.PAPER_BEING_STACKED)
@@ -95,11 +94,11 @@ def settle_removed_devices_and_hosts(
         submit_event(Event(EventType.COINS_PAID, payout))
     for code in list(machine.active_faults):
         kind = code.partition(".")[0]
-        speaks = machine.position.number == 1 or is_position_fault(code)
-        if kind in _DEVICE_KINDS_WHOSE_REMOVAL_CLEARS_FAULTS and kind not in device_kinds and speaks:
+        is_cleared_here = machine.position.number == 1 or is_position_fault(code)
+        if kind in _DEVICE_KINDS_WHOSE_REMOVAL_CLEARS_FAULTS and kind not in device_kinds and is_cleared_here:
             submit_event(Event(EventType.FAULT_CLEARED, FaultChange(code=code)))
     if machine.position.number == 1:
-        _lift_controls_of_removed_hosts(machine, submit_event, known_disabling_sources)
+        _lift_controls_of_removed_hosts(machine, submit_event, configured_host_sources)
 
 
 def refuse_changed_currency(journal: JournalView, currency: str) -> None:
@@ -125,14 +124,14 @@ def refuse_removed_positions_with_money(
             journal.balance_cents(Position(number).name_credit_account(kind)) for kind in CREDIT_KINDS
         )
         states = journal.states(f"{number}/")
-        amounts_left = [
-            _describe_amounts_left(key, state, name, currency)
+        open_items = [
+            _describe_open_item(key, state, name, currency)
             for name, state in states.items()
             if (key := keys.find_key(name)) is not None and _is_owed_or_open(key, state, name)
         ]
-        if cents or amounts_left:
+        if cents or open_items:
             amounts = ", ".join(
-                [*([f"{_format_money(cents, currency)} of credit"] if cents else []), *amounts_left]
+                [*([f"{_format_money(cents, currency)} of credit"] if cents else []), *open_items]
             )
             raise OperatorError(
                 f"machine.positions: is {positions}, but position {number} still has {amounts}: "
@@ -147,7 +146,7 @@ def _is_owed_or_open(key: StorageKey, state: JSON, stored_name: str) -> bool:
     return key.clear_action is ClearAction.OWED
 
 
-def _describe_amounts_left(key: StorageKey, state: JSON, stored_name: str, currency: str) -> str:
+def _describe_open_item(key: StorageKey, state: JSON, stored_name: str, currency: str) -> str:
     """Return as text what one stored value of a player position still owes, such as bets on a table."""
     if key is not TableKey.TABLE_STATE:
         return _OPEN_ITEM_TEXT_BY_KEY.get(key, str(key))
@@ -166,17 +165,20 @@ def _format_money(cents: int, currency: str) -> str:
 
 
 def _lift_controls_of_removed_hosts(
-    machine: Machine, submit_event: Callable[[Event], None], known_disabling_sources: Collection[str]
+    machine: Machine, submit_event: Callable[[Event], None], configured_host_sources: Collection[str]
 ) -> None:
     """Lift the restrictions of hosts that the cabinet file no longer names, and raise a fault for staff."""
     for source in list_disabling_sources(machine):
         name = ":".join(source.split(":")[:2])
-        if source.startswith((_HOST_HOLD_SOURCE_PREFIX, LINK)) and name not in known_disabling_sources:
+        if (
+            source.startswith((_HOST_HOLD_SOURCE_PREFIX, PROGRESSIVE_HOLD_SOURCE))
+            and name not in configured_host_sources
+        ):
             submit_event(Event(EventType.FAULT_RAISED, FaultChange(code=HOST_REMOVED_FAULT, detail=name)))
             submit_event(Event(EventType.MACHINE_ENABLED, EnablingRequest(source=source)))
     for key in machine.journal.states(HostKey.FUNCTION_RESTRICTION):
         control, _, name = key.removeprefix(HostKey.FUNCTION_RESTRICTION).partition(":")
-        if name.startswith(_HOST_HOLD_SOURCE_PREFIX) and name not in known_disabling_sources:
+        if name.startswith(_HOST_HOLD_SOURCE_PREFIX) and name not in configured_host_sources:
             submit_event(Event(EventType.FAULT_RAISED, FaultChange(code=HOST_REMOVED_FAULT, detail=name)))
             submit_event(
                 Event(EventType.HOST_RESTRICTION_CHANGED, HostControlRequested(source=name, name=control))
@@ -186,4 +188,4 @@ def _lift_controls_of_removed_hosts(
 def list_host_disabling_sources(file: CabinetFile) -> frozenset[str]:
     """Return the names under which hosts of a cabinet file may disable the machine."""
     hosts = {f"{_HOST_HOLD_SOURCE_PREFIX}{name}" for name in file.sas}
-    return frozenset(hosts | ({LINK} if file.progressive_link is not None else set()))
+    return frozenset(hosts | ({PROGRESSIVE_HOLD_SOURCE} if file.progressive_link is not None else set()))

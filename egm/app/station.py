@@ -152,11 +152,11 @@ class PlayerStation:
         for driver in devices.drivers:
             driver.restore_faults(self._find_device_faults(devices.kind_by_device_name[driver.name]))
 
-    def settle_removed_devices(self, known_disabling_sources: Collection[str]) -> None:
+    def settle_removed_devices(self, configured_host_sources: Collection[str]) -> None:
         """Complete or dispute the unfinished operations of devices and hosts that the cabinet file no longer names."""
         kinds = frozenset(self.devices.kind_by_device_name.values())
         settle_removed_devices_and_hosts(
-            self.machine, self.ledgers, self.engine.submit, kinds, known_disabling_sources
+            self.machine, self.ledgers, self.engine.submit, kinds, configured_host_sources
         )
 
     def _find_device_faults(self, device_kind: str) -> frozenset[FaultCode]:

@@ -36,7 +36,7 @@ from egm.errors import OperatorError
 from egm.secret_files import make_folder_private, require_private_files, write_private_file
 from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import Venue
-from meters.keys import KEY_FILE_NAME as KEY_FILE
+from meters.keys import KEY_FILE_NAME
 from meters.lock import MACHINE_LOCK_FILE_NAME
 from paytables.definition import check_ascending
 from paytables.source import is_path
@@ -526,7 +526,7 @@ class StateFolder:
         """
         try:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            make_folder_private(self.root, MACHINE_LOCK_FILE_NAME, KEY_FILE, self.staff.name)
+            make_folder_private(self.root, MACHINE_LOCK_FILE_NAME, KEY_FILE_NAME, self.staff.name)
             self.run.mkdir(mode=0o700, exist_ok=True)
             make_folder_private(self.run, self.run.name)
             probe = self.run / ".probe"
@@ -537,7 +537,7 @@ class StateFolder:
             raise OperatorError(f"state folder {self.root}: {error.filename} is not a folder") from None
         except OSError as error:
             raise OperatorError(f"state folder {self.root}: cannot write: {error.strerror}") from None
-        require_private_files(self.root / KEY_FILE, self.staff, self.metrics_token)
+        require_private_files(self.root / KEY_FILE_NAME, self.staff, self.metrics_token)
 
     def find_sas_port(self, line: str) -> Path:
         """Return the path at which a host on this computer can open the machine's SAS line ``line``."""

@@ -189,7 +189,7 @@ def _has_unread_authorised_result(machine: Machine) -> bool:
 
 
 def stack_authorised_ticket(machine: Machine, event: Event) -> None:
-    """Lock the ticket in escrow with the value that the host authorised, and order it into the box.
+    """Lock the escrowed ticket in the ticket ledger at the value that the host authorised, and order it to be stacked.
 
     If the machine's ticket ledger refuses the ticket, return it to the player.
     """

@@ -24,9 +24,7 @@ from egm.integrity.entries import (
     SoftwareVerified,
 )
 from egm.integrity.keys import IntegrityKey
-from egm.integrity.technician import SOFTWARE_CHECK_FAULT as CHECK
-from egm.integrity.technician import SOFTWARE_DIFFERS_FAULT as DIFFERS
-from egm.integrity.technician import SoftwareCheckRequester
+from egm.integrity.technician import SOFTWARE_CHECK_FAULT, SOFTWARE_DIFFERS_FAULT, SoftwareCheckRequester
 from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Snapshot
@@ -87,7 +85,7 @@ class SoftwareVerifier:
 
         ``occasion`` names the occasion of the verification.
         """
-        active_fault = self._machine.active_faults.get(DIFFERS)
+        active_fault = self._machine.active_faults.get(SOFTWARE_DIFFERS_FAULT)
         detail = _format_file_names(findings.differing_file_names)
         if findings.is_all_as_signed:
             self._machine.post(
@@ -98,10 +96,10 @@ class SoftwareVerifier:
                 SOFTWARE_DIFFERS, SoftwareDiffers(differences=findings.differences, occasion=occasion)
             )
         if active_fault is not None and active_fault["detail"] != detail:
-            self._handle(Event(EventType.FAULT_CLEARED, FaultChange(code=DIFFERS)))
+            self._handle(Event(EventType.FAULT_CLEARED, FaultChange(code=SOFTWARE_DIFFERS_FAULT)))
         if not findings.is_all_as_signed:
-            self._raise_fault(CHECK, detail)
-            self._raise_fault(DIFFERS, detail)
+            self._raise_fault(SOFTWARE_CHECK_FAULT, detail)
+            self._raise_fault(SOFTWARE_DIFFERS_FAULT, detail)
 
     def _raise_fault(self, code: str, detail: str) -> None:
         """Submit the event that raises a fault about the software."""
@@ -134,7 +132,7 @@ class SoftwareVerifier:
             state={IntegrityKey.INSTALLED_SOFTWARE: None if findings is None else installed},
         )
         if last_installed is not None and last_known.signer != installed.signer:
-            self._raise_fault(CHECK, f"{last_known.signer} → {installed.signer or '-'}")
+            self._raise_fault(SOFTWARE_CHECK_FAULT, f"{last_known.signer} → {installed.signer or '-'}")
 
 
 def _format_file_names(names: tuple[str, ...]) -> str:

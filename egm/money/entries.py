@@ -367,7 +367,7 @@ class CoinsOutAfterVoid:
     """The coins of a voided payout that had already left the hopper were posted as paid."""
 
     id: str
-    """The id of the voided cash-out."""
+    """The id of the cash-out, which was voided before these coins were paid."""
     payment_method: Literal["coins"] = field(metadata=stored_as("way"))
     """The payment method of the cash-out: coins."""
     amount_cents: Cents

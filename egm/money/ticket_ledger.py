@@ -35,8 +35,7 @@ from egm.tickets.audit import (
 )
 from egm.tickets.desk import TicketDesk
 from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
-from egm.tickets.proof import NUMBER_COMMITMENT_PURPOSE as NUMBERS
-from egm.tickets.proof import compute_commitment
+from egm.tickets.proof import NUMBER_COMMITMENT_PURPOSE, compute_commitment
 from egm.tickets.record import TicketAction, TicketMove, TicketRecord
 from egm.tickets.store import LEDGER_HEAD_MAC_PURPOSE, LastSeenJournalEntry, TicketStore
 from meters import Journal, JournalDamaged, JournalUnwritable
@@ -98,7 +97,7 @@ def build_anchor_state(machine: Machine) -> dict[str, LedgerAnchor]:
 
 def compute_number_commitment(machine: Machine, number: str) -> str:
     """Return the commitment to a ticket's number, which journal entries contain in place of the number."""
-    return compute_commitment(machine.journal.derive_key(NUMBERS), number)
+    return compute_commitment(machine.journal.derive_key(NUMBER_COMMITMENT_PURPOSE), number)
 
 
 def build_host_ticket_state(

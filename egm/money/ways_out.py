@@ -1,7 +1,7 @@
 """Payout methods: ticket, coins or hand-pay, and which of them is available now."""
 
 from egm.devices.interface import MoneyDevices
-from egm.integrity.clock_trust import CLOCK_DOUBTED_FAULT as CLOCK_FAULT
+from egm.integrity.clock_trust import CLOCK_DOUBTED_FAULT
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event
@@ -81,7 +81,7 @@ def reason_ticket_is_unavailable(machine: Machine, amount_cents: int) -> str:
         "fault": is_device_disabled_by_fault(machine, "ticket_printer"),
         "busy": machine.memory.get(MoneyKey.PRINT_JOB) is not None,
         "limit": amount_cents > tickets.limit_cents,
-        "clock": not machine.timekeeper.is_clock_trusted or CLOCK_FAULT in machine.active_faults,
+        "clock": not machine.timekeeper.is_clock_trusted or CLOCK_DOUBTED_FAULT in machine.active_faults,
         "tickets": machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
         or (tickets.central and not machine.component(HostMoney).ticket_validator.is_host)
         or (desk is not None and not are_tickets_available(machine)),

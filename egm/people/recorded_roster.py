@@ -23,8 +23,7 @@ from typing import Any
 from egm.people.roster import Roster, RosterError
 from meters import checkpoint, open_view
 from meters.copies import SECOND_FOLDER, JournalLocation
-from meters.database import DATABASE_FILE_NAME as JOURNAL_NAME
-from meters.database import DatabaseReader
+from meters.database import DATABASE_FILE_NAME, DatabaseReader
 from meters.errors import JournalError
 from meters.keys import MachineKey
 from meters.log import AuthenticatedEntry
@@ -119,7 +118,7 @@ def read_recorded_roster(folder: Path, second_folder: Path | None = None) -> Rec
     except JournalError as error:
         raise RosterError(f"{folder}: nobody can confirm their identity: {error}") from None
     if key is None:
-        if (folder / JOURNAL_NAME).exists():
+        if (folder / DATABASE_FILE_NAME).exists():
             raise RosterError(
                 f"{folder}: the machine key is missing, so nobody can prove their identity with the journal"
             )

@@ -93,7 +93,7 @@ class GameVoid(RulingDetails):
     ruling: Ruling
     """The reason: a defect of the machine, or a game disrupted from outside."""
     settlements: tuple[Mapping[str, JSON], ...] = omit_if_default((), key="settled")
-    """The bets that the game had already settled; they stay settled."""
+    """The bets of this game that were settled before it was voided; they stay settled."""
     recorded_outcome: VoidedOutcome = field(metadata=stored_as("recorded"))
     """What the journal had recorded of the game's result."""
 

@@ -21,7 +21,7 @@ from paytables import PaytableError
 
 
 def record_machine_check(machine: Machine, event: Event) -> None:
-    """Check the last game and the accounts, and record the results with meters and journal head (Monaco 21.1)."""
+    """Check the last game and the accounts, and record the results, the meters and the journal head (Monaco 21.1)."""
     game, last_game = find_open_game(machine), find_last_game(machine)
     game = last_game[0] if game is None and last_game is not None else game
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)

@@ -54,7 +54,7 @@ class PositionRounds:
     """The shared round of the open game, or of the last game if none is open."""
 
     overdue_play_id: str = ""
-    """The id of the game in which the table gave this position's last answer, because its time was up; else empty."""
+    """If the table gave this position's last answer, because time was up: the id of that game. Otherwise empty."""
 
 
 @dataclass(slots=True)
@@ -69,8 +69,8 @@ class RoundVoidCache:
 def find_shared_round(machine: Machine, game: GameRecord) -> SharedRound | None:
     """Return the shared round of the open game, or None.
 
-    None if the game is played alone, or if :meth:`collect_shared_round` has not been called since the start of the
-    machine.
+    Return None if the game is played alone, or if :meth:`collect_shared_round` was not called since the
+    machine started.
     """
     shared = machine.component(PositionRounds).current_round
     return None if shared is None or not game.round_id or shared.round_id != game.round_id else shared
@@ -79,7 +79,7 @@ def find_shared_round(machine: Machine, game: GameRecord) -> SharedRound | None:
 def collect_shared_round(
     machine: Machine, game: GameRecord, other_machines: Iterable[Machine]
 ) -> SharedRound:
-    """Return the open game's shared round with every step that any of its games has recorded so far.
+    """Return the open game's shared round with every step of any of its games so far, and store it as the current one.
 
     The steps are taken from memory if a position (``machine`` or ``other_machines``) has them there, otherwise
     from the journal.
@@ -95,18 +95,18 @@ def collect_shared_round(
             if seat_game is not None and seat_game.round_id == game.round_id
         ]
         recorded = [steps for seat_game in games for steps in (seat_game.steps, seat_game.round_steps)]
-        furthest = max(*recorded, _find_recorded_steps(machine, game), key=len)
-        common_round = SharedRound(game.round_id, steps=list(furthest))
+        longest_steps = max(*recorded, _find_longest_steps(machine, game), key=len)
+        common_round = SharedRound(game.round_id, steps=list(longest_steps))
     machine.component(PositionRounds).current_round = common_round
     return common_round
 
 
-def _find_recorded_steps(machine: Machine, game: GameRecord) -> tuple[RecordedStep, ...]:
+def _find_longest_steps(machine: Machine, game: GameRecord) -> tuple[RecordedStep, ...]:
     """Return the longest list of steps that a game of the same round has recorded in this machine's journal."""
-    return max(_read_recorded_steps(machine, game).values(), key=len, default=game.steps)
+    return max(_read_steps_by_play_id(machine, game).values(), key=len, default=game.steps)
 
 
-def _read_recorded_steps(machine: Machine, game: GameRecord) -> dict[str, tuple[RecordedStep, ...]]:
+def _read_steps_by_play_id(machine: Machine, game: GameRecord) -> dict[str, tuple[RecordedStep, ...]]:
     """Return the recorded steps of each game of this game's round, by play id, from the journal.
 
     Games without any answer are left out.
@@ -128,8 +128,9 @@ def _read_recorded_steps(machine: Machine, game: GameRecord) -> dict[str, tuple[
 def is_round_void(machine: Machine, game: GameRecord) -> bool:
     """Return whether the open game's round is over because another game of it was declared void.
 
-    A void game ends its round only if the players win each other's stakes, because its stakes can no longer be won.
-    If another seat had recorded more steps than the void game, the round continues as recorded.
+    Where players win each other's stakes, a void game ends the round, because its stakes can no longer be won; except
+    if another seat had recorded more steps than the void game: then the round continues as recorded. Other void games
+    end no round.
     """
     void_cache, cache_key = machine.component(RoundVoidCache), (game.play_id, machine.journal.sequence)
     if (void_cache.play_id, void_cache.sequence) != cache_key:
@@ -144,10 +145,10 @@ def _has_void_in_round(machine: Machine, game: GameRecord) -> bool:
     voids = () if start is None else tuple(machine.journal.entries(GAME_VOID.kind, since=start.sequence))
     if not voids:
         return False
-    plays = {game.play_id: game.steps, **_read_recorded_steps(machine, game)}
-    furthest = max(len(game.round_steps), *map(len, plays.values()))
+    plays = {game.play_id: game.steps, **_read_steps_by_play_id(machine, game)}
+    step_count = max(len(game.round_steps), *map(len, plays.values()))
     return any(
-        len(steps) == furthest and are_stakes_between_players(steps)
+        len(steps) == step_count and are_stakes_between_players(steps)
         for entry in voids
         for steps in _iter_steps_of_round(machine, game, _read_voided_play_id(entry), plays)
     )
@@ -176,7 +177,7 @@ def is_next_step_recorded(machine: Machine, game: GameRecord) -> bool:
     if game.wager.seat is None:
         return False
     common_round = find_shared_round(machine, game)
-    recorded = _find_recorded_steps(machine, game) if common_round is None else common_round.steps
+    recorded = _find_longest_steps(machine, game) if common_round is None else common_round.steps
     return max(len(recorded), len(game.round_steps)) > len(game.steps)
 
 
@@ -195,8 +196,10 @@ def may_answer(machine: Machine, decision: Decision, event: Event) -> bool:
     fewer steps than others of its round must first record their steps.
     """
     game, answering_seat = find_open_game(machine), event.read_payload(ChoiceRequest).seat
-    if game is None or (game.wager.seat is None and answering_seat is None):
-        return game is not None
+    if game is None:
+        return False
+    if game.wager.seat is None and answering_seat is None:
+        return True
     round_ = find_shared_round(machine, game)
     if answering_seat != decision.seat and (answering_seat is not None or decision.seat != game.wager.seat):
         return False

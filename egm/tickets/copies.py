@@ -31,13 +31,13 @@ from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
 from egm.tickets.model import mask_number
 from egm.tickets.movelog import (
     EMPTY_MOVE_LOG_END,
+    MOVE_LOG_FILE_NAME,
     MoveLogEnd,
     MoveLogRow,
     TicketMoveLog,
     build_end_after,
     is_next_row,
 )
-from egm.tickets.movelog import MOVE_LOG_FILE_NAME as LOG_NAME
 from meters import JournalUnwritable
 from meters.storage import Database, DatabaseRows, MediumError, Storage
 
@@ -135,7 +135,7 @@ class TicketLedgerCopies:
         :class:`TicketLedgerUnwritable` or :class:`TicketLedgerDamaged`.
         """
         self.path = folder / TICKET_DATABASE_FILE_NAME
-        self.log_path = second_folder / LOG_NAME
+        self.log_path = second_folder / MOVE_LOG_FILE_NAME
         self.repair_text = ""
         self._storage = storage
         self._key = key
@@ -236,7 +236,9 @@ class TicketLedgerCopies:
         """Rebuild the ledger's database from the log under an exclusive lock; the old file is renamed and kept."""
         count = sum(1 for _ in self._log.iter_rows())  # raises if the log is damaged too
         if not count:
-            raise TicketLedgerDamaged(f"{reason}; it cannot be rebuilt, because {LOG_NAME} is empty")
+            raise TicketLedgerDamaged(
+                f"{reason}; it cannot be rebuilt, because {MOVE_LOG_FILE_NAME} is empty"
+            )
         self._database.close()
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -258,7 +260,9 @@ class TicketLedgerCopies:
         self._verify = True
         self._prepare()
         fcntl.flock(self._lock, fcntl.LOCK_SH)
-        self.repair_text = f"{TICKET_DATABASE_FILE_NAME} made again from {LOG_NAME}, {count} moves: {reason}"
+        self.repair_text = (
+            f"{TICKET_DATABASE_FILE_NAME} made again from {MOVE_LOG_FILE_NAME}, {count} moves: {reason}"
+        )
 
     def _reconcile_copies(self, *, thorough: bool = False) -> None:
         """Bring the ledger's database and its log to the same moves; the caller holds the write lock.
@@ -277,7 +281,7 @@ class TicketLedgerCopies:
                     f"at move {database_end[0]}"
                 ) from None
             self._log.rewrite(self._select_rows("ORDER BY place"))
-            self.repair_text = f"{LOG_NAME} written again from {TICKET_DATABASE_FILE_NAME}: {error}"
+            self.repair_text = f"{MOVE_LOG_FILE_NAME} written again from {TICKET_DATABASE_FILE_NAME}: {error}"
             return
         last_number = min(database_end[0], len(logged_rows))
         log_digest = build_end_after(logged_rows[last_number - 1]) if last_number else EMPTY_MOVE_LOG_END
@@ -287,20 +291,23 @@ class TicketLedgerCopies:
         )
         if database_digest != log_digest:
             raise _CopiesContradict(
-                f"{self.path}: {LOG_NAME} differs from this file from move {last_number} on"
+                f"{self.path}: {MOVE_LOG_FILE_NAME} differs from this file from move {last_number} on"
             )
         for row in logged_rows[database_end[0] :]:
             self.insert_move(row)
         if logged_rows and not database_end[0]:
             move_count = len(logged_rows)
             self.repair_text = (
-                f"{TICKET_DATABASE_FILE_NAME} made again from {LOG_NAME}, {move_count} moves: it was lost"
+                f"{TICKET_DATABASE_FILE_NAME} made again from {MOVE_LOG_FILE_NAME}, "
+                f"{move_count} moves: it was lost"
             )
         missing_rows = self._select_rows("WHERE place > ? ORDER BY place", len(logged_rows))
         if missing_rows:
             self._log.append(missing_rows)
         if missing_rows and not logged_rows:
-            self.repair_text = f"{LOG_NAME} written again from {TICKET_DATABASE_FILE_NAME}: it was lost"
+            self.repair_text = (
+                f"{MOVE_LOG_FILE_NAME} written again from {TICKET_DATABASE_FILE_NAME}: it was lost"
+            )
 
     # ------------------------------------------------------------------ writing
     @contextmanager

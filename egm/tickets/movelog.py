@@ -21,7 +21,8 @@ MOVE_LOG_FILE_NAME: Final = "tickets.moves"
 #: Bytes read from the file's end to find its last line.
 _LOG_TAIL_SIZE_BYTES: Final = 1 << 16
 
-#: (number of the move, number of the ticket, step, action, state, at, by, redemption id, story as JSON, digest)
+#: (number of the move, number of the ticket, index among the ticket's moves, action, state, time, actor, redemption id,
+#: details as JSON, digest)
 MoveLogRow = tuple[Any, ...]
 #: The end of a copy: the move number and the digest of its last row.
 MoveLogEnd = tuple[int, str]
@@ -35,7 +36,7 @@ def compute_row_digest(key: bytes, previous_digest: str, row: MoveLogRow) -> str
 
 
 def is_next_row(key: bytes, previous_end: MoveLogEnd, row: MoveLogRow) -> bool:
-    """Return whether a ledger row has the next move number and a valid digest of ``key``.
+    """Return whether a ledger row has the next move number and a valid digest made with ``key``.
 
     ``previous_end`` is the number and digest of the preceding move.
     """
@@ -110,7 +111,7 @@ class TicketMoveLog:
         """
         line = json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
         try:
-            size = self._complete_size()
+            size = self._find_complete_size()
             if size != self._file.size():
                 self._file.truncate(size)
             self._file.write_at(size, line)
@@ -134,7 +135,7 @@ class TicketMoveLog:
         if rows:
             self.append(rows)
 
-    def _complete_size(self) -> int:
+    def _find_complete_size(self) -> int:
         """Return the size in bytes of the log up to the end of its last complete line."""
         size = self._file.size()
         tail = self._file.read_at(max(0, size - 1), 1)

@@ -23,8 +23,13 @@ from typing import Final
 from egm.errors import OperatorError
 from egm.tickets.copies import LOCK_FILE_NAME, TICKET_DATABASE_FILE_NAME
 from egm.tickets.model import CAGE_AUTHOR_PREFIX, TicketState
-from egm.tickets.movelog import EMPTY_MOVE_LOG_END, MoveLogRow, build_end_after, is_next_row
-from egm.tickets.movelog import MOVE_LOG_FILE_NAME as LOG_NAME
+from egm.tickets.movelog import (
+    EMPTY_MOVE_LOG_END,
+    MOVE_LOG_FILE_NAME,
+    MoveLogRow,
+    build_end_after,
+    is_next_row,
+)
 from egm.tickets.record import TicketAction
 from egm.tickets.store import TicketStore, encode_head, read_ledger_head
 from meters.storage import DiskStorage, MediumError, replace_file
@@ -130,7 +135,7 @@ def _find_provable_moves(folder: Path, second_folder: Path, key: bytes) -> tuple
     """
     copies = [
         _read_database_rows(folder / TICKET_DATABASE_FILE_NAME),
-        _read_log_rows(second_folder / LOG_NAME),
+        _read_log_rows(second_folder / MOVE_LOG_FILE_NAME),
         _read_log_rows(folder / _EARLIER_LOG_FILE_NAME),
     ]
     for proof_text, is_provable in (
@@ -215,14 +220,14 @@ def _replace_files(folder: Path, second_folder: Path, new_folder: Path) -> None:
     write_ahead_files = [folder / f"{TICKET_DATABASE_FILE_NAME}{end}" for end in ("-wal", "-shm")]
     database, log, earlier_log = (
         folder / TICKET_DATABASE_FILE_NAME,
-        second_folder / LOG_NAME,
+        second_folder / MOVE_LOG_FILE_NAME,
         folder / _EARLIER_LOG_FILE_NAME,
     )
     old_files = [path for path in (*write_ahead_files, database, log, earlier_log) if storage.exists(path)]
     number = next(n for n in count(1) if not any(_name_old_file(path, n).exists() for path in old_files))
     for path in old_files:
         _add_second_name(path, _name_old_file(path, number))
-    replace_file(storage, log, (new_folder / LOG_NAME).read_bytes())
+    replace_file(storage, log, (new_folder / MOVE_LOG_FILE_NAME).read_bytes())
     log.chmod(0o600)
     for path in (*write_ahead_files, earlier_log):
         storage.remove(path)

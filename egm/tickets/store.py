@@ -29,8 +29,13 @@ from egm.tickets.copies import (
 )
 from egm.tickets.errors import TicketLedgerAbsent, TicketLedgerUnwritable, TicketOrderError
 from egm.tickets.model import HOST_ISSUER, Ticket, TicketKind, TicketState, mask_number
-from egm.tickets.movelog import EMPTY_MOVE_LOG_END, MoveLogEnd, MoveLogRow, compute_row_digest
-from egm.tickets.movelog import MOVE_LOG_FILE_NAME as LOG_NAME
+from egm.tickets.movelog import (
+    EMPTY_MOVE_LOG_END,
+    MOVE_LOG_FILE_NAME,
+    MoveLogEnd,
+    MoveLogRow,
+    compute_row_digest,
+)
 from egm.tickets.record import (
     TICKET_LIFE_CYCLE,
     TicketAction,
@@ -118,7 +123,7 @@ class TicketStore:
             storage.exists(each_folder / LEDGER_HEAD_FILE_NAME) for each_folder in (folder, second_folder)
         )
         has_ledger = storage.exists(folder / TICKET_DATABASE_FILE_NAME) or (
-            storage.exists(second_folder / LOG_NAME) and not read_only
+            storage.exists(second_folder / MOVE_LOG_FILE_NAME) and not read_only
         )
         if not has_ledger and (read_only or not create_missing):
             raise TicketLedgerAbsent(f"{folder}: no ticket ledger here ({TICKET_DATABASE_FILE_NAME})")

@@ -7,7 +7,7 @@ from pydantic import Field, field_validator, model_validator
 from paytables.definition import Definition, Identifier, IdentifierList, PositiveInt, StrictTable, Text
 from paytables.layout import BetLimits, Odds, TableLimits
 
-#: The least and the largest number of segments, which are equal (Québec by-law, s. 117).
+#: The least and the largest number of segments; all segments have the same size (Québec by-law, s. 117).
 SEGMENTS_MIN, SEGMENTS_MAX = 9, 60
 #: The least number of turns that a definition may require for a valid spin (Québec by-law, s. 121; Monaco, arrêté
 #: 88-384, art. 7).
@@ -24,7 +24,7 @@ class WheelSymbol(StrictTable):
     id: Identifier
     name: Text
     colour: Literal["red", "black", "green", "yellow", "white", "blue"] | None = Field(
-        default=None, description="of its parts, on the felt of a table"
+        default=None, description="of its segments, on the felt of a table"
     )
     """The colour of the symbol's segments on the table layout, or None."""
     again: PositiveInt | None = Field(default=None, description="spin again, with the prizes times this")
@@ -39,7 +39,7 @@ class Wheel(StrictTable):
     widths: tuple[PositiveInt, ...] | None = Field(
         default=None, description="relative widths of the parts, as a drawing of the wheel gives them"
     )
-    """The relative widths of the segments in a drawing of the wheel; None: equal widths."""
+    """The relative widths of the segments in a drawing of the wheel; unequal ones are refused. None: equal widths."""
     revolutions: PositiveInt = Field(
         default=REVOLUTIONS_MIN, description="the fewest full turns of a valid spin"
     )

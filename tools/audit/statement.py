@@ -34,7 +34,8 @@ STATEMENT_METERS: Final = (
     "money_in",
     "money_out",
 )
-#: The operator's win from the games, in minor units: wagers less wins, and charges for the time played.
+#: The operator's win from the games, in minor units: wagers less wins, and charges for the time played. (The account
+#: ``house:win`` is another thing: the wins paid to players.)
 OPERATOR_WIN_KEY: Final = "house_win"
 #: The meters of which the operator's win is the sum, each with its sign.
 _SIGN_BY_WIN_METER: Final = {"coin_in": 1, "coin_out": -1, "hand_paid": -1, "time_charges": 1}
@@ -53,15 +54,15 @@ def compute_statement(
     ledger, meters_before = Ledger(), dict.fromkeys(STATEMENT_METERS, 0)
     periods: dict[str, dict[str, int]] = {}
     current_period = ""
-    for entry, day in iter_with_gaming_days(entries):
-        period = day.find_date(entry.time_utc).isoformat()[: _DATE_LENGTH_BY_PERIOD[period_length]]
+    for entry, gaming_day in iter_with_gaming_days(entries):
+        period = gaming_day.find_date(entry.time_utc).isoformat()[: _DATE_LENGTH_BY_PERIOD[period_length]]
         if period != current_period:
             meters_before = _add_period_movement(periods, current_period, ledger, meters_before, position)
             current_period = period
-            counted_keys = () if position else COUNTED_CASH_KEYS
+            counted_keys = () if position is not None else COUNTED_CASH_KEYS
             periods.setdefault(period, dict.fromkeys((*STATEMENT_METERS, OPERATOR_WIN_KEY, *counted_keys), 0))
         ledger.apply_effect(ledger.compute_effect(entry.transaction), entry)
-        if not position and entry.kind == COLLECTED_BOX_COUNTED.kind and isinstance(entry.record, dict):
+        if position is None and entry.kind == COLLECTED_BOX_COUNTED.kind and isinstance(entry.record, dict):
             for name in COUNTED_CASH_KEYS:
                 periods[period][name] += int(entry.record[name])
     _add_period_movement(periods, current_period, ledger, meters_before, position)

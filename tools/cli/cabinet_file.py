@@ -15,8 +15,7 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.play.installed_games import admit_games
 from egm.profiles import Profile
 from egm.tickets.templates import MANDATORY_FIELDS_BY_CLASS, load_template
-from paytables import Game, list_table_games, load_game
-from paytables import list_library_games as library_games
+from paytables import Game, list_library_games, list_table_games, load_game
 from paytables.source import is_path
 from tools.lab.argument_names import parse_path_or_id
 
@@ -155,7 +154,7 @@ def _iter_admitted_games(profile: Profile) -> Iterator[Game]:
     own_country = profile.id.partition("-")[0]
     titles, families = set(), set()
     for name in (
-        *library_games(),
+        *list_library_games(),
         *sorted(list_table_games(), key=lambda table: not table.startswith(f"{own_country}-")),
     ):
         game = load_game(name)

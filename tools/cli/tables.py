@@ -157,7 +157,7 @@ class Table:
         lines = list(title)
         if heads:
             lines += self._format_row(heads, widths, [None] * len(heads), bold=True)
-            lines.append(_COLUMN_GAP.join("─" * width_max for width_max in widths))
+            lines.append(_COLUMN_GAP.join("─" * width for width in widths))
         for row, values in zip(cells, self._rows, strict=True):
             styles = [column.choose_style(value) for column, value in zip(self._columns, values, strict=True)]
             lines += self._format_row(row, widths, styles)
@@ -178,13 +178,13 @@ class Table:
             rows = [[row[i] for i in columns] for row in cells]
             return _fit_widths([self._columns[i] for i in columns], titles, rows, width_max) is not None
 
-        names = list(range(self.identifying_column_count))
+        identifying_columns = list(range(self.identifying_column_count))
         parts: list[list[int]] = []
         for column in range(self.identifying_column_count, len(self._columns)):
             if parts and can_columns_fit([*parts[-1], column]):
                 parts[-1].append(column)
-            elif names and can_columns_fit([*names, column]):
-                parts.append([*names, column])
+            elif identifying_columns and can_columns_fit([*identifying_columns, column]):
+                parts.append([*identifying_columns, column])
             else:
                 return []
         return [
@@ -197,7 +197,7 @@ class Table:
         ]
 
     def _format_row(
-        self, cells: Sequence[str], widths: Sequence[int], styles: Sequence[Style | None], **every: Any
+        self, cells: Sequence[str], widths: Sequence[int], styles: Sequence[Style | None], **row_style: Any
     ) -> Iterator[str]:
         """Yield the lines of a row, with each cell wrapped to its column's width and in its style."""
         wrapped = [_wrap_cell(cell, width) for cell, width in zip(cells, widths, strict=True)]
@@ -207,7 +207,9 @@ class Table:
                 part = cell[i] if i < len(cell) else ""
                 space = " " * (width - cell_len(part))
                 styled = (
-                    click.style(part, **{**(style or {}), **every}) if part and (style or every) else part
+                    click.style(part, **{**(style or {}), **row_style})
+                    if part and (style or row_style)
+                    else part
                 )
                 parts.append(space + styled if column.is_right_aligned else styled + space)
             yield _COLUMN_GAP.join(parts).rstrip()

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from egm.config.schema import iter_cabinet_file_tables as parts_of_cabinet
+from egm.config.schema import iter_cabinet_file_tables
 from egm.errors import OperatorError
 from egm.profiles.schema import iter_keys
 from egm.screen.text import Texts
@@ -46,7 +46,7 @@ def format_profile_keys() -> str:
 def format_cabinet_keys() -> str:
     """Return a table of every cabinet file key. Raises :class:`OperatorError` for an undocumented key."""
     text = []
-    for part in parts_of_cabinet():
+    for part in iter_cabinet_file_tables():
         undocumented_keys = [key.name for key in part.keys if not key.meaning]
         if undocumented_keys:
             raise OperatorError(

@@ -26,12 +26,14 @@ def rewrite_definition(text: str, definition: Mapping[str, Any], keys: Iterable[
 
     Raises RewriteError.
     """
-    tables: dict[KeyPath, str] = {}
+    name_by_written_key: dict[KeyPath, str] = {}
     for key in keys:
-        tables[_find_written_prefix(text, key)] = ".".join(map(str, key))
+        name_by_written_key[_find_written_prefix(text, key)] = ".".join(map(str, key))
     changed_text = text
-    for table, key_name in tables.items():
-        changed_text = _replace_value(changed_text, table, get_value_at(definition, table), key_name)
+    for written_key, key_name in name_by_written_key.items():
+        changed_text = _replace_value(
+            changed_text, written_key, get_value_at(definition, written_key), key_name
+        )
     try:
         is_equal = _collapse_blanks(parse_toml(changed_text)) == _collapse_blanks(definition)
     except tomllib.TOMLDecodeError:
@@ -42,7 +44,7 @@ def rewrite_definition(text: str, definition: Mapping[str, Any], keys: Iterable[
 
 
 def _collapse_blanks(value: Any) -> Any:
-    """Return a value in whose texts each run of blanks and line breaks is one blank.
+    """Return the value with every run of blanks and line breaks in its texts replaced by one blank.
 
     A reel strip may be written over several lines.
     """

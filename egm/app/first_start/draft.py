@@ -16,8 +16,7 @@ from egm.play.installed_games import admit_games
 from egm.profiles import Profile, load_profile
 from egm.progressive.enrolment import CertificateFacts
 from egm.tickets.templates import MANDATORY_FIELDS_BY_CLASS, load_template
-from paytables import Game, load_game
-from paytables import list_library_games as library_games
+from paytables import Game, list_library_games, load_game
 
 #: Device kind -> the name of its table.
 DEVICE_NAME_BY_KIND: Final[Mapping[str, str]] = {
@@ -78,7 +77,7 @@ class CabinetFileDraft:
         """
         self.admitted_games = {}
         slots = [GameTable(**slot) for slot in self.builder_tables.get("games", ())]
-        for slot in slots or [GameTable(game=name) for name in library_games()]:
+        for slot in slots or [GameTable(game=name) for name in list_library_games()]:
             yield slot.game
             game = load_game(slot.game)
             if admit_games((slot,), self.profile, list_game_levels(game))[0]:

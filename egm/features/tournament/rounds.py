@@ -360,9 +360,9 @@ def leave_tournament(machine: Machine, event: Event) -> None:
 
 
 def sell_entry(machine: Machine, event: Event) -> None:
-    """Record the sale of an entry and its fee in the journal.
+    """Record the sale of a tournament entry and its fee in the journal.
 
-    If its first round starts here now, also give the position the points for it.
+    If the first round of the entry starts at this machine at once, also give the position the points of that round.
     """
     form, (digest, rules) = event.read_payload(EntrySaleForm), require_installed_rules(machine)
     persons, participant = tuple(list_event_persons(machine, event)), form.participant.strip()

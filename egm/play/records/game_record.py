@@ -132,7 +132,7 @@ class GameRecord:
     has_returned_stakes: bool = omit_if_default(False, key="returned")
     """Only in a game carried over by a memory clear: whether its stakes have been returned already."""
     end_entry_kind: str = omit_if_default("", key="ended")
-    """Only in a game carried over by a memory clear: the kind of the entry that ended it; empty if it is open."""
+    """For a game that a memory clear carried over: the kind of the entry that had ended it, or empty if none had."""
     claim_id: str = omit_if_default("", key="claim")
     """Only in a game carried over by a memory clear: the id of the owed amount with which it is carried over."""
     round_steps: tuple[RecordedStep, ...] = omit_if_default(())

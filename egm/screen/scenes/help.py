@@ -20,8 +20,7 @@ from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.scenes.chart import draw_chart, has_strategy_chart
 from egm.screen.scenes.keno import format_catch_award
 from egm.screen.scenes.limits_sign import format_table_limits
-from egm.screen.scenes.odds import draw_chances, draw_odds, list_chance_pages
-from egm.screen.scenes.odds import list_long_odds_pages as odds_pages
+from egm.screen.scenes.odds import draw_chances, draw_odds, list_chance_pages, list_long_odds_pages
 from egm.screen.scenes.pay_table import draw_pay_table_entries, list_pay_table_entries
 from egm.screen.scenes.reels import PAY_LINE_COLOURS, render_symbol
 from egm.screen.scenes.reminder import draw_limits, lay_out_limit_keys
@@ -90,7 +89,8 @@ def list_help_sheets(stage: Stage) -> list[HelpPage]:
         for entries in list_chance_pages(stage)
     ]
     pages += [
-        HelpPage(say("odds.title"), partial(draw_odds, entries=entries)) for entries in odds_pages(stage)
+        HelpPage(say("odds.title"), partial(draw_odds, entries=entries))
+        for entries in list_long_odds_pages(stage)
     ]
     pages.append(HelpPage(say("help.about"), _draw_game_facts))
     pages.append(HelpPage(say("help.responsible"), _draw_responsible_gambling))

@@ -136,9 +136,9 @@ def _compute_lines_height(stage: Stage, lines: Sequence[str], text_size: str) ->
 def compute_pay_rows_height(
     stage: Stage, rows: Sequence[PayRow], width: float, text_size: str = _NAME_TEXT_SIZES[-1]
 ) -> float:
-    """Return the least height of rows of a pay table, in units, at this width and text size.
+    """Return the least total height of these rows of a pay table, in units, at this width and text size.
 
-    By default, the text size is the smallest readable one.
+    If no text size is given, it is the smallest readable one.
     """
     return sum(
         _compute_lines_height(stage, lines, text_size)

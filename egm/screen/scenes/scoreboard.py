@@ -8,7 +8,6 @@ import pygame
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.roads import (
     ROAD_HEIGHT_CELLS,
-    GridCell,
     MarkColour,
     arrange_in_columns,
     build_big_road,
@@ -19,8 +18,7 @@ from egm.screen.roads import (
 from egm.screen.scenes.cards import find_cards_rect
 from egm.screen.scenes.stage import WHITE, Stage
 from egm.screen.table import TableGameData
-from egm.screen.theme import Colour as Paint
-from egm.screen.theme import parse_colour
+from egm.screen.theme import Colour, parse_colour
 from egm.screen.view import Scene, is_presentation_running, should_show_scoreboard
 
 #: The colour of red marks.
@@ -33,8 +31,10 @@ _TIE_COLOUR: Final = parse_colour("#0e7c43")
 _PAPER_COLOUR: Final = parse_colour("#f6f3e8")
 #: The colour of the lines on the paper.
 _RULED_LINE_COLOUR: Final = parse_colour("#cfc9b6")
-#: Height of a board's title and of the note below the boards, in units.
+#: Height of a board's title, in units.
 _BOARD_TITLE_HEIGHT: Final = 24.0
+#: Height of the note below the boards, in units.
+_NOTE_HEIGHT: Final = 34.0
 #: Gap between boards, in units.
 _BOARD_GAP: Final = 8.0
 #: The least size of a mark on a derived road, in units.
@@ -65,11 +65,10 @@ def draw_scoreboard(stage: Stage, table: TableGameData) -> None:
     x, y, w, h = find_cards_rect(stage, table)
     say, snapshot = stage.texts.say, stage.view.snapshot
     results = snapshot.results[::-1] if snapshot is not None else ()
-    low = 34.0
-    room = h - low - _BOARD_GAP
+    room = h - _NOTE_HEIGHT - _BOARD_GAP
     upper, lower = room * _UPPER_BOARDS_HEIGHT_SHARE, room * (1 - _UPPER_BOARDS_HEIGHT_SHARE)
-    low_cells = (lower - _BOARD_GAP - _BOARD_TITLE_HEIGHT) / ROAD_HEIGHT_CELLS < _CELL_SIZE_MIN
-    upper = room if low_cells else upper
+    are_cells_too_small = (lower - _BOARD_GAP - _BOARD_TITLE_HEIGHT) / ROAD_HEIGHT_CELLS < _CELL_SIZE_MIN
+    upper = room if are_cells_too_small else upper
     road = build_big_road(results, table.scoreboard_sides)
     left: Rect = (x, y, w * 0.3, upper)
     _draw_bead_plate(stage, table, left, results)
@@ -77,8 +76,10 @@ def draw_scoreboard(stage: Stage, table: TableGameData) -> None:
     columns = [[(paints[win.side], win.ties) for win in column] for column in road]
     right: Rect = (x + w * 0.3 + _BOARD_GAP, y, w * 0.7 - _BOARD_GAP, upper)
     _draw_road(stage, right, "felt.big_road", columns, "ring")
-    stage.painter.draw_label(say("felt.past"), (x, y + h - low, w, low), TextStyle("text", "caption", "text"))
-    if low_cells:  # The derived roads would be unreadable.
+    stage.painter.draw_label(
+        say("felt.past"), (x, y + h - _NOTE_HEIGHT, w, _NOTE_HEIGHT), TextStyle("text", "caption", "text")
+    )
+    if are_cells_too_small:  # The derived roads would be unreadable.
         return
     width = (w - 2 * _BOARD_GAP) / 3
     shapes = (("felt.big_eye_boy", "ring"), ("felt.small_road", "disc"), ("felt.cockroach_pig", "stroke"))
@@ -91,7 +92,7 @@ def draw_scoreboard(stage: Stage, table: TableGameData) -> None:
         _draw_road(stage, road_rect, title, marks, shape)
 
 
-def _choose_mark_paint(mark: MarkColour) -> Paint:
+def _choose_mark_paint(mark: MarkColour) -> Colour:
     """Return the colour in which a mark of a derived road is drawn."""
     return _RED_MARK_COLOUR if mark == "red" else _BLUE_MARK_COLOUR
 
@@ -148,7 +149,7 @@ def _draw_bead_plate(stage: Stage, table: TableGameData, rect: Rect, results: Se
 
 
 def _draw_road(
-    stage: Stage, rect: Rect, title: str, columns: Sequence[Sequence[tuple[Paint, int]]], shape: str
+    stage: Stage, rect: Rect, title: str, columns: Sequence[Sequence[tuple[Colour, int]]], shape: str
 ) -> None:
     """Draw the marks of a road; each has a colour and its number of ties. ``shape`` is a disc, ring or stroke."""
     left, top, side, count = _draw_ruled_sheet(stage, rect, title)
@@ -168,25 +169,25 @@ def _draw_road(
 
 
 def _draw_mark(
-    stage: Stage, cell_or_centre: GridCell | tuple[float, float], cell_size: float, paint: Paint, shape: str
+    stage: Stage, centre: tuple[float, float], cell_size: float, paint: Colour, shape: str
 ) -> None:
     """Draw one mark of a road as a disc, a ring or a diagonal stroke."""
     if shape == "stroke":
-        _draw_stroke(stage, cell_or_centre, cell_size * 0.34, paint)
+        _draw_stroke(stage, centre, cell_size * 0.34, paint)
     elif shape == "disc":
-        _draw_disc(stage, cell_or_centre, cell_size * 0.34, paint)
+        _draw_disc(stage, centre, cell_size * 0.34, paint)
     else:
         p = stage.painter
         pygame.draw.circle(
             p.surface,
             paint,
-            (p.scale_length(cell_or_centre[0]), p.scale_length(cell_or_centre[1])),
+            (p.scale_length(centre[0]), p.scale_length(centre[1])),
             p.scale_length(cell_size * 0.4),
             max(2, p.scale_length(cell_size * 0.11)),
         )
 
 
-def _draw_disc(stage: Stage, centre: tuple[float, float], radius: float, paint: Paint) -> None:
+def _draw_disc(stage: Stage, centre: tuple[float, float], radius: float, paint: Colour) -> None:
     """Draw a filled circle."""
     p = stage.painter
     pygame.draw.circle(
@@ -194,7 +195,7 @@ def _draw_disc(stage: Stage, centre: tuple[float, float], radius: float, paint: 
     )
 
 
-def _draw_stroke(stage: Stage, centre: tuple[float, float], half_length: float, paint: Paint) -> None:
+def _draw_stroke(stage: Stage, centre: tuple[float, float], half_length: float, paint: Colour) -> None:
     """Draw a diagonal stroke, which is a mark of a road or the sign of a tie."""
     p, (x, y) = stage.painter, centre
     start, end = (

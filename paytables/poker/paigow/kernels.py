@@ -20,11 +20,11 @@ def compile_kernel(kernel: Callable[..., None]) -> Callable[..., None]:
 
 
 def count_bank_hands_by_ranks(player_counts: Ints, nodes: Ints, choose: Ints, weights: Ints) -> None:
-    """Fill ``weights`` with the number of bank hands left in the deck for each combination of card ranks.
+    """Fill ``weights[i]`` with the number of ways to deal the bank the ranks of node i without the player's cards.
 
-    ``player_counts`` has the number of the player's cards of each rank. ``nodes`` is a tree: each row adds cards of one
-    rank to an earlier row and has that row's index, the rank and the number of cards; row 0 has no cards. ``choose``
-    has the binomial coefficients.
+    ``player_counts`` has the number of the player's cards of each rank. Each node is a row (index of its parent, rank,
+    number of cards of that rank that it adds to the parent's); node 0 has no cards. ``choose[n, k]`` is the binomial
+    coefficient.
     """
     weights[0] = 1
     for n in range(1, nodes.shape[0]):

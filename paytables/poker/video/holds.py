@@ -26,11 +26,12 @@ from paytables.poker.video.schema import HoldRule, SimpleStrategy, VideoPokerDef
 if TYPE_CHECKING:
     from paytables.cards.arrays import Bools, Ints
 
-#: The bits of a strength below its combination and the first two deciding ranks.
+#: How many low bits of a strength are below its combination and its first two deciding ranks.
 BITS_BELOW_TWO_DECIDING_RANKS: Final = 12
-#: The bits of a strength below its combination.
+#: How many low bits of a strength are below its combination.
 BITS_BELOW_COMBINATION: Final = 20
-#: The number of pairs of equal rank among the held cards, by the sizes of their sets (``sets`` of a hold rule).
+#: The number of pairs of equal rank among the held cards, by the sizes of their sets (``sets`` of a hold rule). Three
+#: of a kind contain three pairs.
 PAIR_COUNT_BY_SETS: Final = {"none": 0, "2": 1, "2-2": 2, "3": 3, "4": 6}
 #: The ranks of every straight, as bits.
 STRAIGHT_RANK_MASKS: Final = (0b1000000001111, *(0b11111 << low for low in range(9)))
@@ -38,7 +39,7 @@ STRAIGHT_RANK_MASKS: Final = (0b1000000001111, *(0b11111 << low for low in range
 
 @dataclass(frozen=True, slots=True)
 class HeldSubset:
-    """Properties of the cards at certain indices (one of 32 subsets of the five) in every video poker deal.
+    """For one of the 32 ways to hold cards: what the held cards have in common, for every class of deals.
 
     Each property is an array with an element for each class of deals.
     """
@@ -87,13 +88,13 @@ class HoldEvaluation:
         self.deals, self.deals_per_class = self.sets.suit_classes_and_sizes
         """The set number of one deal of each class of deals that differ in suits only, and the class sizes."""
         undealt = self.sets.deck_size - POLICY_HAND_CARD_COUNT
-        finished = [
+        draw_count_by_mask = [
             comb(undealt, POLICY_HAND_CARD_COUNT - mask.bit_count())
             for mask in range(1 << POLICY_HAND_CARD_COUNT)
         ]
-        self.unit = lcm(*finished)
+        self.unit = lcm(*draw_count_by_mask)
         """The number of parts into which a credit is divided, so that the mean win of every hold is a whole number."""
-        self.scale = np.array([self.unit // count for count in finished], dtype=np.int64)
+        self.scale = np.array([self.unit // count for count in draw_count_by_mask], dtype=np.int64)
         """The weight of one completed hand for each of the 32 holds: ``unit`` divided by the hold's number of draws."""
 
     @cached_property
@@ -152,15 +153,15 @@ class HoldEvaluation:
         squared mean win of a deal. ``values`` is what :meth:`compute_mean_wins` returns.
         """
         total = self.unit * self.sets.count
-        finished = self.sets.sum_over_draws(self.winning_hand_counts, self.deals, masks) * (
+        winning_draws = self.sets.sum_over_draws(self.winning_hand_counts, self.deals, masks) * (
             self.scale[masks] * self.deals_per_class
         )
-        rates = tuple(Fraction(sum(row.tolist()), total) for row in finished)
+        rates = tuple(Fraction(sum(row.tolist()), total) for row in winning_draws)
         means, mean_indexes = np.unique(values[masks, np.arange(len(masks))], return_inverse=True)
         often = np.zeros(len(means), dtype=np.int64)
         np.add.at(often, mean_indexes, self.deals_per_class)
         squares = sum(
-            mean * mean * like_deals for mean, like_deals in zip(means.tolist(), often.tolist(), strict=True)
+            mean * mean * deal_count for mean, deal_count in zip(means.tolist(), often.tolist(), strict=True)
         )
         return rates, Fraction(squares, self.unit**2 * self.sets.count)
 
@@ -173,21 +174,21 @@ class HoldEvaluation:
         categories = self.strengths[self.deals] >> BITS_BELOW_COMBINATION
         masks = np.full(len(self.deals), -1, dtype=np.int64)
         for line in strategy.line:
-            open_classes = np.flatnonzero(masks < 0)
+            undecided_classes = np.flatnonzero(masks < 0)
             if line.made:
-                open_classes = open_classes[
+                undecided_classes = undecided_classes[
                     np.isin(
-                        categories[open_classes],
+                        categories[undecided_classes],
                         [order.categories[::-1].index(name) for name in line.made],
                     )
                 ]
-            lowest = np.full(len(open_classes), 1 << 13, dtype=np.int64)
+            lowest = np.full(len(undecided_classes), 1 << 13, dtype=np.int64)
             for mask in (
                 mask for mask in range(1 << POLICY_HAND_CARD_COUNT) if mask.bit_count() == line.cards
             ):
-                ranks = self.held_subsets[mask].ranks[open_classes]
-                fits = self.held_subsets[mask].find_matching_deals(line, open_classes) & (ranks < lowest)
-                masks[open_classes[fits]] = mask
+                ranks = self.held_subsets[mask].ranks[undecided_classes]
+                fits = self.held_subsets[mask].find_matching_deals(line, undecided_classes) & (ranks < lowest)
+                masks[undecided_classes[fits]] = mask
                 lowest[fits] = ranks[fits]
         if masks.min() < 0:
             raise AnalysisError(
@@ -213,11 +214,11 @@ class HoldEvaluation:
             for a, b in combinations(range(POLICY_HAND_CARD_COUNT), 2)
         }
         zero = np.zeros((1, len(self.deals)), dtype=np.int64)
-        card_parts = []
+        held_subsets = []
         for mask in range(1 << POLICY_HAND_CARD_COUNT):
             held_indexes = [index for index in range(POLICY_HAND_CARD_COUNT) if mask >> index & 1]
             other_indexes = [index for index in range(POLICY_HAND_CARD_COUNT) if index not in held_indexes]
-            card_parts.append(
+            held_subsets.append(
                 HeldSubset(
                     np.bitwise_or.reduce([*zero, *ranks[held_indexes]]),
                     np.bitwise_or.reduce([*zero, *suits[held_indexes]]),
@@ -226,7 +227,7 @@ class HoldEvaluation:
                     np.logical_and.reduce(plain[other_indexes], axis=0),
                 )
             )
-        return card_parts
+        return held_subsets
 
     def compute_mean(self, values: Ints, masks: Ints) -> Fraction:
         """Return the mean win per hand, in credits, over all deals, of the strategy in ``masks``.

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from egm.app.entries import GAME_REFUSED
 from egm.app.features import FEATURES
-from egm.devices.ioboard.codec import KEYS as HARDWARE_KEYS
+from egm.devices.ioboard.codec import KEYS
 from egm.features.closing.entries import CLOSING_ANNOUNCED, TABLES_OPENED
 from egm.features.memory_clear.records import CLAIM_CARRIED_KIND
 from egm.integrity.entries import CABINET_FILE_SIGNED, GENERATOR_FAILED, POWER_UP
@@ -28,7 +28,7 @@ from meters.recall import PLAY_START_KIND, read_details
 from meters.transaction import Phase
 
 #: Key switches and the screen, recorded as the person if nobody had to identify themselves.
-KEY_SWITCH_NAMES: Final = frozenset({*HARDWARE_KEYS, "screen"})
+KEY_SWITCH_NAMES: Final = frozenset({*KEYS, "screen"})
 
 #: The recorded authors of the first enrolments, which nobody can authorise: none, or that of a demonstration.
 _FIRST_ENROLMENT_AUTHORS: Final = frozenset({"", DEMONSTRATION_ENROLLER})

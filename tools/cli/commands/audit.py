@@ -24,8 +24,7 @@ from meters import (
     recall,
 )
 from meters.copies import SECOND_FOLDER, JournalLocation
-from meters.keys import MachineKey
-from meters.keys import format_fingerprint as fingerprint_of
+from meters.keys import MachineKey, format_fingerprint
 from meters.storage import DiskStorage
 from paytables.source import open_regular_file, read_contents
 from paytables.wording import format_count
@@ -392,7 +391,7 @@ def readout(file: Path) -> None:
     except JournalError as error:
         raise click.ClickException(str(error)) from error
     at = signed["readout"]["sequence"]
-    echo(f"{file}: entry {at}, machine key {fingerprint_of(key)}, valid signature")
+    echo(f"{file}: entry {at}, machine key {format_fingerprint(key)}, valid signature")
 
 
 # ---------------------------------------------------------------------- recall and logs

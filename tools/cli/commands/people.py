@@ -104,7 +104,7 @@ def add(number: str, name: str, role: str, by: str | None, state: Path | None) -
 @_authorising_person_option
 @STATE_OPTION
 def disable(number: str, by: str | None, state: Path | None, *, enable: bool) -> None:
-    """Disable the person with this NUMBER. Nobody is ever deleted: the journal names them."""
+    """Disable the person with this NUMBER, or enable them again. Nobody is ever deleted: the journal names them."""
     roster = load_roster(find_memory_folder(state))
     change = roster.enable_person if enable else roster.disable_person
     try:

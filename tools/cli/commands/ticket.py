@@ -28,8 +28,7 @@ from egm.tickets.cage import TicketCage, TicketPayee, is_ticket_number, iter_reg
 from egm.tickets.errors import TicketLedgerDamaged
 from egm.tickets.ledger_access import open_machine_ledger, read_machine_key
 from egm.tickets.model import Ticket, TicketKind, TicketState, Venue
-from egm.tickets.proof import NUMBER_COMMITMENT_PURPOSE as NUMBERS
-from egm.tickets.proof import combine_proofs, compute_commitment, read_proofs
+from egm.tickets.proof import NUMBER_COMMITMENT_PURPOSE, combine_proofs, compute_commitment, read_proofs
 from egm.tickets.record import TicketRecord
 from egm.tickets.redemption import TicketRefusal, TicketRefusalReason
 from egm.tickets.render import draw_ticket, encode_pdf, encode_png
@@ -435,7 +434,7 @@ def prove_(number: str, *, state: Path | None, second_folder: Path | None) -> No
     """
     folder = state or find_default_state_folder()
     with _report_errors():
-        key = read_machine_key(folder, second_folder).derive_key(NUMBERS)
+        key = read_machine_key(folder, second_folder).derive_key(NUMBER_COMMITMENT_PURPOSE)
         answers, unread = query_all_journals(
             folder, second_folder, lambda view: list(read_proofs(view, key, number))
         )
@@ -527,7 +526,7 @@ def restore_(
         at = SystemClock().now().replace(microsecond=0)
         accepted_tickets, numbers = (
             read_all_accepted_redemptions(folder, second_folder),
-            key.derive_key(NUMBERS),
+            key.derive_key(NUMBER_COMMITMENT_PURPOSE),
         )
         moves, vouches = restore_ticket_ledger(
             folder,

@@ -33,7 +33,7 @@ def check_sign_name(name: str) -> None:
 
 
 class _Message(BaseModel):
-    """Base class of heartbeat messages; an unknown member is refused."""
+    """Base class of heartbeat messages; an unknown field is refused."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
@@ -77,14 +77,14 @@ class HeartbeatSource:
 
     sign: str
     _plates: tuple[Plate, ...] = ()
-    """The levels (plates) in the last frame that was drawn."""
+    """The plates in the last frame that was drawn; a plate shows one level."""
     _last_frame_ns: int | None = None
     """The monotonic time of the last frame in nanoseconds; None before the first."""
     _last_heartbeat_ns: int | None = None
     """The monotonic time of the last heartbeat in nanoseconds; None before the first."""
 
     def store_frame(self, plates: tuple[Plate, ...], now_ns: int) -> None:
-        """Store the levels (plates) of a frame that is now on the display."""
+        """Store the plates of a frame that is now on the display."""
         self._plates, self._last_frame_ns = plates, now_ns
 
     def build_due_heartbeat(self, now_ns: int) -> bytes | None:

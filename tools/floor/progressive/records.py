@@ -153,7 +153,7 @@ class HeldClaim:
     """A claim or a payment that is held until two persons rule on it."""
 
     claim: str
-    """The id of the claim; for a payment, the id from ``holding.format_payment_id``."""
+    """The id of the held claim. A held payment report has the id that ``holding.format_payment_id`` returns."""
     message: Mapping[str, Any]
     """The machine's message, as JSON."""
     why: str

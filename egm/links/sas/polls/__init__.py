@@ -41,7 +41,7 @@ IMPLEMENTED_POLLS: Final[Mapping[int, PollImplementation]] = _build_poll_index()
 
 
 def find_available_polls(groups: frozenset[SasPollGroup]) -> dict[int, PollImplementation]:
-    """Return the long polls that a host may use, by command code: those of the option groups in ``groups``.
+    """Return the long polls that a host may use, by command code: all polls of the option groups in ``groups``.
 
     An option group is a set of polls that the cabinet file switches on together.
     """
