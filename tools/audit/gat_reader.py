@@ -11,8 +11,8 @@ from typing import Final
 
 import serial
 
-_REPLY_TIMEOUT_SECONDS: Final = 0.5
-"""The seconds within which a reply must begin; a verifier in the field waits about 0.2 s."""
+DEFAULT_REPLY_TIMEOUT_SECONDS: Final = 0.5
+"""The seconds within which a reply must begin by default; a verifier in the field waits about 0.2 s."""
 #: Seconds between a reply and the next query.
 _QUERY_PAUSE_SECONDS: Final = 0.01
 #: The authentication level with which special functions are started.
@@ -55,10 +55,16 @@ def compute_crc(data: bytes) -> int:
 
 
 class GatVerifier:
-    """The verifier's side of a GAT connection over an open port."""
+    """The verifier's side of a GAT connection over an open port.
 
-    def __init__(self, port: serial.Serial) -> None:
+    ``reply_timeout_seconds`` is the time within which a reply must begin.
+    """
+
+    def __init__(
+        self, port: serial.Serial, *, reply_timeout_seconds: float = DEFAULT_REPLY_TIMEOUT_SECONDS
+    ) -> None:
         self._port = port
+        self._reply_timeout_seconds = reply_timeout_seconds
 
     def read_status(self) -> GatStatus:
         """Return the machine's status. Raises GatError."""
@@ -143,7 +149,7 @@ class GatVerifier:
         time.sleep(_QUERY_PAUSE_SECONDS)
         self._port.reset_input_buffer()
         self._port.write(body + compute_crc(body).to_bytes(2, "big"))
-        self._port.timeout = _REPLY_TIMEOUT_SECONDS
+        self._port.timeout = self._reply_timeout_seconds
         head = self._port.read(2)
         if len(head) < 2:
             raise GatError(f"request {command:02X}: the machine did not reply")

@@ -48,7 +48,7 @@ class Inspection:
 
         def in_turn():
             with serial.Serial(str(path), timeout=PATIENCE_SECONDS) as line:
-                verifier = GatVerifier(line)
+                verifier = GatVerifier(line, reply_timeout_seconds=PATIENCE_SECONDS)
                 return [question(verifier) for question in questions]
 
         try:
@@ -271,7 +271,7 @@ def test_noise_and_unknown_requests_get_no_reply_and_the_next_request_gets_one(i
             verifier._port.write(noise)
             assert verifier._port.read(1) == b""
         with pytest.raises(GatError, match="the machine did not reply"):
-            verifier._query(0x07, b"")
+            GatVerifier(verifier._port, reply_timeout_seconds=0.3)._query(0x07, b"")
         verifier._port.timeout = PATIENCE_SECONDS
         return verifier.read_status()
 
