@@ -53,7 +53,7 @@ class RomSignatureFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgressiveWinsRead:
-    """A SAS host has read wins of progressive levels; the host is the controller that broadcasts their amounts."""
+    """The SAS host that broadcasts the amounts of progressive levels has read wins of these levels."""
 
     host: str
     win_count: PositiveNumber = field(metadata=stored_as("wins"))

@@ -1,4 +1,4 @@
-"""Stored records about a host's money: the last ticket queried, the last transfer, and the host's settings.
+"""Stored records about money that a host moves: the last ticket queried, the last transfer, and the host's settings.
 
 Amounts are minor units; dates are ISO 8601, or an empty string.
 """
@@ -66,7 +66,7 @@ class TransferKind(StrEnum):
 
 
 class TransferStatus(StrEnum):
-    """The result of a host's transfer order; each protocol maps these to its own codes."""
+    """The result of a host's transfer order; each protocol maps the statuses to its own codes."""
 
     COMPLETED_IN_FULL = "full"
     COMPLETED_IN_PART = "partial"
@@ -146,7 +146,7 @@ class TransferRecord:
     identifier: str
     """The transaction id that the host gave to the transfer."""
     kind: TransferKind
-    """The direction: into or out of the machine, or a bonus of the host."""
+    """The direction: into or out of the machine, or a bonus of the operator."""
     status: TransferStatus
     """The result as reported to the host."""
     cents_by_credit_kind: Mapping[CreditKind, Count] = field(metadata=stored_as("cents"))
@@ -168,7 +168,7 @@ class TransferRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CashOutTerms:
-    """The host's setting on which cash-outs are offered to the host as a transfer."""
+    """The host's setting for cash-outs: whether they are offered to it first, and to it only."""
 
     is_offered_to_host: bool = field(metadata=stored_as("enabled"))
     """Whether cash-outs are offered to the host first."""
