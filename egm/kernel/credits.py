@@ -96,6 +96,6 @@ def divide_stakes_by_account(
         parts.append(tuple(part))
     if any(unassigned_cents.values()):
         raise InvariantError(
-            f"{sum(unassigned_cents.values())} cents of the stakes are assigned to no account"
+            f"{sum(unassigned_cents.values())} cents of the stakes are assigned to no amount"
         )
     return tuple(parts)

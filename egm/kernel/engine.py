@@ -9,7 +9,7 @@ from egm.kernel.events import Event, EventName, EventReplacement, EventType, Nex
 from egm.kernel.messages import Notice
 from egm.kernel.rules import Guard, RefusalHandling, Rule, StateTable, get_refusal_code
 
-#: Names of the fields of an unexpected event whose values may be recorded.
+#: Names of the text fields of an unexpected event whose values may be recorded.
 _RECORDABLE_PAYLOAD_FIELDS: Final = frozenset(
     {"id", "code", "door", "device", "claim", "level", "source", "reason", "why"}
 )
@@ -42,8 +42,9 @@ class StateMachineEngine(Generic[MachineT]):
     """
 
     def __init__(self, machine: MachineT, rules: StateTable[MachineT], on_change: Callable[[], None]) -> None:
-        """Create the engine in state BOOT. ``on_change`` is called after each handled event.
+        """Create the engine in state BOOT.
 
+        ``on_change`` is called once the engine has processed a submitted event and all events that followed from it.
         Raises InvariantError if AFTER_EVENT or WHEN_IDLE has no unguarded rule in some state.
         """
         for event in (EventType.AFTER_EVENT, EventType.WHEN_IDLE):
@@ -63,7 +64,7 @@ class StateMachineEngine(Generic[MachineT]):
     def is_busy(self) -> bool:
         """Return whether the engine is handling an event.
 
-        When the event is finished, the engine calls its ``on_change`` function.
+        When no event is left to handle, the engine calls its ``on_change`` function.
         """
         return self._busy
 
@@ -149,15 +150,18 @@ class StateMachineEngine(Generic[MachineT]):
             self._apply_rule(rule, event)
 
     def _apply_rule(self, rule: Rule[MachineT], event: Event) -> None:
-        """Run the rule's effects, queue the events that they return, and change to the rule's next state."""
-        if (
-            rule.refusal is RefusalHandling.REPORT
-        ):  # a person's new request replaces the notice about the last one
+        """Run the rule's effects, queue the events that they return, and change to the rule's next state.
+
+        If an effect raises EventReplacement, the state stays the same, and the event that replaces this one is the
+        next to be handled.
+        """
+        # A person's new request replaces the notice about the last one.
+        if rule.refusal is RefusalHandling.REPORT:
             self.machine.notice = None
         try:
             next_events = [effect(self.machine, event) for effect in rule.effects]
-        except EventReplacement as turn:
-            self._event_queue.appendleft(turn.event)
+        except EventReplacement as replacement:
+            self._event_queue.appendleft(replacement.event)
             return
         self._event_queue.extend(next_event for next_event in next_events if next_event is not None)
         self.state = self._find_next_state(rule)
@@ -215,9 +219,9 @@ class StateMachineEngine(Generic[MachineT]):
     def _record_unexpected_event(self, event: Event, reason: str) -> None:
         """Record an event that no rule accepts, once per start for the same event, state and reason.
 
-        Payload fields that have their default are left out. Integers, and the fields in ``_RECORDABLE_PAYLOAD_FIELDS``,
-        are recorded with their values. For every other field only the type of the value is recorded, because
-        ticket numbers are secret.
+        Payload fields that have their default are left out. Integers, and the texts of the fields in
+        ``_RECORDABLE_PAYLOAD_FIELDS``, are recorded with their values. For every other field only the type of the
+        value is recorded, because ticket numbers are secret.
         """
         refused_event = (event.type, self.state, reason)
         if refused_event in self._recorded_unexpected_events:

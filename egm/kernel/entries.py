@@ -57,7 +57,10 @@ class EntryDeclaration(Generic[RecordT]):
     kind: str
     record: type[RecordT]
     description: str = ""
-    """What has happened if the journal has an entry of this kind; by default the docstring of the record class."""
+    """What has happened if the journal has an entry of this kind.
+
+    By default it is the first line of the record class's docstring.
+    """
     phase: Phase = Phase.POST
     settled_reservations: tuple["AnyEntryDeclaration | str", ...] = ()
     permitted_transfers: tuple[PermittedTransfer, ...] = ()
@@ -99,7 +102,7 @@ class EntryDeclaration(Generic[RecordT]):
         settles = self.phase in {Phase.SETTLE, Phase.VOID}
         check_invariant(
             settles is bool(self.settled_reservations),
-            f"the entry {self.kind}: `settles` belongs to entries that settle or void",
+            f"the entry {self.kind}: `settled_reservations` belongs to entries that settle or void",
         )
 
     @property

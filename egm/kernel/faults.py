@@ -21,8 +21,8 @@ _CLEARED_BY_FOR_CONDITION: Final[dict[ClearCondition, ClearedBy]] = {
 }
 
 
-#: The faults by code; of several patterns that match a code, the first decides. The last ones catch device
-#: reports under other names.
+#: The faults by code; of several patterns that match a code, the first decides. A pattern such as ``hopper.*`` is for
+#: the faults of a device that have no row of their own, and ``*`` for all other faults.
 SIGNIFICANCE_BY_FAULT: Final[Mapping[str, Significance]] = {
     "logic_access": Significance(EventEffect.HARD_STOP, ClearCondition.TECHNICIAN, sas_exception_code=0x15),
     "unidentified_opening": Significance(EventEffect.STOP, ClearCondition.ATTENDANT),

@@ -66,8 +66,8 @@ class Features:
     def __init__(self, features: Iterable[Feature]) -> None:
         """Combine the features of a machine.
 
-        Raises InvariantError if two features share a name, key, event or text, or if their rules do not form
-        a state table.
+        Raises InvariantError if two features share a name, key, event payload, entry or text, if a text is missing in
+        a language, or if the rules do not form a state table.
         """
         self.features: Final = tuple(features)
         names = [feature.name for feature in self.features]
@@ -108,7 +108,7 @@ class Features:
     def create_services(self, context: MachineContext) -> tuple[BackgroundService, ...]:
         """Create the background services that the cabinet file requires: the machine's, and those of position 1.
 
-        :meth:`create_position_services` creates those of each further position.
+        For each further position, only :meth:`create_position_services` is called.
         """
         services = (
             service
@@ -119,7 +119,7 @@ class Features:
         return (*services, *self.create_position_services(context))
 
     def create_position_services(self, context: MachineContext) -> tuple[BackgroundService, ...]:
-        """Create the background services that the cabinet file requires for one further player position."""
+        """Create the background services that the cabinet file requires for one player position."""
         return tuple(
             service
             for feature in self.features

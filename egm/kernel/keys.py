@@ -22,7 +22,10 @@ class ClearAction(StrEnum):
     OWED = "owed"
     """The value is owed to somebody: it is paid by hand, or carried over into the next journal as a named claim."""
     IDENTITY = "identity"
-    """The value is an identity, a setting or a restriction of the machine: carried over into the next journal."""
+    """The value is carried over into the next journal: it is owed to nobody, but still holds there.
+
+    Examples are a setting, a restriction, a counter and an open door.
+    """
     TRANSIENT = "transient"
     """The value is valid for this journal only, or is detected again: it is not carried over."""
 
@@ -33,7 +36,7 @@ class KeyOwner(StrEnum):
     MACHINE = "machine"
     PLAYER = "player"
     DEVICE = "device"
-    """Each player position, if the key names a device of which every position has its own; else the machine."""
+    """Each player position, if the key names a fault that concerns one position only; else the machine."""
 
 
 class StorageKey(StrEnum):

@@ -70,7 +70,7 @@ class Machine:
 
     identity: MachineIdentity
     journal: Journal
-    #: Every key that the features declare; the memory accepts no other.
+    #: Every key that the features declare; no value can be stored under another.
     storage_keys: StorageKeys
     #: Every journal entry that the features declare.
     entry_declarations: EntryDeclarations
@@ -295,8 +295,9 @@ class Machine:
         """Return the player's current selection of game, denomination, bet and language.
 
         Before the player has selected anything, or if the selected denomination of the game is no longer offered,
-        return the first game at its smallest bet. A bet below the jurisdiction's minimum is replaced by the game's
-        smallest bet.
+        return the first game at its first denomination and starting bet; the selected language stays. If no game is
+        offered, the game id is "". A bet below the jurisdiction's minimum, other than 0, is replaced by the game's
+        starting bet without options.
         """
         last_selection = self.memory.read(Selection, KernelKey.SELECTION)
         if last_selection is not None and last_selection.denomination_cents in self.denominations_cents.get(
@@ -307,10 +308,10 @@ class Machine:
                 or last_selection.bet_cents >= self.profile.play.bet_minimum_cents
             ):
                 return last_selection  # a free game, or a table without bets yet, has no minimum bet
-            least_bet_credits = self.find_starting_bet_credits(
+            starting_bet_credits = self.find_starting_bet_credits(
                 last_selection.game_id, last_selection.denomination_cents
             )
-            return replace(last_selection, bet_credits=least_bet_credits, options={})
+            return replace(last_selection, bet_credits=starting_bet_credits, options={})
         game_id = next(iter(self.games), "")
         if not game_id:
             return Selection("", 1, 0, self.profile.languages[0])
@@ -337,18 +338,22 @@ class Machine:
         """
         game, minimum_cents = self.games[game_id], self.profile.play.bet_minimum_cents
         key = game.digest, denomination_cents
-        least = self._smallest_stake_cache.get(key)
-        if least is None:
+        smallest_credits = self._smallest_stake_cache.get(key)
+        if smallest_credits is None:
             spots = {spot.id: spot for spot in game.rules.list_spots()}
-            stakes = {*game.bet_options, *find_minimum_stakes(spots)}
-            allowed_stakes = (
-                credits_ for credits_ in stakes if credits_ * denomination_cents >= minimum_cents
+            stakes_credits = {*game.bet_options, *find_minimum_stakes(spots)}
+            allowed_stakes_credits = (
+                stake for stake in stakes_credits if stake * denomination_cents >= minimum_cents
             )
-            least = self._smallest_stake_cache[key] = min(allowed_stakes, default=min(stakes))
-        return least
+            smallest_credits = min(allowed_stakes_credits, default=min(stakes_credits))
+            self._smallest_stake_cache[key] = smallest_credits
+        return smallest_credits
 
     def store_selection(self, selection: Selection) -> None:
-        """Store the player's selection of game, denomination, bet and language; do nothing if it is stored already."""
+        """Store the player's selection of game, denomination, bet and language.
+
+        Do nothing if it equals the current :attr:`selection`.
+        """
         if selection == self.selection:
             return
         self.post(SELECTION_CHANGED, state={KernelKey.SELECTION: selection})

@@ -28,7 +28,7 @@ _OPTION_NESTING_MAX: Final = 8
 class MessageError(PeerError):
     """Error: a line is not a valid message.
 
-    The text states why and quotes the beginning of the line.
+    The text states why and, unless the line is too long, quotes its beginning.
     """
 
 
@@ -315,7 +315,8 @@ class Reminder(_Message):
     """A player-protection reminder between two games, required by the jurisdiction or by the player's own limits.
 
     Reminders of the kinds ``time`` and ``spend`` wait for an :class:`Intent` ``acknowledge``. Those of the
-    kinds ``time_limit`` and ``spend_limit`` pause play until ``until_utc``. Cashing out ends a reminder.
+    kinds ``time_limit`` and ``spend_limit`` pause play until ``until_utc``, or else until the session ends. Cashing
+    out ends a reminder.
     """
 
     kind: ReminderKind

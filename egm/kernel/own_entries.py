@@ -68,7 +68,7 @@ class UnexpectedEvent:
     state: str
     """The machine's state at the event."""
     reason: str
-    """The code of the guard that refused the event, or why no rule applied."""
+    """The code of the guard that refused the event, or the name of the state if it has no rule for the event."""
     values: Mapping[str, JSON]
     """The event's payload: numbers and harmless texts; for other values, which may be secret, only their type."""
 

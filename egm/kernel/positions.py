@@ -1,8 +1,9 @@
 """Player positions: one machine may have several, each with its own credits, meters, game and devices.
 
-Keys, accounts and meters of a player position contain its number; those of the machine (doors, random number
-generator, software, staff, levels, hosts) are shared. Position 1 uses names without a number, so a journal that
-was started with one position remains valid when positions are added.
+Storage keys and credit accounts of a player position contain its number, except the storage keys of position 1. Its
+meters have the dimension ``position`` if the machine has several positions. A journal that was started with one
+position therefore remains valid when positions are added. What belongs to the machine (doors, random number generator,
+software, staff, levels, hosts) is shared.
 """
 
 from dataclasses import dataclass

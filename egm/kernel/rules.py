@@ -2,8 +2,8 @@
 
 A machine's state table is the sum of its features' rules (:class:`StateTable`). The rules for an event in a
 state are tried in order, and the first whose guards all hold is applied. If no rule accepts the event, either
-the reason is reported to the person who made the request, or the event is recorded as unexpected, as its rules
-specify. No event is dropped.
+the reason is reported to the person who made the request, or the event is recorded as unexpected (once per start for
+the same event, state and reason), as its rules specify.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -68,7 +68,7 @@ REPORT_REFUSAL: Final = RefusalHandling.REPORT
 
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[MachineT]):
-    """One row of the state table: in a state, an event and, if all guards hold, the effects and the next state.
+    """One row of the state table: the effects and the next state of an event in ``states``, if all guards hold.
 
     ``event`` may be a tuple of events that share the rule.
     """

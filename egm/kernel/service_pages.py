@@ -127,8 +127,8 @@ class ServicePage(_PageModel):
     ``id`` identifies this page at this moment; replies to any other page are ignored. ``person`` is the
     signed-in person (name and role), None before sign-in. ``test`` marks a page that operates devices: the
     screen shows a clear TEST mark, and with ``pattern`` runs its own test (colour bars, touch targets,
-    tones). ``calibrate`` shows the crosses of :mod:`egm.kernel.touch`; its reply ``crosses`` has the
-    positions of the touches as ``input``.
+    tones). With the pattern ``calibrate`` it shows the crosses of :mod:`egm.kernel.touch`; the reply ``crosses`` has
+    the points touched as ``input``.
     """
 
     id: str

@@ -83,7 +83,7 @@ class DueEventService(ABC):
 
     def __init__(self, context: MachineContext) -> None:
         self._context = context
-        self._news = asyncio.Event()
+        self._has_changed = asyncio.Event()
 
     @abstractmethod
     def compute_seconds_to_wait(self) -> float | None:
@@ -92,14 +92,14 @@ class DueEventService(ABC):
     async def run(self) -> None:
         """Wait until ``due_event`` is due, and submit it if the machine accepts it in its present state; repeat."""
         while True:
-            self._news.clear()
+            self._has_changed.clear()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self.compute_seconds_to_wait()):
-                    await self._news.wait()
+                    await self._has_changed.wait()
                     continue
             if self._context.engine.accepts_event_type(self.due_event):
                 self._context.submit_event(Event(self.due_event))
 
     def process_change(self, snapshot: Snapshot) -> None:  # noqa: ARG002 (it reads the machine's memory, not the snapshot)
         """Compute the waiting time again, because ``due_event`` may now be due earlier, later or not at all."""
-        self._news.set()
+        self._has_changed.set()

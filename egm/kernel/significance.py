@@ -19,9 +19,9 @@ class EventEffect(StrEnum):
     """A tilt: play stops until the event is cleared."""
     #: A tilt, as STOP, about the machine's integrity: its memory, software or logic area.
     HARD_STOP = "hard_stop"
-    #: Bills and tickets are not accepted.
+    #: The acceptor of bills and tickets, or the acceptor of coins, takes nothing.
     ACCEPTOR_OFF = "acceptor_off"
-    #: Nothing is paid out by this device.
+    #: The printer or the hopper pays nothing out; a doubted clock or a damaged ticket ledger stops tickets too.
     PAYOUT_OFF = "payout_off"
     #: Only the tower light signals it.
     LAMP = "lamp"

@@ -27,9 +27,9 @@ def raise_fault(machine: Machine, code: str, detail: str | None = None) -> None:
 
 
 def clear_fault(machine: Machine, code: str, detail: str | None = None) -> None:
-    """Clear the fault ``code``, whose cause has ended.
+    """Clear the fault ``code``, whose cause has ended. If it is not active, do nothing.
 
-    If only a person may clear it, it stays active.
+    If only a person may clear it, it stays active. If it stopped play, the person at the machine gets a notice.
     """
     active_fault = machine.active_faults.get(code)
     if active_fault is None or active_fault["cleared_by"] != "self":

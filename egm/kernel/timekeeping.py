@@ -2,9 +2,10 @@
 
 The operating system owns the clock, and it may be wrong: a board without a battery starts in 1970, a person
 sets it, a counter of seconds overflows in 2038. Nothing that is worth money may follow from a wrong time. The
-evidence is: the build date of this program, the last time known to be right, and the time elapsed since then
-by the monotonic clock. While the clock is not trusted, no ticket is dated or expired and no promotion
-expires; timers use :meth:`Timekeeper.now`, the last time known to be right plus the time elapsed.
+evidence is: a date before which this program did not exist, the last time known to be right, and the time elapsed
+since then by the monotonic clock. While the clock is not trusted, no ticket is dated or expired and no promotion
+expires; other dates use :meth:`Timekeeper.now`, then the last time known to be right plus the time elapsed. Timers
+use :meth:`Timekeeper.read_steady_time`, which no change of the clock affects.
 
 A clock that returns to the expected time is trusted again automatically; otherwise a person must read the
 date and confirm it.
@@ -36,11 +37,11 @@ class ClockDoubtReason(StrEnum):
     """Reason why the clock is not trusted."""
 
     BEFORE_MADE = "before_made"
-    """The clock shows a time before this program was built."""
+    """The clock shows a time before :data:`EARLIEST_PLAUSIBLE_TIME`, when this program did not exist."""
     SET_BACK = "set_back"
     """The clock shows a time before the last one known to be right."""
     FAR_AHEAD = "far_ahead"
-    """The clock shows a time long after the last one known to be right."""
+    """The clock shows a time long after the last one known to be right or, without such a time, an impossible one."""
     CHANGED = "changed"
     """The clock was set while the machine ran, and nobody has confirmed it."""
 
@@ -96,17 +97,18 @@ class Timekeeper:
             else None
         )
         self._was_set_unconfirmed = was_set_unconfirmed
-        self._running = False
+        self._was_trusted_in_this_run = False
         self._since_ns = clock.monotonic_ns()
         self.check_clock()
 
     def check_clock(self) -> ClockDoubtReason | None:
         """Check the clock now; return the reason why it is not trusted, or None if it is trusted.
 
-        Once the clock is trusted, it must advance with the monotonic clock to stay trusted.
+        The first time that it is trusted in this run, its time is stored as right. From then on, it must advance with
+        the monotonic clock to stay trusted.
         """
         doubt = self.clock_doubt
-        if doubt is None and not self._running:
+        if doubt is None and not self._was_trusted_in_this_run:
             self.confirm_time()
         return doubt
 
@@ -117,7 +119,7 @@ class Timekeeper:
             ClockEvidence(
                 shown_time=self._clock.now(),
                 last_trusted_time=self._last_trusted_time,
-                elapsed_since_trusted=self._elapsed_since_trusted if self._running else None,
+                elapsed_since_trusted=self._elapsed_since_trusted if self._was_trusted_in_this_run else None,
                 was_set_unconfirmed=self._was_set_unconfirmed,
             )
         )
@@ -129,7 +131,10 @@ class Timekeeper:
 
     @property
     def trusted_time(self) -> datetime | None:
-        """Return the last time known to be right, plus the time elapsed since; None if there never was one."""
+        """Return the last time known to be right, plus the time elapsed since; None if there never was one.
+
+        The time during which the machine was off is not included, because it is not known.
+        """
         return (
             None
             if self._last_trusted_time is None
@@ -159,11 +164,14 @@ class Timekeeper:
         This is called if staff confirm the time, or if no evidence is against it.
         """
         self._last_trusted_time, self._since_ns = self._clamped_clock_time, self._clock.monotonic_ns()
-        self._running, self._was_set_unconfirmed = True, False
+        self._was_trusted_in_this_run, self._was_set_unconfirmed = True, False
 
     @property
     def _elapsed_since_trusted(self) -> timedelta:
-        """Return the time since the clock was last known to be right, by the monotonic clock."""
+        """Return the time since the clock was first trusted or last confirmed in this run, by the monotonic clock.
+
+        Before that, return the time since the start of the run.
+        """
         return timedelta(microseconds=(self._clock.monotonic_ns() - self._since_ns) // 1000)
 
 

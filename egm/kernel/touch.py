@@ -2,7 +2,7 @@
 
 Coordinates are shares of the picture's width and height, in units of 1/65536, and may lie outside of the
 picture. A person touches the centre of each of :data:`CALIBRATION_CROSSES` in turn. The map is fitted by least
-squares to all touches but the last, and must then map the last touch to its cross.
+squares to all touches but the last, and must then map every touch close enough to its cross.
 """
 
 from collections.abc import Sequence
@@ -13,10 +13,10 @@ from egm.errors import OperatorError
 
 #: The width and height of the picture, and the fixed-point factor of the map's coefficients.
 COORDINATE_UNIT: Final = 1 << 16
-#: A position on the touch screen, x and y.
+#: A point on the touch screen, x and y.
 TouchPoint = tuple[int, int]
 CalibrationMatrix = tuple[int, ...]
-"""``(a, b, c, d, e, f)``: x becomes (a x + b y + c) / UNIT, y becomes (d x + e y + f) / UNIT."""
+"""``(a, b, c, d, e, f)``: x becomes (a x + b y + c) / u, y becomes (d x + e y + f) / u, u = :data:`COORDINATE_UNIT`."""
 #: Positions of the crosses, in tenths of the picture's width and height.
 _CROSS_POSITIONS_TENTHS: Final = ((1, 2), (9, 2), (9, 8), (1, 8), (5, 3))
 #: Centres of the crosses, in the order in which they are touched.
@@ -25,7 +25,7 @@ CALIBRATION_CROSSES: Final[tuple[TouchPoint, ...]] = tuple(
 )
 #: Tolerance for the finger's inaccuracy and the panel's non-linearity.
 _TOUCH_TOLERANCE: Final = COORDINATE_UNIT // 40
-#: No touch is detected farther from the picture than this.
+#: The largest absolute coordinate of a touch that is accepted.
 _TOUCH_COORDINATE_MAX: Final = 4 * COORDINATE_UNIT
 
 
@@ -36,10 +36,11 @@ class CalibrationError(OperatorError):
 def fit_calibration(touches: Sequence[TouchPoint]) -> CalibrationMatrix:
     """Return the calibration map for a person's touches of :data:`CALIBRATION_CROSSES`, in this order.
 
-    Raises CalibrationError.
+    Raises CalibrationError if a touch is missing, too far from the picture or, with the map, too far from its cross, or
+    if no map fits the touches.
     """
     if len(touches) != len(CALIBRATION_CROSSES) or any(
-        not -_TOUCH_COORDINATE_MAX <= value <= _TOUCH_COORDINATE_MAX for place in touches for value in place
+        not -_TOUCH_COORDINATE_MAX <= value <= _TOUCH_COORDINATE_MAX for touch in touches for value in touch
     ):
         raise CalibrationError(
             f"expected {len(CALIBRATION_CROSSES)} touches on the screen, found {len(touches)}, or one off the screen"
@@ -54,17 +55,17 @@ def fit_calibration(touches: Sequence[TouchPoint]) -> CalibrationMatrix:
         ]
         matrix += [round(value * COORDINATE_UNIT) for value in _solve_equations(normal, right_side)]
     matrix[2], matrix[5] = matrix[2] * COORDINATE_UNIT, matrix[5] * COORDINATE_UNIT
-    for number, (place, cross) in enumerate(zip(touches, CALIBRATION_CROSSES, strict=True), 1):
-        position = calibrate_touch(tuple(matrix), *place)
-        if max(abs(position[0] - cross[0]), abs(position[1] - cross[1])) > _TOUCH_TOLERANCE:
+    for number, (touch, cross) in enumerate(zip(touches, CALIBRATION_CROSSES, strict=True), 1):
+        x, y = calibrate_touch(tuple(matrix), *touch)
+        if max(abs(x - cross[0]), abs(y - cross[1])) > _TOUCH_TOLERANCE:
             raise CalibrationError(f"touch {number} was too far from its cross")
     return tuple(matrix)
 
 
 def calibrate_touch(matrix: CalibrationMatrix, x: int, y: int) -> TouchPoint:
-    """Return the true position of a touch detected at ``x``, ``y``.
+    """Return the true point of a touch detected at ``x``, ``y``.
 
-    If the map ``matrix`` is empty, return the detected position.
+    If the map ``matrix`` is empty, return the detected point.
     """
     if not matrix:
         return x, y
