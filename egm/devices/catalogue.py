@@ -39,7 +39,7 @@ class DeviceProtocol:
     line_settings: LineSettings
     twin_class: Callable[..., Twin[Any]]
     first_channel: int | None = None
-    """The protocol's code of the first denomination; None if the device handles no money."""
+    """The protocol's code of the first denomination; None if the device accepts no money."""
     channel_count: int = 0
     """The number of denominations (channels) that the protocol can distinguish."""
     is_bus: bool = False

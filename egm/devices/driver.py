@@ -97,15 +97,15 @@ class LineDriver(ABC, Generic[M]):
         self._reader = FrameReader(cutter)
         self._wake = asyncio.Event()
         self._is_replying: bool | None = None
-        self._silent_questions = 0
-        self._silence = 0.0
-        self._silent_at = 0.0
+        self._unanswered_query_count = 0
+        self._unanswered_seconds = 0.0
+        self._unanswered_counted_at = 0.0
         self._queried_at = 0.0
         self._active_faults: dict[FaultCode, str] = {}
         self._faults_reported_by_device: dict[FaultCode, str] = {}
         self._faults_found_by_driver: dict[FaultCode, str] = {}
-        self._unreadable = 0
-        self._unreadable_since = 0.0
+        self._undecodable_count = 0
+        self._undecodable_since = 0.0
         self.exchanges = ExchangeCounts()
         self.turns = 0
         """Number of turns of the driver's loop; it grows while the driver runs, even without replies."""
@@ -250,15 +250,15 @@ class LineDriver(ABC, Generic[M]):
         """
         now = asyncio.get_running_loop().time()
         self._report_invalid_bytes(error)
-        if not self._unreadable:
-            self._unreadable_since = now
-        self._unreadable += 1
+        if not self._undecodable_count:
+            self._undecodable_since = now
+        self._undecodable_count += 1
         if (
-            self._unreadable >= UNANSWERED_QUERIES_UNTIL_LOST
-            and now - self._unreadable_since >= SECONDS_WITHOUT_REPLY_UNTIL_LOST
+            self._undecodable_count >= UNANSWERED_QUERIES_UNTIL_LOST
+            and now - self._undecodable_since >= SECONDS_WITHOUT_REPLY_UNTIL_LOST
         ):
             self._handle_lost_line(
-                f"{self._line.path}: {self._unreadable} replies in a row could not be read: {error}"
+                f"{self._line.path}: {self._undecodable_count} replies in a row could not be read: {error}"
             )
 
     def _handle_valid_message(self) -> None:
@@ -266,8 +266,8 @@ class LineDriver(ABC, Generic[M]):
 
         Do nothing if the last query got no reply.
         """
-        if not self._silent_questions:
-            self._unreadable = 0
+        if not self._unanswered_query_count:
+            self._undecodable_count = 0
             self._report_line_up()
 
     async def _pause_until_next_poll(self) -> None:
@@ -289,8 +289,8 @@ class LineDriver(ABC, Generic[M]):
 
         Report that the device replies, unless its messages cannot be decoded.
         """
-        self._silent_questions = 0
-        if not self._unreadable:
+        self._unanswered_query_count = 0
+        if not self._undecodable_count:
             self._report_line_up()
 
     def _report_line_up(self) -> None:
@@ -300,22 +300,27 @@ class LineDriver(ABC, Generic[M]):
             self._emit(LineRestored(device=self._name))
 
     def _handle_missing_reply(self) -> None:
-        """Count a query without a reply; after several in a row, over some time, report the device as lost."""
+        """Count a query without a reply.
+
+        After several in a row, over some time, report the device as lost and reset the session.
+        """
         self.exchanges.unanswered_queries += 1
         now = asyncio.get_running_loop().time()
-        if self._silent_questions == 0:
-            self._silence, self._silent_at = 0.0, now - self.reply_seconds
-        # Time by which this process was scheduled late is not the device's silence.
-        self._silence += min(now - self._silent_at, self.reply_seconds + self.poll_seconds)
-        self._silent_at = now
-        self._silent_questions += 1
+        if self._unanswered_query_count == 0:
+            self._unanswered_seconds, self._unanswered_counted_at = 0.0, now - self.reply_seconds
+        # Time by which this process was scheduled late is not time without a reply of the device.
+        self._unanswered_seconds += min(
+            now - self._unanswered_counted_at, self.reply_seconds + self.poll_seconds
+        )
+        self._unanswered_counted_at = now
+        self._unanswered_query_count += 1
         is_lost = (
-            self._silent_questions >= UNANSWERED_QUERIES_UNTIL_LOST
-            and self._silence >= SECONDS_WITHOUT_REPLY_UNTIL_LOST
+            self._unanswered_query_count >= UNANSWERED_QUERIES_UNTIL_LOST
+            and self._unanswered_seconds >= SECONDS_WITHOUT_REPLY_UNTIL_LOST
         )
         if self._is_replying is not False and is_lost:
             self._handle_lost_line(
-                f"{self._line.path}: the device did not reply to {self._silent_questions} queries"
+                f"{self._line.path}: the device did not reply to {self._unanswered_query_count} queries"
             )
             self._reset_session()
 
@@ -338,7 +343,10 @@ class LineDriver(ABC, Generic[M]):
         self._update_faults(self._faults_reported_by_device)
 
     def _report_value_faults(self, value_check: ChannelValueCheck) -> None:
-        """Report the faults of wrong or unknown channel values, once all channels of the acceptor have been queried."""
+        """Report the faults of wrong or unknown channel values.
+
+        Do nothing until all channels of the acceptor have been queried or one has a wrong value.
+        """
         if value_check.are_all_channels_queried or value_check.has_differences:
             for code in CHANNEL_VALUE_FAULTS:
                 self._set_driver_fault(code, value_check.channel_value_faults.get(code))

@@ -79,6 +79,6 @@ def skip_to_start_byte(buffer: bytes, start_byte: int, protocol: str) -> FrameCu
     """
     if buffer[0] == start_byte:
         return None
-    position = buffer.find(bytes((start_byte,)))
-    size = len(buffer) if position < 0 else position
+    start_index = buffer.find(bytes((start_byte,)))
+    size = len(buffer) if start_index < 0 else start_index
     return FrameCut(size, ProtocolError(protocol, f"expected the start byte {start_byte:02X}", buffer[:size]))

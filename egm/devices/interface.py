@@ -172,9 +172,9 @@ class PaperRejection(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperDisputed(DeviceEvent):
-    """The machine cannot know where a bill, ticket or coin is: nothing was credited.
+    """The machine cannot know where a bill, ticket or coin is, or coins were paid without an order.
 
-    The ledger stores the amount for a person to decide.
+    The amount in doubt was not credited or booked as paid. The ledger stores it for a person to decide.
     """
 
     text: str
@@ -300,7 +300,7 @@ class WheelPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WheelPhaseReported(DeviceEvent):
-    """A roulette wheel has entered another phase of its game number ``spin``, or has reported a fault.
+    """A roulette wheel's report on its game number ``spin``, if it differs from the last report in this session.
 
     ``number`` is the winning number once the ball is at rest and the spin is valid, otherwise None. ``is_void``: the
     wheel has declared the spin invalid, and the ball is launched again.

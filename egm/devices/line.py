@@ -111,7 +111,7 @@ class SerialLine:
         self.on_bytes: Callable[[bytes, bool], None] = lambda _data, _sent: None
 
     def open(self) -> None:
-        """Open the port and start listening; does nothing if it is open. Raises :class:`LineLostError`."""
+        """Open the port and start listening; do nothing if it is open and not lost. Raises :class:`LineLostError`."""
         if self._handle is not None and self._lost_reason is None:
             return
         self.close()
@@ -123,7 +123,7 @@ class SerialLine:
         asyncio.get_running_loop().add_reader(handle.fileno(), self._read_available)
 
     def close(self) -> None:
-        """Close the port; does nothing if it is closed."""
+        """Close the port; do nothing if it is closed."""
         handle, self._handle = self._handle, None
         if handle is not None:
             asyncio.get_running_loop().remove_reader(handle.fileno())

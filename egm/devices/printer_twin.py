@@ -83,7 +83,7 @@ class PrinterTwin(Twin[M]):
         self._schedule_step(_PRINT_SECONDS_AFTER_BARCODE, self._finish_printing)
 
     def _finish_printing(self) -> None:
-        """Finish printing the ticket; a person takes it some seconds later, unless tickets are held."""
+        """Finish printing the ticket; a person takes it a moment later, unless tickets are held."""
         self._busy = False
         if not self._hold:
             self._schedule_step(_TICKET_TAKEN_SECONDS, self._take_ticket)

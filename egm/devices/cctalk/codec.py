@@ -189,7 +189,7 @@ class CctalkEvent:
     result_a: int
     """The coin slot or bill type; 0 if ``result_b`` is the code of an error or a status."""
     result_b: int
-    """If ``result_a`` is not 0, the path of the coin or the place of the bill; otherwise an error or status code."""
+    """If ``result_a`` is not 0, the path of the coin or where the bill is; otherwise an error or status code."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ class CctalkCoinTwin(CctalkTwin):
         self._sorter_path_by_slot.clear()
 
     def handle_power_return(self) -> None:
-        """Inhibit every coin until the machine enables them."""
+        """Do nothing: coins stay inhibited until the machine enables them."""
 
     def export_memory(self) -> dict[str, object]:
         """Return what the acceptor retains without power: the lifetime counter, and where the coins are."""

@@ -35,7 +35,8 @@ _OPTIONAL_QUERIES: Final = frozenset(
         Header.DISPENSE,
     }
 )
-#: Interval at which settings are sent again: no ccTalk device reports that it has lost them.
+#: Interval at which settings are sent again, because no ccTalk device reports that it has lost them; also the interval
+#: of the queries for a hopper's level.
 SETTINGS_RENEWAL_SECONDS: Final = 5.0
 
 
@@ -84,7 +85,7 @@ class CctalkDriver(LineDriver[CctalkFrame]):
 
         After several in a row, raise a device failure.
         """
-        if header in _OPTIONAL_QUERIES or self._silent_questions != tries:
+        if header in _OPTIONAL_QUERIES or self._unanswered_query_count != tries:
             return
         self._missing_replies_by_query = self._missing_replies_by_query or {}
         self._missing_replies_by_query[header] = self._missing_replies_by_query.get(header, 0) + 1
@@ -117,16 +118,16 @@ class CctalkDriver(LineDriver[CctalkFrame]):
 
     async def _identify(self) -> bool:
         """Query the device's maker, product and serial number and report them; return False if it does not reply."""
-        words = []
+        identity_parts = []
         for header in (Header.MANUFACTURER, Header.PRODUCT, Header.SERIAL):
             answer = await self._query(header)
             if answer is None:
                 return False
             is_number = header is Header.SERIAL
-            words.append(
+            identity_parts.append(
                 str(int.from_bytes(answer, "little")) if is_number else answer.decode("ascii", "replace")
             )
-        self._emit(DeviceIdentified(device=self.name, identity=" ".join(words)))
+        self._emit(DeviceIdentified(device=self.name, identity=" ".join(identity_parts)))
         return True
 
 

@@ -56,8 +56,8 @@ class CctalkHopperDriver(CctalkDriver):
         self._requested_payout: tuple[str, int] | None = None
         self._is_stop_requested = False
         self._serial: bytes | None = None
-        self._empty = False
-        self._runaway = False
+        self._has_paid_too_few = False
+        self._has_paid_too_many = False
         self._is_full = False
         self._next_level_query_at: float | None = (
             0.0  # when to query the hopper's level sensors; None: it has none
@@ -105,9 +105,10 @@ class CctalkHopperDriver(CctalkDriver):
         await self._pause_until_next_poll()
 
     async def _advance_payout(self) -> None:
-        """Query the hopper's status, and take the next step of the requested or open payout.
+        """Query the hopper's status, report its faults, and take the next step of the requested or open payout.
 
-        Do nothing if a reply is missing.
+        A requested stop comes first. A hopper that is paying although no payout is open is stopped. Coins that left
+        without an order are recorded. Do nothing if a reply is missing.
         """
         answer = await self._query(Header.HOPPER_STATUS)
         test = await self._query(Header.TEST_HOPPER)
@@ -138,7 +139,7 @@ class CctalkHopperDriver(CctalkDriver):
                 )
                 self._ledger.open_payout(record)
                 self._requested_payout = None
-                self._empty = self._runaway = self._may_be_paying = False
+                self._has_paid_too_few = self._has_paid_too_many = self._may_be_paying = False
                 self._restart_time_limits()
                 await self._send_dispense_order(record)
         else:
@@ -260,14 +261,14 @@ class CctalkHopperDriver(CctalkDriver):
     def _finish(self, record: PayoutRecord, paid_coins: int, uncertainty: str = "") -> None:
         """Close the payout in the ledger with ``paid_coins``, then report it as finished.
 
-        If more or fewer coins were paid than ordered, a fault is reported later. ``uncertainty`` says why
-        further coins may have left the hopper; "" if that is impossible.
+        Too many coins are later reported as a fault; too few only if the hopper's self-test says that it has found no
+        coin. ``uncertainty`` says why further coins may have left the hopper; "" if that is impossible.
         """
         self._ledger.close_payout(record.payout_id, paid_coins, uncertainty)
         self._may_be_paying = True
         self._restart_time_limits()
-        self._empty = paid_coins < record.ordered_coins
-        self._runaway = paid_coins > record.ordered_coins
+        self._has_paid_too_few = paid_coins < record.ordered_coins
+        self._has_paid_too_many = paid_coins > record.ordered_coins
         self._emit(
             PayoutFinished(
                 device=self.name,
@@ -298,9 +299,9 @@ class CctalkHopperDriver(CctalkDriver):
         faults: dict[FaultCode, str] = {}
         if test_flags.jammed:
             faults[FaultCode.JAM] = ""
-        if test_flags.timed_out and self._empty:
+        if test_flags.timed_out and self._has_paid_too_few:
             faults[FaultCode.HOPPER_EMPTY] = ""
-        if self._runaway:
+        if self._has_paid_too_many:
             faults[FaultCode.HOPPER_RUNAWAY] = ""
         if test_flags.fraud_attempted:
             faults[FaultCode.FRAUD_SUSPECTED] = ""

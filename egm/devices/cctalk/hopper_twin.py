@@ -10,7 +10,7 @@ from egm.devices.twin import SimulatedPort, SimulatorAction
 
 #: Time in which one coin is paid.
 _SECONDS_PER_PAID_COIN: Final = 0.15
-#: Time after which an empty hopper gives up.
+#: Time after which an empty or jammed hopper gives up.
 _SECONDS_UNTIL_EMPTY_HOPPER_STOPS: Final = 2.0
 #: The lifetime counter counts modulo this number.
 _PAID_COUNTER_MODULUS: Final = 1 << 24
@@ -105,7 +105,10 @@ class CctalkHopperTwin(CctalkTwin):
         return bytes((self._counter,))
 
     def _turn_disc(self) -> None:
-        """Pay one coin, if the hopper has one; after the last coin also any coins of a simulated overpayment."""
+        """Pay one coin; after the last coin also any coins of a simulated overpayment.
+
+        A jammed or empty hopper pays none, and gives up after a while.
+        """
         if self._jammed or not self.level_coins:
             self._schedule_step(_SECONDS_UNTIL_EMPTY_HOPPER_STOPS, self._end_unpaid_order)
             return

@@ -232,7 +232,7 @@ class NoteTableRow:
     """The acceptor's reply with one row of its note table, and its status.
 
     The note is worth ``base_value`` times ten to ``decimal_exponent`` of ``currency`` (ISO 4217); if ``currency`` is
-    empty, the table has no such row.
+    empty, the table has no such row. In a row that cannot be decoded, ``base_value`` is 0.
     """
 
     status: AcceptorStatus

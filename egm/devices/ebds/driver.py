@@ -4,17 +4,17 @@ Each poll has an acknowledgement number, 0 or 1. The acceptor reports "stacked" 
 until a poll has the other number. A machine that restarts with the wrong number would acknowledge a reply that it never
 received.
 
-While a stacking is open, the number of each new poll is therefore recorded (as the ledger's protocol position)
-**before** the poll is sent. After a restart the poll with that number is sent first. The acceptor answers it, whether
-it had received that poll before or not, so no reply is skipped and none is processed twice. This is the sender's half
-of the alternating-bit protocol, with its bit stored durably.
+While a stacking is open, the number of each new poll is therefore recorded (as the ``exchange_progress`` of the escrow
+record) **before** the poll is sent. After a restart the poll with that number is sent first. The acceptor replies to
+it, whether it had received that poll before or not, so no reply is skipped and none is processed twice. This is the
+sender's half of the alternating-bit protocol, with its bit stored durably.
 
 Every complete frame is acknowledged, whether it can be decoded or not: otherwise the acceptor repeats it and sends
 nothing else. If it was the report of a stacking and could not be decoded, the next report is that the bill path is
 clear, and a person decides the amount.
 
 The first reply of a session may be an old one. Its *events* (stacked) are used, because they are true whenever they
-were reported; its *states* (escrowed, idling) are not.
+were reported, and its faults; its *states* (escrowed, idling) are not.
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,8 @@ from egm.devices.interface import (
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import LineSettings, SerialLine
 
-#: Number of identification queries after which an acceptor that replied to each with a status is not queried again.
+#: Number of identification queries after which an acceptor that has not identified itself is not queried again in this
+#: session.
 _IDENTIFY_TRIES: Final = 3
 #: Attempts to read a row of the note table.
 _NOTE_QUERY_TRIES: Final = 2
@@ -102,9 +103,9 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         self._settled = False
         self._identify_tries = _IDENTIFY_TRIES
         self._note_tries = _NOTE_QUERY_TRIES
-        position = self._escrow.exchange_progress
-        if position is not None:
-            self._ack = position
+        stored_ack = self._escrow.exchange_progress
+        if stored_ack is not None:
+            self._ack = stored_ack
 
     # ------------------------------------------------------------ the cycle
     async def _run_cycle(self) -> None:
@@ -112,13 +113,13 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         if self._settled and self._identify_tries:
             self._identify_tries -= 1
             await self._query(AuxiliaryCommand(self._ack, AuxiliaryCommandCode.ACCEPTOR_TYPE))
-        answer = self._find_escrow_command(self._ack) if self._settled else EscrowCommand.UNDECIDED
+        command = self._find_escrow_command(self._ack) if self._settled else EscrowCommand.UNDECIDED
         poll = EbdsPoll(
             ack=self._ack,
             enabled_notes_mask=sum(1 << code - 1 for code in self._note_codes_to_accept),
             accepts_barcodes=self._can_accept_tickets,
-            is_stack_command=answer is EscrowCommand.STACK,
-            is_return_command=answer is EscrowCommand.RETURN,
+            is_stack_command=command is EscrowCommand.STACK,
+            is_return_command=command is EscrowCommand.RETURN,
         )
         code = self._worth.next_channel_to_query
         if code is not None and self._bits & (AcceptorStatusBits.IDLING | AcceptorStatusBits.ESCROWED):
@@ -137,10 +138,10 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         if self._worth.next_channel_to_query != code:
             self._note_tries = _NOTE_QUERY_TRIES
 
-    async def _query(self, question: EbdsPoll | NoteQuery | AuxiliaryCommand) -> None:
+    async def _query(self, query: EbdsPoll | NoteQuery | AuxiliaryCommand) -> None:
         """Send a query to the acceptor and process the replies; a repeated reply is skipped."""
         self._escrow.record_exchange_progress(self._ack)
-        for frame in await self._exchange(question.encode()):
+        for frame in await self._exchange(query.encode()):
             message = self._decode_or_count_invalid(codec.decode_acceptor_message, frame)
             if frame.control & 1 != self._ack or not codec.is_from_acceptor(frame):
                 continue  # the repeat of a reply that was processed
@@ -149,17 +150,15 @@ class EbdsDriver(BillDriver[EbdsFrame]):
                     self._identify_tries = 0
                     self._emit(DeviceIdentified(device=self.name, identity=message.text))
                 case NoteTableRow(status=status):
-                    if isinstance(question, NoteQuery) and message.row_index == question.row_index:
-                        self._store_reported_value(question.row_index, _build_reported_value(message))
-                    self._handle_status(status, question)
+                    if isinstance(query, NoteQuery) and message.row_index == query.row_index:
+                        self._store_reported_value(query.row_index, _build_reported_value(message))
+                    self._handle_status(status, query)
                 case AcceptorStatus():
-                    self._handle_status(message, question)
+                    self._handle_status(message, query)
             self._ack ^= 1
 
     # ------------------------------------------------------------ the acceptor's reports
-    def _handle_status(
-        self, status: AcceptorStatus, question: EbdsPoll | NoteQuery | AuxiliaryCommand
-    ) -> None:
+    def _handle_status(self, status: AcceptorStatus, query: EbdsPoll | NoteQuery | AuxiliaryCommand) -> None:
         """Process the acceptor's status: stacked, returned and rejected items, faults, and the item in escrow."""
         bits = status.bits
         if bits & AcceptorStatusBits.STACKED:
@@ -177,7 +176,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
             return
         self._bits = bits
         # The reply to a note table query does not say which item is in escrow.
-        if bits & AcceptorStatusBits.ESCROWED and not isinstance(question, NoteQuery):
+        if bits & AcceptorStatusBits.ESCROWED and not isinstance(query, NoteQuery):
             self._handle_escrowed_item(
                 self._read_content(status), bytes((status.note_index,)) + status.barcode.encode()
             )
@@ -190,15 +189,18 @@ class EbdsDriver(BillDriver[EbdsFrame]):
             self._handle_clear_path("the acceptor is idle")
         if (
             bits & AcceptorStatusBits.IDLING
-            and isinstance(question, EbdsPoll)
+            and isinstance(query, EbdsPoll)
             and self._worth.are_all_channels_queried
         ):
             self._report_readiness(
-                accepting=bool(question.enabled_notes_mask or question.accepts_barcodes) and not faults
+                accepting=bool(query.enabled_notes_mask or query.accepts_barcodes) and not faults
             )
 
     def _read_content(self, status: AcceptorStatus) -> PaperContent | None:
-        """Return the bill or ticket that the acceptor's status reports; None for a note code without a value."""
+        """Return the bill or ticket that the acceptor's status reports.
+
+        Return None for a note code without a value or a bar code that is not only digits.
+        """
         if status.barcode:
             return parse_ticket_barcode(status.barcode)
         cents = self._notes.get(status.note_index)

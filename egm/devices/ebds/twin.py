@@ -75,30 +75,30 @@ class EbdsTwin(BillTwin[EbdsFrame]):
     def process_message(self, message: EbdsFrame) -> None:
         """Reply to a message of the machine as the protocol specifies."""
         try:
-            question = codec.decode_machine_message(message)
+            query = codec.decode_machine_message(message)
         except ProtocolError:
             return
-        if question.ack != self._last_ack:
+        if query.ack != self._last_ack:
             # The poll has the other acknowledgement number: the twin's reply was received.
             if self._has_reported_stacked:
                 self._has_reported_stacked = False
                 self.acknowledge_stacked()
-            self._last_ack = question.ack
-            self._last_answer = self._build_reply(question)
+            self._last_ack = query.ack
+            self._last_answer = self._build_reply(query)
         self._send(self._last_answer)
 
-    def _build_reply(self, question: EbdsPoll | NoteQuery | AuxiliaryCommand) -> bytes:
+    def _build_reply(self, query: EbdsPoll | NoteQuery | AuxiliaryCommand) -> bytes:
         """Return the reply to a message of the machine; empty for a soft reset."""
-        match question:
+        match query:
             case AuxiliaryCommand(code=AuxiliaryCommandCode.SOFT_RESET):
                 self._stop_timers()
                 self.handle_power_return()
                 return b""
             case AuxiliaryCommand():
-                return IdentificationText(question.ack, SIMULATED_MODEL).encode()
+                return IdentificationText(query.ack, SIMULATED_MODEL).encode()
             case EbdsPoll():
-                self._apply_poll(question)
-                return self._build_status(question.ack).encode()
+                self._apply_poll(query)
+                return self._build_status(query.ack).encode()
             case NoteQuery(poll=poll, row_index=index):
                 self._apply_poll(poll)
                 return self._build_note_row(index, self._build_status(poll.ack)).encode()

@@ -185,7 +185,8 @@ class StatusReport:
     """The acceptor's status, and the item that it is about.
 
     In escrow, ``note_code`` is a note code or ``barcode`` is the text read from a ticket, which need not be digits;
-    without either, the item is unknown. ``rejection_reason`` is the acceptor's code of why it rejects an item.
+    without either, the item is unknown. ``rejection_reason`` is the text of the acceptor's code of why it rejects an
+    item; "" in another status.
     """
 
     status: Id003Status

@@ -158,7 +158,7 @@ class Id003Driver(BillDriver[Id003Frame]):
 
     # ------------------------------------------------------------ the acceptor's reports
     def _handle_status_report(self, report: StatusReport) -> None:
-        """Process the acceptor's status: faults, lost settings after a power-up, readiness, and the item in escrow."""
+        """Process the acceptor's status: faults, lost settings after a power-up, readiness, and where the item is."""
         status = report.status
         entered, self._status = status is not self._status, status
         self.poll_seconds = _IDLE_POLL_SECONDS if status in _IDLE_STATUSES else _BUSY_POLL_SECONDS
@@ -186,7 +186,10 @@ class Id003Driver(BillDriver[Id003Frame]):
                 self._emit(PaperRejection(device=self.name, reason=report.rejection_reason))
 
     def _read_content(self, report: StatusReport) -> PaperContent | None:
-        """Return the bill or ticket that the acceptor's status reports; None for a note code without a value."""
+        """Return the bill or ticket that the acceptor's status reports.
+
+        Return None for a note code without a value or a bar code that is not only digits.
+        """
         if report.barcode is not None:
             return parse_ticket_barcode(report.barcode)
         cents = self._notes.get(report.note_code if report.note_code is not None else -1)
@@ -219,7 +222,10 @@ class Id003Driver(BillDriver[Id003Frame]):
         return self._find_due_values_query()
 
     def _find_due_values_query(self) -> Id003Frame | None:
-        """Return the query for the values of the note codes, or None once it has been answered."""
+        """Return the query for the values of the note codes, or None once the acceptor has replied to it.
+
+        After several queries without a reply, store that no value is reported, and return None.
+        """
         if self._worth.are_all_channels_queried:
             return None
         if self._query_counts[Id003Command.CURRENCY] < _UNANSWERED_QUERIES_MAX:

@@ -37,7 +37,7 @@ counters cannot turn back. The board records a pulse before it gives it. If it l
 may have given one pulse fewer than recorded, never more.
 
 *Outputs are states, not commands*: every poll states all of them. Without a poll for a second the board
-switches the lamps off and lights the tower's ``tilt``, so that a dead machine is noticed.
+switches the lamps and the bell off and lights the tower's ``tilt``, so that a dead machine is noticed.
 """
 
 from dataclasses import dataclass

@@ -109,7 +109,11 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
         self._counted_pulses = None
 
     async def _run_cycle(self) -> None:
-        """Run one cycle: poll the I/O board with all outputs, then send the hard meters' totals if one is behind."""
+        """Run one cycle: poll the I/O board with all outputs, then send the hard meters' totals if that is due.
+
+        If the board's counts are unknown or the meters may not be advanced, the totals sent are zero: they move no
+        meter, and the board replies with its counts.
+        """
         if self._board_boot_number is None:
             request: IdentityQuery | IoBoardPoll = IdentityQuery()
         else:
@@ -166,8 +170,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
     def _can_advance_hard_meters(self) -> bool:
         """Return whether the pulses that the hard meters lack are few enough to be given while the machine runs.
 
-        Return False while totals or counts are unknown; the board is then sent totals of zero, for which it gives no
-        pulse and reports its counts.
+        Return False if a hard meter is ahead of its total, or while totals or counts are unknown.
         """
         if self._hard_meter_totals is None or self._counted_pulses is None:
             return False
@@ -177,7 +180,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
         return all(0 <= pulses <= HARD_METER_PULSES_BEHIND_MAX for pulses in owed_pulses)
 
     def _report_faults(self) -> None:
-        """Report the faults of the board's sensors, and a fault if hard and soft meters differ too much."""
+        """Report the faults of the board's sensors, and a fault if the hard meters may not be advanced."""
         meters_differ = (
             self._hard_meter_totals is not None
             and self._counted_pulses is not None
@@ -195,7 +198,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
         All inputs are reported if they were unknown or if changes were lost.
         """
         if self._board_boot_number is None or status.boot_number != self._board_boot_number:
-            self._reset_session()  # a board that lost its edges, or a reply older than our hello
+            self._reset_session()  # a board that lost its edges, or a reply older than our identity query
             return
         for edge in status.edges:
             if self._ack and count_edges_ahead(self._ack, edge.edge_number) <= 0:

@@ -130,16 +130,16 @@ class IoBoardTwin(Twin[IoBoardMessage]):
     def _set_input(self, group: str, name: str, *, level: bool) -> None:
         """Set an input's level and store the change; if the board's memory is full, the oldest change is lost."""
         try:
-            place = codec.INPUTS.index((group, name))
+            index = codec.INPUTS.index((group, name))
         except ValueError:
             names = ", ".join(known for kind, known in codec.INPUTS if kind == group)
             raise ActionError(f"{self.name}: there is no {group} {name!r}; expected one of {names}") from None
-        if bool(self._levels >> place & 1) is level:
+        if bool(self._levels >> index & 1) is level:
             return
-        self._levels ^= 1 << place
+        self._levels ^= 1 << index
         self._number = codec.compute_next_edge_number(self._number)
         self._unacknowledged_edges.append(
-            InputEdge(self._number, place, level, unattended=not self._is_attended())
+            InputEdge(self._number, index, level, unattended=not self._is_attended())
         )
         if len(self._unacknowledged_edges) > _STORED_EDGES_MAX:
             self._unacknowledged_edges.popleft()
@@ -149,7 +149,10 @@ class IoBoardTwin(Twin[IoBoardMessage]):
             self._send_status()
 
     def handle_power_loss(self) -> None:
-        """Keep the inputs and their changes, which the board's battery preserves."""
+        """Lose the machine's outputs and hard meter totals, and release the buttons.
+
+        The battery preserves the other inputs, the input changes and the pulse counts.
+        """
         self._cancel_delayed_reply()
         self._polled_at = None
         self._totals, self._pulsing = [0] * codec.HARD_METER_COUNT, False
@@ -157,10 +160,13 @@ class IoBoardTwin(Twin[IoBoardMessage]):
             self._set_input("button", button, level=False)
 
     def handle_power_return(self) -> None:
-        """Continue with the inputs and changes that the battery preserved."""
+        """Do nothing: the battery has preserved the inputs and their changes."""
 
     def export_memory(self) -> dict[str, object]:
-        """Return what the board retains without power: everything but the outputs, because it has a battery."""
+        """Return what the board retains without power, because it has a battery.
+
+        That is everything but the outputs and the hard meters' totals.
+        """
         return {
             "boot": self._boot,
             "levels": self._levels,
@@ -174,13 +180,13 @@ class IoBoardTwin(Twin[IoBoardMessage]):
         }
 
     def restore_memory(self, memory: Mapping[str, Any]) -> None:
-        """Restore the I/O board's state that :meth:`export_memory` returned."""
+        """Restore the I/O board's state that :meth:`export_memory` returned, and release the buttons."""
         self._boot, self._levels, self._number = memory["boot"], memory["levels"], memory["number"]
         self._are_edges_lost = memory["lost"]
         self._counted = list(memory.get("counted", self._counted))
         self._unacknowledged_edges = deque(
-            InputEdge(number, place, level, unattended=unattended)
-            for number, place, level, unattended in memory["edges"]
+            InputEdge(number, index, level, unattended=unattended)
+            for number, index, level, unattended in memory["edges"]
         )
         for button in codec.BUTTONS:
             self._set_input("button", button, level=False)

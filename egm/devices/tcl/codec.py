@@ -129,8 +129,8 @@ def cut_command(buffer: bytes) -> FrameCut[StatusQuery | ClearPrintJob | PrintTi
             return FrameCut(len(framed), StatusQuery())
         case ["C", "a", ""]:
             return FrameCut(len(framed), ClearPrintJob())
-        case ["P", template, *fields, ""]:
-            return FrameCut(len(framed), PrintTicket(template, tuple(fields)))
+        case ["P", template, *field_texts, ""]:
+            return FrameCut(len(framed), PrintTicket(template, tuple(field_texts)))
         case _:
             return FrameCut(len(framed) - 1, ProtocolError(TCL_PROTOCOL, "unknown printer command", framed))
 

@@ -60,15 +60,16 @@ class WheelDriver(LineDriver[WheelReaderReport]):
         self._handle_reply()
         has_failed = WheelWarnings.SENSOR_OR_MOTOR_FAILURE in report.warnings
         self._update_faults({FaultCode.FAILURE: f"warnings {report.warnings:X}"} if has_failed else {})
-        wheel_turned = self._build_wheel_phase_report(report)
-        if wheel_turned != self._last_report:
-            self._last_report = wheel_turned
-            self._emit(wheel_turned)
+        event = self._build_wheel_phase_report(report)
+        if event != self._last_report:
+            self._last_report = event
+            self._emit(event)
 
     def _build_wheel_phase_report(self, report: WheelReaderStatus) -> WheelPhaseReported:
         """Build the event for a report of the wheel.
 
-        It has a winning number only if the ball is in a pocket and no warning is set.
+        It has a winning number only if the ball is in a pocket and no warning is set. The spin is void if a warning
+        says so while bets are placed or the ball runs.
         """
         is_void = report.phase in {
             ReaderPhase.BETTING,
