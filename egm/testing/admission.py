@@ -15,8 +15,8 @@ from egm.profiles import Profile
 from paytables.definition import read_source
 from paytables.errors import PaytableError
 
-#: Cached admissions; a large table's analysis holds some ten megabytes.
-_ADMISSIONS = 16
+#: Number of cached admissions; a large table's analysis takes some ten megabytes.
+_CACHED_ADMISSIONS_MAX = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +41,14 @@ def admit_games_cached(
     If it was called before with equal arguments, the result comes from a cache.
     """
     try:
-        digests = tuple(read_source(slot.game).digest for slot in game_tables)
-    except PaytableError:  # admit reports the missing definition
+        digests = tuple(read_source(game_table.game).digest for game_table in game_tables)
+    except PaytableError:  # admit_games reports the definition that cannot be read
         return admit_games(game_tables, profile, levels, has_wheel=True)
     content = (repr(game_tables), repr(levels), profile.model_dump_json(), *digests)
     return _admit_request(_AdmissionRequest(content, game_tables, profile, levels))
 
 
-@lru_cache(maxsize=_ADMISSIONS)
+@lru_cache(maxsize=_CACHED_ADMISSIONS_MAX)
 def _admit_request(request: _AdmissionRequest) -> tuple[Mapping[str, InstalledGame], tuple[RefusedGame, ...]]:
     """Return the games that a cabinet with a wheel may offer, and the refused games, from the cache."""
     return admit_games(request.game_tables, request.profile, request.levels, has_wheel=True)

@@ -34,8 +34,8 @@ class _Descriptor:
 class LossyCable(SimulatedPort):
     """A simulated serial line between a machine and a simulated device.
 
-    The object is the simulated device's port; :meth:`open` returns the machine's end. ``quality`` states whether the
-    line loses or changes messages.
+    The object is the simulated device's port; :meth:`open` returns the machine's end. ``quality`` states how the line
+    delivers messages.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class LossyCable(SimulatedPort):
     def _spoil_message(self, data: bytes) -> bytes:
         """Return a message as a lossy line delivers it.
 
-        One message in five is lost, changed, cut short or preceded by noise.
+        About one message in five is lost, changed, cut short or preceded by noise.
         """
         if self._quality != "lossy":
             return data
@@ -63,8 +63,8 @@ class LossyCable(SimulatedPort):
         if fate < 0.08:
             return b""
         if fate < 0.16:
-            place = self._dice.randrange(len(data))
-            return data[:place] + bytes((data[place] ^ 1 << self._dice.randrange(8),)) + data[place + 1 :]
+            index = self._dice.randrange(len(data))
+            return data[:index] + bytes((data[index] ^ 1 << self._dice.randrange(8),)) + data[index + 1 :]
         if fate < 0.20:
             return data[: self._dice.randrange(len(data))]
         if fate < 0.22:

@@ -60,10 +60,13 @@ def build_clearance(inspection: ClaimInspection, **decisions: ClaimDecision) -> 
     ``decisions`` has a decision by claim id, with ``_`` for each colon in the id.
     """
     decision_by_name = {name.replace("_", ":"): decision for name, decision in decisions.items()}
-    acts = {each.id: decision_by_name.pop(each.id, build_carried_decision()) for each in inspection.proposals}
+    decision_by_claim = {
+        proposal.id: decision_by_name.pop(proposal.id, build_carried_decision())
+        for proposal in inspection.proposals
+    }
     return prepare_clearance(
         inspection,
-        {**acts, **decision_by_name},
+        {**decision_by_claim, **decision_by_name},
         **CLEAR_PERSONS_AND_REASON,
         challenge=inspection.inspection.challenge,
     )

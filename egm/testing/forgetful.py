@@ -21,7 +21,7 @@ from meters.errors import JournalUnwritable
 from meters.storage import Database, DatabaseRows, DiskStorage, MediumError, StorageFile
 
 #: Numbers that make each name of an SQLite VFS unique.
-_file_numbers: Final = count()
+_vfs_numbers: Final = count()
 
 
 @dataclass(slots=True)
@@ -239,7 +239,7 @@ class _ContentAccess:
     """The functions that read, write and resize one open file, provided by SQLite or by plain Python."""
 
     read: Callable[[int, int], bytes]
-    """Read bytes: (size, offset) -> bytes."""
+    """Read bytes: (offset, size) -> bytes."""
     write: Callable[[int, bytes], object]
     resize: Callable[[int], object]
     size: Callable[[], int]
@@ -276,7 +276,7 @@ class _ForgetfulFile:
         self._medium.truncate(self._file, self._bytes, size)
 
     def allocate(self, size: int) -> None:
-        """Set the file's size, and reserve the space on the medium."""
+        """Set the file's size, and make it durable with the file's content."""
         self.truncate(size)
         self.sync()
 
@@ -286,7 +286,7 @@ class _ForgetfulFile:
 
 
 class ForgetfulStorage(DiskStorage):
-    """The journal's storage on a simulated medium. Its random bytes come from the seed.
+    """The journal's storage on a simulated medium. Its random bytes come from the function ``random_bytes``.
 
     Use one for each run of a process: :meth:`leave` closes what it has open.
     """
@@ -345,7 +345,7 @@ class ForgetfulStorage(DiskStorage):
             file.sync()
 
     def random_bytes(self, count: int) -> bytes:
-        """Return bytes generated from the seed."""
+        """Return ``count`` bytes of the function that this storage was created with."""
         return self._random_bytes(count)
 
 
@@ -392,7 +392,7 @@ class _Rows(list[tuple[object, ...]]):
         return self.pop(0) if self else None
 
     def fetchall(self) -> list[tuple[object, ...]]:
-        """Return the remaining rows and remove them."""
+        """Return the remaining rows."""
         return list(self)
 
 
@@ -400,7 +400,7 @@ class _Vfs(apsw.VFS):
     """The VFS through which SQLite accesses a simulated medium, on top of SQLite's own unix VFS."""
 
     def __init__(self, medium: SimulatedMedium) -> None:
-        self.name = f"forgetful{next(_file_numbers)}"
+        self.name = f"forgetful{next(_vfs_numbers)}"
         self._medium = medium
         super().__init__(self.name, "unix")
 

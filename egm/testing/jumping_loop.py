@@ -12,7 +12,7 @@ from typing import Final, TypeVar, TypeVarTuple
 ResultT = TypeVar("ResultT")
 ArgumentTs = TypeVarTuple("ArgumentTs")
 
-#: The date and time at which every simulated run begins.
+#: The date and time of a simulated clock when its loop's time is 0; a run begins at the loop's time 1000 s.
 SIMULATION_START_TIME: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -24,7 +24,10 @@ class _JumpingSelector:
         self.now = 1000.0
 
     def select(self, timeout: float | None = None) -> object:
-        """Return the ready descriptors; if there are none, advance the simulated time by ``timeout``."""
+        """Return the ready descriptors; if there are none, advance the simulated time by ``timeout``.
+
+        Raises RuntimeError if the loop would wait forever.
+        """
         ready_events = self._real.select(0)
         if ready_events or timeout == 0:
             return ready_events
@@ -72,7 +75,7 @@ class LoopClock:
         return SIMULATION_START_TIME + timedelta(seconds=self._loop.time())
 
     def monotonic_ns(self) -> int:
-        """Return the nanoseconds since the loop began."""
+        """Return the loop's time in nanoseconds."""
         return int(self._loop.time() * 1e9)
 
 

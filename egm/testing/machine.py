@@ -303,8 +303,10 @@ class MachineRig:
         holders: tuple[str, ...] = ("host:main", "progressive"),
         features: Features = FEATURES,
     ) -> None:
-        """Create the machine.
+        """Create the machine in state BOOT; :meth:`boot` starts it.
 
+        ``chance``: a substitute for the random number generator. ``games``: the ids of the games, all offered at
+        ``denominations_cents``. ``levels``: the progressive levels. ``position``: the player position.
         ``devices``: which of ``printer`` and ``hopper`` the cabinet has. ``host`` is the host through which money
         moves. ``acceptor``: whether the machine has a bill acceptor. ``holders``: the hosts and links of the cabinet
         file that may disable the machine. ``features``: the machine's features. ``first_rig``: the first player
@@ -339,8 +341,10 @@ class MachineRig:
             storage_keys=features.storage_keys,
             entry_declarations=features.entry_declarations,
             profile=self.profile,
-            games={game_id: each.game for game_id, each in installed.items()},
-            denominations_cents={game_id: r.denominations_cents for game_id, r in installed.items()},
+            games={game_id: installed_game.game for game_id, installed_game in installed.items()},
+            denominations_cents={
+                game_id: installed_game.denominations_cents for game_id, installed_game in installed.items()
+            },
             clock=self.clock,
             timekeeper=create_timekeeper(self.journal, self.clock)
             if first_rig is None
@@ -370,16 +374,18 @@ class MachineRig:
     ) -> None:
         """Install the components that the machine's features need at start-up, such as games, host and devices."""
         hands: Any = self.hands
-        returns = {game_id: r.lowest_return for game_id, r in installed_games.items()}
-        for each in (
-            combine_pools(each.progressive_pools for each in installed_games.values()),
+        lowest_return_by_game = {
+            game_id: installed_game.lowest_return for game_id, installed_game in installed_games.items()
+        }
+        for component in (
+            combine_pools(installed_game.progressive_pools for installed_game in installed_games.values()),
             host or HostMoney(),
             ROSTER_WITHOUT_PINS,
             GeneratorFactory(self._take_next_generator),
-            InstalledGames(self.machine.games, self.machine.denominations_cents, returns),
+            InstalledGames(self.machine.games, self.machine.denominations_cents, lowest_return_by_game),
             MoneyDevices(**dict.fromkeys(devices, hands)),
         ):
-            self.machine.install(each)
+            self.machine.install(component)
 
     def _open_ledger_and_register(self, folder: Path) -> None:
         """Open the ticket ledger and the register of identities, and complete what the last run left open in them."""
@@ -408,7 +414,7 @@ class MachineRig:
             self.machine.install(self.first_rig.machine.component(IdentityRegister))
 
     def _count_change(self) -> None:
-        """Count one notice of the engine that its state has changed."""
+        """Count one call of the engine's ``on_change`` function."""
         self.changes += 1
 
     def _take_next_generator(self) -> RandomService:
@@ -495,7 +501,7 @@ class MachineRig:
         self.journal.append = failing  # type: ignore[method-assign]
 
     def close(self) -> None:
-        """Switch the machine off and close its journal."""
+        """Switch the machine off and close its journal; do nothing for a further position, which has no journal."""
         if self.open and self.first_rig is None:
             self.journal.close()
             self.lose_power()

@@ -29,18 +29,18 @@ SAS_CABINET_TABLES = {
 def create_machine_context(
     rig: MachineRig, folder: Path, sas: dict[str, dict[str, object]]
 ) -> MachineContext:
-    """Return what the SAS lines of a test machine need to know of it and can do with it."""
+    """Create the test machine's folders, and return the parts of the machine that its SAS lines may use."""
 
     def handle(event: Event) -> None:
         """Submit an event from a SAS line to the test machine's engine."""
         rig.engine.submit(event)
 
-    at = StateFolder(folder)
-    at.create_private_folders()
+    state_folder = StateFolder(folder)
+    state_folder.create_private_folders()
     return MachineContext(
         engine=rig.engine,
         cabinet_file=CabinetFile.model_validate({**SAS_CABINET_TABLES, "sas": sas}),
-        state_folder=at,
+        state_folder=state_folder,
         clock=rig.clock,
         submit_event=handle,
     )
