@@ -9,7 +9,10 @@ class LinksKey(StorageKey):
     LAST_GAT_CALCULATION = "gat", ClearAction.TRANSIENT, KeyOwner.MACHINE
     """The last calculation that a verifier requested over GAT, and its result."""
     HOST_STOPPED_POLLING_AT = "host_silent:", ClearAction.IDENTITY, KeyOwner.MACHINE
-    """Key prefix, followed by a SAS host's name: the time at which that host stopped polling. No value: it polls."""
+    """Key prefix, followed by a SAS host's name: the time since which that host does not poll.
+
+    After a start without such a time, it is the time of the start. No value: the host polls.
+    """
     HAS_AWAITED_HOST_START = "host_known:", ClearAction.IDENTITY, KeyOwner.MACHINE
     """Key prefix, followed by a SAS host's name: true if the machine has once waited for that host to enable it.
 

@@ -182,14 +182,14 @@ class _QuietHandler(WSGIRequestHandler):
     """
 
     def parse_request(self) -> bool:
-        """Read an HTTP request; if it is complete, protect its connection from being closed for a newer one.
+        """Read an HTTP request, and protect its connection from being closed for a newer one.
 
-        Return False for an invalid request.
+        Return False for an invalid request, which is answered with an error.
         """
-        is_complete = super().parse_request()
+        is_valid = super().parse_request()
         if isinstance(self.server, _MetricsServer):
             self.server.mark_request_complete(self.connection)
-        return is_complete
+        return is_valid
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the library's parameter name)
         """Log nothing: a scrape is not an event."""
@@ -263,7 +263,7 @@ def _restrict_to_hosts(application: "WSGIApplication", hosts: frozenset[str]) ->
         name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
         if name.lower() in hosts:
             return application(environ, start_response)
-        body = b"These figures have another address.\n"
+        body = b"The metrics are not served under this host name.\n"
         start_response("421 Misdirected Request", [("Content-Length", str(len(body)))])
         return [body]
 
@@ -281,7 +281,7 @@ def _refuse_wrong_token(application: "WSGIApplication", token: str) -> "WSGIAppl
         """Serve a request for metrics without credentials or with the token; refuse a wrong token."""
         scheme, _, credential = str(environ.get("HTTP_AUTHORIZATION", "")).partition(" ")
         if scheme and not (scheme.lower() == "bearer" and is_same_token(credential.strip(), token)):
-            body = b"That is not this machine's token.\n"
+            body = b"The token is not this machine's monitoring token.\n"
             headers = [("WWW-Authenticate", "Bearer"), ("Content-Length", str(len(body)))]
             start_response("401 Unauthorized", headers)
             return [body]

@@ -49,7 +49,7 @@ class MetricsService:
         self._machine = context.engine.machine
         self._collector = MachineCollector()
         self._last_snapshot: Snapshot | None = None
-        self._said = False
+        self._has_printed_port_error = False
         self._timer: asyncio.TimerHandle | None = None
         self._lag = Histogram(
             "egm_loop_lag_seconds",
@@ -85,8 +85,8 @@ class MetricsService:
                     self._context.submit_event(
                         Event(EventType.FAULT_RAISED, FaultChange(code=PORT_TAKEN_FAULT, detail=detail))
                     )
-                if not self._said:
-                    self._said = True
+                if not self._has_printed_port_error:
+                    self._has_printed_port_error = True
                     self._context.print_message(
                         f"metrics are not served: port {port}: {error.strerror}. Whatever replies on this "
                         f"port is not this machine. End the program that uses it, or set another `port` in "
@@ -175,7 +175,7 @@ class MetricsService:
             "egm_state", "state", State, (snapshot.state,), "1 for the state the machine is in."
         )
         faults = self._machine.active_faults
-        yield _build_flags_metric("egm_fault", "code", faults, faults, "1 for each standing fault.")
+        yield _build_flags_metric("egm_fault", "code", faults, faults, "1 for each active fault.")
         tilts = [tilt.code for tilt in snapshot.tilts]
         yield _build_flags_metric("egm_tilt", "code", tilts, tilts, "1 for each fault that stops play.")
         doors = snapshot.doors_open

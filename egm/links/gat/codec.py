@@ -142,10 +142,10 @@ def parse_packet(buffer: bytes) -> FrameCut[GatPacket] | None:
 
 def decode_request(packet: GatPacket) -> GatVerifierRequest:
     """Decode a GAT verifier's request. Raises ProtocolError for an unknown command or a malformed payload."""
-    reader = _DECODER_BY_COMMAND.get(packet.command)
-    if reader is None:
+    decode = _DECODER_BY_COMMAND.get(packet.command)
+    if decode is None:
         raise ProtocolError(GAT_PROTOCOL, f"unknown command {packet.command:02X}", packet.payload)
-    return reader(packet.payload)
+    return decode(packet.payload)
 
 
 def _decode_status_query(payload: bytes) -> GatStatusQuery:

@@ -58,6 +58,7 @@ class SpecialFunction:
     kind: FunctionResultKind
     algorithm: SignatureAlgorithm | None = None
     components: tuple[str, ...] = ()
+    """The software components to sign; empty means all."""
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -77,8 +78,8 @@ _PLACEHOLDER_BY_ALGORITHM: Final = {
 
 def _build_signature_function(component: str, algorithm: SignatureAlgorithm) -> SpecialFunction:
     """Return the special function that computes the signature of one software component."""
-    feature = "Component" if algorithm is SignatureAlgorithm.SHA1_HMAC else "Component SHA-256"
-    return SpecialFunction(feature, component, FunctionResultKind.SIGNATURES, algorithm, (component,))
+    name = "Component" if algorithm is SignatureAlgorithm.SHA1_HMAC else "Component SHA-256"
+    return SpecialFunction(name, component, FunctionResultKind.SIGNATURES, algorithm, (component,))
 
 
 #: The functions that a verifier may initiate in addition to the list itself.

@@ -61,11 +61,11 @@ def build_identity_report(
 ) -> bytes:
     """Return a report of the machine and its installed software: the digest of each signed component.
 
-    ``signer`` is who signed the components. If it is "", the report says that nobody has.
+    ``signer`` is who signed the components; "" if nobody has.
     """
     if report_format is ReportFormat.TEXT:
-        signed = signer or "nobody: a development installation"
-        lines = (f"Version: {identity.version}", f"Serial: {identity.serial}", f"Signed by: {signed}")
+        signer_text = signer or "nobody: a development installation"
+        lines = (f"Version: {identity.version}", f"Serial: {identity.serial}", f"Signed by: {signer_text}")
         return _encode_text((*_format_head_lines(identity), *lines, *_format_value_lines(components)))
     root = ET.Element("ProgramID")
     game = _add_game_element(root, identity)
@@ -87,7 +87,7 @@ def _add_game_element(root: ET.Element, identity: ReportIdentity) -> ET.Element:
 
 
 def _format_head_lines(identity: ReportIdentity) -> tuple[str, str]:
-    """Return the first two lines of a text report, which name the machine and its software."""
+    """Return the first two lines of a text report: the machine's name and its manufacturer."""
     return f"Name: {identity.name}", f"Manufacturer: {identity.manufacturer}"
 
 

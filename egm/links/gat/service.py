@@ -56,7 +56,8 @@ def _find_calculation_status(calculation: GatCalculation) -> CalculationStatus:
 class GatService:
     """The machine's replies to one GAT verifier, and the record of the last signature calculation.
 
-    ``start_signing`` starts a calculation, which later calls :meth:`store_result` or :meth:`store_failure`.
+    ``start_signing`` starts a calculation of signatures, which later calls :meth:`store_result` or
+    :meth:`store_failure`; a list of functions or of the software is stored at once.
     ``cancel_signing`` stops the current calculation, so that it calls neither.
     """
 
@@ -161,7 +162,7 @@ class GatService:
         )
 
     def store_result(self, values: Mapping[str, str]) -> None:
-        """Record the signatures, by component, as the result of the last calculation."""
+        """Record the result of the last calculation: the signatures or, in a list of the software, the digests."""
         calculation = self._machine.memory.require(GatCalculation, LinksKey.LAST_GAT_CALCULATION)
         self._record_end(replace(calculation, result_by_component=values))
 

@@ -130,7 +130,9 @@ class _LastReply:
 class SasChannelState:
     """The protocol state of the line of one SAS host, for the machine with SAS address ``address``.
 
-    ``polls`` are the long polls that the machine answers, by command code.
+    ``polls`` are the long polls that the machine answers, by command code. ``queue`` is the number of ordinary
+    exceptions that may wait for the host. With ``require_sync``, the machine replies only after a poll to another
+    machine or to all. With ``chirp``, it sends its address while no host polls.
     """
 
     def __init__(

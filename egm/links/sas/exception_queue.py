@@ -94,9 +94,9 @@ class ExceptionQueue:
 
     def find_next_exception(self, now_ns: int) -> SasException | None:
         """Return the exception to send to the host now, or None; :meth:`remove_received_exception` removes it later."""
-        for raised in self._priority_exceptions.values():
-            if raised.due_ns <= now_ns:
-                return raised.exception
+        for pending in self._priority_exceptions.values():
+            if pending.due_ns <= now_ns:
+                return pending.exception
         return self._ordinary_exceptions[0] if self._ordinary_exceptions else None
 
     def remove_received_exception(self, exception: SasException, now_ns: int) -> None:
@@ -107,34 +107,38 @@ class ExceptionQueue:
         if self._ordinary_exceptions and self._ordinary_exceptions[0] is exception:
             self._ordinary_exceptions.popleft()
             return
-        raised = self._priority_exceptions.get(exception.code)
-        if raised is None or raised.exception is not exception:
+        pending = self._priority_exceptions.get(exception.code)
+        if pending is None or pending.exception is not exception:
             return
         if exception.code in POLLS_THAT_END_EXCEPTION:
-            raised.due_ns = now_ns + EXCEPTION_REPEAT_INTERVAL_NS
+            pending.due_ns = now_ns + EXCEPTION_REPEAT_INTERVAL_NS
         else:
             del self._priority_exceptions[exception.code]
 
     def list_exceptions_ended_by(self, poll: int) -> tuple[SasException, ...]:
         """Return the pending priority exceptions that a long poll with command code ``poll`` ends."""
         return tuple(
-            standing.exception
-            for code, standing in self._priority_exceptions.items()
+            pending.exception
+            for code, pending in self._priority_exceptions.items()
             if poll in POLLS_THAT_END_EXCEPTION.get(code, ())
         )
 
     def remove_ended_exceptions(self, exceptions: tuple[SasException, ...]) -> None:
         """Remove priority exceptions, because the host has received the reply to the poll that ends them."""
         for exception in exceptions:
-            raised = self._priority_exceptions.get(exception.code)
-            if raised is not None and raised.exception is exception:
+            pending = self._priority_exceptions.get(exception.code)
+            if pending is not None and pending.exception is exception:
                 del self._priority_exceptions[exception.code]
 
     @property
     def oldest_sequence(self) -> int | None:
         """Return the number of the oldest journal entry whose exception the host has not received, or None."""
-        ordinary_sequences = [h.sequence for h in self._ordinary_exceptions if h.sequence]
+        ordinary_sequences = [
+            exception.sequence for exception in self._ordinary_exceptions if exception.sequence
+        ]
         priority_sequences = [
-            s.exception.sequence for s in self._priority_exceptions.values() if s.exception.sequence
+            pending.exception.sequence
+            for pending in self._priority_exceptions.values()
+            if pending.exception.sequence
         ]
         return min(ordinary_sequences + priority_sequences, default=None)

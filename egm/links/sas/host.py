@@ -72,7 +72,10 @@ class SasHost:
 
     @property
     def clock_offset_seconds(self) -> int:
-        """Return by how many seconds this host's time is ahead of the machine's; 0 until the host has sent its time."""
+        """Return by how many seconds this host's time is ahead of the machine's.
+
+        Return 0 until the host has sent its time, or if the difference is implausibly large.
+        """
         host_time = self.machine.journal.state(f"{LinksKey.HOST_CLOCK_AHEAD_SECONDS}{self.name}")
         return (
             host_time if isinstance(host_time, int) and abs(host_time) <= _HOST_CLOCK_AHEAD_SECONDS_MAX else 0

@@ -78,8 +78,8 @@ def iter_exceptions(
     can end is left out. ``previous_game_number`` is the SAS number of the game that was selected before the entry.
     """
     for code, data, event in _iter_exception_codes(entry, declarations, readout, previous_game_number):
-        servants = POLLS_THAT_END_EXCEPTION.get(code)
-        if code in EXCEPTION_DEFINITION_BY_CODE and (servants is None or servants & supported_polls):
+        ending_polls = POLLS_THAT_END_EXCEPTION.get(code)
+        if code in EXCEPTION_DEFINITION_BY_CODE and (ending_polls is None or ending_polls & supported_polls):
             yield SasException(code, data, event, entry.sequence)
 
 
@@ -90,8 +90,8 @@ def _iter_exception_codes(
 
     The event code is that of real-time event reporting; 0 means that it equals the exception code.
     """
-    opens = entry.phase is Phase.RESERVE and isinstance(entry.state.get(MoneyKey.HANDPAY), Mapping)
-    if opens and entry.kind != HANDPAY_PENDING.kind:
+    opens_handpay = entry.phase is Phase.RESERVE and isinstance(entry.state.get(MoneyKey.HANDPAY), Mapping)
+    if opens_handpay and entry.kind != HANDPAY_PENDING.kind:
         # The hand-pay comes from a game, a host's bonus or a prize exchanged for money.
         yield _HANDPAY_PENDING_EXCEPTION_CODE, b"", 0
     details: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
@@ -99,8 +99,8 @@ def _iter_exception_codes(
         case GAME_START.kind:
             yield _GAME_STARTED, _encode_game_start(entry, readout), 0
         case GAME_END.kind:
-            won = readout.convert_to_credits(int(details.get("win_cents", 0)))
-            yield _GAME_ENDED, encode_bcd(won, 4), 0
+            won_credits = readout.convert_to_credits(int(details.get("win_cents", 0)))
+            yield _GAME_ENDED, encode_bcd(won_credits, 4), 0
         case "selection":
             number = _find_selected_game(entry, readout)
             if number not in {None, previous_game_number}:

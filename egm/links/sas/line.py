@@ -145,7 +145,7 @@ class SasLineThread(threading.Thread):
         """The last printed reason why the port is not open; "" while it is open."""
         self._health = SasLineHealth()
         """Counts of messages and reply times so far; :meth:`health` adds the state of the port."""
-        self._within = dict.fromkeys((*_REPLY_TIME_BUCKETS_MS, 0), 0)
+        self._reply_count_by_limit_ms = dict.fromkeys((*_REPLY_TIME_BUCKETS_MS, 0), 0)
 
     # ------------------------------------------------------------------ called on the event loop
     def send_to_line(self, *messages: SasLineMessage) -> None:
@@ -168,7 +168,7 @@ class SasLineThread(threading.Thread):
         return replace(
             self._health,
             port_is_open=self.serving.is_set(),
-            replies_by_time_bucket_ms=tuple(self._within.items()),
+            replies_by_time_bucket_ms=tuple(self._reply_count_by_limit_ms.items()),
         )
 
     # ------------------------------------------------------------------ the thread
@@ -279,7 +279,9 @@ class SasLineThread(threading.Thread):
         took_ns = self._now() - self._received_ns
         took_ms = took_ns / 1e6
         self._health.total_reply_ns += took_ns
-        self._within[next((limit for limit in _REPLY_TIME_BUCKETS_MS if took_ms <= limit), 0)] += 1
+        self._reply_count_by_limit_ms[
+            next((limit for limit in _REPLY_TIME_BUCKETS_MS if took_ms <= limit), 0)
+        ] += 1
 
     def _run_or_check_effect(self, port: SasPort, effect: RunPollEffect) -> None:
         """Run the effect of a SAS poll on the machine's event loop, and send its reply.

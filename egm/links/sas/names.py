@@ -16,7 +16,7 @@ class TableConfidence(StrEnum):
     #: One public source.
     ONE_SOURCE = "B"
     GENERAL_KNOWLEDGE = "K"
-    """General knowledge only: the row is off unless the cabinet file switches it on."""
+    """General knowledge only: such a poll is not implemented, or is off unless the cabinet file switches it on."""
     CONFLICT = "X"
     """Sources conflict; the row's note says how, and what this machine does."""
 
@@ -42,7 +42,7 @@ class ExceptionUrgency(StrEnum):
     PRIORITY = "priority"
     """Sent before the queue, and repeated until the host has read what the exception announces."""
     QUEUED_OR_PRIORITY = "either"
-    """In the queue or with priority, as the machine is configured."""
+    """In the queue or with priority, as the machine chooses; this machine sends it with priority."""
     REAL_TIME = "real_time"
     """Sent only while real-time event reporting is on."""
 

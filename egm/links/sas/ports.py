@@ -144,10 +144,11 @@ class PseudoTerminalPort(_FileDescriptorPort):
 
 
 class SerialPort(_FileDescriptorPort):
-    """A real serial port of a SAS line; it sends with space parity.
+    """A real serial port of a SAS line.
 
-    With strict framing, it reads the UART's marks of parity errors, which show the wakeup bit. If the port is another
-    program's pseudo-terminal, which has no parity, the marks must be written by that program.
+    With strict framing, it sends with space parity, and reads the UART's marks of parity errors, which show the wakeup
+    bit. If the port is another program's pseudo-terminal, which has no parity, the marks must be written by that
+    program. Without strict framing, the port has no parity.
     """
 
     def __init__(self, path: str, *, strict: bool) -> None:
@@ -208,7 +209,6 @@ class SerialServerPort:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._woken = False
         try:
             self._serial = serial.serial_for_url(
                 url, baudrate=SAS_BAUD_RATE, timeout=_SERVER_READ_SECONDS_MAX

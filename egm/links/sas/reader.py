@@ -50,7 +50,7 @@ class ReadoutBuilder:
         self._host = host
         self._readings = readings
         machine = host.machine
-        self._facts = tuple(
+        self._games = tuple(
             GameFacts(
                 game_number=number,
                 id=game_id,
@@ -119,8 +119,10 @@ class ReadoutBuilder:
             serial=machine.identity.serial,
             currency=machine.profile.currency,
             denomination_cents=host.settings.denomination_cents,
-            games=tuple(replace(f, is_enabled=is_game_allowed(machine, f.id)) for f in self._facts),
-            selected_game_number=next((g.game_number for g in self._facts if g.id == selection.game_id), 0),
+            games=tuple(replace(game, is_enabled=is_game_allowed(machine, game.id)) for game in self._games),
+            selected_game_number=next(
+                (game.game_number for game in self._games if game.id == selection.game_id), 0
+            ),
             player_denomination_cents=selection.denomination_cents,
             handpay=self._read_handpay(),
             hopper=self._read_hopper(),

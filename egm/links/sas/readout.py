@@ -92,7 +92,10 @@ class SasReadout:
     _meters_by_game: dict[str, Mapping[str, int]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    """Cache of summed meters: the values by meter name, for each game id ("" is the machine)."""
+    """Cache of summed meters: for each game id ("" is the machine) the values by meter name.
+
+    Under the key ``bills by amount`` it has the number of accepted bills by their value.
+    """
 
     def read_meters(self, game_id: str = "") -> Mapping[str, int]:
         """Return the values of all the machine's meters by name, for the whole machine or the game with this id."""

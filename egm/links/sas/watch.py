@@ -17,16 +17,17 @@ from egm.links.entries import (
 from egm.links.keys import LinksKey
 from egm.links.sas.host import SasHost
 
-#: Suffixes of the reasons for which a host's line stops the machine: a full exception queue, a delayed game.
+#: Suffixes of the sources under which a host's line disables the machine: a full exception queue, a delayed game.
 QUEUE_FULL_SUFFIX, GAME_DELAY_SUFFIX = ":full", ":delay"
-#: Those suffixes of reasons that do not outlast a restart.
+#: The suffixes of those sources whose disabling ends at a restart.
 _DISABLING_SUFFIXES_CLEARED_AT_RESTART: Final = (QUEUE_FULL_SUFFIX, GAME_DELAY_SUFFIX)
 
 
 class SasLinkMonitor:
     """The monitoring of one SAS host's polling.
 
-    The time when the host stopped polling is in the journal and survives a restart.
+    The time when the host stopped polling, or since which the machine has waited for its first poll, is in the journal
+    and survives a restart.
     """
 
     def __init__(self, host: SasHost) -> None:
@@ -40,9 +41,8 @@ class SasLinkMonitor:
 
     def start(self) -> None:
         """Start to watch the host after start-up, when no host has polled yet."""
-        for (
-            suffix
-        ) in _DISABLING_SUFFIXES_CLEARED_AT_RESTART:  # the run that set these temporary holds has ended
+        # The run that disabled the machine for these temporary reasons has ended.
+        for suffix in _DISABLING_SUFFIXES_CLEARED_AT_RESTART:
             self._host.submit_event(
                 EventType.MACHINE_ENABLED, EnablingRequest(source=f"{self._host.source}{suffix}")
             )
@@ -96,7 +96,8 @@ class SasLinkMonitor:
     def _record_event(self, entry: EntryDeclaration[HostLineEvent], *, has_stopped_polling: bool) -> None:
         """Record a change of the host's link in the journal.
 
-        If ``has_stopped_polling``, also store the present time as the time when the host stopped polling.
+        If ``has_stopped_polling``, also store the present time as the time when the host stopped polling; otherwise
+        delete that time.
         """
         machine = self._host.machine
         machine.post(

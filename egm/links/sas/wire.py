@@ -55,7 +55,7 @@ class LongPoll:
 
 @dataclass(frozen=True, slots=True)
 class MessageToOtherMachine:
-    """A message on the line that is addressed to another machine; only its start is decoded."""
+    """A message on the line that is addressed to another machine; with strict framing, only its start is decoded."""
 
     address: int
 
@@ -176,18 +176,18 @@ class LenientFraming:
         self._gap_ns = gap_ns
         self._received_ns = 0
         self._message = bytearray()
-        self._lost = False
+        self._awaits_pause = False
 
     def decode(self, data: bytes, now_ns: int) -> Iterator[ReceivedMessage]:
         """Decode ``data``, read at ``now_ns``; yield each message that it completes."""
         if now_ns - self._received_ns > self._gap_ns:
-            self._lost = False
+            self._awaits_pause = False
             if self._message:
                 yield self._discard_broken_message("gap")
         self._received_ns = now_ns
-        for position, byte in enumerate(data):
-            if self._lost:
-                yield BrokenMessage("stray", data[position:])
+        for index, byte in enumerate(data):
+            if self._awaits_pause:
+                yield BrokenMessage("stray", data[index:])
                 return
             yield from self._process_byte(byte)
 
@@ -199,16 +199,16 @@ class LenientFraming:
         self._message.append(byte)
         size = find_frame_size(self._message)
         if size is None:
-            self._lost = True
+            self._awaits_pause = True
             yield self._discard_broken_message("unknown")
         elif len(self._message) == size:
             frame = bytes(self._message)
             self._message.clear()
             message = _build_message(frame)
-            self._lost = isinstance(message, BrokenMessage)
+            self._awaits_pause = isinstance(message, BrokenMessage)
             yield (
                 message
-                if self._lost or frame[0] in {self._address, BROADCAST_ADDRESS}
+                if self._awaits_pause or frame[0] in {self._address, BROADCAST_ADDRESS}
                 else MessageToOtherMachine(frame[0])
             )
 

@@ -76,13 +76,13 @@ class ScreenClient:
     def poll(self, now: float) -> PollResult:
         """Connect if necessary, send queued messages, and return the messages received.
 
-        ``now`` is in monotonic seconds. It never blocks or raises.
+        ``now`` is in monotonic seconds. The call never blocks or raises.
         """
-        up = False
+        has_opened = False
         if self._socket is None:
             if now < self._next_try or not self._connect(now):
                 return PollResult()
-            up = True
+            has_opened = True
         try:
             self._write()
             messages = self._read()
@@ -91,11 +91,13 @@ class ScreenClient:
             self._back_off(now)
             is_absent = isinstance(error, ConnectionError)  # a peer that stops or restarts is not an error
             return PollResult(
-                has_link_opened=up, has_link_been_lost=True, error_text="" if is_absent else str(error)
+                has_link_opened=has_opened,
+                has_link_been_lost=True,
+                error_text="" if is_absent else str(error),
             )
         if messages:
             self._wait = FIRST_RECONNECT_DELAY_SECONDS
-        return PollResult(messages, has_link_opened=up)
+        return PollResult(messages, has_link_opened=has_opened)
 
     def close(self) -> None:
         """Close the connection, and drop unsent messages."""

@@ -1,4 +1,7 @@
-"""Sockets and access tokens in the state folder, accessible to the machine's user only."""
+"""Sockets and access tokens in the state folder, accessible to the machine's user only.
+
+If the run folder is shared with the screens' group, that group has access too (:mod:`egm.secret_files`).
+"""
 
 import asyncio
 import hmac
@@ -15,7 +18,10 @@ LOOPBACK_ADDRESS: Final = "127.0.0.1"
 
 
 def write_new_token(path: Path) -> str:
-    """Write a new random token to ``path`` (mode 0600), replacing any old one, and return it."""
+    """Write a new random token to ``path``, replacing any old one, and return it.
+
+    The file has mode 0600, or 0640 in a folder that is shared with the screens' group.
+    """
     token = os.urandom(24).hex()  # noqa: TID251 (it makes a token)
     replace_private_file(path, token)
     share_with_screens(path, 0o640)
@@ -39,9 +45,10 @@ async def serve_unix_socket(
     *,
     line_bytes_max: int,
 ) -> asyncio.Server:
-    """Serve clients on a unix socket at ``path`` (mode 0600), replacing one left by a killed process.
+    """Serve clients on a unix socket at ``path``, replacing one left by a killed process.
 
-    If the start is cancelled before the server is returned, the socket is closed.
+    The socket has mode 0600, or 0660 in a folder that is shared with the screens' group. If the start is cancelled
+    before the server is returned, the socket is closed.
     """
     path.unlink(missing_ok=True)  # noqa: ASYNC240 (one local file, before the server starts)
     mask = os.umask(0o177)

@@ -1,8 +1,8 @@
-"""Server of the machine's screens, on a socket in the state folder that only the machine's user can open.
+"""Server of the machine's screens, on a private socket in the state folder (:mod:`egm.links.screen.private_sockets`).
 
-A client must first send a hello with the token stored next to the socket in a file that only the machine's
-user can read. It then receives the games and a snapshot, and every change after that. It may send requests
-and signs of life; any other line ends the connection.
+A client must first send a hello with the token, which is stored next to the socket in a file with the same access. It
+then receives the games and a snapshot, and every change after that. It may send requests and signs of life; any other
+line ends the connection.
 """
 
 import asyncio
@@ -57,7 +57,8 @@ class ScreenServer:
         self._on_peer_error = on_peer_error
         self._writers: set[asyncio.StreamWriter] = set()
         self._now_s = now_s
-        #: Time of each screen's last sign of life, in monotonic seconds; infinite for a screen that sends none.
+        #: Time of the last message of each screen that a player uses, in monotonic seconds; infinite for a screen that
+        #: sends no signs of life.
         self._screens: dict[asyncio.StreamWriter, float] = {}
         self._server: asyncio.Server | None = None
 
@@ -82,9 +83,10 @@ class ScreenServer:
 
     @property
     def responding_screen_count(self) -> int:
-        """Return the number of connected screens that a player uses and that still send signs of life.
+        """Return the number of connected screens that a player uses and that do not hang.
 
-        A hung program keeps its socket open and shows an outdated picture, so it is not counted.
+        A hung program keeps its socket open and shows an outdated picture. It is recognised by missing signs of life; a
+        screen that never sends any is always counted.
         """
         now_s = self._now_s()
         return sum(
@@ -127,12 +129,8 @@ class ScreenServer:
                 await asyncio.sleep(0)
         except (MessageError, ValueError) as error:  # ValueError: a line over the limit
             self._on_peer_error(str(error))
-        # disconnected, or the machine stops; nobody awaits this task
-        except (
-            ConnectionError,
-            asyncio.CancelledError,
-        ):
-            pass
+        except (ConnectionError, asyncio.CancelledError):
+            pass  # disconnected, or the machine stops; nobody awaits this task
         finally:
             self._remove_screen(writer)
             writer.close()

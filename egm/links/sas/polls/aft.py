@@ -2,8 +2,8 @@
 
 Each poll is only translated here; its effect on the machine's money is in :mod:`egm.host.transfer_port`.
 Debit transfers and transfers to a ticket are refused as unsupported, and no receipts are printed, so polls 75
-and 76, which set the text of receipts, get no reply. On a machine without transfers, and on a line of another
-host than the one that controls the money, none of these polls gets a reply.
+and 76, which set the text of receipts, get no reply. On a machine with neither transfers nor bonuses of a host, and on
+a line of another host than the one that controls the money, none of these polls gets a reply.
 """
 
 from collections.abc import Mapping, Sequence
@@ -118,7 +118,10 @@ def answer_aft_transfer(host: SasHost, poll: LongPoll) -> Reply | None:
 
 
 def _order_transfer(host: SasHost, transfers: HostTransferInterface, poll: LongPoll, body: bytes) -> Reply:
-    """Check a transfer that the host requests and order it; return the reply with its status."""
+    """Check a transfer that the host requests and order it; return the reply with its status.
+
+    If the order is accepted, also store the cash-out terms that it states.
+    """
     flags, tail = body[18], body[_HEAD + body[_HEAD - 1] :]
     error_status, cents, expires = None, {}, None
     try:
@@ -154,10 +157,10 @@ def _order_transfer(host: SasHost, transfers: HostTransferInterface, poll: LongP
     if status is TransferStatus.PENDING:
         if flags & _SET_CASH_OUT:
             transfers.set_cash_out_terms(enabled=bool(flags & _CASH_OUT_ON), host_only=bool(flags & _HARD))
-        return _build_refusal(
+        return _build_order_reply(
             body, _CODE_BY_TRANSFER_STATUS[status], repeats_amounts=True
         )  # accepted: an exception announces its end
-    return _build_refusal(body, _CODE_BY_TRANSFER_STATUS[status])
+    return _build_order_reply(body, _CODE_BY_TRANSFER_STATUS[status])
 
 
 def _split_amounts(body: bytes) -> tuple[bytes, ...]:
@@ -165,8 +168,8 @@ def _split_amounts(body: bytes) -> tuple[bytes, ...]:
     return tuple(body[at : at + _AMOUNT_SIZE_BYTES] for at in (3, 8, 13))
 
 
-def _build_refusal(body: bytes, status_code: int, *, repeats_amounts: bool = False) -> Reply:
-    """Return the reply to a transfer order that is refused or not finished, with a SAS status code.
+def _build_order_reply(body: bytes, status_code: int, *, repeats_amounts: bool = False) -> Reply:
+    """Return the reply to a transfer order that is refused or not finished yet, with a SAS status code.
 
     It repeats the order's identifier, type and flags and, if ``repeats_amounts``, its amounts, as for an accepted
     order that is not finished. Otherwise the amounts are zero.
@@ -192,7 +195,7 @@ def _build_refusal(body: bytes, status_code: int, *, repeats_amounts: bool = Fal
 def _answer_interrogation(host: SasHost, transfers: HostTransferInterface, history_index: int) -> Reply:
     """Return the reply to the host's query of a transfer's result.
 
-    ``history_index`` is the transfer's position in the history of transfers; 0 for the last.
+    ``history_index`` is the transfer's index in the history of transfers; 0 for the last.
     """
     result = transfers.last_result if history_index == 0 else transfers.find_result_in_history(history_index)
     if result is None:
@@ -203,7 +206,7 @@ def _answer_interrogation(host: SasHost, transfers: HostTransferInterface, histo
 
 
 def _encode_result(host: SasHost, result: HostTransferResult) -> bytes:
-    """Encode the result of a transfer: position in the history, status, amounts, and cumulative meters.
+    """Encode the result of a transfer: index in the history, status, amounts, and cumulative meters.
 
     The meters are those of this kind of transfer; they are left out if nothing moved.
     """
@@ -247,7 +250,7 @@ def _encode_cumulative_meters(host: SasHost, result: HostTransferResult) -> byte
     account = "bonus_in" if result.kind.is_bonus else f"aft_{result.kind.value}"
     parts = b""
     for kind in _CREDIT_KINDS_IN_ORDER:
-        # A bonus is never restricted, so there is no such meter.
+        # A bonus is never restricted: there is no such meter, and 0 is sent.
         parts += prepend_length(
             encode_bcd(values.get(f"{account}.{_METER_BY_CREDIT_KIND[kind]}.value", 0), _AMOUNT_SIZE_BYTES)
         )

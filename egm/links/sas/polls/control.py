@@ -1,7 +1,7 @@
 """Control polls: a host disables and enables the machine, its bill acceptor, games and sounds.
 
 Every effect is an event of the state table, recorded under the host's name: a host can end only the restrictions that
-it has set itself, and a repeat changes nothing.
+it has set itself, and a repeat changes nothing, except that poll 2E starts its delay again.
 """
 
 import asyncio

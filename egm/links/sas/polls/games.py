@@ -104,7 +104,7 @@ def answer_selected_game(_: LongPoll, readout: SasReadout) -> Reply:
 
 
 def answer_enabled_games(_: LongPoll, readout: SasReadout) -> Reply:
-    """Answer poll 56: the numbers of the enabled games."""
+    """Answer poll 56: the numbers of the enabled games; in poll B0, of those offered at its denomination."""
     only_denomination = readout.play_meters_denomination_cents
     numbers = [
         game.game_number
@@ -192,16 +192,16 @@ def answer_features(request: LongPoll, readout: SasReadout) -> Reply | None:
     if decode_bcd(request, request.data) and _find_requested_game(request, readout, request.data) is None:
         return None
     has = readout.supported_poll_codes.__contains__
-    tickets = readout.ticket_validator.is_host and has(0x71)
-    first = (
+    has_tickets = readout.ticket_validator.is_host and has(0x71)
+    first_byte = (
         (readout.can_award_bonuses and has(0x72)) << 1
         | has(0x8A) << 2
         | has(0x8C) << 3
         | (readout.ticket_validator.is_host and has(0x7B)) << 4
         | (_VALIDATION_STYLE_CODES[readout.ticket_validator] if has(0x4D) else 0) << 5
-        | tickets << 7
+        | has_tickets << 7
     )
-    second = (
+    second_byte = (
         1 << 2  # tickets are in total drop and in total cancelled credits
         | has(0x6F) << 3
         | has(0x6E) << 4
@@ -209,7 +209,7 @@ def answer_features(request: LongPoll, readout: SasReadout) -> Reply | None:
         | has(0xB0) << 7
     )
     third_byte = 1 | has(0x87) << 1  # it supports polling every 40 ms
-    return Reply(request.data + bytes((first, second, third_byte)) + bytes(3))
+    return Reply(request.data + bytes((first_byte, second_byte, third_byte)) + bytes(3))
 
 
 #: Error codes of poll B0: no multi-denomination, malformed, poll not possible per denomination, no such

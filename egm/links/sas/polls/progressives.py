@@ -82,8 +82,8 @@ def answer_cumulative_wins(request: LongPoll, readout: SasReadout) -> Reply | No
 def _list_unread_wins(host: SasHost) -> list[tuple[str, BroadcastWin]]:
     """Return the progressive wins that no host has read, oldest first, each with its storage key in the journal."""
     broadcast_wins = host.machine.memory.read_all(BroadcastWin, ProgressiveKey.UNREAD_BROADCAST_WIN)
-    wins = ((f"{ProgressiveKey.UNREAD_BROADCAST_WIN}{name}", won) for name, won in broadcast_wins.items())
-    return sorted(wins, key=lambda item: item[1].entry_sequence)
+    wins = ((f"{ProgressiveKey.UNREAD_BROADCAST_WIN}{name}", win) for name, win in broadcast_wins.items())
+    return sorted(wins, key=lambda key_and_win: key_and_win[1].entry_sequence)
 
 
 def _encode_win(win: BroadcastWin) -> bytes:
@@ -122,7 +122,7 @@ def answer_queued_wins(host: SasHost, _: LongPoll) -> Reply:
     wins = _list_wins_of_first_group(host)
     if not wins:
         return Reply(prepend_length(bytes(2)), executes_once=True)
-    data = bytes((_find_group(wins[0]), len(wins))) + b"".join(_encode_win(won) for won in wins)
+    data = bytes((_find_group(wins[0]), len(wins))) + b"".join(_encode_win(win) for win in wins)
     return Reply(prepend_length(data), executes_once=True)
 
 
@@ -132,9 +132,9 @@ def mark_wins_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
 
 
 def _list_wins_of_first_group(host: SasHost) -> list[BroadcastWin]:
-    """Return the unread progressive wins that belong to the group of the oldest one."""
-    wins = [won for _, won in _list_unread_wins(host)]
-    return list(takewhile(lambda won: _find_group(won) == _find_group(wins[0]), wins))[:_WINS_PER_REPLY_MAX]
+    """Return the unread progressive wins for one reply: the oldest ones, of one group, and at most 32."""
+    wins = [win for _, win in _list_unread_wins(host)]
+    return list(takewhile(lambda win: _find_group(win) == _find_group(wins[0]), wins))[:_WINS_PER_REPLY_MAX]
 
 
 def _mark_oldest_wins_read(host: SasHost, win_count: int) -> None:

@@ -83,12 +83,12 @@ def set_validation_id(host: SasHost, poll: LongPoll) -> Reply | None:
     """
     desk = host.machine.find_installed(TicketDesk)
     tickets = find_ticket_interface(host)
-    alone_at_times = host.machine.profile.host.offline_tickets > 0
+    may_number_itself = host.machine.profile.host.offline_tickets > 0
     if tickets is None:
         return None
     if (
         host.machine.component(HostMoney).ticket_validator is not TicketValidator.SECURE_ENHANCED
-        and not alone_at_times
+        and not may_number_itself
     ):
         return None
     validation_id, sequence = decode_binary(poll.data[:3]), decode_binary(poll.data[3:])
@@ -118,7 +118,7 @@ def answer_validation_record(host: SasHost, poll: LongPoll) -> Reply | None:
     """Answer poll 4D: the record of a printed ticket, as the request's function code selects it.
 
     00: the next unread ticket, marked as read once the host has received it; FF: the next unread ticket, not
-    marked; any other number: the ticket at that position of the buffer.
+    marked; any other number: the ticket with that index in the ring of printed tickets.
     """
     tickets = find_ticket_interface(host)
     if tickets is None:
@@ -159,7 +159,10 @@ def _encode_expiry(ticket: Ticket) -> bytes:
 
 
 def mark_record_read(host: SasHost, poll: LongPoll, reply: Reply) -> None:
-    """Mark the ticket record that the host has received as read, so that the next one follows."""
+    """Mark the ticket record that the host has received as read, and announce the next unread one.
+
+    Do nothing unless the host read the record with function code 00.
+    """
     tickets = find_ticket_interface(host)
     number = (
         reply.data[_RECORD_SYSTEM_ID_OFFSET : _RECORD_SYSTEM_ID_OFFSET + 1].hex()
@@ -216,12 +219,12 @@ def receive_validation_number(host: SasHost, poll: LongPoll) -> Reply | None:
         return None
     digits = poll.data.hex()
     if not is_bcd(poll.data):
-        answer = TicketNumberReplyResult.INVALID_NUMBER
+        result = TicketNumberReplyResult.INVALID_NUMBER
     elif digits.startswith("00"):
-        answer = tickets.refuse_ticket_number()
+        result = tickets.refuse_ticket_number()
     else:
-        answer = tickets.assign_ticket_number(digits)
-    return Reply(bytes((_REPLY_CODE_BY_NUMBER_RESULT[answer],)), executes_once=True)
+        result = tickets.assign_ticket_number(digits)
+    return Reply(bytes((_REPLY_CODE_BY_NUMBER_RESULT[result],)), executes_once=True)
 
 
 #: Status code of poll 70: no ticket is in escrow.
@@ -367,7 +370,7 @@ def mark_redemption_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
 
 
 def parse_expiry(poll: LongPoll, data: bytes, host: SasHost) -> date | None:
-    """Decode the number in a poll that states when tickets expire; return None if it is zero, which means never.
+    """Decode the number in a poll that states when tickets or restricted credits expire; None: zero, which means never.
 
     A number below 10,000 is a number of days from today, any other a date in the form MMDDYYYY. Raises
     :class:`MalformedPollError`.
@@ -395,7 +398,7 @@ def answer_validation_status(host: SasHost, poll: LongPoll) -> Reply | None:
     """Answer poll 7B: set which tickets the host allows and how long they are valid; all zeros only reads this.
 
     Only the bits for printing restricted tickets and for redeeming tickets change what the machine does; for all
-    others, the reply reports the machine's own configuration. What the bits mean is known from public sources.
+    others, the reply reports the machine's own configuration. The meaning of the bits is general knowledge.
     """
     tickets = find_ticket_interface(host)
     if tickets is None or poll.data[0] != 8:
@@ -437,10 +440,10 @@ def _encode_status_bits(host: SasHost) -> bytes:
 
 def _encode_valid_days(host: SasHost) -> bytes:
     """Return the days for which cashable and restricted tickets are valid, two decimal bytes each."""
-    terms, sold = find_ticket_terms(host.machine), host.machine.profile.tickets.valid_days
+    terms, profile_days = find_ticket_terms(host.machine), host.machine.profile.tickets.valid_days
     days = (
-        terms.cashable_validity_days or sold or _NEVER_EXPIRES_DAYS,
-        terms.restricted_validity_days or sold or _NEVER_EXPIRES_DAYS,
+        terms.cashable_validity_days or profile_days or _NEVER_EXPIRES_DAYS,
+        terms.restricted_validity_days or profile_days or _NEVER_EXPIRES_DAYS,
     )
     return b"".join(encode_bcd(number, 2) for number in days)
 

@@ -125,8 +125,8 @@ BILL_METERS_BY_FIRST_CODE: Final[Mapping[int, tuple[str, tuple[int, ...]]]] = {
 }
 
 
-def _iter_meter_names() -> Iterator[SasMeterDefinition]:
-    """Yield the names of all SAS meters of the tables."""
+def _iter_meter_definitions() -> Iterator[SasMeterDefinition]:
+    """Yield the definitions of all SAS meters in the tables above."""
     for code, name, unit in _METER_ROWS:
         yield SasMeterDefinition(code, name, unit, CENTS_METER_SIZE_BYTES if unit is _CENTS else 4)
     for code, name in _VALUE_AND_COUNT_METERS:
@@ -139,5 +139,5 @@ def _iter_meter_names() -> Iterator[SasMeterDefinition]:
 
 #: Every SAS meter, by code.
 METER_DEFINITION_BY_CODE: Final[Mapping[int, SasMeterDefinition]] = {
-    meter.code: meter for meter in sorted(_iter_meter_names(), key=lambda meter: meter.code)
+    meter.code: meter for meter in sorted(_iter_meter_definitions(), key=lambda meter: meter.code)
 }

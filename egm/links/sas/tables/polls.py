@@ -2,7 +2,7 @@
 
 Sources: a published list of polls with their types, and independent implementations that agree where they
 overlap. Layouts of the 6.03 additions (59, 5A to 5F, 77, 7A, B6, B7) were not found; the electronic transfers
-that AFT replaced (1D, 27, 28, 62 to 6B) are not implemented.
+that AFT replaced (1D, 27, 28, 62 to 6B) are left out.
 """
 
 from collections.abc import Mapping
