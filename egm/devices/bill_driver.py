@@ -238,7 +238,8 @@ class BillDriver(LineDriver[M]):
         """Handle the acceptor's report that an item is in escrow; ``content`` is None if its value is unknown.
 
         The machine is informed of an enabled item and decides about it; any other item is returned. Nothing happens
-        until the value of every note code has been queried.
+        until the value of every note code has been queried. While a stacking is ordered, the first report of another
+        item is ignored, because it may be a late reply from before the order.
         """
         self._in_escrow = code
         if not self._worth.are_all_channels_queried:

@@ -23,7 +23,7 @@ STACK_SECONDS: Final = 0.7
 RETURN_SECONDS: Final = 0.5
 #: Time for which an item is held in escrow at the machine's command.
 HOLD_SECONDS: Final = 10.0
-#: Number of items in the box of which the details are stored.
+#: Number of stacked items, and of returned ones, of which the details are stored without power.
 _STORED_ITEMS_MAX: Final = 100
 #: Time in which a rejected item moves back to the player.
 REJECT_SECONDS: Final = 0.6
@@ -125,7 +125,10 @@ class BillTwin(Twin[M]):
         return True
 
     def extend_escrow_time(self) -> bool:
-        """Hold the item in escrow for some seconds, then report it in escrow again; return False if there is none."""
+        """Hold the item in escrow; return False if there is no item in escrow.
+
+        After :data:`HOLD_SECONDS` the item is no longer held, and the time after which it is returned begins again.
+        """
         if self._phase not in {ItemPhase.ESCROW, ItemPhase.HELD}:
             return False
         self._stop_timers()

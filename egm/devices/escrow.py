@@ -19,7 +19,7 @@ record              the acceptor reports                           therefore
 none                escrow                                         a new note: decide
 none                stacked                                        contradiction: no stack was ordered;
                                                                    no credit, an attendant checks
-ORDERED             escrow, in a new session                       the order never arrived: closed without
+ORDERED             the same item in escrow, in a new session      the order never arrived: closed without
                                                                    credit, decide again
 ORDERED             stacked (or: powered up, note past return)     not yet credited: credit
 ORDERED             path clear, after it reported returning        it never reached the box: closed

@@ -327,11 +327,18 @@ class Reminder(_Message):
     until_utc: str = ""
     """The time at which the pause of play ends, ISO 8601; empty if it lasts until the session ends."""
     is_own: bool = True
-    """Whether the player set the limit that was reached; False if the jurisdiction sets it."""
+    """For the kinds ``time_limit`` and ``spend_limit``: whether the limit reached is the player's own.
+
+    It is False if the jurisdiction sets the limit.
+    """
 
 
 class PlayerSessionView(_Message):
-    """One player's session: play since the credits were last zero. The limits are those that the player has set."""
+    """One player's session: play since the last player left or a pause of play ended.
+
+    A player has left if no game, payment, credit or standing bet is on the machine. The limits are those that the
+    player has set.
+    """
 
     since_utc: str
     """When the session began, ISO 8601."""
@@ -416,7 +423,10 @@ class Snapshot(_Message):
     """Total stake of the open game, including stakes added during it; 0 between games."""
     bet_least_cents: int = 0
     bet_most_cents: int | None = None
-    """The jurisdiction's maximum stake per game, standing bets included, in minor units; None for no maximum."""
+    """The jurisdiction's maximum stake per game, standing bets included, in minor units; None for no maximum.
+
+    In a tournament it is the fixed bet of the tournament.
+    """
     most_staked_cents: int | None = None
     """The highest total stake, with raises, that a round of the selected game can reach here, in minor units."""
     bet_needs_cents: int = 0
@@ -432,7 +442,10 @@ class Snapshot(_Message):
     """The part of ``credit_cents`` that is promotional but may be cashed out."""
     win_cents: int
     last_display: dict[str, object] | None
-    """The picture data of the last game's outcome, shown until the next game; None if there is none."""
+    """The picture data of the last game's outcome, shown until the next game.
+
+    None if there was no game yet, or if the player has selected a different game since.
+    """
     results: tuple[str, ...] = ()
     """The results of a table's last rounds, newest first.
 

@@ -18,14 +18,16 @@ ALL_STATES: Final = frozenset(State)
 STATES_AFTER_BOOT: Final = ALL_STATES - {State.BOOT}
 #: The states in which requests of the attendant and the player are accepted.
 STATES_AFTER_SELF_TEST: Final = STATES_AFTER_BOOT - {State.SELF_TEST}
-#: The states in which the service menu may be opened: no game and no payout is in progress.
+#: The states in which the service menu may be opened: no game is played, no payout is in progress, and no host has
+#: locked the machine.
 STATES_FOR_SERVICE_MENU: Final = STATES_AFTER_SELF_TEST - {
     State.PLAYING,
     State.PAYING,
     State.SERVICE_MENU,
     State.LOCKED,
 }
-#: The states in which staff work at the machine: the menu is open, or a more pressing state covers it.
+#: The states in which staff may work at the machine: the menu is open, could be opened, or is covered by a more
+#: pressing state.
 STATES_WITH_STAFF_AT_WORK: Final = STATES_FOR_SERVICE_MENU | {State.SERVICE_MENU}
 #: The states in which a form about money may arrive: the menu is open, or a hand-pay, door or tilt has covered it.
 STATES_FOR_RULINGS: Final = frozenset({State.SERVICE_MENU, State.HANDPAY, State.DOOR_OPEN, State.TILT})
@@ -47,7 +49,7 @@ STATES_FOR_TRANSFERS: Final = frozenset({State.IDLE, State.LOCKED})
 STATES_FOR_BETTING: Final = frozenset({State.IDLE, State.BETTING})
 #: The states in which no game is shown, so that game notices no longer apply.
 STATES_NOT_PLAYING: Final = ALL_STATES - {State.PLAYING}
-#: The states in which a deferred host order is answered because no game or payout is in progress.
+#: The states in which a deferred host order is answered, because no game is played and no payout is in progress.
 STATES_FOR_DEFERRED_HOST_ORDERS: Final = STATES_AFTER_BOOT - {State.PLAYING, State.PAYING}
 
 #: The sets by their names in the generated state table.

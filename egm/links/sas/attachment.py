@@ -66,7 +66,7 @@ class SasLineService:
         self.name = f"sas-{name}"
         self._context = context
         self._polls = find_available_polls(settings.permitted_groups)
-        self._answered = frozenset(self._polls)
+        self._permitted_poll_codes = frozenset(self._polls)
         framing = WakeupBitFraming if settings.framing == "strict" else LenientFraming
         self._line = SasLineThread(
             name,
@@ -92,7 +92,7 @@ class SasLineService:
         self.host = SasHost(
             name,
             settings,
-            self._answered,
+            self._permitted_poll_codes,
             context,
             send=self._line.send_to_line,
             republish_readout=self._send_readout,
@@ -101,15 +101,17 @@ class SasLineService:
         self._money = MoneyExceptionMonitor(self.host)
         self._watch = SasLinkMonitor(self.host)
         journal = context.engine.machine.journal
-        self._cursor = _DeliveredExceptionFile(
+        self._delivered_exception_file = _DeliveredExceptionFile(
             context.state_folder.root / f"sas-{name}.told", journal.journal_tag
         )
-        self._noted = journal.sequence
+        #: Number of the last journal entry that the readout contains.
+        self._read_sequence = journal.sequence
         is_new_journal = journal.state(IntegrityKey.BOOT_COUNT) is None  # the journal was created in this run
-        delivered = 0 if is_new_journal else self._cursor.read(default=journal.sequence)
-        self._seen = max(delivered, journal.sequence - _ENTRIES_SEARCHED_AT_START_MAX)
+        delivered = 0 if is_new_journal else self._delivered_exception_file.read(default=journal.sequence)
+        #: Number of the last journal entry whose exceptions were passed to the line.
+        self._checked_sequence = max(delivered, journal.sequence - _ENTRIES_SEARCHED_AT_START_MAX)
         self._selected_game = self._reader.build_readout().selected_game_number
-        self._failures: set[int] = set()
+        self._failed_poll_codes: set[int] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         context.metrics_sources.append(lambda: iter_line_metrics(name, self.health))
 
@@ -139,22 +141,26 @@ class SasLineService:
         After an accepted bill, also close the bill acceptor if the host has asked for that.
         """
         self._money.update_exceptions()
-        if snapshot.journal_sequence <= self._seen:
+        if snapshot.journal_sequence <= self._checked_sequence:
             return
-        entries = list(self.host.machine.journal.entries(since=self._seen))
+        entries = list(self.host.machine.journal.entries(since=self._checked_sequence))
         for entry in entries:
-            if entry.sequence > self._noted:
+            if entry.sequence > self._read_sequence:
                 self._reader.process_entry(entry)
         readout = self._reader.build_readout()
         exceptions = [
             exception
             for entry in entries
             for exception in iter_exceptions(
-                entry, self.host.machine.entry_declarations, readout, self._answered, self._selected_game
+                entry,
+                self.host.machine.entry_declarations,
+                readout,
+                self._permitted_poll_codes,
+                self._selected_game,
             )
         ]
         self._selected_game = readout.selected_game_number
-        self._seen = self._noted = snapshot.journal_sequence
+        self._checked_sequence = self._read_sequence = snapshot.journal_sequence
         self._line.send_to_line(readout, *exceptions)
         if any(entry.kind == BILL_IN.kind for entry in entries):
             close_acceptor_after_bill(self.host)
@@ -208,7 +214,7 @@ class SasLineService:
                 if poll.acknowledgement_function is not None:
                     poll.acknowledgement_function(self.host, request, reply)
             case ExceptionsReceived(sequence=sequence):
-                self._cursor.write(sequence)
+                self._delivered_exception_file.write(sequence)
             case QueueFullChanged(is_full=full):
                 self._watch.handle_queue_full(is_full=full)
             case LinkChanged(is_up=up):
@@ -221,8 +227,8 @@ class SasLineService:
 
     def _record_failed_poll(self, request: LongPoll, reason: str) -> None:
         """Record, once per poll code, that this machine could not answer a host's poll: the host received no reply."""
-        if request.code not in self._failures:
-            self._failures.add(request.code)
+        if request.code not in self._failed_poll_codes:
+            self._failed_poll_codes.add(request.code)
             poll_failed = PollFailed(host=self.host.name, poll=f"{request.code:02X}", reason=reason)
             self.host.machine.post(HOST_POLL_FAILED, poll_failed)
 

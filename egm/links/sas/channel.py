@@ -151,20 +151,20 @@ class SasChannelState:
         """Whether the host has switched real-time event reporting on."""
         self._polls = polls
         self._queue = ExceptionQueue(queue)
-        self._delayed: deque[bytes] = deque()
+        self._delayed_frames: deque[bytes] = deque()
         self._last_reply: _LastReply | None = None
         self._pending_at_poll: tuple[SasException, ...] = ()
         self._running_effect: tuple[bytes, tuple[SasException, ...]] | None = None
         """The poll whose effect is still running, and the exceptions pending when it was first received."""
         self._require_sync = require_sync
-        self._synchronised = not require_sync
+        self._is_synchronised = not require_sync
         self._chirp = chirp
-        self._up = False
+        self._is_polled = False
         self._polled_ns = now_ns
         self._next_chirp_ns = now_ns
-        self._full = False
-        self._posted = 0
-        self._reported = 0
+        self._is_queue_full = False
+        self._posted_sequence = 0
+        self._reported_sequence = 0
 
     # ------------------------------------------------------------------ from the machine
     def post_exception(self, exception: SasException, now_ns: int) -> Iterator[ChannelAction]:
@@ -172,14 +172,14 @@ class SasChannelState:
 
         An exception for real-time event reporting only is dropped while that is off.
         """
-        self._posted = max(self._posted, exception.sequence)
+        self._posted_sequence = max(self._posted_sequence, exception.sequence)
         if (
             EXCEPTION_DEFINITION_BY_CODE[exception.code].urgency is ExceptionUrgency.REAL_TIME
             and not self.real_time
         ):
             return
-        if not self._queue.add_exception(exception, now_ns) and not self._full:
-            self._full = True
+        if not self._queue.add_exception(exception, now_ns) and not self._is_queue_full:
+            self._is_queue_full = True
             yield QueueFullChanged(is_full=True)
 
     def withdraw_exception(self, code: int) -> None:
@@ -188,7 +188,7 @@ class SasChannelState:
 
     def deliver_delayed_result(self, code: int, reply: Reply) -> None:
         """Queue the delayed result of a long poll; it answers the host's next general poll, before exceptions."""
-        self._delayed.append(reply.build_frame(self.address, code))
+        self._delayed_frames.append(reply.build_frame(self.address, code))
 
     # ------------------------------------------------------------------ from the line
     def process_message(self, message: ReceivedMessage, now_ns: int) -> Iterator[ChannelAction]:
@@ -196,11 +196,11 @@ class SasChannelState:
         match message:
             case GeneralPoll(address=self.address):
                 yield from self._record_poll_time(now_ns)
-                if self._synchronised:
+                if self._is_synchronised:
                     yield from self._handle_general_poll(now_ns)
             case LongPoll() if message.address == self.address:
                 yield from self._record_poll_time(now_ns)
-                if self._synchronised:
+                if self._is_synchronised:
                     yield from self._handle_long_poll(message, now_ns)
             case LongPoll() if message.address == BROADCAST_ADDRESS:
                 yield from self._record_poll_time(now_ns)
@@ -217,13 +217,13 @@ class SasChannelState:
     def _record_poll_time(self, now_ns: int) -> Iterator[ChannelAction]:
         """Store the time of the host's poll; if it had stopped polling, report that the link is up again."""
         self._polled_ns = now_ns
-        if not self._up:
-            self._up = True
+        if not self._is_polled:
+            self._is_polled = True
             yield LinkChanged(is_up=True)
 
     def _handle_poll_to_other_machine(self, now_ns: int) -> Iterator[ChannelAction]:
         """Handle a poll to another machine or to all machines, which acknowledges this machine's last reply."""
-        self._synchronised = True
+        self._is_synchronised = True
         yield from self._process_acknowledgement(now_ns)
 
     def _handle_general_poll(self, now_ns: int) -> Iterator[ChannelAction]:
@@ -240,8 +240,8 @@ class SasChannelState:
             yield SendBytes(last_reply.reply_frame)  # the same poll again: the host did not receive the reply
             return
         yield from self._process_acknowledgement(now_ns)
-        if self._delayed:
-            self._last_reply = _LastReply(b"", self._delayed[0], is_delayed=True)
+        if self._delayed_frames:
+            self._last_reply = _LastReply(b"", self._delayed_frames[0], is_delayed=True)
         else:
             exception = self._queue.find_next_exception(now_ns)
             if self.real_time:
@@ -346,37 +346,37 @@ class SasChannelState:
         if acknowledged is None:
             return
         if acknowledged.is_delayed:
-            self._delayed.popleft()
+            self._delayed_frames.popleft()
         if acknowledged.reported_exception is not None:
             self._queue.remove_received_exception(acknowledged.reported_exception, now_ns)
         if acknowledged.answered_poll is not None:
             poll, request, reply = acknowledged.answered_poll
             self._queue.remove_ended_exceptions(acknowledged.ended_exceptions)
             yield ReplyReceived(poll, request, reply)
-        if self._full and self._queue.has_no_ordinary_exception:
-            self._full = False
+        if self._is_queue_full and self._queue.has_no_ordinary_exception:
+            self._is_queue_full = False
             yield QueueFullChanged(is_full=False)
         oldest = self._queue.oldest_sequence
-        sequence = self._posted if oldest is None else oldest - 1
-        if sequence > self._reported:
-            self._reported = sequence
+        sequence = self._posted_sequence if oldest is None else oldest - 1
+        if sequence > self._reported_sequence:
+            self._reported_sequence = sequence
             yield ExceptionsReceived(sequence)
 
     # ------------------------------------------------------------------ from the clock
     @property
     def deadline_ns(self) -> int:
         """Return the monotonic time at which :meth:`process_elapsed_time` must be called next."""
-        return self._polled_ns + LINK_LOST_AFTER_NS if self._up else self._next_chirp_ns
+        return self._polled_ns + LINK_LOST_AFTER_NS if self._is_polled else self._next_chirp_ns
 
     def process_elapsed_time(self, now_ns: int) -> Iterator[ChannelAction]:
         """Process the passing of time: detect that the host has stopped polling, and chirp while the link is down."""
-        if self._up and now_ns - self._polled_ns >= LINK_LOST_AFTER_NS:
-            self._up = False
-            self._synchronised = not self._require_sync
+        if self._is_polled and now_ns - self._polled_ns >= LINK_LOST_AFTER_NS:
+            self._is_polled = False
+            self._is_synchronised = not self._require_sync
             self._last_reply = None  # the next poll may come from a host that has not received it
             self._next_chirp_ns = now_ns
             yield LinkChanged(is_up=False)
-        if not self._up and now_ns >= self._next_chirp_ns:
+        if not self._is_polled and now_ns >= self._next_chirp_ns:
             self._next_chirp_ns = now_ns + CHIRP_INTERVAL_NS
             if self._chirp:
                 yield SendBytes(bytes((self.address,)), has_wakeup_bit=True)
