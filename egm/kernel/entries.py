@@ -244,8 +244,8 @@ class EntryDeclaration(Generic[RecordT]):
     def _account_patterns(self) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
         """Return (pattern of the source account, pattern of the target account) for each permitted transfer."""
         return [
-            (re.compile(translate(m.source)), re.compile(translate(m.target)))
-            for m in self.permitted_transfers
+            (re.compile(translate(transfer.source)), re.compile(translate(transfer.target)))
+            for transfer in self.permitted_transfers
         ]
 
 

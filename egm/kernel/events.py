@@ -1,8 +1,8 @@
 """States and events of the machine: what it can be doing, and everything that can happen to it.
 
 Each event carries a payload: a frozen dataclass that a feature declares for it
-(:attr:`Feature.payload_classes`), or :class:`EmptyPayload`. A payload is checked when the event is built, with the
-field types of journal records (:mod:`egm.record_codec`); guards and effects read it with
+(:attr:`egm.kernel.feature.Feature.payload_classes`), or :class:`EmptyPayload`. A payload is checked when the event is
+built, with the field types of journal records (:mod:`egm.record_codec`); guards and effects read it with
 :meth:`Event.read_payload`.
 """
 

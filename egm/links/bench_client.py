@@ -41,7 +41,7 @@ class BenchClient:
             with open_socket_address(run_folder / "bench.sock") as address:
                 self._socket.connect(address)
             self._file = self._socket.makefile("rwb")
-            answer = self._request(Hello(token=token))
+            reply = self._request(Hello(token=token))
         except (OSError, MessageError) as error:
             self._socket.close()
             if not (run_folder / "bench.sock").exists():
@@ -51,9 +51,9 @@ class BenchClient:
             raise BenchUnreachableError(
                 f"no connection to the device simulator (bench) at {run_folder}: {error}"
             ) from error
-        if not isinstance(answer, Hello):
+        if not isinstance(reply, Hello):
             self.close()
-            raise BenchUnreachableError(f"the bench at {run_folder} refused: {answer}")
+            raise BenchUnreachableError(f"the bench at {run_folder} refused: {reply}")
 
     def _request(self, message: Hello | BenchCommand) -> object:
         """Send a message to the process of the simulated devices and return its reply.
@@ -73,14 +73,14 @@ class BenchClient:
         Raises :class:`BenchUnreachableError` if the connection is lost.
         """
         try:
-            answer = self._request(BenchCommand(device=device, action=action, values=values))
+            reply = self._request(BenchCommand(device=device, action=action, values=values))
         except (OSError, MessageError) as error:
             raise BenchUnreachableError(
                 f"the connection to the device simulator (bench) was lost: {error}"
             ) from error
-        if not isinstance(answer, BenchReply):
-            raise BenchUnreachableError(f"the bench sent an unexpected reply: {answer}")
-        return answer
+        if not isinstance(reply, BenchReply):
+            raise BenchUnreachableError(f"the bench sent an unexpected reply: {reply}")
+        return reply
 
     def close(self) -> None:
         """Close the connection to the process of the simulated devices."""

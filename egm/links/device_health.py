@@ -14,10 +14,10 @@ _METRIC_LABEL_NAMES = ("device",)
 def iter_device_metrics(devices: Iterable[Device]) -> Iterator[Metric]:
     """Yield the metric families of devices on serial lines: whether each replies, and its reply times."""
     up = GaugeMetricFamily("egm_device_up", "1 while a device answers.", labels=_METRIC_LABEL_NAMES)
-    answers = SummaryMetricFamily(
+    reply_times = SummaryMetricFamily(
         "egm_device_answer_seconds", "From a question to a device to its answer.", labels=_METRIC_LABEL_NAMES
     )
-    silences = CounterMetricFamily(
+    missing_replies = CounterMetricFamily(
         "egm_device_unanswered_questions",
         "Questions to a device without an answer.",
         labels=_METRIC_LABEL_NAMES,
@@ -32,9 +32,9 @@ def iter_device_metrics(devices: Iterable[Device]) -> Iterator[Metric]:
             continue
         label, exchanges = (device.name,), device.exchanges
         up.add_metric(label, int(device.is_replying))
-        answers.add_metric(
+        reply_times.add_metric(
             label, count_value=exchanges.answered_queries, sum_value=exchanges.total_reply_seconds
         )
-        silences.add_metric(label, exchanges.unanswered_queries)
+        missing_replies.add_metric(label, exchanges.unanswered_queries)
         refused_counter.add_metric(label, exchanges.invalid_messages)
-    yield from (up, answers, silences, refused_counter)
+    yield from (up, reply_times, missing_replies, refused_counter)

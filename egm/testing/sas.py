@@ -167,9 +167,9 @@ class HostWire:
 
     def send_general_poll(self) -> int:
         """Send a general poll; return the exception code in the machine's reply."""
-        answer = self.send(bytes((0x80 | self.address,)))
-        assert len(answer) == 1, answer.hex(" ")
-        return answer[0]
+        reply = self.send(bytes((0x80 | self.address,)))
+        assert len(reply) == 1, reply.hex(" ")
+        return reply[0]
 
     def poll_other_address(self) -> None:
         """Poll another address. The machine takes this as the acknowledgement of its last reply."""

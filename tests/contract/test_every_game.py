@@ -321,7 +321,7 @@ def test_hosts_read_the_highest_stake_of_a_round(rig, game):
     rules, cents = rules_of(game), machine.machine.denominations_cents[game][0]
     reported_credits = (
         ReadoutBuilder(SimpleNamespace(machine=machine.machine), MeterReadingCache(machine.journal))
-        ._facts[0]
+        ._games[0]
         .max_bet_credits
     )
     assert (

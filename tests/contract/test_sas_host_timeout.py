@@ -170,7 +170,9 @@ def test_self_ending_states_do_not_hold_the_machine_after_a_power_cut(
         else:
             bench.send_long_poll(0x2E, "9999")
         assert list(list_disabling_sources(rig.machine)) == [f"host:main:{held_state}"]
-        bench.line._cursor.write(rig.journal.sequence)  # the host had read every event before the power loss
+        bench.line._delivered_exception_file.write(
+            rig.journal.sequence
+        )  # the host had read every event before the power loss
         rig.close()
         restarted = MachineRig(tmp_path, profile=rules)
         SasHostBench(tmp_path, restarted, enable=["delay"]).line._watch.start()

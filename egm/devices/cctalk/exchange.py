@@ -21,7 +21,7 @@ from egm.devices.line import LineSettings
 CCTALK_LINE_SETTINGS: Final = LineSettings(baud_rate=9600)
 #: Attempts at a query without a reply.
 _QUERY_TRIES: Final = 3
-#: A device that answers other queries has failed once this many replies to a required query are missing.
+#: A device that replies to other queries has failed once this many replies to a required query are missing.
 _MISSING_REPLIES_MAX: Final = 5
 #: Queries that a device need not support, or whose refusal its driver handles itself.
 _OPTIONAL_QUERIES: Final = frozenset(
@@ -73,10 +73,10 @@ class CctalkDriver(LineDriver[CctalkFrame]):
             async with self._line.turn:
                 await self._line.read(0)
                 self._reader = FrameReader(self._cutter)
-                answers = await self._exchange(CctalkFrame(self.address, HOST_ADDRESS, header, data).encode())
-            if answers:
+                replies = await self._exchange(CctalkFrame(self.address, HOST_ADDRESS, header, data).encode())
+            if replies:
                 self._handle_query_reply(header)
-                return answers[-1].data
+                return replies[-1].data
         self._handle_missing_query_reply(header, tries)
         return None
 
@@ -120,12 +120,12 @@ class CctalkDriver(LineDriver[CctalkFrame]):
         """Query the device's maker, product and serial number and report them; return False if it does not reply."""
         identity_parts = []
         for header in (Header.MANUFACTURER, Header.PRODUCT, Header.SERIAL):
-            answer = await self._query(header)
-            if answer is None:
+            reply = await self._query(header)
+            if reply is None:
                 return False
             is_number = header is Header.SERIAL
             identity_parts.append(
-                str(int.from_bytes(answer, "little")) if is_number else answer.decode("ascii", "replace")
+                str(int.from_bytes(reply, "little")) if is_number else reply.decode("ascii", "replace")
             )
         self._emit(DeviceIdentified(device=self.name, identity=" ".join(identity_parts)))
         return True

@@ -110,12 +110,12 @@ class CctalkHopperDriver(CctalkDriver):
         A requested stop comes first. A hopper that is paying although no payout is open is stopped. Coins that left
         without an order are recorded. Do nothing if a reply is missing.
         """
-        answer = await self._query(Header.HOPPER_STATUS)
+        reply = await self._query(Header.HOPPER_STATUS)
         test = await self._query(Header.TEST_HOPPER)
         count = await self._query(Header.DISPENSE_COUNT)
-        if answer is None or test is None or count is None:
+        if reply is None or test is None or count is None:
             return
-        status, total = codec.decode_hopper_status(answer), codec.decode_three_byte_count(count)
+        status, total = codec.decode_hopper_status(reply), codec.decode_three_byte_count(count)
         await self._query_levels()
         self._report_faults(codec.decode_hopper_test(test))
         if self._is_stop_requested and await self._query(Header.EMERGENCY_STOP) is not None:
@@ -288,11 +288,11 @@ class CctalkHopperDriver(CctalkDriver):
         if self._next_level_query_at is None or now < self._next_level_query_at:
             return
         self._next_level_query_at = now + SETTINGS_RENEWAL_SECONDS
-        answer = await self._query(Header.PAYOUT_HIGH_LOW_STATUS)
-        if answer is None:
+        reply = await self._query(Header.PAYOUT_HIGH_LOW_STATUS)
+        if reply is None:
             self._is_full, self._next_level_query_at = False, None
         else:
-            self._is_full = codec.decode_hopper_full(answer)
+            self._is_full = codec.decode_hopper_full(reply)
 
     def _report_faults(self, test_flags: codec.HopperTestFlags) -> None:
         """Report the faults in the hopper's self-test, a full hopper, and an excess or short payment."""

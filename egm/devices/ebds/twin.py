@@ -66,7 +66,7 @@ class EbdsTwin(BillTwin[EbdsFrame]):
         self._notes = 0
         self._barcodes = False
         self._last_ack: int | None = None
-        self._last_answer = b""
+        self._last_reply = b""
         self._has_reported_stacked = False
         self._one_time_bits = AcceptorStatusBits(0)
         self._schedule_step(_INITIALISATION_SECONDS, self._start_with_paper)
@@ -84,8 +84,8 @@ class EbdsTwin(BillTwin[EbdsFrame]):
                 self._has_reported_stacked = False
                 self.acknowledge_stacked()
             self._last_ack = query.ack
-            self._last_answer = self._build_reply(query)
-        self._send(self._last_answer)
+            self._last_reply = self._build_reply(query)
+        self._send(self._last_reply)
 
     def _build_reply(self, query: EbdsPoll | NoteQuery | AuxiliaryCommand) -> bytes:
         """Return the reply to a message of the machine; empty for a soft reset."""

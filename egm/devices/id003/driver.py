@@ -138,9 +138,9 @@ class Id003Driver(BillDriver[Id003Frame]):
 
     async def _query_and_handle_replies(self, frame: Id003Frame) -> bool:
         """Send a frame to the acceptor and process the replies; return whether there were any."""
-        answers = await self._exchange(frame.encode())
-        for answer in answers:
-            match self._decode_or_count_invalid(codec.decode_report, answer):
+        replies = await self._exchange(frame.encode())
+        for reply in replies:
+            match self._decode_or_count_invalid(codec.decode_report, reply):
                 case StatusReport(status=Id003Status.INVALID_COMMAND):
                     pass  # the acceptor does not support the command; its status has not changed
                 case StatusReport() as report:
@@ -154,7 +154,7 @@ class Id003Driver(BillDriver[Id003Frame]):
                     self._emit(DeviceIdentified(device=self.name, identity=text))
                 case _:  # an acknowledgement, or an invalid reply
                     pass
-        return bool(answers)
+        return bool(replies)
 
     # ------------------------------------------------------------ the acceptor's reports
     def _handle_status_report(self, report: StatusReport) -> None:

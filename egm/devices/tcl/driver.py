@@ -67,13 +67,13 @@ class TclDriver(PrinterDriver[PrinterReply]):
 
     async def _query_status(self) -> PrinterStatus | None:
         """Query the printer's status once; return None if there is no valid reply."""
-        answers = await self._exchange(StatusQuery().encode())
-        if not answers:
+        replies = await self._exchange(StatusQuery().encode())
+        if not replies:
             return None
-        if answers[-1].version != self._identity:
-            self._identity = answers[-1].version
+        if replies[-1].version != self._identity:
+            self._identity = replies[-1].version
             self._emit(DeviceIdentified(device=self.name, identity=self._identity))
-        return answers[-1].status
+        return replies[-1].status
 
     async def _discard_printer_job(self) -> None:
         """Discard any print job in the printer, and its report that a bar code was printed."""

@@ -160,10 +160,10 @@ class GatPort:
         if isinstance(item, ProtocolError):
             return
         try:
-            answer = self._service.build_reply(item)
+            reply = self._service.build_reply(item)
         except ProtocolError:
             return
-        self._line.write(answer.encode())
+        self._line.write(reply.encode())
 
 
 def create_gat_port(context: MachineContext) -> Iterable[BackgroundService]:

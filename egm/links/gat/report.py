@@ -28,7 +28,10 @@ def build_functions_report(functions: tuple[SpecialFunction, ...], report_format
         return _encode_text(
             line
             for function in functions
-            for line in (f"Feature: {function.name}", *(f" Parameter: {p}" for p in function.parameters))
+            for line in (
+                f"Feature: {function.name}",
+                *(f" Parameter: {parameter}" for parameter in function.parameters),
+            )
         )
     root = ET.Element("SpecialFunctions")
     for function in functions:

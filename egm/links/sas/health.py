@@ -36,15 +36,15 @@ def iter_line_metrics(name: str, health: SasLineHealth) -> Iterator[Metric]:
         ("egm_host_polls_elsewhere", "Polls to other machines on the line.", health.other_machine_poll_count),
     ):
         yield _add_line_sample(CounterMetricFamily(family, meaning, labels=_METRIC_LABEL_NAMES), name, value)
-    answers = HistogramMetricFamily(
+    reply_times = HistogramMetricFamily(
         "egm_host_answer_seconds", "From the last byte of a poll to the answer.", labels=_METRIC_LABEL_NAMES
     )
     cumulative_count, buckets = 0, []
     for limit_ms, count in health.replies_by_time_bucket_ms:
         cumulative_count += count
         buckets.append((str(limit_ms / 1000) if limit_ms else "+Inf", float(cumulative_count)))
-    answers.add_metric((name,), buckets, health.total_reply_ns / 1e9)
-    yield answers
+    reply_times.add_metric((name,), buckets, health.total_reply_ns / 1e9)
+    yield reply_times
 
 
 def _add_line_sample(family: Metric, name: str, value: int) -> Metric:

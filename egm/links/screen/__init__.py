@@ -1,1 +1,1 @@
-"""The messages between the machine and the screen, and the socket that carries them."""
+"""The socket between the machine and its screens: server, client, access tokens and start-up progress."""

@@ -51,7 +51,7 @@ class ScreenClient:
         """Create a client for the socket at ``socket_path``; its token is in the file at ``token_path``.
 
         ``is_onlooker``: the client only observes; no player uses its picture. ``sends_heartbeats``: the client sends
-        :class:`ScreenHeartbeat` regularly, so that the machine notices if it hangs.
+        :class:`~egm.kernel.messages.ScreenHeartbeat` regularly, so that the machine notices if it hangs.
         """
         self._sends_alive = sends_heartbeats
         self._is_onlooker = is_onlooker

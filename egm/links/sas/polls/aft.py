@@ -262,8 +262,8 @@ def close_transfer_after_read(host: SasHost, poll: LongPoll, reply: Reply) -> No
     transfers = find_transfer_interface(host)
     if transfers is None or not transfers.has_unread_result:
         return
-    closes = poll.data[1:2] == bytes((_INTERROGATE,)) and poll.data[2:3] in {b"", b"\0"}
-    if closes and reply.data == _answer_interrogation(host, transfers, 0).data:
+    is_result_query = poll.data[1:2] == bytes((_INTERROGATE,)) and poll.data[2:3] in {b"", b"\0"}
+    if is_result_query and reply.data == _answer_interrogation(host, transfers, 0).data:
         transfers.acknowledge_result()
 
 

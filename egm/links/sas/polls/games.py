@@ -239,7 +239,7 @@ def answer_for_one_denomination(request: LongPoll, readout: SasReadout) -> Reply
     if not poll.can_be_limited_to_denomination:
         return build_error_reply(_NOT_AWARE)
     cents = DENOMINATION_CENTS_BY_CODE.get(code, 0)
-    if code and cents not in {c for game in readout.games for c in game.denominations_cents}:
+    if code and cents not in {offered for game in readout.games for offered in game.denominations_cents}:
         return build_error_reply(_NOT_A_DENOMINATION)
     try:
         inner = LongPoll(request.frame[:1] + request.data[2:] + b"\0\0")

@@ -124,8 +124,9 @@ def answer_selected_meters(request: LongPoll, readout: SasReadout) -> Reply | No
     if game is None or any(code not in METER_DEFINITION_BY_CODE for code in codes):
         return None
     values = [
-        bytes((c,)) + encode_bcd(read_meter(c, readout, game) or 0, METER_DEFINITION_BY_CODE[c].byte_count)
-        for c in codes
+        bytes((code,))
+        + encode_bcd(read_meter(code, readout, game) or 0, METER_DEFINITION_BY_CODE[code].byte_count)
+        for code in codes
     ]
     return Reply(prepend_length(number + b"".join(values)))
 

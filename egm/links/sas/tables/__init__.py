@@ -1,1 +1,1 @@
-"""The vocabulary of SAS as data: polls, exceptions, meters, denominations, each row with its confidence."""
+"""The vocabulary of SAS as data: polls, exceptions and meters, each with its confidence; and denominations."""
