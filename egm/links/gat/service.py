@@ -81,9 +81,11 @@ class GatService:
         if calculation is None or calculation.finished_time:
             return
         try:
-            self._start_signing(parse_function_request(calculation.parameters, self._components))
+            parsed_request = parse_function_request(calculation.parameters, self._components)
         except SpecialFunctionError as error:  # another release of the software may lack the function
             self.store_failure(str(error))
+        else:
+            self._calculate(parsed_request)
 
     def build_reply(self, packet: GatPacket) -> GatPacket:
         """Return the reply to a GAT verifier's packet; a request for a calculation also starts it.
@@ -117,17 +119,19 @@ class GatService:
             self._record_request(request, None, refusal_reason=str(error))
             return False
         self._record_request(request, parsed_request)
+        self._calculate(parsed_request)
+        return True
+
+    def _calculate(self, parsed_request: SpecialFunctionRequest) -> None:
+        """Start the calculation of the requested signatures, or store the installed software as the result at once."""
         if parsed_request.kind is FunctionResultKind.SIGNATURES:
             self._start_signing(parsed_request)
-        else:
-            installed = self._machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE)
-            values = (
-                {}
-                if installed is None
-                else {_SIGNER_ROW_NAME: installed["signer"], **installed["components"]}
-            )
-            self.store_result(values)
-        return True
+            return
+        installed = self._machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE)
+        values = (
+            {} if installed is None else {_SIGNER_ROW_NAME: installed["signer"], **installed["components"]}
+        )
+        self.store_result(values)
 
     def _record_request(
         self,

@@ -328,6 +328,25 @@ def test_a_calculation_that_a_power_cut_interrupted_is_done_after_it(inspection,
     assert expected.upper() in text.decode()
 
 
+@pytest.mark.parametrize("parameters", [("Get File", "ProgramID.xml"), (GET_SPECIAL_FUNCTIONS,)])
+def test_a_list_that_a_power_cut_interrupted_contains_no_signatures(inspection, tmp_path, parameters):
+    def asks(verifier):
+        verifier.start_special_function(*parameters)
+        assert verifier.read_status().is_calculating
+
+    def lose_result(port):  # the power is cut between the request and its result
+        port._service.store_result = lambda _: None
+
+    inspection.alter = lose_result
+    run(inspection, asks)
+    inspection.room.close()
+    restarted = Inspection(tmp_path / "state")
+    run(restarted, lambda v: v.wait_for_calculation(60, 0.02))
+    [result] = restarted.room.records("gat.result")
+    restarted.room.close()
+    assert result["values"] == {}, "signatures were stored in place of the list"
+
+
 def test_a_calculation_that_fails_is_an_error_and_not_a_result(inspection):
     def lose_a_file(port):
         port._scope = SoftwareScope(cabinet_definitions=(("own/gone.toml", "/nowhere/gone.toml"),))
