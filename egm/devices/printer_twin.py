@@ -36,7 +36,8 @@ class PrinterTwin(Twin[M]):
         self._failure = False
         self._hold = False
         self._forgets = False
-        self._current_job: dict[str, object] = {}
+        #: The ticket being printed, until it is in the list of printed tickets.
+        self._unlisted_ticket: dict[str, object] = {}
         self.paper_tickets = 200
         self.printed_tickets: list[dict[str, object]] = []
 
@@ -64,22 +65,23 @@ class PrinterTwin(Twin[M]):
             return
         self._barcode_done = False
         self._busy = True
-        self._current_job = {"lines": list(lines), "barcode": barcode}
+        self._unlisted_ticket = {"lines": list(lines), "barcode": barcode}
         self.paper_tickets -= 1
         self._schedule_step(BARCODE_PRINT_SECONDS, self._print_barcode)
 
     def _print_barcode(self) -> None:
-        """Print the ticket's bar code completely, or only partly if a jam was ordered."""
+        """Print the ticket's bar code completely, or only partly if a jam was ordered, and list the ticket."""
+        ticket, self._unlisted_ticket = self._unlisted_ticket, {}
         if self._jam_next:
             self._jam_next = False
             self._jam = True  # and the printer stays busy until the job is discarded
             self._in_path = True
-            self.printed_tickets.append({**self._current_job, "barcode_complete": False})
+            self.printed_tickets.append({**ticket, "barcode_complete": False})
             return
         self._barcode_done = not self._forgets
         self._forgets = False
         self._in_path = True
-        self.printed_tickets.append({**self._current_job, "barcode_complete": True})
+        self.printed_tickets.append({**ticket, "barcode_complete": True})
         self._schedule_step(_PRINT_SECONDS_AFTER_BARCODE, self._finish_printing)
 
     def _finish_printing(self) -> None:
@@ -102,8 +104,8 @@ class PrinterTwin(Twin[M]):
     def handle_power_loss(self) -> None:
         """Discard the print job; half-printed paper stays in the path."""
         self._in_path = self._in_path or self._busy
-        if self._busy and not self._barcode_done:
-            self.printed_tickets.append({**self._current_job, "barcode_complete": False})
+        if self._busy and self._unlisted_ticket:
+            self.printed_tickets.append({**self._unlisted_ticket, "barcode_complete": False})
         self._busy = self._barcode_done = False
 
     def export_memory(self) -> dict[str, object]:

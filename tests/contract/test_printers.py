@@ -94,6 +94,22 @@ class TestContract:
 
         jump(scene())
 
+    @pytest.mark.parametrize("action", ["forget", "jam"])
+    def test_a_simulated_printer_lists_a_ticket_once_if_its_power_fails_after_the_bar_code(
+        self, protocol, action
+    ):
+        async def scene():
+            rig = PrinterRig(protocol)
+            rig.perform_action(action)
+            rig.print_ticket()
+            await rig.advance_until(lambda: rig.twin.describe()["printed"])
+            rig.perform_action("power_off")
+            await rig.stop()
+            assert len(rig.twin.describe()["printed"]) == 1
+            rig.close()
+
+        jump(scene())
+
     def test_the_printed_ticket_contains_the_ordered_fields(self, protocol):
         async def scene():
             rig = PrinterRig(protocol)
