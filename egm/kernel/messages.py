@@ -538,7 +538,7 @@ class GameOutcome(_Message):
 
 
 class DecisionRequest(_Message):
-    """The message that an open game waits for a decision of the player.
+    """The message that an open game waits for a decision of a player.
 
     The reply is an :class:`Intent` ``choose``.
     """
@@ -547,6 +547,7 @@ class DecisionRequest(_Message):
     play_id: str
     kind: str
     options: tuple[int | str, ...]
+    """The options that the player may choose; empty if the decision is that of another position's player."""
     display: dict[str, Any]
     step: int = 0
     """The number of steps that the game has had, which the reply repeats with ``play_id``."""
