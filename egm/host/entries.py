@@ -38,7 +38,7 @@ class TicketReportedAgain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketStackingOrdered:
-    """The host has authorised a ticket in escrow, and the machine has ordered the acceptor to stack it."""
+    """The host has authorised a ticket in escrow, and the machine orders the acceptor to stack it."""
 
     id: str
     """The id of the ticket's insertion."""
@@ -50,16 +50,17 @@ class TicketStackingOrdered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketRefusedByHost:
-    """A ticket in escrow was returned to the player, after the host was queried about its value.
+    """A ticket in escrow whose value only the host knows was returned to the player.
 
-    The host refused it or did not reply, or the machine could not accept it.
+    The host refused it or did not reply, or the machine could not accept it. If the digits were misread, the host was
+    offline, or it had not read the previous result, it was not queried.
     """
 
     id: str
     """The id of the ticket's insertion."""
     number: MaskedTicketNumber
     status: RedemptionStatus
-    """The result of the redemption, as reported to the host."""
+    """The result of the redemption, as reported to the host if it was queried."""
     reason: str
     """The code of the reason; the player's screen has a text for it."""
 
@@ -159,7 +160,7 @@ class CashOutOfferedToHost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AftUnlocked:
-    """The lock for a host's transfer has ended."""
+    """The lock for a host's transfer has ended without a transfer that ends it."""
 
     was_for_cash_out: bool = field(metadata=stored_as("cash_out"))
     """Whether the lock was held to offer a cash-out to the host, which did not take the offer."""
@@ -196,7 +197,7 @@ AFT_RESULT_READ_BY_HOST: Final = EntryDeclaration(
 AFT_CASH_OUT_TERMS_SET: Final = EntryDeclaration(
     kind="aft.cash_out",
     record=CashOutTerms,
-    description="The host has set whether cash-outs are offered to it first.",
+    description="The host has set whether cash-outs are offered to it first, and whether only it may take them.",
     written_keys=(HostKey.CASH_OUT_TERMS,),
 )
 AFT_REGISTERED: Final = EntryDeclaration(

@@ -1,7 +1,7 @@
 """The machine's ticket desk, and the recovery of tickets that a power loss interrupted.
 
-The journal is always written before the ticket ledger. Between the two writes a ticket may briefly be
-redeemable nowhere, but never twice.
+Issues and redemptions are written to the journal before they are written to the ticket ledger; numbers and locks are
+in the ledger first. Between the writes a ticket may briefly be redeemable nowhere, but never twice.
 """
 
 from collections.abc import Callable
@@ -168,7 +168,7 @@ def _check_credited_tickets_redeemed(machine: Machine, desk: TicketDesk) -> None
             continue
         ticket, anchor = record.ticket, machine.memory.require(LedgerAnchor, MoneyKey.TICKET_LEDGER_ANCHOR)
         account = f"world:voucher_in:{ticket.kind}"
-        base = {
+        starting_cents = {
             **anchor.starting_cents_by_account,
             account: anchor.starting_cents_by_account.get(account, 0) - ticket.amount_cents,
         }
@@ -180,7 +180,7 @@ def _check_credited_tickets_redeemed(machine: Machine, desk: TicketDesk) -> None
                 id=redemption_id, number=ticket.masked_number, amount_cents=ticket.amount_cents
             ),
             entry_id=f"{redemption_id}.contradicted",
-            state={MoneyKey.TICKET_LEDGER_ANCHOR: replace(anchor, starting_cents_by_account=base)},
+            state={MoneyKey.TICKET_LEDGER_ANCHOR: replace(anchor, starting_cents_by_account=starting_cents)},
         )
 
 

@@ -8,8 +8,9 @@ by hand (F-09). After a restart in between, the cash-out still has no number, an
 Tickets in: the ticket waits in escrow. After the host has replied with its value, the ticket is locked with that value
 in the machine's own ledger, then the acceptor is ordered to stack it. From there it is handled like every bill:
 reserved, stacked, credited (:mod:`egm.money.device_ledgers`). The host can read the result until the next ticket is
-inserted. After a restart before the stack order, the ticket is returned and nothing is reported to the host; after the
-order, the acceptor reports where the ticket is.
+inserted. After a restart before the host's reply, the ticket is returned and nothing is reported to the host. After a
+restart between reply and stack order, it is returned and reported as not stacked. After the order, the acceptor reports
+where the ticket is.
 """
 
 from dataclasses import replace
@@ -101,9 +102,9 @@ def assign_host_number(machine: Machine, event: Event) -> None:
 def continue_without_host_number(machine: Machine, event: Event) -> None:
     """Continue a cash-out whose ticket gets no number from the host.
 
-    If the host did not reply in time and the profile allows it, the ticket is printed with a number of the machine's
-    own. Otherwise the ticket is cancelled and the credits are paid by hand. If the profile requires a central system
-    and the host was removed, no ticket is printed, because nobody would accept it.
+    If the host did not reply in time or was removed, and the profile allows it, the ticket is printed with a number of
+    the machine's own. Otherwise the ticket is cancelled and the credits are paid by hand. If the profile requires a
+    central system and the host was removed, no ticket is printed, because nobody would accept it.
     """
     pay_out, reason = (
         machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT),

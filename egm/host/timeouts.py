@@ -1,8 +1,8 @@
 """Host timeouts: every query to a host, and every lock that a host holds on the machine, ends after a limit.
 
 The limits are timers of the running process. After a restart, waits that the journal still records start again; queries
-that existed only in memory are dropped. While the host is offline, the machine does not wait for it, except after
-start-up, when the host gets time for its first poll.
+that existed only in memory are dropped. While the host is offline, a new wait for a ticket number ends at once, except
+after start-up, when the host gets time for its first poll.
 """
 
 import asyncio

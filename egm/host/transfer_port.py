@@ -71,7 +71,7 @@ class HostTransferResult:
     """The number of the pool of the restricted credit; 0 for none."""
     protocol_codes: Mapping[str, int]
     result_time: datetime
-    """The time at which the transfer was executed or refused."""
+    """The time at which the transfer was executed or refused; while it is pending, the present time."""
     history_index: int
 
 
@@ -100,7 +100,7 @@ class HostTransferInterface:
         self._engine = engine
         self._machine = engine.machine
         self._handle = submit_event
-        self._moved_before = list_earlier_transfers(self._machine.journal)
+        self._identifier_digests_before_clear = list_earlier_transfers(self._machine.journal)
 
     # ------------------------------------------------------------------ orders
     def execute_or_refuse_order(
@@ -113,8 +113,8 @@ class HostTransferInterface:
     ) -> TransferStatus:
         """Execute a host's transfer order now or after the current game, or return why it is refused.
 
-        ``PENDING`` means accepted: read the result from :attr:`last_result`. ``INCOMPATIBLE``: another order is
-        pending, or the host has not read the result of the last one. ``registration_key`` must be the
+        ``PENDING`` means accepted: read the result from :attr:`last_result`. ``PREVIOUS_RESULT_UNREAD``: another order
+        is pending, or the host has not read the result of the last one. ``registration_key`` must be the
         registration key; a key of all zeros is not checked. With ``only_if_locked``, the order is refused
         unless the host holds the transfer lock.
         """
@@ -179,11 +179,11 @@ class HostTransferInterface:
     def _was_executed(self, identifier: str) -> bool:
         """Return whether the transfer with this identifier has already moved value.
 
-        Transfers in journals before a memory clear count too.
+        Transfers before a memory clear count too.
         """
         return (
             self._machine.journal.has_transaction(format_entry_id(identifier))
-            or compute_short_digest(identifier) in self._moved_before
+            or compute_short_digest(identifier) in self._identifier_digests_before_clear
         )
 
     def _has_promotional_jackpot(self, order: TransferOrder) -> bool:
@@ -267,7 +267,10 @@ class HostTransferInterface:
 
     # ------------------------------------------------------------------ what is possible now
     def can_execute(self, kind: TransferKind) -> bool:
-        """Return whether a transfer of this kind could be executed now or after the current game."""
+        """Return whether a transfer of this kind could be executed now or after the current game.
+
+        False in a tournament, and for a transfer to the host while there is no credit.
+        """
         is_executable = self._engine.state in _STATES_FREE_FOR_TRANSFER or self._engine.state is State.PLAYING
         if kind is TransferKind.OUT and self._machine.credit_cents == 0:
             return False
@@ -295,9 +298,11 @@ class HostTransferInterface:
         until_ns = (
             self._machine.clock.monotonic_ns() + hundredths_of_second * _NANOSECONDS_PER_HUNDREDTH_SECOND
         )
-        previous = money.transfer_lock
-        was_offered = previous is not None and previous.has_open_cash_out_offer
-        money.transfer_lock = TransferLock(required_transfers_code, until_ns, is_cash_out_waiting=was_offered)
+        previous_lock = money.transfer_lock
+        is_cash_out_waiting = previous_lock is not None and previous_lock.has_open_cash_out_offer
+        money.transfer_lock = TransferLock(
+            required_transfers_code, until_ns, is_cash_out_waiting=is_cash_out_waiting
+        )
         self._handle(Event(EventType.TRANSFER_LOCK_REQUESTED))
         return self.transfer_lock_state
 

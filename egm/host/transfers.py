@@ -94,7 +94,8 @@ def execute_transfer_order(machine: Machine, _: Event) -> None:
     """Execute the host's pending transfer order, or record why it cannot be executed.
 
     After an executed order the transfer lock is released, unless the order says to keep it. After an order
-    that takes no credits, a cash-out stays offered to the host.
+    that takes no credits, a cash-out stays offered to the host. If the host has taken only a part of an offered
+    cash-out, the rest counts as declined.
     """
     money = machine.component(HostMoney)
     order = _remove_order(machine)
@@ -197,17 +198,18 @@ def _record_transfer(
         state[MoneyKey.RESTRICTED_CREDIT_TERMS] = RestrictedTerms(
             expiry_date=expires, restricted_pool=order.restricted_pool
         )
-    by_hand = order.kind is TransferKind.BONUS_JACKPOT
-    if by_hand:
+    is_paid_by_hand = order.kind is TransferKind.BONUS_JACKPOT
+    if is_paid_by_hand:
         state[MoneyKey.HANDPAY] = HandpayRecord(
             id=format_entry_id(order.identifier), kind="bonus", amount_cents=order.total_cents
         )
     machine.post(
-        AFT_JACKPOT if by_hand else AFT_COMPLETE,
+        AFT_JACKPOT if is_paid_by_hand else AFT_COMPLETE,
         result,
         entry_id=format_entry_id(order.identifier),
         transfers=tuple(
-            _build_transfer(machine, order.kind, kind, part) for kind, part in moved_cents.items()
+            _build_transfer(machine, order.kind, kind, amount_cents)
+            for kind, amount_cents in moved_cents.items()
         ),
         state=state,
     )

@@ -101,7 +101,10 @@ class JournalEscrowLedger:
         )
 
     def reserve_credit_before_stacking(self, content: PaperContent, exchange_progress: int) -> None:
-        """Reserve the credit of the bill or ticket in escrow before the acceptor is ordered to stack it."""
+        """Reserve the credit of the bill or ticket in escrow before the acceptor is ordered to stack it.
+
+        A ticket must have been locked in the ticket ledger before; raises InvariantError otherwise.
+        """
         check_invariant(self.find_open() is None, "a second bill or ticket was ordered into the box")
         if isinstance(content, Banknote):
             paper_id = self._machine.fresh_id("bill")
@@ -134,7 +137,11 @@ class JournalEscrowLedger:
         )
 
     def credit_stacked_paper(self) -> None:
-        """Credit the bill or ticket that the acceptor has stacked."""
+        """Credit the bill or ticket that the acceptor has stacked.
+
+        If the journal refuses the credit as an implausible meter jump, or if the machine no longer has the lock on
+        the ticket, open a dispute instead.
+        """
         check_invariant(
             self._find_phase() is EscrowPhase.ORDERED, "a bill or ticket was credited out of order"
         )
@@ -223,7 +230,8 @@ class JournalPrintLedger:
     def find_open(self) -> PrintRecord | None:
         """Return the print job that the printer has not finished, or None.
 
-        A disputed ticket is not returned, because staff decide whether it was printed.
+        A disputed ticket is not returned, because staff decide whether it was printed. Neither is a ticket that the
+        ticket ledger lacks, because it cannot be printed.
         """
         job = find_open_print_job(self._machine)
         if job is None or self._require_open_record().state in CLOSED_PRINT_STATES:
@@ -244,8 +252,9 @@ class JournalPrintLedger:
     def record_print_state(self, job_id: str, state: PrintState, detail: str) -> None:
         """Record the state of the open print job as the printer's driver reports it.
 
-        When the bar code is printed, the ticket is settled; if the job has failed, the credits are returned. The
-        printer is then free, so the next ticket may be open already when this returns.
+        When the bar code is printed, the ticket is settled. If the job has failed, the credits are returned; the
+        printer is then free, so the next ticket may be open already when this returns. If the ticket may have been
+        printed in spite of a failure, a dispute is opened. When the ticket is taken, the record of the job is deleted.
         """
         printing = self._require_open_record()
         check_invariant(printing.id == job_id, "the printer reported on another ticket")
@@ -359,8 +368,8 @@ class JournalCoinLedger:
 
         The position is in the encoding of the acceptor's driver.
         """
-        event_count = self._machine.memory.get(MoneyKey.LAST_COIN_EVENT)
-        return None if event_count is None else int(event_count)
+        event_position = self._machine.memory.get(MoneyKey.LAST_COIN_EVENT)
+        return None if event_position is None else int(event_position)
 
     def credit_coins_in(
         self, coins: tuple[tuple[int, bool], ...], event_position: int, disputed: DisputedCoins | None = None
@@ -369,7 +378,8 @@ class JournalCoinLedger:
 
         ``coins`` has for each coin its value in minor units and whether the sorter sent it to the hopper.
         ``event_position`` is the position of the acceptor's last event, in its driver's encoding. ``disputed``
-        describes coins that cannot be credited.
+        describes coins that cannot be credited. If the journal refuses the credit as an implausible meter jump, all
+        coins are disputed.
         """
         self._process_event(EventType.COINS_IN, coins=coins, event_position=event_position, disputed=disputed)
         if (

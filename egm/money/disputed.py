@@ -1,8 +1,9 @@
 """Disputed amounts: if a device's reports do not settle whether money was paid or taken, staff decide.
 
 Examples: a bill ordered into the box and not reported since; coins that the acceptor counted but never
-reported; coins of a payout whose hopper was exchanged. A dispute is opened in the same transaction that closes
-the operation in question, with the smallest and largest possible amount. The device's fault stops play until
+reported; coins of a payout whose hopper was exchanged. A dispute has the smallest and largest possible amount. If
+there is an operation in question, the transaction that closes it opens the dispute, except for a hopper payout:
+its dispute is opened directly afterwards, after a power loss at the restart. The device's fault stops play until
 staff have entered a ruling; no key clears it. Player's credits that may have been paid are set aside meanwhile.
 The ruling is an amount paid by hand, recorded with the persons and the reason in the register
 ``disputed-amounts``.
@@ -11,8 +12,9 @@ For a ticket that may have come out of the printer, the ruling is either "good" 
 ticket is money for its holder) or "void" (the full amount is paid by hand). Until then the ticket's number
 stays locked and its cash-out stays open.
 
-Who bears the amount: a ticket retained in the machine is redeemed by the ruling; hopper coins that are not paid
-by hand are booked as having left the hopper; everything else is paid by the operator.
+Source of the amount paid by hand: for hopper coins the credit that was set aside, of which the rest is booked as
+coins that left the hopper; for a void ticket the credit that was reserved for it; for a ticket in the cash box that
+is still locked, the ticket, which the ruling redeems; for everything else the operator.
 """
 
 from dataclasses import dataclass, field, replace
@@ -78,9 +80,10 @@ class DisputedAmount:
     set_aside_cents: int = field(default=0, metadata=stored_as("held_cents"))
     """The part of the player's credits that is reserved until the ruling, as coins for it may have been paid."""
     masked_ticket_number: str = field(default="", metadata=stored_as("ticket"))
-    """The masked number of the disputed ticket, which is locked in the ticket ledger; empty without a ticket.
+    """The masked number of the disputed ticket, which is reserved or locked in the ticket ledger.
 
-    A ticket is worth its full amount or nothing.
+    Such a ticket is worth its full amount or nothing. Empty if the dispute is not about a ticket, or about a ticket in
+    the cash box that is no longer locked for this machine.
     """
     credit_kind: str = field(default="", metadata=stored_as("kind"))
     """The kind of credit of the disputed ticket."""
@@ -216,7 +219,8 @@ def finish_interrupted_disputes(machine: Machine, _: Event) -> None:
 def finish_disputes(machine: Machine) -> None:
     """Post the payment of a recorded ruling on disputed money, and raise the faults of the open disputes.
 
-    Called immediately after a ruling or a new dispute is recorded, and again after a restart.
+    Called immediately after a new dispute is recorded, and after any event that left such work unfinished, for example
+    because of a power loss.
     """
     ruling = machine.memory.read(DisputeRuling, MoneyKey.DISPUTE_RULING)
     if ruling is not None:
@@ -256,7 +260,8 @@ def _find_awarded_cents(disputed: DisputedAmount, form: DisputedAmountForm) -> i
 def rule_disputed_amount(machine: Machine, event: Event) -> None:
     """Carry out the form's ruling on a disputed amount: pay the awarded part by hand, and close the dispute.
 
-    If the device has no other open dispute, its fault is cleared.
+    If the device has no other open dispute, its fault is cleared. For a printed ticket, only the ruling is recorded
+    here; the ticket's cash-out then ends, and pays a void ticket by hand.
     """
     form = event.read_payload(DisputedAmountForm)
     disputed = list_disputed_amounts(machine)[form.disputed]
@@ -309,26 +314,26 @@ def _build_closing_state(machine: Machine, disputed: DisputedAmount) -> dict[str
         dispute for dispute in list_disputed_amounts(machine).values() if dispute.id != disputed.id
     ]
     is_last_of_device = all(dispute.device != disputed.device for dispute in other_disputes)
-    fault = {f"{KernelKey.FAULT}{disputed.fault_code}": None} if is_last_of_device else {}
-    return {f"{MoneyKey.DISPUTE}{disputed.id}": None, **fault}
+    fault_state = {f"{KernelKey.FAULT}{disputed.fault_code}": None} if is_last_of_device else {}
+    return {f"{MoneyKey.DISPUTE}{disputed.id}": None, **fault_state}
 
 
 def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
     """Post the payment of a ruling, and close the dispute.
 
-    A disputed ticket in the cash box is redeemed if the ruling pays it; otherwise its number is unlocked.
+    A disputed ticket in the cash box that is still locked is redeemed if the ruling pays it, otherwise unlocked.
     """
     disputed, amount_cents = ruling.disputed_amount, ruling.amount_cents
     desk = machine.find_installed(TicketDesk)
     is_locked = (
         bool(disputed.masked_ticket_number) and desk is not None and desk.has_redemption_lock(disputed.id)
     )
-    redeems = is_locked and amount_cents > 0
+    is_redemption = is_locked and amount_cents > 0
     redemption_status = RedemptionStatus.REDEEMED if amount_cents else RedemptionStatus.NOT_STACKED
     entry_record, state = ruling.entry_record, dict[str, object](_build_closing_state(machine, disputed))
     if disputed.set_aside_cents:
         state[MoneyKey.DISPUTE_RULING] = None
-    if redeems:
+    if is_redemption:
         entry_record = replace(
             entry_record,
             number_commitment=compute_number_commitment(machine, _read_full_ticket_number(machine, disputed)),
@@ -339,11 +344,11 @@ def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
         entry_record,
         # A redemption uses the usual id ("<id>.in"): after a restart, ticket recovery finds it and completes
         # the redemption in the ticket ledger.
-        entry_id=f"{disputed.id}.in" if redeems else f"{disputed.id}.ruled",
-        transfers=_build_award_transfers(machine, disputed, amount_cents, is_redemption=redeems),
+        entry_id=f"{disputed.id}.in" if is_redemption else f"{disputed.id}.ruled",
+        transfers=_build_award_transfers(machine, disputed, amount_cents, is_redemption=is_redemption),
         state={**state, **build_host_ticket_state(machine, disputed.id, redemption_status)},
     )
-    if redeems:
+    if is_redemption:
         machine.component(TicketDesk).commit_redemption(disputed.id)
     elif is_locked:
         machine.component(TicketDesk).abort_redemption(disputed.id, "ruled as returned to the player")
@@ -361,10 +366,10 @@ def _read_full_ticket_number(machine: Machine, disputed: DisputedAmount) -> str:
 def _build_award_transfers(
     machine: Machine, disputed: DisputedAmount, amount_cents: int, *, is_redemption: bool
 ) -> tuple[Transfer, ...]:
-    """Return the transfers that pay the awarded amount and release the remaining credit that was set aside.
+    """Return the transfers that pay the awarded amount by hand.
 
-    ``is_redemption``: whether the ruling redeems the ticket. If the cashier has redeemed it before, the operator pays
-    the amount instead.
+    The remaining credit that was set aside is booked as coins that left the hopper. ``is_redemption``: whether the
+    ruling redeems the ticket. If a cashier has released or redeemed it before, the operator pays the amount instead.
     """
     source = DISPUTED_ACCOUNT
     if disputed.set_aside_cents:

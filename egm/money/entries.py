@@ -34,15 +34,15 @@ _CASHABLE_ACCOUNT_PATTERN: Final = "credit:*:cashable"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeDetails:
-    """The part of a journal entry that describes the dispute which the entry opens."""
+    """The part of a journal entry that describes the dispute which the entry opens or rules on."""
 
     id: NonBlankText
     """The id of the dispute."""
     device: NonBlankText
-    """The device that took or paid the money."""
+    """The device that may have taken or paid the money."""
     reason: str = omit_if_default("", key="why")
     masked_ticket_number: MaskedTicketNumber = omit_if_default("", key="number")
-    """The number of a disputed ticket, masked; empty for bills and coins."""
+    """The number of a disputed ticket, masked; empty for bills, coins and a ticket no longer locked for the machine."""
     smallest_cents: Count = field(metadata=stored_as("least_cents"))
     """The smallest amount that may be owed, in minor units."""
     largest_cents: Count = field(metadata=stored_as("most_cents"))
@@ -187,13 +187,13 @@ VOUCHER_NOT_STACKED: Final = EntryDeclaration(
 VOUCHER_REFUSED: Final = EntryDeclaration(
     kind="voucher.refused",
     record=PaperRejected,
-    description="No ledger redeems the ticket; it is returned.",
+    description="The ticket ledger or the profile refuses the ticket; it is returned.",
     counts={"vouchers_refused": 1},
 )
 PAPER_POSITION_STORED: Final = EntryDeclaration(
     kind="bill.mark",
     record=NoneType,
-    description="The position of the acceptor's protocol changed while a bill or ticket is open.",
+    description="The acceptor's driver has advanced in its protocol while a bill or ticket is being stacked.",
     written_keys=(MoneyKey.PAPER_BEING_STACKED,),
     is_bookkeeping=True,
 )
@@ -212,7 +212,7 @@ PAPER_CONFIRMED: Final = EntryDeclaration(
 BILL_RETURNED: Final = EntryDeclaration(
     kind="bill.returned",
     record=PaperRejected,
-    description="A bill was returned to the player.",
+    description="A bill, or paper that may be a bill or a ticket, was returned to the player.",
     counts={"bills_returned": 1},
     optional_keys=(HostKey.LAST_TICKET_REDEMPTION,),
 )
@@ -283,7 +283,10 @@ class TicketTaken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CashOutVoided:
-    """A payout failed; the unpaid amount is on the credit meter again."""
+    """A payout failed; its whole amount is on the credit meter again.
+
+    If the hopper has paid a part of it in coins, the entry ``coins.out`` that follows posts that part.
+    """
 
     cash_out: CashOutRecord = inline_record()
     reason: str = field(metadata=stored_as("why"))
@@ -350,7 +353,7 @@ class CoinsCounted:
     """The hopper has counted out more coins of the open payout; the entry has their number so far."""
 
     id: str
-    """The id of the cash-out."""
+    """The id of the cash-out, or of the hopper test."""
     paid_coins: PositiveNumber
 
 
@@ -415,7 +418,7 @@ COINS_OUT: Final = EntryDeclaration(
 COINS_CASH_OUT_VOID: Final = EntryDeclaration(
     kind="cashout.void",
     record=CashOutVoided,
-    description="The hopper did not pay all coins; their amount is on the credit meter again.",
+    description="The hopper did not pay all coins, or more; the whole amount is on the credit meter again.",
     phase=Phase.VOID,
     settled_reservations=(COIN_CASH_OUT_REQUESTED,),
     written_keys=(MoneyKey.PAY_OUT, MoneyKey.HOPPER_PAYOUT, MoneyKey.UNPOSTED_COINS),
@@ -445,11 +448,14 @@ CREDIT_CONVERTED: Final = EntryDeclaration(
 # ---------------------------------------------------------------------------------------------- hand-pays
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandpayMethodChosen:
-    """The player requested a ticket instead of the hand-pay, or withdrew the request."""
+    """The player requested a ticket instead of the hand-pay, or the request was withdrawn."""
 
     handpay_id: str = field(metadata=stored_as("handpay"))
     payment_method: Literal["ticket", "hand"] = field(metadata=stored_as("way"))
-    """``ticket`` if the player requested a ticket; ``hand`` if they withdrew the request."""
+    """``ticket`` if the player requested a ticket.
+
+    ``hand`` if they withdrew the request, or if the machine did because no ticket can be printed any more.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -487,7 +493,7 @@ class HandpayPaid:
     """The number and hash prefix of the journal's last entry before this one, as printed on the slip."""
     machine: MachineSerialNumber
     is_taxable: bool = field(metadata=stored_as("taxable"))
-    """Whether the amount reaches the profile's limit for reporting a win for tax."""
+    """Whether amount and value of the prizes together reach the profile's limit for reporting a win for tax."""
     person: ActorId
     persons: tuple[str, ...]
     """The people who filled in the form and those who paid: members of staff, a key switch, or a host."""
@@ -595,7 +601,7 @@ DISPUTE_OPENED: Final = EntryDeclaration(
 DISPUTE_OPENED_WITH_CREDIT: Final = EntryDeclaration(
     kind="disputed.opened",
     record=DisputeDetails,
-    description="It is disputed how many coins left the hopper; their amount is set aside until staff decide.",
+    description="It is disputed how many coins left the hopper; the amount in doubt is set aside until a ruling.",
     phase=Phase.RESERVE,
     permitted_transfers=(PermittedTransfer(_CASHABLE_ACCOUNT_PATTERN, "out:handpay_disputed"),),
     written_keys=(MoneyKey.DISPUTE,),
@@ -787,7 +793,10 @@ class TicketLedgerChecked:
     move_number: Count = field(metadata=stored_as("place"))
     """The number of the ticket ledger's last change at the comparison."""
     last_restoration: Mapping[str, JSON] | None = omit_if_default(None, key="begun")
-    """By whom, when and why two people last restored the ticket ledger; missing if they never did."""
+    """By whom, when and why two people last restored the ticket ledger.
+
+    Only in the first entry after a restoration, or in a journal that begins after one; missing in all others.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -798,7 +807,7 @@ class TicketContradicted:
     """
 
     id: str
-    """The id that the machine gave to the inserted ticket."""
+    """The id of the ticket's redemption in the ticket ledger."""
     number: MaskedTicketNumber
     amount_cents: Cents
 

@@ -92,7 +92,7 @@ class CoinsIn:
     coins: tuple[tuple[int, bool], ...]
     """For each coin: its value in minor units, and whether it fell into the hopper."""
     event_position: int
-    """The acceptor's event counter after these coins."""
+    """The position of the acceptor's last event after these coins, in the encoding of the acceptor's driver."""
     disputed: DisputedCoins | None = None
     """Coins that cannot be credited, about which a dispute is opened."""
 

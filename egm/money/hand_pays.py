@@ -1,10 +1,9 @@
 """Hand-pays: the form with the player's identity and means of payment, the payment, and the slip.
 
-Above an amount in the profile, a hand-pay is paid only after its form is filled in: the player's identity and
+From an amount in the profile on, a hand-pay is paid only after its form is filled in: the player's identity and
 the means of payment (Monaco 21.1). The identity is stored in the register of identities; the journal contains
-only a commitment to it (:mod:`egm.staff.identities`). Management may have the machine checked before it pays:
-the check recomputes the game from its recorded draws, checks the accounts, and is recorded with the meters and
-the journal head.
+only a commitment to it (:mod:`egm.staff.identities`). Management may have the machine checked before it pays
+(:mod:`egm.play.machine_check`).
 """
 
 from dataclasses import replace
@@ -29,8 +28,8 @@ from meters.chart import parse_account_variables
 
 def _is_identity_required(machine: Machine, amount_cents: int) -> bool:
     """Return whether the profile requires the player's identity for a hand-pay of this amount."""
-    from_cents = machine.profile.by_hand.identity_cents
-    return from_cents is not None and amount_cents >= from_cents
+    identity_min_cents = machine.profile.by_hand.identity_cents
+    return identity_min_cents is not None and amount_cents >= identity_min_cents
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -54,15 +53,17 @@ def record_handpay_form(machine: Machine, event: Event) -> None:
     """Record the form of a hand-pay: who will be paid and by which means. A later form replaces an earlier one."""
     identities = machine.find_installed(IdentityRegister)
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    payment_form, identity = event.read_payload(PaymentForm), ""
+    payment_form, identity_commitment = event.read_payload(PaymentForm), ""
     if payment_form.identity:
         if identities is None:
             raise InvariantError("an identity must be recorded, but there is no identity register")
-        identity = identities.store_identity(handpay.id, payment_form.identity, machine.clock.now())
+        identity_commitment = identities.store_identity(
+            handpay.id, payment_form.identity, machine.clock.now()
+        )
     form = HandpayForm(
         payment_means=payment_form.method,
         persons=tuple(list_event_persons(machine, event)),
-        identity_commitment=identity,
+        identity_commitment=identity_commitment,
     )
     machine.post(
         HANDPAY_FORM_FILLED,
@@ -75,7 +76,8 @@ def record_handpay_form(machine: Machine, event: Event) -> None:
 def settle_handpay(machine: Machine, event: Event) -> None:
     """Settle the hand-pay, which the attendant has paid and whose prizes they have handed over; release the machine.
 
-    The entry is the slip (NJD 1.40): running number, amount, kind, prizes, method, tax mark and persons.
+    The entry is the slip (NJD 1.40): running number, amount, kind, prizes, method, tax mark and persons. A service call
+    of the player ends as well.
     """
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     form = handpay.filled_form or HandpayForm(payment_means="cash", persons=())

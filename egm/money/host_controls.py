@@ -43,8 +43,8 @@ def list_allowed_bills(machine: Machine, bills_cents: frozenset[int]) -> frozens
     """Return the bill denominations among ``bills_cents`` (minor units) that every host allows."""
     if not is_acceptor_allowed(machine):
         return frozenset()
-    for request in list_host_settings(machine, HostControlName.BILL_DENOMINATIONS):
-        bills_cents &= frozenset(request)
+    for host_bills_cents in list_host_settings(machine, HostControlName.BILL_DENOMINATIONS):
+        bills_cents &= frozenset(host_bills_cents)
     return bills_cents
 
 

@@ -2,8 +2,8 @@
 
 A cabinet without a ``[host]`` table has no host: :attr:`TicketValidator.STAND_ALONE`, no transfers. Data that must
 survive a restart are in the journal (:class:`egm.host.keys.HostKey`). Here are the data that a restart may
-lose: queries without a reply, the host's lock, its transfer order and the registration key. A ticket is then
-queried again or returned.
+lose: the query about a ticket in escrow, the host's lock, its transfer order and the registration key. After a
+restart, the acceptor returns a ticket that was in escrow.
 """
 
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ class TicketInquiry:
 
 @dataclass(frozen=True, slots=True)
 class TransferLock:
-    """A lock on the machine for a transfer, which a host has requested or been granted."""
+    """A lock on the machine for a transfer: requested by a host, granted to it, or set by the machine itself."""
 
     required_transfers_code: int
     """The kinds of transfer that must be possible for the lock to be granted, as the protocol's bit code."""

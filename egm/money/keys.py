@@ -9,11 +9,11 @@ class MoneyKey(StorageKey):
     PAY_OUT = "pay_out", ClearAction.OWED, KeyOwner.PLAYER
     """The payout in progress."""
     PRINT_JOB = "print", ClearAction.OWED, KeyOwner.PLAYER
-    """The progress of the ticket being printed."""
+    """The progress of the ticket, slip or test page being printed."""
     HOPPER_PAYOUT = "hopper", ClearAction.OWED, KeyOwner.PLAYER
     """The progress of the payout in coins."""
     LAST_COIN_EVENT = "coins", ClearAction.IDENTITY, KeyOwner.PLAYER
-    """The coin acceptor's event counter at the last recorded coin event."""
+    """The position of the coin acceptor's last recorded event, in the encoding of its driver."""
     UNPOSTED_COINS = "coins_gone", ClearAction.OWED, KeyOwner.PLAYER
     """The coins that left the hopper in an abandoned payout, until they are posted."""
     DISPUTE = "disputed:", ClearAction.OWED, KeyOwner.PLAYER
@@ -33,6 +33,6 @@ class MoneyKey(StorageKey):
     RESTRICTED_CREDIT_TERMS = "restricted", ClearAction.OWED, KeyOwner.PLAYER
     """Expiry date and pool of the restricted credit on the meter."""
     TICKET_LEDGER_ANCHOR = "tickets", ClearAction.TRANSIENT, KeyOwner.MACHINE
-    """The ticket ledger's last change known to the journal, and its last change when the journal began."""
+    """The ticket ledger's last change known to the journal, and the changes for which the journal has no entries."""
     TICKET_TERMS = "ticket_terms", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The rules for tickets that the host has set (:mod:`egm.money.ticket_terms`)."""

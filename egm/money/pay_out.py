@@ -2,7 +2,7 @@
 
 The payout method is chosen at the request, in the profile's order: ticket, coins, hand-pay. The credits leave
 the player's account only at the settlement. While they are reserved, they can neither be played nor paid a
-second time. If a method fails, the credits are returned and paid by hand.
+second time. If a method fails, the credits are returned and paid by hand; restricted credit stays on the meter.
 """
 
 from collections.abc import Mapping
@@ -130,7 +130,10 @@ def _find_restricted_pool(machine: Machine, credit_kind: CreditKind) -> int:
 def _issue_own_ticket(
     machine: Machine, pay_out_id: str, credit_kind: CreditKind, amount_cents: int
 ) -> Ticket | TicketRefusal:
-    """Issue a ticket with a number of this machine; return the ticket, or the ticket ledger's refusal."""
+    """Issue a ticket with a number of this machine; return the ticket, or the ticket ledger's refusal.
+
+    If the random number generator fails, the event is replaced by one that takes the machine out of service.
+    """
     try:
         return machine.component(TicketDesk).prepare_ticket(
             pay_out_id,
@@ -153,10 +156,12 @@ def find_printed_terms(machine: Machine, credit_kind: CreditKind) -> PrintedTerm
     """
     own_valid_days, terms = machine.profile.tickets.valid_days, find_ticket_terms(machine)
     days = terms.find_validity_days(credit_kind, own_valid_days)
-    restricted = credit_kind is CreditKind.RESTRICTED
-    credit = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED_CREDIT_TERMS) if restricted else None
-    if credit is not None and credit.expiry_date:
-        days = max(0, (date.fromisoformat(credit.expiry_date) - machine.local_date).days)
+    is_restricted = credit_kind is CreditKind.RESTRICTED
+    restricted_terms = (
+        machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED_CREDIT_TERMS) if is_restricted else None
+    )
+    if restricted_terms is not None and restricted_terms.expiry_date:
+        days = max(0, (date.fromisoformat(restricted_terms.expiry_date) - machine.local_date).days)
     return PrintedTerms(terms.find_venue(machine.identity.venue), days)
 
 
@@ -164,7 +169,7 @@ def print_ticket(machine: Machine) -> None:
     """Send the ticket of the current cash-out to the printer, unless the printer's driver already has the job.
 
     Also called after a restart. A ticket without a number keeps waiting for the host's number; if the machine
-    no longer has such a host, the cash-out by ticket fails.
+    no longer has such a host, the cash-out continues as if the host had not replied in time.
     """
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
@@ -290,7 +295,7 @@ def handle_print_failure(machine: Machine, event: Event) -> None:
 def _dispute_ticket(machine: Machine, pay_out: CashOutRecord, reason: str) -> None:
     """Open a dispute about a ticket that may or may not have been printed."""
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
-    amount = DisputedAmount.create(
+    dispute = DisputedAmount.create(
         machine,
         "ticket_printer",
         reason,
@@ -301,8 +306,8 @@ def _dispute_ticket(machine: Machine, pay_out: CashOutRecord, reason: str) -> No
     )
     machine.post(
         TICKET_DISPUTED,
-        amount.journal_details,
-        state={MoneyKey.PRINT_JOB: replace(printing, state=PrintState.DISPUTED), **amount.opening_state},
+        dispute.journal_details,
+        state={MoneyKey.PRINT_JOB: replace(printing, state=PrintState.DISPUTED), **dispute.opening_state},
     )
     disputed.finish_disputes(machine)
 
@@ -319,10 +324,10 @@ def ticket_ruling_is_unfinished(machine: Machine, _: Event) -> bool:
     """
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
-    decided = {PrintState.FAILED, PrintState.BARCODE_DONE}
+    ruled_states = {PrintState.FAILED, PrintState.BARCODE_DONE}
     if pay_out is None or printing is None or printing.id != pay_out.id:
         return False
-    return printing.state in decided
+    return printing.state in ruled_states
 
 
 def complete_cash_out_by_ruling(machine: Machine, event: Event) -> None:
@@ -414,7 +419,8 @@ def start_hopper_payout(machine: Machine) -> None:
 def settle_coins(machine: Machine, event: Event) -> None:
     """Settle a hopper payout that has ended: post the coins counted out; what it could not pay is paid by hand.
 
-    If more coins may have left than were counted (``uncertainty``), their amount is set aside for a ruling.
+    If all coins were paid, credit too small for a coin is left to the next payout method, where the profile says so. If
+    more coins may have left than were counted (``uncertainty``), their amount is set aside for a ruling.
     """
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     report = event.read_payload(CoinsPaid)
@@ -451,7 +457,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
         COINS_CASH_OUT_VOID,
         pay_out,
         {MoneyKey.HOPPER_PAYOUT: None, MoneyKey.UNPOSTED_COINS: coins_to_post},
-        f"short pay: {paid_coins_count} of {pay_out.ordered_coins} coins",
+        f"the hopper paid {paid_coins_count} of {pay_out.ordered_coins} coins",
     )
     post_dispensed_coins(machine, event)
     store_journal_head(machine)
@@ -478,7 +484,8 @@ def finish_interrupted_cash_out(machine: Machine, event: Event) -> None:
 def post_dispensed_coins(machine: Machine, _: Event) -> None:
     """Post the coins that left the hopper before its payout was abandoned.
 
-    Called immediately after the payout is voided, and again after a restart.
+    If more coins may have left than were counted, open a dispute first, which sets the amount in doubt aside. Called
+    immediately after the payout is voided, and again after a restart.
     """
     dispensed_coins = machine.memory.read(DispensedCoins, MoneyKey.UNPOSTED_COINS)
     if dispensed_coins is None:
@@ -486,7 +493,7 @@ def post_dispensed_coins(machine: Machine, _: Event) -> None:
     counted_cents, paid_cents = dispensed_coins.counted_cents, dispensed_coins.paid_cents
     if dispensed_coins.doubt_reason and paid_cents < dispensed_coins.amount_cents:
         unaccounted_cents = dispensed_coins.amount_cents - paid_cents
-        amount = DisputedAmount.create(
+        dispute = DisputedAmount.create(
             machine,
             "hopper",
             dispensed_coins.doubt_reason,
@@ -494,7 +501,7 @@ def post_dispensed_coins(machine: Machine, _: Event) -> None:
             largest_cents=unaccounted_cents,
             set_aside_cents=unaccounted_cents,
         )
-        open_dispute(machine, amount)
+        open_dispute(machine, dispute)
         disputed.finish_disputes(machine)
     machine.post(
         COINS_OUT_AFTER_VOID,
@@ -520,9 +527,9 @@ def record_unordered_coins(machine: Machine, event: Event) -> None:
     """Record that coins left the hopper without an order: book them out of the hopper's stock, and open a dispute."""
     stray_coins = event.read_payload(UnorderedCoinsPaid)
     cents = stray_coins.coins * machine.profile.coins.hopper_cents
-    flows = (Transfer("stock:hopper", "stock:floor", cents),) if cents else ()
+    transfers = (Transfer("stock:hopper", "stock:floor", cents),) if cents else ()
     dispute = DisputedAmount.create(machine, "hopper", stray_coins.why)
-    open_dispute(machine, dispute, flows)
+    open_dispute(machine, dispute, transfers)
     disputed.finish_disputes(machine)
 
 
@@ -556,8 +563,8 @@ def _void_payout(
 ) -> None:
     """Void the reservation of a payout and return its credits to the meter.
 
-    If the payout was for the remainder of an earlier cash-out and no coins left the hopper, the amount is
-    stored as the remainder again.
+    If the hopper had paid a part of the same cash-out before, and has paid no coins since, the whole balance is stored
+    as the remainder again, which an attendant pays.
     """
     was_remainder = pay_out.coin_payout is not None and state_change.get(MoneyKey.UNPOSTED_COINS) is None
     remainder_cents = machine.cashable_cents + pay_out.amount_cents if was_remainder else 0
@@ -597,7 +604,7 @@ def open_cancelled_credit(machine: Machine, _: Event) -> None:
     )
 
 
-# ---------------------------------------------------------------------------------------------- in between
+# ---------------------------------------------------------------------------------------------- shared by all methods
 def _find_cashable_account(machine: Machine) -> str:
     """Return the name of the account that holds the player's cashable credits."""
     return machine.name_credit_account(CreditKind.CASHABLE)
@@ -654,6 +661,10 @@ def credits_are_reserved_for_payout(machine: Machine, _: Event) -> bool:
 
 
 def resume_payout(machine: Machine, _: Event) -> None:
-    """Resume a payout that a restart interrupted before the printer or the hopper had received it."""
+    """Send a reserved payout to the printer or the hopper, unless the driver already has it.
+
+    This starts the printing of a ticket whose number the host has just assigned, and resumes a payout that a restart
+    interrupted.
+    """
     print_ticket(machine)
     start_hopper_payout(machine)

@@ -1,7 +1,7 @@
 """Rulings of staff on money: additional payments (complements), unclaimed money (orphans) and forfeits.
 
 A ruling never undoes or changes an entry: it is a separate transaction, with the persons who made it. It is
-entered through a staff form (:mod:`egm.staff.forms`), which says who may make it; a forfeit takes two persons.
+entered through a staff form (:mod:`egm.money.forms`), which says who may make it; a forfeit takes two persons.
 """
 
 from egm.kernel.credits import CASHABLE_CREDIT_KINDS, CreditKind
@@ -53,8 +53,9 @@ def complement_form_is_valid(machine: Machine, event: Event) -> bool:
     If it gives the number of a hand-pay slip, that slip must exist.
     """
     form = event.read_payload(ComplementForm)
-    is_paid = form.slip is None or 0 < form.slip <= int(machine.memory.get(MoneyKey.LAST_SLIP_NUMBER) or 0)
-    return is_paid and form.amount_cents > 0 and are_texts_filled_in(form.reason)
+    last_slip_number = int(machine.memory.get(MoneyKey.LAST_SLIP_NUMBER) or 0)
+    is_slip_valid = form.slip is None or 0 < form.slip <= last_slip_number
+    return is_slip_valid and form.amount_cents > 0 and are_texts_filled_in(form.reason)
 
 
 def record_complement(machine: Machine, event: Event) -> None:

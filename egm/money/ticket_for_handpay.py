@@ -25,7 +25,8 @@ from egm.staff.service_calls import answer_service_call
 def ticket_may_replace_handpay(machine: Machine, _: Event) -> bool:
     """Return whether the hand-pay pays the player's credits, has no form yet, and a ticket could be printed for it.
 
-    If the profile's order of payout methods has no ticket, the cash-out would only lead to a hand-pay again.
+    The profile must permit this, and its order of payout methods must have tickets: without them, the cash-out would
+    only lead to a hand-pay again.
     """
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return (
@@ -57,11 +58,11 @@ def attendant_pays_by_hand(machine: Machine, event: Event) -> bool:
 def toggle_ticket_request(machine: Machine, _: Event) -> None:
     """Toggle the player's request for a ticket instead of the waiting hand-pay."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    way: Literal["hand", "ticket"] = "hand" if handpay.requested_method else "ticket"
-    record = replace(handpay, requested_method="" if handpay.requested_method else way)
+    method: Literal["hand", "ticket"] = "hand" if handpay.requested_method else "ticket"
+    record = replace(handpay, requested_method="" if handpay.requested_method else method)
     machine.post(
         HANDPAY_METHOD_CHOSEN,
-        HandpayMethodChosen(handpay_id=handpay.id, payment_method=way),
+        HandpayMethodChosen(handpay_id=handpay.id, payment_method=method),
         state={MoneyKey.HANDPAY: record},
     )
 

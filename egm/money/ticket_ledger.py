@@ -131,16 +131,16 @@ def reason_ledger_differs_from_journal(machine: Machine) -> str:
     is_restored = stored_anchor is None or stored_anchor.restoration != initial_anchor.restoration
     if disagreement := find_older_ledger_error(store, machine.journal):
         return f"{disagreement}{_TICKET_LEDGER_REMEDY}"
-    base = initial_anchor if stored_anchor is None or is_restored else stored_anchor
+    anchor = initial_anchor if stored_anchor is None or is_restored else stored_anchor
     disagreement = find_ledger_disagreement_error(
-        store, base, machine.journal.balance_cents, machine.identity.serial
+        store, anchor, machine.journal.balance_cents, machine.identity.serial
     )
     if disagreement:
         return f"{disagreement}{_TICKET_LEDGER_REMEDY}"
     sequence, digest = store.last_move
-    new_anchor = replace(base, move_number=sequence, digest=digest[:LEDGER_DIGEST_DIGIT_COUNT])
+    new_anchor = replace(anchor, move_number=sequence, digest=digest[:LEDGER_DIGEST_DIGIT_COUNT])
     if new_anchor != stored_anchor:
-        restoration = _describe_restoration(store) if base.restoration and is_restored else None
+        restoration = _describe_restoration(store) if anchor.restoration and is_restored else None
         machine.post(
             TICKET_LEDGER_CHECKED,
             TicketLedgerChecked(move_number=sequence, last_restoration=restoration),
@@ -152,8 +152,9 @@ def reason_ledger_differs_from_journal(machine: Machine) -> str:
 def reason_journal_is_incomplete(machine: Machine) -> str:
     """Return which entry the journal lacks according to the ticket ledger, and the remedy; empty if none.
 
-    The journal is always written before the ledger. If the ledger has a ticket issued or credited by this
-    machine that the journal lacks, journal entries were lost, and what they paid is owed again.
+    Issues and redemptions are written to the journal before they are written to the ledger. If the ledger has a
+    ticket issued or redeemed by this machine that the journal lacks, journal entries were lost, and what they paid
+    is owed again.
     """
     store, journal, serial = machine.component(TicketDesk).store, machine.journal, machine.identity.serial
     with suppress(JournalDamaged):
@@ -169,12 +170,12 @@ def reason_journal_is_incomplete(machine: Machine) -> str:
         machine.memory.read(LedgerAnchor, MoneyKey.TICKET_LEDGER_ANCHOR),
         _find_initial_anchor(machine),
     )
-    base = (
+    anchor = (
         initial_anchor
         if stored_anchor is None or stored_anchor.restoration != initial_anchor.restoration
         else stored_anchor
     )
-    if all(pair.journal_cents >= pair.ledger_cents for pair in _compare_account_totals(machine, base)):
+    if all(pair.journal_cents >= pair.ledger_cents for pair in _compare_account_totals(machine, anchor)):
         return ""
     for record in store.iter_records():
         for move in record.moves:
@@ -184,7 +185,7 @@ def reason_journal_is_incomplete(machine: Machine) -> str:
             if (
                 entry_id
                 and move.actor == serial
-                and move.move_number > base.start_move_number
+                and move.move_number > anchor.start_move_number
                 and not has_ticket_ended(journal, entry_id)
             ):
                 ticket = record.ticket
@@ -226,7 +227,8 @@ def _has_journal_entry(journal: Journal, head: LastSeenJournalEntry) -> bool:
 def update_ledger_faults(machine: Machine, reason: str) -> None:
     """Raise or clear the faults of the ticket ledger and of a journal that lacks entries which the ledger has.
 
-    ``reason`` says why tickets are disabled; if it is empty, the ledger's fault is cleared.
+    ``reason`` says why tickets are disabled; if it is empty, the ledger's fault is cleared. Then store the
+    journal's last entry in the ledger.
     """
     has_ledger = machine.find_installed(TicketDesk) is not None
     raise_or_clear_fault(
@@ -239,7 +241,8 @@ def update_ledger_faults(machine: Machine, reason: str) -> None:
 def store_journal_head(machine: Machine) -> None:
     """Store the number and hash of the journal's last entry in the ticket ledger, on both media.
 
-    Called after money has irrevocably come in or gone out.
+    Called after money has irrevocably come in or gone out, and after each comparison of ledger and journal. If there is
+    no ledger, or it and the journal disagree, do nothing.
     """
     desk, journal = machine.find_installed(TicketDesk), machine.journal
     if desk is None or {TICKET_LEDGER_FAULT, JOURNAL_INCOMPLETE_FAULT} & machine.active_faults.keys():
@@ -256,14 +259,18 @@ def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
     """
     store, journal = machine.component(TicketDesk).store, machine.journal
     restoration = store.find_last_restoration()
-    base: Mapping[str, int] = {}
+    starting_cents: Mapping[str, int] = {}
     if restoration is not None or _began_with_memory_clear(journal):
         totals_cents = sum_ledger_cents(store, machine.identity.serial)
-        base = {name: cents - abs(journal.balance_cents(name)) for name, cents in totals_cents.items()}
+        starting_cents = {
+            name: cents - abs(journal.balance_cents(name)) for name, cents in totals_cents.items()
+        }
     return LedgerAnchor(
         restoration=format_restoration(store),
-        start_move_number=_find_last_accounted_move(journal, restoration, store.last_move[0]) if base else 0,
-        starting_cents_by_account={name: cents for name, cents in base.items() if cents},
+        start_move_number=(
+            _find_last_accounted_move(journal, restoration, store.last_move[0]) if starting_cents else 0
+        ),
+        starting_cents_by_account={name: cents for name, cents in starting_cents.items() if cents},
         move_number=0,
         digest="",
     )

@@ -42,10 +42,10 @@ class TicketTerms:
     address_line_2: str = field(default="", metadata=stored_as("address2"))
     """The second line of the printed address."""
     protected_terms: tuple[str, ...] = field(default=(), metadata=stored_as("said"))
-    """The names of the fields set by the newer host messages (SAS 7B, 7C), which the older one (7D) must not change."""
+    """The stored keys of the fields set by the newer host messages (SAS 7B, 7C), which the older one (7D) leaves."""
 
     def with_changes(self, changes: Mapping[str, JSON], *, is_older_message: bool) -> Self:
-        """Return a copy with a host's changes applied.
+        """Return a copy with a host's changes applied; ``changes`` has values by the stored keys of the fields.
 
         ``is_older_message``: the changes come from the older host message (SAS 7D), which does not change
         fields set by the newer ones (7B, 7C).

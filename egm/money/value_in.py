@@ -3,9 +3,9 @@
 The credit of a bill or ticket is reserved before stacking, and posted when the paper is irrevocably in the box.
 The acceptor's driver calls its ledger (:mod:`egm.money.device_ledgers`) at each step that must count exactly
 once, and continues only when the call has returned, because the step is durable then; the rule and its proof
-are in :mod:`egm.devices.escrow`. Whenever the power fails, the bill or ticket is either credited or returned,
-never both (NY 5319.21(a)(2), 5319.54(a)). A ticket is also locked in the ticket ledger before it is stacked,
-and redeemed there after it is credited (H-08).
+are in :mod:`egm.devices.escrow`. Whenever the power fails, the bill or ticket is credited, returned or
+disputed, but never credited and returned (NY 5319.21(a)(2), 5319.54(a)). A ticket is also locked in the ticket
+ledger before it is stacked, and redeemed there after it is credited (H-08).
 """
 
 from dataclasses import replace
@@ -381,13 +381,13 @@ def record_paper_rejected(machine: Machine, event: Event) -> None:
 def stack_ticket(machine: Machine, event: Event) -> None:
     """Lock the ticket in escrow in the ticket ledger and order the acceptor to stack it. The credit follows later.
 
-    If the ledger refuses the ticket, the acceptor returns it and the screen shows the reason.
+    If the ledger or the profile refuses the ticket, the acceptor returns it and the screen shows the reason.
     """
     desk, paper = machine.component(TicketDesk), event.read_payload(TicketEscrowed)
     ticket_id = machine.fresh_id("ticket")
     answer = desk.begin_redemption(ticket_id, paper.digits)
-    promotional = isinstance(answer, TicketRedemption) and answer.ticket.kind is not TicketKind.CASHABLE
-    if promotional and not machine.profile.tickets.promotional:
+    is_promotional = isinstance(answer, TicketRedemption) and answer.ticket.kind is not TicketKind.CASHABLE
+    if is_promotional and not machine.profile.tickets.promotional:
         desk.abort_redemption(ticket_id, "promotional credit is not accepted")
         answer = TicketRefusal(TicketRefusalReason.WRONG_KIND)
     if isinstance(answer, TicketRefusal):

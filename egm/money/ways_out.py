@@ -46,7 +46,8 @@ def coins_come_first(machine: Machine, _: Event) -> bool:
 def _choose_payout_method(machine: Machine) -> str:
     """Return the first payout method that is available now, in the profile's order: ticket, coins or ``hand``."""
     return next(
-        (way for way in machine.profile.pay_out.order if _is_payout_method_available(machine, way)), "hand"
+        (method for method in machine.profile.pay_out.order if _is_payout_method_available(machine, method)),
+        "hand",
     )
 
 
@@ -70,7 +71,8 @@ def reason_ticket_is_unavailable(machine: Machine, amount_cents: int) -> str:
     ``printer``: there is no printer; ``jam`` and ``paper``: a paper jam, or no paper; ``fault``: another
     printer failure; ``busy``: the printer is printing; ``limit``: the amount is above the ticket limit;
     ``clock``: the date is not trusted, and a ticket with a wrong date may be worthless; ``tickets``: this
-    machine issues none now, because it is out of service, has no host, or its ledger is not trusted.
+    machine issues none now, because it is out of service, lacks the host that the profile requires, or has no
+    trusted ticket ledger.
     """
     desk = machine.find_installed(TicketDesk)
     tickets = machine.profile.tickets
@@ -92,5 +94,5 @@ def reason_ticket_is_unavailable(machine: Machine, amount_cents: int) -> str:
 def count_payable_coins(machine: Machine) -> int:
     """Return how many coins the hopper may pay for the credit; 0 if that is more than the profile allows."""
     coin_cents, limit_coins = machine.profile.coins.hopper_cents, machine.profile.coins.payout_coins_max
-    coins = machine.cashable_cents // coin_cents if coin_cents else 0
-    return coins if coins <= limit_coins else 0
+    coin_count = machine.cashable_cents // coin_cents if coin_cents else 0
+    return coin_count if coin_count <= limit_coins else 0

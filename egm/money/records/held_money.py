@@ -54,8 +54,8 @@ def _find_acceptor_held_cents(machine: Machine) -> int:
 def build_held_money_values(machine: Machine, fault_code: str) -> dict[str, int | str]:
     """Return the values for a fault notice that state the player's money in the faulty device.
 
-    The result has ``amount_cents`` if the amount is known. If a bill of unknown value is in the acceptor, it has
-    ``held``: ``bill``. Otherwise it is empty.
+    The result has ``amount_cents`` if the amount is known. If a bill or ticket of unknown value may be in the
+    acceptor, it has ``held``: ``bill``. Otherwise it is empty.
     """
     amount_cents = find_held_cents(machine, fault_code)
     if amount_cents:

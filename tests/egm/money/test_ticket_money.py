@@ -496,7 +496,7 @@ def test_two_persons_restore_a_forged_ledger_and_its_true_tickets_are_good(rig, 
         log.write(b'[[3,"919999999999990001",1,"reserve"]]\n')
     with pytest.raises(OperatorError, match="two people and a reason"):
         restore_ledger(rig, tmp_path, (MANAGER, MANAGER))
-    assert restore_ledger(rig, tmp_path) == (2, "this machine's seal")
+    assert restore_ledger(rig, tmp_path) == (2, "digests with this machine's key")
     rebooted = MachineRig(tmp_path, devices=("printer",)).boot()
     assert "ticket_ledger" not in rebooted.machine.active_faults
     restoration = rebooted.records("tickets.checked")[-1]["begun"]
