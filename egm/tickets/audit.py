@@ -35,9 +35,16 @@ class LedgerAnchor:
     restoration: str = field(metadata=stored_as("begun"))
     """The text of :func:`format_restoration` for this ledger; "" if the ledger was never restored."""
     start_move_number: int = field(metadata=stored_as("from"))
-    """The number of the ledger's last move at the time when this journal began or accepted a restored ledger."""
+    """The number of the ledger's last move for which this journal needs no entry.
+
+    It was the last move when the journal began or accepted a restored ledger.
+    """
     starting_cents_by_account: Mapping[str, int] = field(metadata=stored_as("base"))
-    """The ledger's totals when this journal began, in minor units, by the name of the journal's account."""
+    """The part of the ledger's totals for which this journal has no entries, by the name of the journal's account.
+
+    In minor units. It dates from before this journal or from a restoration of the ledger; a ticket that the journal has
+    credited and the ledger does not show as redeemed reduces it.
+    """
     move_number: int = field(metadata=stored_as("place"))
     """The number of the last ledger move that the journal has recorded."""
     digest: str
@@ -81,7 +88,7 @@ def _find_issuers(records: Iterable[TicketRecord]) -> set[str]:
 
 
 def _find_redeeming_machines(records: Iterable[TicketRecord]) -> set[str]:
-    """Return the serial numbers of the machines that redeemed any of the given tickets; cages are left out."""
+    """Return the serial numbers of the machines that locked any of the given tickets to redeem it, without cages."""
     moves = [move for record in records for move in record.moves if move.action is TicketAction.LOCK]
     return {move.actor for move in moves if not move.actor.startswith(CAGE_AUTHOR_PREFIX)}
 
@@ -95,7 +102,7 @@ def compare_ledger_with_journal(
     """Compare the totals of issued and of redeemed tickets in the journal with those in the ticket ledger.
 
     Return one comparison for each account of tickets. ``balance_cents`` returns the balance of a journal account by its
-    name. ``base_cents`` has the ledger's totals when the journal began, by account; they are subtracted. If
+    name. ``base_cents`` (:attr:`LedgerAnchor.starting_cents_by_account`) is subtracted from the ledger's totals. If
     ``machine_serial`` is omitted, the ledger's only machine is compared; if several machines share the ledger,
     :class:`OperatorError` is raised.
     """

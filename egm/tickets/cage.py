@@ -209,8 +209,8 @@ class TicketCage:
             return TicketRefusal(TicketRefusalReason.NOT_IN_JOURNAL, record.issue_id)
         if ticket.kind is TicketKind.RESTRICTED:
             return TicketRefusal(TicketRefusalReason.WRONG_KIND, ticket.kind.value)
-        past = self._date_is_known and record.is_expired_at(self._clock.now())
-        if past and load_template(ticket.template).cage.expired == "refused":
+        is_expired = self._date_is_known and record.is_expired_at(self._clock.now())
+        if is_expired and load_template(ticket.template).cage.expired == "refused":
             return TicketRefusal(
                 TicketRefusalReason.EXPIRED, f"good until {record.expires_at:%Y-%m-%d %H:%M:%S} UTC"
             )
@@ -227,8 +227,9 @@ def iter_register_lines(store: TicketStore) -> Iterator[RegisterLine]:
     for record in store.iter_records(TicketState.REDEEMED):
         payee = record.moves[-1].details.get("payee")
         if isinstance(payee, Mapping):
-            recipient = TicketPayee(str(payee["name"]), str(payee["address"]))
-            yield RegisterLine(record, record.moves[-1], recipient)
+            yield RegisterLine(
+                record, record.moves[-1], TicketPayee(str(payee["name"]), str(payee["address"]))
+            )
 
 
 def _require_payee(ticket: Ticket, payee: TicketPayee | None) -> None:
@@ -236,10 +237,10 @@ def _require_payee(ticket: Ticket, payee: TicketPayee | None) -> None:
 
     The jurisdiction's ticket template has the amount from which payees are recorded.
     """
-    above = load_template(ticket.template).register_from_cents
-    if above is None or ticket.amount_cents < above:
+    register_from_cents = load_template(ticket.template).register_from_cents
+    if register_from_cents is None or ticket.amount_cents < register_from_cents:
         return
     if payee is None or not payee.name.strip() or not payee.address.strip():
         raise OperatorError(
-            f"the cage: not paid: from {above} cents on, the payee's name and address are required"
+            f"the cage: not paid: from {register_from_cents} cents on, the payee's name and address are required"
         )

@@ -16,8 +16,9 @@ contains everything that was acknowledged. Therefore:
 * Information that a host can repeat (the enrolment, which tickets it knows) is in SQLite only.
 
 SQLite is in WAL mode with ``synchronous=FULL``. A writer of either copy first takes SQLite's write lock, so that
-processes write one after another. Every process holds a shared file lock while it has the ledger open. Rebuilding
-SQLite's file requires the same lock exclusively, so no process can continue with the old file.
+processes write one after another. Every process holds a shared file lock while it has the ledger open, except a reader
+that finds no lock file and may not create one. Rebuilding SQLite's file requires the same lock exclusively, so no
+process can continue with the old file.
 """
 
 import fcntl
@@ -284,14 +285,14 @@ class TicketLedgerCopies:
             self.repair_text = f"{MOVE_LOG_FILE_NAME} written again from {TICKET_DATABASE_FILE_NAME}: {error}"
             return
         last_number = min(database_end[0], len(logged_rows))
-        log_digest = build_end_after(logged_rows[last_number - 1]) if last_number else EMPTY_MOVE_LOG_END
-        database_digest = (
+        common_log_end = build_end_after(logged_rows[last_number - 1]) if last_number else EMPTY_MOVE_LOG_END
+        common_database_end = (
             self.run_sql("SELECT place, digest FROM moves WHERE place = ?", last_number).fetchone()
             or EMPTY_MOVE_LOG_END
         )
-        if database_digest != log_digest:
+        if common_database_end != common_log_end:
             raise _CopiesContradict(
-                f"{self.path}: {MOVE_LOG_FILE_NAME} differs from this file from move {last_number} on"
+                f"{self.path}: {MOVE_LOG_FILE_NAME} differs from this file at move {last_number} or before"
             )
         for row in logged_rows[database_end[0] :]:
             self.insert_move(row)
@@ -382,7 +383,11 @@ class TicketLedgerCopies:
         return rows
 
     def verify_moves(self) -> int:
-        """Verify every move in both copies of the ledger, and that the copies agree; return the number of moves."""
+        """Verify every move in both copies of the ledger, and that the copies agree; return the number of moves.
+
+        Unless the ledger is read-only, a log that is damaged or behind is repaired from the database, and the
+        database completed from the log. Raises :class:`TicketLedgerDamaged` for any other damage.
+        """
         if self._read_only:
             return self._verify_read_only()
         with self._run_transaction():
@@ -393,8 +398,7 @@ class TicketLedgerCopies:
     def _verify_read_only(self) -> int:
         """Verify both copies of the ledger without repairing anything; return the number of moves.
 
-        A log that is one transaction ahead of the database is accepted, because another process may be
-        writing.
+        A log that is ahead of the database is accepted, because another process may be writing.
         """
         self.run_sql("BEGIN")
         try:

@@ -1,9 +1,10 @@
 """The ticket desk: one machine's use of the ticket ledger for issuing and redeeming tickets.
 
-To issue a ticket, the cabinet reserves the credits in its journal under a cash-out id, then calls::
+To issue a ticket, the cabinet calls, under a cash-out id that it creates::
 
     ticket = desk.prepare_ticket(cashout_id, ...)      durable: a number, not yet money
-    (print; when the printer reports the bar code as printed, settle the cash-out in the journal)
+    (reserve the credits in the journal, unless they were reserved while the host was queried for the number;
+    print; when the printer reports the bar code as printed, settle the cash-out in the journal)
     desk.record_printed(ticket.number)                 durable: the ticket can be redeemed
     or desk.record_failed_print(ticket.number, reason)    durable: never money; pay by hand
 
@@ -17,8 +18,9 @@ To redeem a ticket in escrow, the cabinet calls, under a redemption id that it c
 Every call may be repeated with the same id or number and counts once. After a power loss the cabinet calls
 :meth:`TicketDesk.find_unfinished` and completes each item as its journal says. A reserved ticket is recorded as
 printed if its cash-out was settled, otherwise as failed. A redemption is committed if its credit was settled,
-otherwise aborted. The journal is always written first. A power loss between the two writes therefore leaves at
-worst a ticket that nobody can redeem until the restart, never one that can be redeemed twice.
+otherwise aborted. Settlements are written to the journal before they are written to the ledger. A power loss between
+the two writes therefore leaves at worst a ticket that nobody can redeem until the restart, never one that can be
+redeemed twice.
 """
 
 from collections.abc import Callable
@@ -58,7 +60,7 @@ class TicketRules:
     valid_days: int | None = None
     """The validity in days: a ticket is valid to the end of that local day; None: it never expires."""
     unread_own_tickets_max: int | None = None
-    """The limit for unreported tickets numbered by this machine; None without a host.
+    """The limit for unreported tickets when the next number is one of the machine's own; None without a host.
 
     An unreported ticket is one that the host has not acknowledged. At the limit no further ticket is issued.
     """
@@ -173,9 +175,9 @@ class TicketDesk:
 
         The ticket becomes money only with :meth:`record_printed`. After a refusal the credits are paid by hand.
         ``issue_id`` identifies the cash-out: while the ticket is reserved, a repeated call returns the same ticket.
-        ``printed_terms`` replace the machine's own venue data. ``ticket_number`` is the host's ticket number under
-        system validation; without it the desk creates one. ``journal_head`` (last entry and first digits of its hash)
-        is printed. Raises :class:`TicketOrderError` if ``issue_id`` was used with other values.
+        ``printed_terms`` replace the machine's own venue data and validity. ``ticket_number`` is the host's ticket
+        number under system validation; without it the desk creates one. ``journal_head`` (last entry and first digits
+        of its hash) is printed. Raises :class:`TicketOrderError` if ``issue_id`` was used with other values.
         """
         with self._store.transaction():
             record = self._store.find_by_issue(issue_id)
@@ -193,7 +195,7 @@ class TicketDesk:
                         f" {record.ticket.masked_number}, {record.ticket.amount_cents} cents, {record.state}"
                     )
                 return record.ticket
-            refusal = self._find_issue_refusal(amount_cents, kind, from_host=ticket_number is not None)
+            refusal = self._find_issue_refusal(amount_cents, kind, has_host_number=ticket_number is not None)
             if refusal is not None:
                 return refusal
             ticket_number = ticket_number or self._find_fresh_number(kind)
@@ -351,7 +353,7 @@ class TicketDesk:
                 details={"why": reason},
             )
 
-    # ------------------------------------------------------------------ after a power cut, and for people
+    # ------------------------------------------------------------------ after a power loss
     def find_unfinished(self) -> UnfinishedTickets:
         """Return this machine's tickets and redemptions that are still in progress."""
         serial = self._machine.serial
@@ -394,11 +396,11 @@ class TicketDesk:
         return self._clock.now().replace(microsecond=0)
 
     def _find_issue_refusal(
-        self, amount_cents: int, kind: TicketKind, *, from_host: bool
+        self, amount_cents: int, kind: TicketKind, *, has_host_number: bool
     ) -> TicketRefusal | None:
         """Return why no ticket of this kind and amount may be issued now, or None if it may.
 
-        ``from_host``: the host supplies the ticket number, so the limit for such tickets applies.
+        ``has_host_number``: the host supplies the ticket number, so the limit for such tickets applies.
         """
         if not self._date_is_known():
             return TicketRefusal(TicketRefusalReason.CLOCK_NOT_TRUSTED)
@@ -407,7 +409,7 @@ class TicketDesk:
                 TicketRefusalReason.ABOVE_LIMIT,
                 f"{amount_cents} is above the limit of {self._rules.limit_cents}",
             )
-        allowance = self._rules.unread_tickets_max if from_host else self._rules.unread_own_tickets_max
+        allowance = self._rules.unread_tickets_max if has_host_number else self._rules.unread_own_tickets_max
         if allowance is not None and len(self.list_unreported()) >= allowance:
             return TicketRefusal(
                 TicketRefusalReason.TOO_MANY_UNREPORTED_TICKETS,

@@ -13,7 +13,7 @@ def read_machine_key(folder: Path, second_folder: Path | None = None) -> Machine
     """Return the key of the machine whose state folder is ``folder``; it authenticates the ticket ledger.
 
     ``second_folder`` is the folder on the second medium, by default the one inside ``folder``. Raises
-    :class:`OperatorError` if there is no ledger.
+    :class:`OperatorError` if no machine was ever started in ``folder``.
     """
     key = MachineKey.load(DiskStorage(), folder, second_folder or folder / SECOND_FOLDER)
     if key is None:
@@ -26,7 +26,8 @@ def open_machine_ledger(
 ) -> TicketStore:
     """Open the existing ticket ledger of the machine whose state folder is ``folder``.
 
-    With ``read_only`` nothing in it can be changed. Raises the errors of :meth:`TicketStore.open`.
+    With ``read_only`` nothing in it can be changed. Raises the errors of :meth:`TicketStore.open` and
+    :func:`read_machine_key`.
     """
     second_folder = second_folder or folder / SECOND_FOLDER
     key = read_machine_key(folder, second_folder).derive_key(LEDGER_HEAD_MAC_PURPOSE)

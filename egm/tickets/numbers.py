@@ -89,7 +89,7 @@ def is_secure_enhanced_number(ticket_number: str) -> bool:
 def _encode_half(half_value: int) -> str:
     """Return half of a secure enhanced number: eight digits that encode a value below 2^24.
 
-    The first digit (0 or 1) also encodes the sum of the other digits modulo 5.
+    The first digit of the value, 0 or 1, is replaced by a digit that also encodes the sum of all eight digits modulo 5.
     """
     digits = f"{half_value:08d}"
     check = sum(map(int, digits)) % 5

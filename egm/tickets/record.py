@@ -29,7 +29,7 @@ class TicketAction(StrEnum):
     RESTORE_LEDGER = "begin"
     """Two people restored the ledger (:mod:`egm.tickets.restoration`); it belongs to no ticket."""
     REVIVE = "revive"
-    """Two people found that the ticket is owed regardless of its date; it no longer expires."""
+    """The cage found that the ticket is owed regardless of its date; it no longer expires."""
 
 
 #: The life cycle of a ticket: action -> (the states in which it is allowed, the resulting state).
@@ -58,13 +58,16 @@ class TicketMove:
     move_number: int
     """The number of the move in the whole ledger, from 1."""
     step: int
-    """The number of the move among those of its ticket, from 1."""
+    """The number of the move among those of its ticket, from 1; 0 for a restoration, which belongs to no ticket."""
     action: TicketAction
     state: TicketState
     """The state of the ticket after the action."""
     action_time: datetime
     actor: str
-    """The serial number of the machine, or the staff number of the cashier, that took the action."""
+    """Who took the action: a machine's serial number, ``cage:`` and a cashier's staff number, or ``host``.
+
+    For a restoration, the first of the two people who restored the ledger.
+    """
     redemption_id: str | None
     """The id of the redemption to which the action belongs, or None."""
     details: Mapping[str, JSON]

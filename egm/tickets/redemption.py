@@ -48,7 +48,7 @@ class TicketRefusalReason(StrEnum):
     NOT_IN_JOURNAL = "not_ours"
     """The ticket ledger says that this machine issued the ticket, but the machine's journal does not confirm it."""
     HOST_DOWN = "host_down"
-    """The host, which must state the ticket's value, cannot be reached."""
+    """The host, which must state the ticket's value, cannot be reached or did not reply in time."""
     HOST_REFUSED = "host_refused"
     """The host has refused the ticket."""
     PAYABLE_ONLY_BY_HOST = "host_owes"
@@ -83,7 +83,7 @@ class LockedTicket:
     redemption: TicketRedemption | None = None
 
 
-#: Reason to refuse a ticket, by the state that is not ISSUED.
+#: Reason to refuse a ticket that is not ISSUED, by its state.
 _REFUSAL_REASON_BY_STATE: Final = {
     TicketState.RESERVED: TicketRefusalReason.NOT_PRINTED,
     TicketState.PENDING: TicketRefusalReason.LOCKED_BY_OTHER_REDEEMER,

@@ -78,10 +78,10 @@ def _fit_font(line: TemplateLine, text: str) -> ImageFont.FreeTypeFont:
 
     Raises InvalidTicket if the text does not fit at any readable size.
     """
-    room = _convert_to_dots(line.width_mm)
-    for dots in range(_convert_to_dots(line.size_mm), _TEXT_HEIGHT_DOTS_MIN - 1, -1):
-        font = _load_font(line.font, dots)
-        if font.getlength(text) <= room:
+    width_dots = _convert_to_dots(line.width_mm)
+    for height_dots in range(_convert_to_dots(line.size_mm), _TEXT_HEIGHT_DOTS_MIN - 1, -1):
+        font = _load_font(line.font, height_dots)
+        if font.getlength(text) <= width_dots:
             return font
     raise InvalidTicket(f"ticket line {line.name}: {text!r} does not fit into {line.width_mm} mm")
 

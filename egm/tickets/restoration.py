@@ -139,7 +139,7 @@ def _find_provable_moves(folder: Path, second_folder: Path, key: bytes) -> tuple
         _read_log_rows(folder / _EARLIER_LOG_FILE_NAME),
     ]
     for proof_text, is_provable in (
-        ("this machine's seal", lambda last_end, row: is_next_row(key, last_end, row)),
+        ("digests with this machine's key", lambda last_end, row: is_next_row(key, last_end, row)),
         ("digests of an earlier version, which used no key", _is_next_keyless_row),
     ):
         proved_rows = max((_take_proved_prefix(rows, is_provable) for rows in copies), key=len)
@@ -213,7 +213,8 @@ def _replace_files(folder: Path, second_folder: Path, new_folder: Path) -> None:
 
     At every instant a complete copy of the old or the new ledger has its own name, so that a restoration which a power
     loss interrupted can be repeated. The new log is put in place first: until the new database is in place, the log
-    alone has every move. SQLite's write-ahead files are removed before that: they would be applied to the new database.
+    alone has every move. Then SQLite's write-ahead files are removed, because they would be applied to the new
+    database, which is put in place last.
     """
     storage = DiskStorage()
     storage.make_folder(second_folder)

@@ -7,8 +7,9 @@ the whole change or none of it. Several processes of one computer may share a le
 A ticket is a number and its *moves*, the actions recorded on it, in order. Triggers in the database refuse to change or
 delete a move. A ticket's state is that of its last move. (number, step) is unique: if two machines try to redeem the
 same ticket at once, the database refuses the second. Every move contains a digest that chains it to the previous move,
-under a key derived from the machine's. Each read checks it, so a move written by anybody else is rejected even if it is
-in both copies. The machine's journal stores the ledger's last move (:mod:`egm.money.ticket_ledger`), so the machine
+under a key derived from the machine's. Each read of a ticket checks it, so a move written by anybody else is rejected
+even if it is in both copies. Totals are sums in the database: they rely on the verification when the ledger is opened.
+The machine's journal stores the ledger's last move (:mod:`egm.money.ticket_ledger`), so the machine
 detects a ledger that was reset to an earlier day.
 """
 
@@ -55,7 +56,7 @@ _TICKET_SEQUENCE_MODULUS: Final = 1 << 24
 
 #: Name of the file of the ledger's head, on both media (:func:`read_ledger_head`).
 LEDGER_HEAD_FILE_NAME: Final = "tickets.head"
-#: Purpose of the key, derived from the machine key, that authenticates the moves
+#: Purpose of the key, derived from the machine key, that authenticates the moves and the ledger's head
 #: (:meth:`meters.keys.MachineKey.derive_key`).
 LEDGER_HEAD_MAC_PURPOSE: Final = b"ticket ledger"
 
@@ -63,7 +64,8 @@ LEDGER_HEAD_MAC_PURPOSE: Final = b"ticket ledger"
 def read_ledger_head(storage: Storage, folder: Path, second_folder: Path, key: bytes) -> MirroredValue:
     """Return the file of the ticket ledger's head, mirrored on both media and authenticated with ``key``.
 
-    The head is the ledger's last move at the last check or cage action, and the journal's last entry at the last check.
+    The head has the ledger's last move and the journal's last entry. The machine writes both after each payment and
+    comparison; the cage writes the last move after each of its actions.
     """
     return MirroredValue(storage, (folder, second_folder), LEDGER_HEAD_FILE_NAME, key=key)
 
@@ -107,6 +109,8 @@ class TicketStore:
         read_only: bool = False,
     ) -> Self:
         """Open the ticket ledger in ``folder``, and create it if it is missing and ``create_missing`` is True.
+
+        It is not created where a ledger's head shows that one was lost.
 
         ``key`` is the machine key derived for :data:`LEDGER_HEAD_MAC_PURPOSE`; it authenticates every move.
         ``second_folder`` is the folder of the second copy, by default ``folder``. If ``verify`` is True, every move
@@ -203,25 +207,26 @@ class TicketStore:
         return LastSeenJournalEntry(*entry_fields) if entry_fields else None
 
     def find_replaced_ledger_error(self) -> str:
-        """Return an error text if the ticket ledger is not the one that the cage last changed, or "" if it is.
+        """Return an error text if the ticket ledger is not the one that its stored head describes, or "" if it is.
 
-        The stored head has the number and the digest of the cage's last move. The ledger lacks that move if it was
-        replaced by an older copy or by another machine's ledger. A missing or unreadable head is an error too.
+        The head has the number and the digest of the last move when machine or cage stored it (:meth:`store_head`). The
+        ledger lacks that move if it was replaced by an older copy or by another machine's ledger. A missing or
+        unreadable head is an error too.
         """
         try:
             head = self._head.read(repair=not self._read_only)
         except JournalDamaged as error:
-            return f"the record of the cage's last move in the ticket ledger cannot be read: {error}"
+            return f"the head of the ticket ledger, with its last move, cannot be read: {error}"
         if head is None and self.last_move != EMPTY_MOVE_LOG_END:  # removed, or written before heads existed
             return (
-                "the record of the cage's last move in the ticket ledger "
+                "the head of the ticket ledger, with its last move, "
                 f"is missing on both media ({LEDGER_HEAD_FILE_NAME})"
             )
         move_number, digest, *_ = EMPTY_MOVE_LOG_END if head is None else json.loads(head)
         if self.read_move_digest(move_number) == digest:
             return ""
         return (
-            f"the ticket ledger ends at move {self.last_move[0]}, but is not the one in which the cage made move"
+            f"the ticket ledger ends at move {self.last_move[0]}, but is not the one with the stored last move"
             f" {move_number}: it was replaced by an older ledger or by that of another machine"
         )
 
@@ -232,7 +237,8 @@ class TicketStore:
     def verify_moves(self) -> int:
         """Verify every move in both copies of the ticket ledger; return the number of moves.
 
-        Raises :class:`TicketLedgerDamaged` at the first row that is damaged or was altered.
+        Unless the ledger is read-only, a log that is damaged or behind is repaired from the database, and the database
+        completed from the log. Raises :class:`TicketLedgerDamaged` for any other damage.
         """
         return self._copies.verify_moves()
 
@@ -310,9 +316,9 @@ class TicketStore:
         with self.transaction():
             for row in rows:
                 last_number, last_digest = self._copies.find_last_move()
-                unsealed_row = (last_number + 1, *row[1:-1])
+                row_without_digest = (last_number + 1, *row[1:-1])
                 self._copies.insert_move(
-                    (*unsealed_row, compute_row_digest(self._key, last_digest, unsealed_row))
+                    (*row_without_digest, compute_row_digest(self._key, last_digest, row_without_digest))
                 )
             last_number, last_digest = self._copies.find_last_move()
             details = {"second": second_person, "why": reason, "moves": len(rows), "vouches": proof_text}
@@ -373,7 +379,7 @@ class TicketStore:
                 reported_at.isoformat(),
             )
 
-    # ------------------------------------------------------------------ questions
+    # ------------------------------------------------------------------ queries
     def find_ticket(self, ticket_number: str) -> TicketRecord | None:
         """Return the record of the ticket with this number, or None."""
         row = self._run("SELECT issue_id FROM tickets WHERE number = ?", ticket_number).fetchone()
@@ -443,8 +449,8 @@ class TicketStore:
     def list_totals(self) -> list[TicketTotal]:
         """Return the number and value of all tickets, one total for each state, kind and currency.
 
-        Tickets that the host stated and other machines issued are left out. The sum of the totals whose
-        :attr:`TicketTotal.is_owed` is True is the outstanding liability.
+        Tickets of other machines, entered with the value that the host stated, are left out. The sum of the totals
+        whose :attr:`TicketTotal.is_owed` is True is the outstanding liability.
         """
         rows = self._run(
             """SELECT m.state, json_extract(first.story, '$.ticket.kind'),

@@ -13,7 +13,7 @@ from typing import Final
 
 from egm.tickets.errors import InvalidTicket
 
-#: The first amount too large to be worded.
+#: Exclusive upper bound of the amounts that can be worded.
 WORDED_AMOUNT_CENTS_MAX: Final = 10**14
 
 
@@ -126,10 +126,10 @@ def _spell_french_to_99(number: int, *, is_before_noun: bool) -> str:
     ones_digit = number % 10 + (10 if tens in {7, 9} else 0)
     if ones_digit == 0:
         return ten
-    joined = ones_digit in {1, 11} and tens < 8
+    has_et = ones_digit in {1, 11} and tens < 8
     return (
         f"{ten} et {_FRENCH_NUMBER_WORDS_BELOW_20[ones_digit]}"
-        if joined
+        if has_et
         else f"{ten}-{_FRENCH_NUMBER_WORDS_BELOW_20[ones_digit]}"
     )
 
@@ -151,17 +151,17 @@ def format_amount_in_words(amount_cents: int, currency: str, language: str) -> s
     if not 0 <= amount_cents < WORDED_AMOUNT_CENTS_MAX:
         raise InvalidTicket(f"amount in words: {amount_cents} is not from 0 to {WORDED_AMOUNT_CENTS_MAX - 1}")
     try:
-        number, conjunction, plural = _WORDING_BY_LANGUAGE[language]
-        coin = _CURRENCY_WORDS[language][currency]
+        spell, conjunction, is_plural = _WORDING_BY_LANGUAGE[language]
+        currency_words = _CURRENCY_WORDS[language][currency]
     except KeyError:
         raise InvalidTicket(f"amount in words: {currency} has no wording in {language!r}") from None
     units, cents = divmod(amount_cents, 100)
     parts = []
     if units or not cents:
-        of = " de" if language == "fr" and units and units % 10**6 == 0 else ""
-        name = coin.unit[plural(units)]
-        parts.append(f"{number(units)}{of} {name}".replace("de euro", "d'euro"))
+        preposition = " de" if language == "fr" and units and units % 10**6 == 0 else ""
+        noun = currency_words.unit[is_plural(units)]
+        parts.append(f"{spell(units)}{preposition} {noun}".replace("de euro", "d'euro"))
     if cents:
-        parts.append(f"{number(cents)} {coin.hundredth[plural(cents)]}")
+        parts.append(f"{spell(cents)} {currency_words.hundredth[is_plural(cents)]}")
     text = f" {conjunction} ".join(parts)
     return text[0].upper() + text[1:]
