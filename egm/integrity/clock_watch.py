@@ -51,15 +51,18 @@ class ClockWatch:
             change = ClockChanged(expected_time=expected_wall.isoformat(), clock_time=wall.isoformat())
             self._machine.post(CLOCK_CHANGED, change)
         record_clock_trust(self._machine)
-        doubted, has_fault = (
+        recorded_doubt, has_fault = (
             self._machine.memory.get(KernelKey.CLOCK_DOUBT),
             CLOCK_DOUBTED_FAULT in self._machine.active_faults,
         )
-        if doubted is not None and not has_fault:
+        if recorded_doubt is not None and not has_fault:
             self._context.submit_event(
-                Event(EventType.FAULT_RAISED, FaultChange(code=CLOCK_DOUBTED_FAULT, detail=doubted["why"]))
+                Event(
+                    EventType.FAULT_RAISED,
+                    FaultChange(code=CLOCK_DOUBTED_FAULT, detail=recorded_doubt["why"]),
+                )
             )
-        elif doubted is None and has_fault:
+        elif recorded_doubt is None and has_fault:
             self._context.submit_event(Event(EventType.FAULT_CLEARED, FaultChange(code=CLOCK_DOUBTED_FAULT)))
 
     def process_change(self, snapshot: Snapshot) -> None:

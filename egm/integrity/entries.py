@@ -208,7 +208,7 @@ DOOR_OPENED: Final = EntryDeclaration(
 DOOR_OPENED_WHILE_OFF: Final = EntryDeclaration(
     kind="door.opened_while_off",
     record=DoorOpenedOrClosed,
-    description="A door was opened while the machine was off.",
+    description="A door was opened while the machine was off or received no reports of the I/O board.",
     counts={"door.*.opens": 1},
     written_keys=(KernelKey.DOOR,),
     subject_field="door",
@@ -336,7 +336,7 @@ MEDIUM_REPLACEMENT_NOTED: Final = EntryDeclaration(
 # ---------------------------------------------------------------------------------------------- hard meters
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HardMetersFitted:
-    """Hard meters were detected on the machine for the first time."""
+    """Hard meters were detected on the machine for the first time, or for the first time after an exchange."""
 
     counted_pulses: tuple[Count, ...] = field(metadata=stored_as("counted"))
     """The number of pulses that each hard meter has counted, in the order of the meters on the I/O board."""

@@ -2,8 +2,8 @@
 
 The number of pulses still to be given is not stored. It is the electronic meter, in pulses, less the offset and
 the count that the I/O board reports, so no pulse is lost or given twice, whether the machine or the board loses
-its power. When the counters are first detected, the difference between electronic meter and counter is stored
-in the journal as the offset.
+its power. When the counters are first detected, also after an exchange, the difference between electronic meter
+and counter is stored in the journal as the offset.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ class HardMeterService:
         self._news.set()
 
     def send_totals(self) -> bool:
-        """Send the I/O board the total that each counter should show.
+        """Send the I/O board the total that each counter should show; if no offsets are stored, store them first.
 
         Return False, and send nothing, while the board has not reported its counters yet.
         """

@@ -17,7 +17,7 @@ class IntegrityKey(StorageKey):
     DISABLING_RECORD = "disabled:", ClearAction.IDENTITY, KeyOwner.MACHINE
     """Key prefix of the reasons why the machine is disabled: one key per host, link or operator function."""
     HARD_METER_OFFSETS = "hard_meters", ClearAction.TRANSIENT, KeyOwner.MACHINE
-    """For each hard meter, electronic meter less hard meter in pulses, when the hard meters were first detected."""
+    """For each hard meter, electronic meter less hard meter in pulses, when the present hard meters were detected."""
     ARCHIVE_END = "journal.archive", ClearAction.TRANSIENT, KeyOwner.MACHINE
     """Where the journal's archive ends (:class:`meters.archive.ArchiveEnd`); the journal itself writes it."""
     MEDIUM_REPLACED = "memory.medium_replaced", ClearAction.IDENTITY, KeyOwner.MACHINE

@@ -1,4 +1,4 @@
-"""Lock-ups: doors, faults, and a failed self-test or generator stop play until staff have dealt with them."""
+"""Lock-ups: doors, faults, and a failed self-test or generator stop play until their cause ends or staff act."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -105,7 +105,8 @@ def record_power_up(machine: Machine, event: Event) -> None:
 def record_self_test(machine: Machine, event: Event) -> None:
     """Record a passed self-test.
 
-    It ends being out of service after a failed self-test, but not after a failed generator.
+    It ends being out of service after a failed self-test, but not after a failed generator. Position 1 records it
+    for the machine. At each position that has credit and no game, a notice says that the machine was restarted.
     """
     if machine.credit_cents and machine.memory.get(PlayKey.GAME) is None:
         machine.notice = Notice(code="restarted")
@@ -148,35 +149,35 @@ def disable_for_source(machine: Machine, event: Event) -> None:
     Each ``source`` disables the machine separately, so that one cannot enable what another has disabled; this
     survives a power loss. A repeat changes nothing.
     """
-    disabled = event.read_payload(DisablingRequest)
-    if disabled.source in list_disabling_sources(machine):
+    request = event.read_payload(DisablingRequest)
+    if request.source in list_disabling_sources(machine):
         return
-    record = DisablingRecord(reason=disabled.reason, since=machine.clock.now().isoformat())
+    record = DisablingRecord(reason=request.reason, since=machine.clock.now().isoformat())
     machine.post(
         SERVICE_DISABLED,
-        ServiceDisabled(source=disabled.source, reason=record.reason, since=record.since),
-        state={f"{IntegrityKey.DISABLING_RECORD}{disabled.source}": record},
+        ServiceDisabled(source=request.source, reason=record.reason, since=record.since),
+        state={f"{IntegrityKey.DISABLING_RECORD}{request.source}": record},
     )
 
 
 def enable_for_source(machine: Machine, event: Event) -> None:
     """Record that the source named in the event no longer disables the machine.
 
-    Other sources may still do so.
+    Other sources may still do so. A repeat changes nothing.
     """
-    enabled = event.read_payload(EnablingRequest)
-    if enabled.source not in list_disabling_sources(machine):
+    request = event.read_payload(EnablingRequest)
+    if request.source not in list_disabling_sources(machine):
         return
     machine.post(
         SERVICE_ENABLED,
         ServiceEnabled(
-            source=enabled.source,
-            reason=enabled.reason,
-            form=enabled.form,
-            person=enabled.person,
-            persons=enabled.persons or None,
+            source=request.source,
+            reason=request.reason,
+            form=request.form,
+            person=request.person,
+            persons=request.persons or None,
         ),
-        state={f"{IntegrityKey.DISABLING_RECORD}{enabled.source}": None},
+        state={f"{IntegrityKey.DISABLING_RECORD}{request.source}": None},
     )
 
 
@@ -185,7 +186,8 @@ def record_door_opened(machine: Machine, event: Event) -> None:
     """Record and count that a door was opened; if it is recorded as open already, do nothing.
 
     After access to the logic area, with the power on or off, the machine stays locked when the door is closed
-    again, until a technician has cleared the fault (NZ 1.18.2; Annex E).
+    again, until a technician has cleared the fault (NZ 1.18.2; Annex E). If nobody has declared work behind the door, a
+    fault reports the unidentified opening. If the machine prints slips for this door, one is printed.
     """
     change = event.read_payload(DoorChange)
     door = change.door
@@ -262,7 +264,8 @@ def record_fault(machine: Machine, event: Event) -> None:
 def record_fault_cleared(machine: Machine, event: Event) -> None:
     """Clear a fault whose cause has ended, unless staff must clear it.
 
-    If the faulty device held money of the player, a notice says what happened to it.
+    If the faulty device held money of the player and no notice has said what happened to it, a notice says that the
+    device works again and how the player gets the money.
     """
     fault = event.read_payload(FaultChange)
     code = fault.code
@@ -277,15 +280,17 @@ def record_fault_cleared(machine: Machine, event: Event) -> None:
 
 def clear_tilts(machine: Machine, event: Event) -> None:
     """Clear all active faults that an attendant may clear, and end the service call; if there are none, say so."""
-    clearable = [code for code, entry in machine.active_faults.items() if entry["cleared_by"] == "attendant"]
-    if not clearable:
+    clearable_codes = [
+        code for code, entry in machine.active_faults.items() if entry["cleared_by"] == "attendant"
+    ]
+    if not clearable_codes:
         machine.notice = Notice(code="not_yours_to_clear", severity="warning")
         return
     answer_service_call(machine, event)
     machine.post(
         TILT_CLEARED,
-        TiltCleared(codes=tuple(clearable), person=find_actor(machine, event)),
-        state={f"{KernelKey.FAULT}{code}": None for code in clearable},
+        TiltCleared(codes=tuple(clearable_codes), person=find_actor(machine, event)),
+        state={f"{KernelKey.FAULT}{code}": None for code in clearable_codes},
     )
     machine.notice = Notice(code="fault_cleared")
 
@@ -302,9 +307,10 @@ class GeneratorFactory:
 
 
 def restart_generator(machine: Machine, event: Event) -> None:
-    """Replace a failed random number generator by a new one, by order of authorised staff.
+    """Replace the random number generator by a new one, by order of authorised staff.
 
-    This is the only way to recover from the failure.
+    This ends being out of service after a failed generator, which nothing else does, and also after a failed self-test,
+    whose other checks are not repeated. If the new generator fails its tests, a notice says so and nothing changes.
     """
     try:
         machine.random_service = machine.component(GeneratorFactory).create_generator()

@@ -1,4 +1,6 @@
-"""Software verification against the signed manifest: at start, after a door closes, periodically (A-12..16).
+"""Software verification against the signed manifest: at start, after a door closes, on request, at an interval.
+
+Requirements A-12 to A-16.
 
 It raises two faults. ``software_differs`` names the files that are not as signed; it ends when they are.
 ``software_check`` is raised together with it and stays until a technician clears it. So the machine plays again
@@ -45,7 +47,11 @@ class SoftwareVerifier:
         self._file: CabinetFile = context.cabinet_file
 
     def verify_at_start(self) -> None:
-        """Verify all software before play is possible, and record what has changed since the last start."""
+        """Verify all software before play is possible, and raise the faults of files that differ.
+
+        If the software is as signed, record what has changed since the last start. If the cabinet file names no
+        signed manifest any more, nothing is verified, and that change is recorded.
+        """
         pinned = self._file.software
         installed = self._machine.memory.read(InstalledSoftware, IntegrityKey.INSTALLED_SOFTWARE)
         if pinned is None:

@@ -7,11 +7,11 @@ from typing import Final
 from egm.integrity.entries import (
     FAULTS_CLEARED_BY_TECHNICIAN,
     HARD_METERS_EXCHANGED,
+    SOFTWARE_CHECK_REQUESTED,
     FaultsClearedByTechnician,
     HardMetersExchanged,
     SoftwareCheckRequested,
 )
-from egm.integrity.entries import SOFTWARE_CHECK_REQUESTED as SOFTWARE_CHECK_ENTRY
 from egm.integrity.events import FaultClearanceForm, HardMeterExchangeForm
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event
@@ -23,7 +23,10 @@ from egm.staff.desk import find_actor
 SOFTWARE_DIFFERS_FAULT: Final = "software_differs"
 """The code of the fault that is active while software files are not as signed."""
 SOFTWARE_CHECK_FAULT: Final = "software_check"
-"""The code of the fault that is raised when software files differ, and stays until a technician clears it."""
+"""The code of the fault that is raised when software files differ or the signer has changed.
+
+It stays until a technician clears it.
+"""
 
 _FAULTS_ENDED_BY_RULING: Final = frozenset({"progressive_unproved"})
 """The codes of faults that no technician may clear: they end when staff decide on the disputed amount."""
@@ -91,7 +94,7 @@ def verify_software(machine: Machine, event: Event) -> None:
     """Request a verification of all software files now."""
     request = machine.component(SoftwareCheckRequester).request
     if request is not None:
-        machine.post(SOFTWARE_CHECK_ENTRY, SoftwareCheckRequested(person=find_actor(machine, event)))
+        machine.post(SOFTWARE_CHECK_REQUESTED, SoftwareCheckRequested(person=find_actor(machine, event)))
         request()
 
 

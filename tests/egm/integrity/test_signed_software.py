@@ -13,12 +13,11 @@ from egm.app.view import build_snapshot
 from egm.config.cabinet_file import SoftwareTable, StateFolder, load_cabinet
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.software import (
-    CHECK,
-    DIFFERS,
     SoftwareReverification,
     SoftwareVerifier,
     create_reverification,
 )
+from egm.integrity.technician import SOFTWARE_CHECK_FAULT, SOFTWARE_DIFFERS_FAULT
 from egm.kernel.events import EventType, State
 from egm.kernel.logs import Log
 from egm.kernel.services import MachineContext
@@ -126,7 +125,9 @@ def test_the_machine_process_verifies_its_software_before_the_self_test_passes(
 
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", look)
     asyncio.run(process.run())
-    assert shown == [(State.TILT, {CHECK, DIFFERS}) if tampered else (State.IDLE, set())]
+    assert shown == [
+        (State.TILT, {SOFTWARE_CHECK_FAULT, SOFTWARE_DIFFERS_FAULT}) if tampered else (State.IDLE, set())
+    ]
     kinds = [entry.kind for entry in MachineRig(state.root).journal.entries()]
     at_start = "software.differs" if tampered else "software.verified"
     assert kinds.index(at_start) < kinds.index("self_test.passed")
@@ -162,7 +163,10 @@ def test_an_altered_file_is_a_tilt_that_only_a_technician_clears_after_the_file_
     for _ in range(2):
         rig = start()
         assert rig.state is State.TILT
-        assert tilts(rig) == {DIFFERS: ("self", maker.name), CHECK: ("technician", maker.name)}
+        assert tilts(rig) == {
+            SOFTWARE_DIFFERS_FAULT: ("self", maker.name),
+            SOFTWARE_CHECK_FAULT: ("technician", maker.name),
+        }
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
         assert rig.state is State.TILT, "an attendant may not clear it"
     assert rig.journal.meters().value("verify_fail") == 2
@@ -170,13 +174,13 @@ def test_an_altered_file_is_a_tilt_that_only_a_technician_clears_after_the_file_
     maker.game.write_bytes(right)
     rig = start()
     assert rig.state is State.TILT, "the file is restored, but no technician has settled the fault"
-    assert tilts(rig) == {CHECK: ("technician", maker.name)}
+    assert tilts(rig) == {SOFTWARE_CHECK_FAULT: ("technician", maker.name)}
     settle_faults(rig, Role.SUPERVISOR)
     assert rig.state is State.TILT, "a supervisor may not settle it"
     settle_faults(rig, Role.TECHNICIAN)
     assert rig.state is State.IDLE
     [settled] = rig.records("fault.settled")
-    assert settled["codes"] == [CHECK]
+    assert settled["codes"] == [SOFTWARE_CHECK_FAULT]
     assert settled["person"] == STAFF_NUMBER_BY_ROLE[Role.TECHNICIAN]
 
 
@@ -185,7 +189,10 @@ def test_a_missing_software_file_stops_the_machine_and_is_named(start, maker):
     maker.game.unlink()
     rig = start()
     assert rig.state is State.TILT
-    assert tilts(rig) == {DIFFERS: ("self", maker.name), CHECK: ("technician", maker.name)}
+    assert tilts(rig) == {
+        SOFTWARE_DIFFERS_FAULT: ("self", maker.name),
+        SOFTWARE_CHECK_FAULT: ("technician", maker.name),
+    }
     assert rig.records("software.differs") == [{"trouble": [f"{maker.name}: missing"], "when": "start"}]
 
 
@@ -205,7 +212,7 @@ def test_the_files_as_loaded_are_verified_even_if_the_signed_ones_were_put_back(
     signed = file.read_bytes()
     file.write_bytes(signed + b"\n")
     rig = start(lambda: file.write_bytes(signed), games=(str(maker.game),), profile=profile_file)
-    assert tilts(rig)[DIFFERS] == ("self", f"own{file}")
+    assert tilts(rig)[SOFTWARE_DIFFERS_FAULT] == ("self", f"own{file}")
 
 
 @pytest.mark.requirement("A-15")
@@ -218,7 +225,10 @@ def test_a_foreign_file_stops_the_machine_and_is_named(start, maker, monkeypatch
     rig = start()
     assert rig.state is State.TILT
     assert not rig.engine.accepts_event_type(EventType.PLAY)
-    assert tilts(rig) == {DIFFERS: ("self", "egm/extra.py"), CHECK: ("technician", "egm/extra.py")}
+    assert tilts(rig) == {
+        SOFTWARE_DIFFERS_FAULT: ("self", "egm/extra.py"),
+        SOFTWARE_CHECK_FAULT: ("technician", "egm/extra.py"),
+    }
     assert rig.records("software.differs")[-1]["trouble"] == ["egm/extra.py: foreign"]
 
 
@@ -227,7 +237,7 @@ def test_a_technician_cannot_clear_the_fault_while_the_software_differs(start, m
     maker.tamper()
     rig = start()
     settle_faults(rig, Role.TECHNICIAN)
-    assert set(tilts(rig)) == {DIFFERS, CHECK}
+    assert set(tilts(rig)) == {SOFTWARE_DIFFERS_FAULT, SOFTWARE_CHECK_FAULT}
     assert rig.notice == "refused.technician_is_needed"
 
 
@@ -284,7 +294,7 @@ def test_a_file_changed_during_operation_is_found_when_a_door_closes(start, make
     maker.tamper()
     asyncio.run(door_and_check())
     assert rig.state is State.TILT
-    assert tilts(rig)[DIFFERS] == ("self", maker.name)
+    assert tilts(rig)[SOFTWARE_DIFFERS_FAULT] == ("self", maker.name)
     assert rig.credit_cents == 500
     [difference] = rig.records("software.differs")
     assert difference["when"] == "door_closed"
@@ -325,7 +335,7 @@ def test_a_later_difference_replaces_the_earlier_one_in_the_tilt_and_is_recorded
     rig = start()
     maker.manifest.write_text("{}")
     asyncio.run(rig.verifier.reverify("command"))
-    assert tilts(rig)[DIFFERS] == ("self", "software.manifest")
+    assert tilts(rig)[SOFTWARE_DIFFERS_FAULT] == ("self", "software.manifest")
     assert "must be a JSON object with the key manifest" in rig.records("software.differs")[-1]["trouble"][0]
 
 
@@ -386,10 +396,10 @@ def test_a_changed_or_removed_signer_is_a_fault_for_the_technician(start, maker)
     maker.key = read_signing_key(create_signing_key(), "other maker")
     maker.pin()
     maker.release("2.0", "sold")
-    assert set(tilts(start())) == {CHECK}
+    assert set(tilts(start())) == {SOFTWARE_CHECK_FAULT}
     maker.file = maker.file.model_copy(update={"software": None})
     rig = start()
-    assert set(tilts(rig)) == {CHECK}
+    assert set(tilts(rig)) == {SOFTWARE_CHECK_FAULT}
     assert rig.machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE) is None
     assert list(create_reverification(rig.context)) == []
     (no_signer, first), other, none = [change["signer"] for change in rig.records("software.changed")]
