@@ -106,7 +106,7 @@ def format_index_name(last_archived: int) -> str:
 def is_left_over_file(name: str, last_archived: int) -> bool:
     """Return whether the archive file ``name`` was left by an archiving step that the journal never recorded.
 
-    This applies to a segment with entries after ``last_archived`` (the last entry recorded as archived), to a
+    This applies to a segment that begins after ``last_archived`` (the last entry recorded as archived), to a
     temporary file, and to an index that ends at a different entry.
     """
     match = _SEGMENT_NAME_PATTERN.fullmatch(name)
@@ -206,9 +206,10 @@ class Archive:
         return copies
 
     def iter_segments(self, after_sequence: int = 0) -> Iterator[list[Segment]]:
-        """Yield, in order, the intact copies of each archive segment that has entries after ``after_sequence``.
+        """Yield, in order, the copies of each archive segment that has entries after ``after_sequence``.
 
-        It is proved that no segment is missing. Raises :class:`JournalDamaged`, naming what is missing, altered
+        The signed trailer of each copy is valid; its entries are verified only when they are read. It is proved that no
+        segment is missing. Raises :class:`JournalDamaged`, naming what is missing, altered
         or in the wrong place.
         """
         expected, previous_digest = 0, None
@@ -295,10 +296,10 @@ class Archive:
             if since == 0:
                 yield boundary.genesis
             return
-        names = [pair for pair in self._list_segment_ranges() if pair[1] > since and pair[0] <= last]
+        ranges = [pair for pair in self._list_segment_ranges() if pair[1] > since and pair[0] <= last]
         step = -1 if newest_first else 1
-        for name in names[::step]:
-            copies = self._open_copies_with_valid_trailer(*name)
+        for segment_range in ranges[::step]:
+            copies = self._open_copies_with_valid_trailer(*segment_range)
             trailer = copies[0].trailer
             if kinds and not any(kind in trailer.entry_count_by_kind for kind in kinds):
                 continue
@@ -319,20 +320,20 @@ class Archive:
 
     def _iter_rest_of_segment(self, sequence: int) -> Iterator[StoredEntry]:
         """Yield the archived entries from ``sequence`` to the end of the archive segment that contains it."""
-        names = [pair for pair in self._list_segment_ranges() if pair[0] <= sequence <= pair[1]]
-        if not names:
+        ranges = [pair for pair in self._list_segment_ranges() if pair[0] <= sequence <= pair[1]]
+        if not ranges:
             raise self._build_missing_error(sequence, sequence)
-        copies = self._open_copies_with_valid_trailer(*names[0])
+        copies = self._open_copies_with_valid_trailer(*ranges[0])
         for number in range(copies[0].find_block_number(sequence), len(copies[0].trailer.blocks)):
             yield from (
                 entry for entry in self._read_block_entries(copies, number) if entry.sequence >= sequence
             )
 
     def list_kinds(self) -> set[str]:
-        """Return every kind of entry in the archive, as recorded in its newest intact segment."""
-        for name in reversed(self._list_segment_ranges()):
+        """Return every kind of entry in the archive, as recorded in the newest segment with a valid trailer."""
+        for segment_range in reversed(self._list_segment_ranges()):
             with suppress(JournalDamaged):  # damage is reported where the segment is read
-                trailer = self._open_copies_with_valid_trailer(*name)[0].trailer
+                trailer = self._open_copies_with_valid_trailer(*segment_range)[0].trailer
                 return {*trailer.entry_count_by_kind, *trailer.kinds_before}
         return set()
 

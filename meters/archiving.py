@@ -87,16 +87,16 @@ class Archivist:
         previous_segment = "" if boundary is None else boundary.segment_digest
         known_kinds = self._archive.list_kinds()
         name = format_segment_name(last_archived + 1, last_sequence)
-        fresh = [folder / (name + ".new") for folder in self._archive.folders]
+        new_paths = [folder / (name + ".new") for folder in self._archive.folders]
         writer = SegmentWriter(
-            self._storage, fresh, last_archived + 1, boundary.head_hex if boundary else GENESIS_HASH
+            self._storage, new_paths, last_archived + 1, boundary.head_hex if boundary else GENESIS_HASH
         )
         try:
-            gathered, head_hex = IdentifierCollector(), ""
+            identifiers, head_hex = IdentifierCollector(), ""
             for number, item in enumerate(self._source.iter_entries(last_archived)):
                 self._check_mac(item, self._key)
                 writer.add_entry(item.entry)
-                gathered.add_entry(item.entry)
+                identifiers.add_entry(item.entry)
                 if item.entry.sequence == last_sequence:
                     head_hex = item.entry.hash_hex
                     break
@@ -108,9 +108,9 @@ class Archivist:
         finally:
             writer.close()
         yield
-        self._publish_new_files(fresh)
+        self._publish_new_files(new_paths)
         yield
-        index = yield from self._write_index(last_sequence, gathered.build_records())
+        index = yield from self._write_index(last_sequence, identifiers.build_records())
         boundary_after = ArchiveEnd(last_sequence, head_hex, digest, index, genesis_body)
         return Transaction(
             id=f"{SEGMENT_ARCHIVED_KIND}:{last_sequence}",
@@ -125,10 +125,12 @@ class Archivist:
         ``last_archived`` is the last entry that is recorded as archived.
         """
         self._storage.make_folder(folder)
-        left = [name for name in self._storage.list_names(folder) if is_left_over_file(name, last_archived)]
-        for name in left:
+        left_over_names = [
+            name for name in self._storage.list_names(folder) if is_left_over_file(name, last_archived)
+        ]
+        for name in left_over_names:
             self._storage.remove(folder / name)
-        if left:
+        if left_over_names:
             self._storage.sync_folder(folder)
 
     def _publish_new_files(self, new_paths: list[Path]) -> None:
@@ -149,11 +151,11 @@ class Archivist:
             if known_index is None
             else known_index.iter_merged_chunks(records)
         )
-        fresh = [folder / (format_index_name(last_archived) + ".new") for folder in self._archive.folders]
+        new_paths = [folder / (format_index_name(last_archived) + ".new") for folder in self._archive.folders]
         files: list[StorageFile] = []
         digest, end = hashlib.sha256(), 0
         try:
-            for path in fresh:
+            for path in new_paths:
                 files.append(self._storage.open_file(path, write=True))
                 files[-1].truncate(0)
             for chunk in chunks:
@@ -168,7 +170,7 @@ class Archivist:
         finally:
             for file in files:
                 file.close()
-        self._publish_new_files(fresh)
+        self._publish_new_files(new_paths)
         return digest.hexdigest()
 
     def compare_and_repair_media_in_steps(self) -> Generator[None, None, list[Path]]:
@@ -177,20 +179,20 @@ class Archivist:
         A segment that is missing or altered on one medium is copied from the other medium. Raises
         :class:`JournalDamaged` if neither medium has it intact.
         """
-        mended: list[Path] = []
+        repaired_paths: list[Path] = []
         for copies in self._archive.iter_segments():
             paths = [folder / copies[0].path.name for folder in self._archive.folders]
-            equal = len(copies) == len(paths)
-            if equal:
-                equal = yield from self._are_equal(paths)
-            if equal:
+            are_equal = len(copies) == len(paths)
+            if are_equal:
+                are_equal = yield from self._are_equal(paths)
+            if are_equal:
                 continue
-            intact = yield from self._find_intact_copy(copies)
+            intact_path = yield from self._find_intact_copy(copies)
             for path in paths:
-                if path != intact:
-                    yield from self._copy(intact, path)
-                    mended.append(path)
-        return mended
+                if path != intact_path:
+                    yield from self._copy(intact_path, path)
+                    repaired_paths.append(path)
+        return repaired_paths
 
     def _are_equal(self, paths: list[Path]) -> Generator[None, None, bool]:
         """Compare files step by step; return whether all of them have the same content."""
@@ -229,16 +231,16 @@ class Archivist:
             f"the archive, entries {trailer.first_sequence} to {trailer.last_sequence}", "; ".join(reasons)
         )
 
-    def _copy(self, intact: Path, path: Path) -> Generator[None, None, None]:
-        """Copy the intact archive segment ``intact`` to ``path``, step by step.
+    def _copy(self, intact_path: Path, path: Path) -> Generator[None, None, None]:
+        """Copy the intact archive file ``intact_path``, a segment or the index, to ``path``, step by step.
 
         An existing file is replaced only when the new one is durable.
         """
         self._storage.make_folder(path.parent)
-        fresh = path.with_name(path.name + ".new")
-        source = self._storage.open_file(intact, write=False)
+        new_path = path.with_name(path.name + ".new")
+        source = self._storage.open_file(intact_path, write=False)
         try:
-            target = self._storage.open_file(fresh, write=True)
+            target = self._storage.open_file(new_path, write=True)
             try:
                 target.truncate(0)
                 for at in range(0, source.size(), _BYTES_PER_ARCHIVING_STEP):
@@ -249,7 +251,7 @@ class Archivist:
                 target.close()
         finally:
             source.close()
-        self._storage.rename(fresh, path)
+        self._storage.rename(new_path, path)
         self._storage.sync_folder(path.parent)
 
     def repair_index(self, index: IdentifierIndex | None) -> list[Path]:

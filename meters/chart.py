@@ -258,16 +258,18 @@ def find_account(name: str) -> Account:
 @lru_cache(maxsize=4096)
 def check_flow(source: str, target: str) -> None:
     """Raise :class:`ForbiddenTransfer` unless the chart allows value to flow from ``source`` to ``target``."""
-    giver, taker = find_account(source), find_account(target)
-    if not giver.can_be_debited:
-        raise ForbiddenTransfer(f"{source} -> {target}: value may only flow into {source} ({giver.meaning})")
-    if not taker.can_be_credited:
+    debited, credited = find_account(source), find_account(target)
+    if not debited.can_be_debited:
         raise ForbiddenTransfer(
-            f"{source} -> {target}: value may only flow out of {target} ({taker.meaning})"
+            f"{source} -> {target}: value may only flow into {source} ({debited.meaning})"
         )
-    if giver.book is not taker.book:
+    if not credited.can_be_credited:
         raise ForbiddenTransfer(
-            f"{source} -> {target}: value never flows from the {giver.book} book to the {taker.book} book"
+            f"{source} -> {target}: value may only flow out of {target} ({credited.meaning})"
+        )
+    if debited.book is not credited.book:
+        raise ForbiddenTransfer(
+            f"{source} -> {target}: value never flows from the {debited.book} book to the {credited.book} book"
         )
 
 

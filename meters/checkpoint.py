@@ -65,7 +65,10 @@ def _build_count_sort_key(item: tuple[tuple[str, DimensionsKey], int]) -> tuple[
 
 
 def decode_ledger(saved_ledger: Mapping[str, Any], sequence: int, head_hex: str) -> Ledger:
-    """Return the ledger that :func:`encode_ledger` saved in a checkpoint; its last entry has this number and hash."""
+    """Return the ledger that :func:`encode_ledger` saved in a checkpoint; its last entry has this number and hash.
+
+    Raises :class:`UnknownAccount` if it has an account that is not in the chart.
+    """
     ledger = Ledger(sequence=sequence, head_hex=head_hex)
     ledger.outflows_cents = Counter(saved_ledger["given"])
     ledger.inflows_cents = Counter(saved_ledger["taken"])

@@ -60,7 +60,7 @@ class ClearRefused(JournalError):
 class Clearance:
     """Authorisation of a memory clear: two people, the reason, the inspection, and how each owed amount is handled.
 
-    The credit in ``owed_cents`` must equal the credit in one of the copies.
+    The credit in ``owed_cents`` must equal the credit in one of the copies or in both read together.
     """
 
     person: str
@@ -212,10 +212,11 @@ def _move_all(
     evidence_folder: Path,
     clear_details: Mapping[str, object],
 ) -> None:
-    """Move the old memory and its archive into the folder ``evidence_folder``, and store ``clear_details`` there.
+    """Move the old memory and its archive aside, into one folder on each medium, and store ``clear_details``.
 
-    ``clear_details`` states who cleared the memory and why, and what could be read of it. Files already moved by an
-    interrupted attempt stay there.
+    ``evidence_folder`` is the folder on the first medium, which also gets ``clear_details``: who cleared the memory
+    and why, and what could be read of it. An intact machine key is not moved. Files already moved by an interrupted
+    attempt stay where they are.
     """
     storage.make_folder(evidence_folder)
     replace_file(storage, evidence_folder / "before.json", encode_canonical_json(clear_details))

@@ -159,11 +159,11 @@ class JournalCopies:
         location = self._location
         scan = log.scan()
         damage = self._open_database_or_return_error()
-        absent = not location.storage.exists(location.state_dir / DATABASE_FILE_NAME)
-        empty = absent or (not damage and self.database.read_head()[0] == 0)
-        anchored = max(anchor.last_sequence_min for _, anchor in self._read_anchors())
-        if not self._journal_exists and not scan.sequence and empty and not anchored:
-            self._create_empty_copies(log, scan, absent=absent)
+        is_absent = not location.storage.exists(location.state_dir / DATABASE_FILE_NAME)
+        is_empty = is_absent or (not damage and self.database.read_head()[0] == 0)
+        anchored_sequence = max(anchor.last_sequence_min for _, anchor in self._read_anchors())
+        if not self._journal_exists and not scan.sequence and is_empty and not anchored_sequence:
+            self._create_empty_copies(log, scan, is_database_absent=is_absent)
         elif damage and scan.damage and self._remove_unacknowledged_record(log, scan):
             self.findings.append(
                 MemoryFinding(
@@ -220,13 +220,14 @@ class JournalCopies:
             return str(error)
         return ""
 
-    def _create_empty_copies(self, log: LogCopy, scan: LogScan, *, absent: bool) -> None:
+    def _create_empty_copies(self, log: LogCopy, scan: LogScan, *, is_database_absent: bool) -> None:
         """Make both copies of the journal empty and usable, because no entry was ever acknowledged here.
 
-        ``absent`` says that there is no database file yet; one is then created. A damaged log is renamed as evidence.
+        If ``is_database_absent``, there is no database file yet, and one is created. A damaged log is renamed as
+        evidence.
         """
         location = self._location
-        if absent:
+        if is_database_absent:
             WritableDatabase.create_with_entries(location.storage, location.state_dir, self._key, ())
             self._database = WritableDatabase.open_verified(location.storage, location.state_dir, self._key)
         if scan.damage:
@@ -271,8 +272,8 @@ class JournalCopies:
         base = self.database.read_head_before_first()
         # Entries that the first copy no longer has are archived, so the log may begin where the copy does.
         damaged_segment_start = scan.damaged_segment_start if scan.damaged_segment_start > base[0] else 1
-        keep = max(scan.damaged_segment_start - 1, base[0])
-        if scan.sequence > last or keep > last:
+        last_intact = max(scan.damaged_segment_start - 1, base[0])
+        if scan.sequence > last or last_intact > last:
             raise JournalDamaged(
                 "both copies", f"the first ends at entry {last}, and the second is damaged: {scan.damage}"
             )
@@ -283,11 +284,11 @@ class JournalCopies:
             scan_before = LogScan(*base)
         if (
             scan_before.damage
-            or scan_before.sequence != keep
-            or scan_before.head_hex != self.database.read_hash(keep)
+            or scan_before.sequence != last_intact
+            or scan_before.head_hex != self.database.read_hash(last_intact)
         ):
-            raise JournalDamaged("both copies", f"they disagree at entry {keep}; {scan.damage}")
-        _append_all(log, self._iter_entries_checking_macs(self.database.iter_entries(keep)))
+            raise JournalDamaged("both copies", f"they disagree at entry {last_intact}; {scan.damage}")
+        _append_all(log, self._iter_entries_checking_macs(self.database.iter_entries(last_intact)))
         scan_after = log.scan()
         if scan_after.damage or scan_after.sequence != last:
             raise JournalDamaged(
@@ -342,9 +343,10 @@ class JournalCopies:
         return [(folder, AnchorFile.read(location.storage, folder, self._key)) for folder in location.media]
 
     def _check_anchors(self) -> None:
-        """Check that the journal reaches the entry that the anchors name; recreate a lost anchor.
+        """Check that the journal reaches the entry that the anchors name; then write every anchor anew.
 
-        Raises :class:`JournalDamaged` if entries are missing or differ, or if every anchor is lost.
+        A lost or torn anchor is also reported. Raises :class:`JournalDamaged` if entries are missing or differ, or if
+        every anchor is lost.
         """
         location = self._location
         sequence, head_hex = self.database.read_head()
@@ -373,7 +375,7 @@ class JournalCopies:
                 path = folder / ANCHOR_FILE_NAME
                 self.findings.append(
                     MemoryFinding(
-                        MemoryFindingKind.ANCHOR_LOST, str(path), "the sealed head is missing or broken"
+                        MemoryFindingKind.ANCHOR_LOST, str(path), "the journal head is missing or damaged"
                     )
                 )
             self._anchors.append(

@@ -230,7 +230,7 @@ class DatabaseReader:
     ) -> Iterator[StoredEntry]:
         """Yield up to ``limit`` journal entries after ``since`` and before ``until`` of these kinds (all if empty).
 
-        Entries are read in pages of limited size in short transactions, so that writing never waits for a slow
+        Entries are read in batches of limited size in short transactions, so that writing never waits for a slow
         reader. Raises :class:`EntriesArchived` if the entries to yield next have been moved to the archive;
         this can only happen when reading oldest first.
         """
@@ -250,22 +250,22 @@ class DatabaseReader:
         They are read in growing batches. Raises :class:`EntriesArchived` like :meth:`walk`.
         """
         low, high = bounds
-        kind_is, parameters = ("", ()) if kind is None else ("AND kind = ?", (kind,))
+        kind_condition, parameters = ("", ()) if kind is None else ("AND kind = ?", (kind,))
         order = "DESC" if newest_first else "ASC"
-        page = 8
+        batch_rows = 8
         while True:
             rows = self.run_sql(
-                f"{_SELECT_ENTRIES_SQL} WHERE sequence > ? AND sequence < ? {kind_is} "
+                f"{_SELECT_ENTRIES_SQL} WHERE sequence > ? AND sequence < ? {kind_condition} "
                 f"ORDER BY sequence {order} LIMIT ?",
-                (low, high, *parameters, page),
+                (low, high, *parameters, batch_rows),
             ).fetchall()
             if not newest_first and self.read_first_sequence() - 1 > low:
                 raise EntriesArchived(str(self._path), f"entries after {low} were archived")
             yield from rows
-            if len(rows) < page:
+            if len(rows) < batch_rows:
                 return
             low, high = (low, rows[-1][0]) if newest_first else (rows[-1][0], high)
-            page = min(2 * page, _ROWS_PER_READ_BATCH)
+            batch_rows = min(2 * batch_rows, _ROWS_PER_READ_BATCH)
 
     def _unpack_body(self, sequence: int, stored_body: bytes) -> bytes:
         """Return the JSON bytes of entry ``sequence`` from its stored (compressed) form.

@@ -1,8 +1,9 @@
 """Reserved space on each storage medium, so that a full medium can still record what is owed.
 
-Each medium holds a reserve file of a fixed size. If the free space falls below a fraction of that size, or a
-write fails for lack of space, the reserve files on both media are deleted. Payouts and records can then still
-be written, but the machine starts nothing new until somebody has freed space and the reserve files exist again.
+Each medium holds a reserve file of a fixed size. If the free space falls below a fraction of that size, if it cannot
+be read, or if a write fails for lack of space, the reserve files on both media are deleted. Payouts and records can
+then still be written, but the machine starts nothing new until somebody has freed space and the reserve files exist
+again.
 """
 
 from collections.abc import Sequence
@@ -36,21 +37,21 @@ class DiskReserve:
         for later writes as well. A medium that cannot be checked counts as full. If any medium is full, the reserve
         files of all media are deleted.
         """
-        full = ""
+        full_medium_error = ""
         for folder in self._folders:
             try:
-                free = self._storage.count_free_bytes(folder)
-                intact = self._is_reserve_intact(folder)
-                if free >= (self._size // 4 if intact else 2 * self._size):
-                    if not intact:
+                free_bytes = self._storage.count_free_bytes(folder)
+                is_intact = self._is_reserve_intact(folder)
+                if free_bytes >= (self._size // 4 if is_intact else 2 * self._size):
+                    if not is_intact:
                         self._allocate_reserve(folder)
                     continue
-                full = full or f"{folder}: {free >> 20} MiB left"
+                full_medium_error = full_medium_error or f"{folder}: {free_bytes >> 20} MiB left"
             except JournalUnwritable as error:
-                full = full or str(error)
-        if full:
+                full_medium_error = full_medium_error or str(error)
+        if full_medium_error:
             self.release()
-        return full
+        return full_medium_error
 
     def release(self) -> bool:
         """Delete the reserve file on every medium to free its space; return whether there was such a file."""

@@ -2,7 +2,7 @@
 
 
 class JournalError(Exception):
-    """Base class of all errors that :mod:`meters` raises deliberately. The message says what, where and why."""
+    """Base class of the errors about the journal and its media. The message says what, where and why."""
 
 
 class InvalidTransaction(JournalError, ValueError):

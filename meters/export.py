@@ -100,14 +100,14 @@ def verify_readout(signed_readout: Mapping[str, object], file_name: str) -> byte
             read_hex_field(signed_readout, "public_key"),
             read_hex_field(signed_readout, "signature"),
         )
-        right = is_signed_by(
+        is_valid = is_signed_by(
             public_key,
             READOUT_SIGNATURE_PREFIX + encode_canonical_json(read_field(signed_readout, "readout")),
             signature,
         )
     except ValueError as error:
         raise JournalDamaged(file_name, f"not a signed readout ({error})") from error
-    if not right:
+    if not is_valid:
         raise JournalDamaged(file_name, "the signature is not that of this readout")
     return public_key
 
@@ -171,9 +171,9 @@ class ExportReader:
             except ValueError as error:
                 raise JournalDamaged(f"{self._name} line {number}", str(error)) from error
             if entry.sequence != sequence + 1 or (head_hex and entry.previous_hex != head_hex):
-                place = f"entry {entry.sequence} ({entry.id}) does not follow entry {sequence}"
+                problem = f"entry {entry.sequence} ({entry.id}) does not follow entry {sequence}"
                 raise JournalDamaged(
-                    f"{self._name} line {number}", f"{place}: one is missing, moved or altered"
+                    f"{self._name} line {number}", f"{problem}: one is missing, moved or altered"
                 )
             sequence, head_hex = entry.sequence, entry.hash_hex
             yield entry
@@ -181,7 +181,8 @@ class ExportReader:
     def _read_next_line(self) -> bytes:
         """Return the export's next line with its newline, or b"" at the end.
 
-        A line that is too long is read only in part, so that a hostile file cannot fill the memory.
+        Raises :class:`JournalDamaged` for a line that is longer than any entry; it is read only in part, so that a
+        hostile file cannot fill the memory.
         """
         self._line += 1
         line = self._file.readline(BODY_BYTES_MAX + 2)
@@ -238,7 +239,7 @@ def open_exported_view(file: BinaryIO, file_name: str) -> Iterator[JournalView]:
 
 
 def _open_copy(storage: Storage, folder: Path, header: ExportHeader) -> JournalView:
-    """Open the database into which an export was copied, after all its entries.
+    """Open the database into which all entries of an export were copied.
 
     Raises :class:`JournalDamaged` if the last entry or the public key differs from the export's header.
     """

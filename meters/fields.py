@@ -1,6 +1,6 @@
 """Typed access to the fields of untrusted JSON.
 
-Every function raises a ValueError that names the field, its value and what was expected.
+The functions that read a field raise a ValueError that names it, its value and what was expected.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import Final
 
 #: Characters of a wrong value that are shown.
 _SHOWN_CHARACTERS_MAX: Final = 80
-#: Sequence numbers in a journal have 64 bits.
+#: Exclusive upper bound of sequence numbers, which SQLite stores as signed 64-bit integers.
 _SEQUENCE_LIMIT: Final = 1 << 63
 
 

@@ -40,9 +40,9 @@ SECOND_MEDIUM_LOCATION: Final = "second medium"
 JOURNAL_FORMAT: Final = 1
 #: Checks before play between two attempts to archive entries, after a medium has refused.
 _CHECKS_BEFORE_NEXT_ARCHIVING: Final = 1000
-#: Checks before play between two comparisons of the archives.
+#: Checks before play until the next comparison of the archives, after a medium has refused it or damage was found.
 _CHECKS_BEFORE_NEXT_COMPARISON: Final = 10_000
-#: Entries between two moves of SQLite's WAL into the database file.
+#: Entries between two moves of SQLite's WAL into the database file while a medium is full, besides each checkpoint.
 _ENTRIES_BETWEEN_WAL_MOVES: Final = 50
 
 
@@ -50,9 +50,10 @@ class Journal(JournalView):
     """An append-only, hash-chained journal of double-entry transactions, in two copies.
 
     A state folder contains the journal of one machine, used by one thread. :meth:`append` returns once the
-    entry is durable in both copies. If it raises an error, either nothing was written because the transaction
-    was refused, or a medium failed (:class:`JournalUnwritable`). In that case reopen the journal and append the
-    same transaction again: the result says whether it had been stored.
+    entry is durable in both copies, or in the first while the second medium is missing. If it raises an error,
+    either nothing was written because the transaction was refused, or a medium failed
+    (:class:`JournalUnwritable`). In that case reopen the journal and append the same transaction again: the
+    result says whether it had been stored.
     """
 
     def __init__(
@@ -70,7 +71,7 @@ class Journal(JournalView):
         self._now = now
         self._policy = policy
         self._failure: JournalError | None = None
-        """The error after which the journal refuses every use, or None."""
+        """The error after which the journal refuses to append and to check, or None."""
         self._second_medium_error = pairing.second_medium_error
         """Why the second medium cannot be used, or "" if it is in use."""
         self._disk_reserve = DiskReserve(location.storage, location.media, policy.reserve_bytes)
@@ -254,7 +255,7 @@ class Journal(JournalView):
 
     @property
     def full_medium_error(self) -> str:
-        """Return which medium was full at the last check and why, or "" if none was."""
+        """Return which medium was full at the last check or failed write and why, or "" if none was."""
         return self._full_medium_error
 
     def refresh_full_medium_error(self) -> str:
@@ -618,7 +619,7 @@ class Journal(JournalView):
     def _reopen(self, error: JournalError) -> None:
         """Close both copies and open them again, which checks them completely.
 
-        Meanwhile every use of the journal raises ``error``.
+        Meanwhile :meth:`append` and :meth:`check` fail because of ``error``.
         """
         self._failure = error
         self._segment_in_progress = self._comparison_in_progress = None
@@ -629,7 +630,7 @@ class Journal(JournalView):
 
 @dataclass(frozen=True, slots=True)
 class _OpeningArguments:
-    """The arguments of :meth:`Journal.open`, stored so that the journal can be reopened."""
+    """The arguments of :meth:`Journal.open`, which a second attempt needs again."""
 
     storage: Storage
     state_dir: Path

@@ -95,7 +95,11 @@ class _LogSegment:
 
 
 class LogCopy:
-    """The journal's log (its second copy) in one folder. Call :meth:`scan` before any other method."""
+    """The journal's log (its second copy) in one folder.
+
+    Call :meth:`scan` before the log is written or checked. :meth:`list_segment_starts`, :meth:`iter_entries`,
+    :meth:`rename_as_evidence` and :meth:`remove_unacknowledged_record` work without it.
+    """
 
     def __init__(
         self, storage: Storage, folder: Path, *, segment_bytes: int = LOG_SEGMENT_SIZE_BYTES
@@ -210,11 +214,13 @@ class LogCopy:
             if hashlib.sha256(memoryview(data)[: limit + _TRAILER_STRUCT.size]).digest() == data[-32:]:
                 return _LogSegment(first_sequence, last, digest.hex(), limit, len(data), is_closed=True)
             raise JournalDamaged(str(path), "the closed segment is not what was written")
-        start = end = _SEGMENT_HEADER_SIZE_BYTES
+        last_record_offset = end_offset = _SEGMENT_HEADER_SIZE_BYTES
         for item, end_after in _iter_records(path, data, limit, sequence, head_hex):
-            start, end = end, end_after
+            last_record_offset, end_offset = end_offset, end_after
             sequence, head_hex = item.entry.sequence, item.entry.hash_hex
-        return _LogSegment(first_sequence, sequence, head_hex, start, end, is_closed=False)
+        return _LogSegment(
+            first_sequence, sequence, head_hex, last_record_offset, end_offset, is_closed=False
+        )
 
     @staticmethod
     def _check_header(path: Path, data: bytes, sequence: int, head_hex: str) -> None:
@@ -437,9 +443,9 @@ class LogCopy:
             path = self._build_segment_path(first)
             file = self._storage.open_file(path, write=False)
             try:
-                active = first == self._first_sequence
-                end = self._write_offset if active else file.size() - 32
-                expected = self._digest.digest() if active else file.read_at(end, 32)
+                is_written = first == self._first_sequence
+                end = self._write_offset if is_written else file.size() - 32
+                expected = self._digest.digest() if is_written else file.read_at(end, 32)
                 hasher = hashlib.sha256()
                 for at in range(0, end, size_bytes):
                     hasher.update(file.read_at(at, min(size_bytes, end - at)))

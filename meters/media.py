@@ -270,14 +270,14 @@ def write_labels(storage: Storage, folders: tuple[Path, ...], key: MachineKey, m
     ]
     ids = [create_medium_id(storage) if stored is None else stored.id for stored in old_labels]
     first, second = old_labels
-    pairing = max((stored.pairing_number for stored in old_labels if stored is not None), default=1)
-    new_second = second is not None and bool(second.inserted_by)
-    if first is not None and second is not None and not new_second and not _are_paired(first, second):
-        pairing += 1
-    for n in (0, 1) if new_second else (1, 0):
+    pairing_number = max((stored.pairing_number for stored in old_labels if stored is not None), default=1)
+    is_second_new = second is not None and bool(second.inserted_by)
+    if first is not None and second is not None and not is_second_new and not _are_paired(first, second):
+        pairing_number += 1
+    for n in (0, 1) if is_second_new else (1, 0):
         stored_label = old_labels[n]
         serial = machine_id or ("" if stored_label is None else stored_label.machine_id)
-        label = MediumLabel(key.fingerprint, serial, tuple(MediumName)[n], ids[n], ids[1 - n], pairing)
+        label = MediumLabel(key.fingerprint, serial, tuple(MediumName)[n], ids[n], ids[1 - n], pairing_number)
         if label != stored_label:
             label.write(storage, folders[n])
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Final
 
 REPLACED_MEDIUM_KEY: Final = "memory.medium_replaced"
-"""Machine state key that says which medium was replaced and why, until staff acknowledge it."""
+"""Machine state key that says which medium was replaced and why, until the machine has raised a fault about it."""
 
 
 class MemoryFindingKind(StrEnum):
@@ -43,6 +43,9 @@ class MemoryFinding:
 
     @property
     def state_until_acknowledged(self) -> dict[str, str]:
-        """Return the machine state to set until staff acknowledge a replaced medium; empty for other findings."""
-        replaced = self.kind is MemoryFindingKind.MEDIUM_REPLACED
-        return {REPLACED_MEDIUM_KEY: f"{self.location}: {self.reason}"} if replaced else {}
+        """Return the machine state to set about a replaced medium; empty for other findings.
+
+        The machine removes it once it has raised a fault, which a technician must clear.
+        """
+        is_replacement = self.kind is MemoryFindingKind.MEDIUM_REPLACED
+        return {REPLACED_MEDIUM_KEY: f"{self.location}: {self.reason}"} if is_replacement else {}

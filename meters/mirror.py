@@ -71,9 +71,9 @@ class MirroredValue:
         """Return the newest intact copy of the value, or None if it was never written.
 
         If ``repair`` is True, a copy that is missing, damaged or older is replaced. Otherwise nothing is
-        written, as is necessary beside a running machine. Raises :class:`JournalDamaged` if no copy is intact,
-        if copies of one generation differ, or if the value is missing although ``must_exist`` is True;
-        :class:`JournalUnwritable` if no medium can be read.
+        written, as is necessary beside a running machine. Raises :class:`JournalDamaged` if a copy is damaged and none
+        is intact, if copies of one generation differ, or if the value is missing although ``must_exist`` is True;
+        :class:`JournalUnwritable` if no copy was found and a medium cannot be read.
         """
         copies = [self._read_copy(folder) for folder in self._folders]
         best = self._choose_best_copy(copies, must_exist=must_exist)

@@ -13,7 +13,7 @@ from meters.reading import MeterReading
 MeterNames: TypeAlias = Mapping[str, tuple[str, ...]]
 """The meter names of a jurisdiction: each maps to the names of the canonical meters that it sums."""
 
-#: The canonical meters of all wins.
+#: The canonical meters that the A/NZ meter "Total Wins" adds up.
 _WIN_METERS: Final = ("coin_out", "att_jackpot", "mach_progressive", "att_progressive")
 
 #: The meter names of each jurisdiction.

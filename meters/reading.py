@@ -63,9 +63,9 @@ class MeterReading:
             for name, amount in _list_meter_changes(cell):
                 values[name] = values.get(name, 0) + amount
         occurrences = [name for name in values if name not in METER_BY_NAME]
-        for mark, value_then in self.values_at_marks.items():
+        for mark, values_then in self.values_at_marks.items():
             for name in occurrences:
-                values[f"{name}.since_{mark}"] = values[name] - value_then.get(name, 0)
+                values[f"{name}.since_{mark}"] = values[name] - values_then.get(name, 0)
         return values
 
     def value(self, name: str) -> int:
@@ -90,7 +90,8 @@ class MeterReading:
     def select(self, **dims: str | int) -> "MeterReading":
         """Return the reading of only those meter cells that have every given dimension value.
 
-        For example, ``select(position=1)`` returns the meters of player position 1.
+        For example, ``select(position=1)`` returns the meters of player position 1. The result has no meters since a
+        mark (``NAME.since_power_up``), because those are only counted for the whole machine.
         """
         selection = {key: str(value) for key, value in dims.items()}
         cells = tuple(c for c in self.cells if selection.items() <= c.dims.items())

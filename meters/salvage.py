@@ -89,7 +89,7 @@ class JournalInspection(Generic[W]):
     second_copy: SalvagedJournal[W]
     """What could be read of the second copy alone."""
     both_copies: SalvagedJournal[W]
-    """What could be read of both copies together."""
+    """What could be read of both copies together; if they disagree, of the longer one alone."""
     copies_agree: bool
     """Whether the copies have the same entries up to the end of the shorter one; if so, the longer one is newer."""
     acknowledged_sequence: int

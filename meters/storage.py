@@ -1,7 +1,7 @@
 """The interface to the media: how the journal accesses SQLite and files.
 
-It is one small interface, so that a power-loss test rig can replace the disk. All code that uses it opens no
-file itself, except the folder lock, which must vanish with the process.
+It is one small interface, so that a power-loss test rig can replace the disk. The journal opens no file of the media
+itself, except the folder lock, which must vanish with the process.
 """
 
 import errno
@@ -211,7 +211,7 @@ def _connect(path: Path, query: str) -> sqlite3.Connection:
 
 
 def _create_folder_in_memory() -> Path:
-    """Create a new private folder in a file system in RAM, and return its path."""
+    """Create a new private folder in a file system in RAM, or in /tmp if there is none; return its path."""
     for number in count():
         folder = (_MEMORY_FOLDER if _MEMORY_FOLDER.is_dir() else _TEMPORARY_FOLDER) / f"egm-reading-{number}"
         with suppress(FileExistsError):

@@ -123,7 +123,7 @@ METERS: Final[tuple[Meter, ...]] = (
     *(Meter(name, meaning, flows) for name, meaning, flows in _HAND_PAY_METERS),
     Meter(
         "hand_paid",
-        "all amounts paid by hand, without complements",
+        "all amounts paid by hand, without complements and disputed amounts",
         tuple(f for _, _, fs in _HAND_PAY_METERS for f in fs),
     ),
     Meter(

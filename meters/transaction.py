@@ -24,7 +24,7 @@ TRANSACTION_ID_LENGTH_MAX: Final = 200
 AMOUNT_CENTS_MAX: Final = 10**15 - 1
 """Maximum of one transfer, in minor units, and of one count: the capacity of a 15-digit meter."""
 JSON_DEPTH_MAX: Final = 50
-"""The maximum nesting depth of a record or a state value; every reader of the journal supports it."""
+"""The maximum nesting depth of a record and of an entry's state; every reader of the journal supports it."""
 #: Characters of a wrong value that an error shows.
 _SHOWN_CHARACTERS_MAX: Final = 120
 #: Cache of names that were found valid.

@@ -68,8 +68,8 @@ class JournalView:
     def fresh_id(self, kind: str) -> str:
         """Return a new id for the journal's next entry, or for the ticket or other object that this entry is about.
 
-        It consists of ``kind``, the number of that entry, and the journal's tag. All ids are made here. An id
-        may be stored elsewhere (ticket ledger, controller, register) and outlive the journal. The tag keeps it
+        It consists of ``kind``, the number of that entry, and the journal's tag. All ids of this form are made here. An
+        id may be stored elsewhere (ticket ledger, controller, register) and outlive the journal. The tag keeps it
         unique, because the numbers begin again in the next journal.
         """
         return f"{kind}-{self.sequence + 1}-{self.journal_tag}"
@@ -363,10 +363,11 @@ def open_view(
 
     This needs no write access and takes no lock.
 
-    With the machine's ``key``, it is verified that the machine wrote every entry read, and that no acknowledged
-    entry is cut off the end. With ``check_pages``, every page of the file is compared with its sum, if the
-    machine key can be read: otherwise an entry whose kind or index is damaged would be left out unnoticed. That
-    opens the file independently of SQLite, so the process that writes this journal must not use it.
+    With the machine's ``key``, it is verified that the machine wrote the last checkpoint, the entries after it and
+    those that :meth:`JournalView.iter_bodies` yields, and that no acknowledged entry is cut off the end. With
+    ``check_pages``, every page of the file is compared with its sum, if the machine key can be read: otherwise an
+    entry whose kind or index is damaged would be left out unnoticed. That opens the file independently of SQLite,
+    so the process that writes this journal must not use it.
 
     Raises :class:`JournalUnwritable` if there is no journal, :class:`JournalDamaged` if it is not what was
     written.
@@ -375,8 +376,8 @@ def open_view(
     # Read this first: a running machine may advance afterwards.
     media = state_dir, second_dir or state_dir / SECOND_FOLDER
     acknowledged = None if key is None else _read_acknowledged_head(medium, media, key)
-    if check_pages and (seal_key := key or _load_readable_key(medium, media)) is not None:
-        verify_pages(medium, state_dir, seal_key)
+    if check_pages and (readable_key := key or _load_readable_key(medium, media)) is not None:
+        verify_pages(medium, state_dir, readable_key)
     database = DatabaseReader.open(medium, state_dir)
     try:
         ledger, public_key = load_ledger(database, key)
