@@ -29,11 +29,11 @@ from paytables.wording import describe_wrong_value, format_known_names
 
 #: Folder of the templates.
 _TEMPLATES_FOLDER: Final = Path(__file__).parent
-#: The usual paper of ticket printers, with 203 dots per inch: eight per millimetre.
+#: Width of the usual paper of ticket printers.
 TICKET_WIDTH_MM: Final = 156
 #: Height of the paper.
 TICKET_HEIGHT_MM: Final = 65
-#: Dots of the print head per millimetre.
+#: Dots of the print head per millimetre: 203 dots per inch.
 DOTS_PER_MM: Final = 8
 #: Maximum distance from the left edge of the number's second printing, so that it is readable when held in a
 #: hand.
@@ -295,9 +295,9 @@ class TicketTemplate(_Table):
             raise ValueError(
                 f"lines: a {self.ticket} must print {', '.join(missing_fields)} (language {language})"
             )
-        numbers = [line for line in printed_lines if "number" in line.find_field_names(language)]
-        edge = [line for line in numbers if line.turn and line.at_mm[0] <= _LEADING_EDGE_MM]
-        if len(numbers) < 2 or not edge:
+        number_lines = [line for line in printed_lines if "number" in line.find_field_names(language)]
+        edge_lines = [line for line in number_lines if line.turn and line.at_mm[0] <= _LEADING_EDGE_MM]
+        if len(number_lines) < 2 or not edge_lines:
             raise ValueError(
                 "lines: the validation number must be printed twice, one of them turned, at the leading edge"
                 f" (language {language})"
