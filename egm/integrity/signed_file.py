@@ -3,8 +3,9 @@
 The journal stores the digest and text of the file signed last, and who signed it. If the file in use differs at
 the start, the machine stops until the file is restored or signed: at the machine by a form, or before the start
 at a terminal (``egm cabinet sign``). The terminal's signature is a file next to the journal, authenticated with
-the machine's key, until the machine accepts it. No signature is accepted while the machine has money or a game
-of a player. If no file was ever signed, nothing is checked.
+the machine's key, until the machine accepts it. No signature of a changed file is accepted while the machine has
+money or a game of a player. If no file was ever signed, only a signature from the terminal is checked: the machine
+also stops if it cannot accept that one.
 """
 
 import hashlib
@@ -36,7 +37,8 @@ from meters.storage import DiskStorage
 CABINET_FILE_CHANGED_FAULT: Final = "cabinet_file_changed"
 """The code of the fault that is active while the cabinet file in use is not the one signed last.
 
-It is cleared when the signed file is restored or the one in use is signed.
+It is also active if none was ever signed and the terminal's signature cannot be accepted. It is cleared when the signed
+file is restored or the one in use is signed.
 """
 #: The kind of the journal entry of a signature.
 CABINET_SIGNED_KIND: Final = CABINET_FILE_SIGNED.kind
@@ -66,7 +68,7 @@ class CabinetFileSignature:
         """
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
-            seal = str(data.pop("seal"))
+            stored_hmac = str(data.pop("seal"))
             signature = cls(**{**data, "persons": tuple(map(str, data["persons"]))})
             datetime.fromisoformat(signature.at)
             if not signature.reason.strip():
@@ -75,8 +77,8 @@ class CabinetFileSignature:
             return None
         except (OSError, ValueError, KeyError, RecursionError, TypeError, AttributeError) as error:
             raise OperatorError(f"{path}: not a signature of a cabinet file: {error!r}") from error
-        expected_seal = signature._compute_hmac(path.parent)
-        return signature, bool(expected_seal) and hmac.compare_digest(expected_seal, seal)
+        expected_hmac = signature._compute_hmac(path.parent)
+        return signature, bool(expected_hmac) and hmac.compare_digest(expected_hmac, stored_hmac)
 
     def write(self, path: Path) -> None:
         """Write the signature to a file.
@@ -155,25 +157,27 @@ def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None
     digest, record = compute_digest(file.text), machine.memory.get(IntegrityKey.SIGNED_CABINET_FILE)
     if not file.text:
         return
-    path, signed, reason = folder / SIGNATURE_FILE_NAME, None, ""
+    path, signature, reason = folder / SIGNATURE_FILE_NAME, None, ""
     try:
-        waiting_signature = CabinetFileSignature.read(path)
-        if (
-            waiting_signature is not None
-            and waiting_signature[0].digest == digest
-            and (waiting_signature[1] or record is None)
-        ):
-            signed = waiting_signature[0]
+        stored_signature = CabinetFileSignature.read(path)
+        if stored_signature is not None:
+            read_signature, is_authentic = stored_signature
+            if read_signature.digest == digest and (is_authentic or record is None):
+                signature = read_signature
     except OperatorError as error:
         reason = str(error)
-    if signed is not None and record is not None and (record["at"], record["digest"]) == (signed.at, digest):
+    if (
+        signature is not None
+        and record is not None
+        and (record["at"], record["digest"]) == (signature.at, digest)
+    ):
         path.unlink(missing_ok=True)  # accepted before a power loss
-    elif signed is not None:
+    elif signature is not None:
         reason = _find_rejection_reason(
-            machine, signed, has_file_changed=record is None or record["digest"] != digest
+            machine, signature, has_file_changed=record is None or record["digest"] != digest
         )
         if not reason:
-            _record_signature(machine, signed.persons, signed.reason, signed.at)
+            _record_signature(machine, signature.persons, signature.reason, signature.at)
             path.unlink(missing_ok=True)
             record = machine.memory.get(IntegrityKey.SIGNED_CABINET_FILE)
     if record is None:
@@ -184,18 +188,20 @@ def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None
         )
 
 
-def _find_rejection_reason(machine: Machine, signed: CabinetFileSignature, *, has_file_changed: bool) -> str:
+def _find_rejection_reason(
+    machine: Machine, signature: CabinetFileSignature, *, has_file_changed: bool
+) -> str:
     """Return why the terminal's signature of the cabinet file is not accepted now, or "" if it is.
 
     ``has_file_changed`` says whether the file differs from the one signed last. If not, it was only restored,
     and then money on the machine does not prevent the signature.
     """
     roster = machine.component(Roster)
-    people = [roster.find_enabled_person(number) for number in signed.persons]
+    people = [roster.find_enabled_person(number) for number in signature.persons]
     if not people or not all(
         person is not None and person.has_permission(Permission.CONFIGURE) for person in people
     ):
-        return f"signed by {', '.join(signed.persons)}, who are not authorised to sign"
+        return f"signed by {', '.join(signature.persons)}, who are not authorised to sign"
     if len(people) < _count_persons_required(machine):
         return f"signed by {len(people)} of the {_count_persons_required(machine)} persons required"
     is_owed = has_file_changed and not no_position_is_in_use(
