@@ -2,11 +2,11 @@
 
 Examples: a bill ordered into the box and not reported since; coins that the acceptor counted but never
 reported; coins of a payout whose hopper was exchanged. A dispute has the smallest and largest possible amount. If
-there is an operation in question, the transaction that closes it opens the dispute, except for a hopper payout:
-its dispute is opened directly afterwards, after a power loss at the restart. The device's fault stops play until
-staff have entered a ruling; no key clears it. Player's credits that may have been paid are set aside meanwhile.
-The ruling is an amount paid by hand, recorded with the persons and the reason in the register
-``disputed-amounts``.
+there is an operation in question, the transaction that closes or suspends it opens the dispute, except for a
+hopper payout: its dispute is opened directly afterwards, or at the restart if the power has failed in between. The
+device's fault stops play until staff have entered a ruling; no key clears it. Player's credits that may have been
+paid are set aside meanwhile. The ruling is an amount paid by hand, recorded with the persons and the reason in the
+register ``disputed-amounts``.
 
 For a ticket that may have come out of the printer, the ruling is either "good" (nothing is paid by hand; the
 ticket is money for its holder) or "void" (the full amount is paid by hand). Until then the ticket's number
