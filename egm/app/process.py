@@ -374,7 +374,7 @@ class MachineProcess:
         )
         returns = {game_id: game.lowest_return for game_id, game in self._installed.items()}
         machine.install(InstalledGames(machine.games, machine.denominations_cents, returns))
-        machine.install(GeneratorFactory(self._renew_random_service))
+        machine.install(GeneratorFactory(self._test_and_start_generator))
         machine.install(self._features)
         machine.install(build_menu(self._features))
         machine.install(self._create_host_money())
@@ -431,10 +431,7 @@ class MachineProcess:
         If a check fails, take the machine out of service, with the first fault as the reason.
         """
         try:
-            self._machine.journal.self_audit()
-            open_levels(self._machine)
-            self._report_games(self._installed, self._refused)
-            self._renew_random_service()
+            self._test_and_start_generator()
         except (LocalError, RngError) as error:
             self._print_message(f"out of service: {error}")
             for station in self._stations:
@@ -443,6 +440,16 @@ class MachineProcess:
         games = {game_id: each.game.digest for game_id, each in self._installed.items()}
         for station in self._stations:
             station.engine.submit(Event(EventType.SELF_TEST_PASSED, SelfTestResult(games=games)))
+
+    def _test_and_start_generator(self) -> RandomService:
+        """Check journal, progressive levels and games, then start a new random number generator and return it.
+
+        Raises LocalError or RngError if a check fails; then no generator is started.
+        """
+        self._machine.journal.self_audit()
+        open_levels(self._machine)
+        self._report_games(self._installed, self._refused)
+        return self._renew_random_service()
 
     def _report_games(
         self, installed_games: Mapping[str, InstalledGame], refused_games: tuple[RefusedGame, ...]

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from egm.errors import LocalError
 from egm.integrity.entries import (
     DOOR_CLOSED,
     DOOR_OPENED,
@@ -298,9 +299,10 @@ def clear_tilts(machine: Machine, event: Event) -> None:
 # ---------------------------------------------------------------------------------------------- the generator
 @dataclass(frozen=True, slots=True)
 class GeneratorFactory:
-    """The machine's function that creates a new random number generator.
+    """The machine's function that repeats its self-test and then creates a new random number generator.
 
-    It raises RngError if the self-tests of the new generator fail.
+    It raises LocalError if another check fails than that of the generator, for example because a level does not add up,
+    and RngError if the new generator fails its tests.
     """
 
     create_generator: Callable[[], RandomService]
@@ -309,13 +311,16 @@ class GeneratorFactory:
 def restart_generator(machine: Machine, event: Event) -> None:
     """Replace the random number generator by a new one, by order of authorised staff.
 
-    This ends being out of service after a failed generator, which nothing else does, and also after a failed self-test,
-    whose other checks are not repeated. If the new generator fails its tests, a notice says so and nothing changes.
+    This ends being out of service after a failed generator, which nothing else does, and also after a failed self-test.
+    The self-test is repeated. If a check fails, a notice says so and nothing else changes.
     """
     try:
         machine.random_service = machine.component(GeneratorFactory).create_generator()
     except RngError as error:
         machine.notice = Notice(code="chance_still_fails", severity="alarm", values={"detail": str(error)})
+        return
+    except LocalError as error:
+        machine.notice = Notice(code="self_test_still_fails", severity="alarm", values={"detail": str(error)})
         return
     machine.post(
         GENERATOR_RESTARTED,

@@ -7,6 +7,7 @@ import pytest
 from egm.app.features import SERVICE_MENU
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import GameTable, StateFolder, load_cabinet
+from egm.kernel.events import EventType
 from egm.testing.machine import StoppedClock
 from egm.testing.service_menu import iter_page_words, translate_words
 from paytables.definition import LIBRARY_FOLDER
@@ -25,7 +26,7 @@ def test_a_machine_with_only_refused_games_is_out_of_service_with_a_notice(tmp_p
     slots = tuple(GameTable(game=str(poor) if game == "poor-keno" else game) for game in games)
     changes = {"games": slots, "progressives": ()}
     process = MachineProcess(state, file.model_copy(update=changes), StoppedClock())
-    seen = []
+    seen, after_key = [], []
 
     async def look(_):
         seen.append(process._stations[0].build_snapshot())
@@ -40,6 +41,8 @@ def test_a_machine_with_only_refused_games_is_out_of_service_with_a_notice(tmp_p
             translate_words(text, "en") for text in iter_page_words(software.build_page(process._machine))
         ]
         assert {str(poor), refusal_reasons[0]} <= set(words), "staff read why at the machine"
+        process._stations[0].engine.handle(EventType.KEY_TURNED, key="attendant")
+        after_key.append(process._stations[0].build_snapshot())
 
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", look)
     asyncio.run(process.run())
@@ -48,6 +51,8 @@ def test_a_machine_with_only_refused_games_is_out_of_service_with_a_notice(tmp_p
     if len(games) == 1:
         assert snapshot.state == "out_of_service"
         assert "out_of_service.self_test" in notices
+        assert after_key[0].state == "out_of_service"  # regression: the attendant's key ended it
+        assert "self_test_still_fails" in [notice.code for notice in after_key[0].notices]
     else:
         assert snapshot.state == "idle"
         assert not [code for code in notices if code.startswith("out_of_service")]
