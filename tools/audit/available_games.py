@@ -17,11 +17,11 @@ _CACHED_DEFINITIONS_MAX: Final = 16
 
 
 class AvailableGames:
-    """Game definitions from files (library and folders) and from the journal, which stores those of custom games.
+    """Game definitions from files (library and folders) and from the journal, which stores each definition played.
 
     A definition is identified by the digest of its text. The journal stores that text, so the definition
     found here is the one that was played. Whether it is also the certified one can only be decided with the
-    certificate; ``is_only_in_journal`` names the definitions to compare with it.
+    certificate; ``is_only_in_journal`` returns whether a definition must be compared with it.
     """
 
     def __init__(self, game_files: GameFiles) -> None:

@@ -2,8 +2,9 @@
 
 A memory clear starts a new journal and carries money and open transactions over from the damaged one. Each amount
 or item that the machine still owes is a claim. The first entry of the new journal lists the claims, the decision on
-each, and the digests of the carry-over entries. All of these entries must follow immediately, in the listed order.
-No other entry of the journal may carry anything over.
+each, and the digests of the carry-over entries. All of these entries must follow immediately, in the listed order;
+only the journal itself and the clock may write entries between them. No other entry of the journal may carry anything
+over.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,7 +30,7 @@ _KINDS_ALLOWED_BETWEEN_CLEAR_ENTRIES: Final = frozenset(
 )
 #: What may be decided about a claim.
 _CLAIM_DECISIONS: Final = ("carried", "paid", "ended")
-#: Entries of a clear whose form is checked although no claim names their digest.
+#: Entries of a clear whose declared form is checked in addition to their digest.
 _ENTRIES_CHECKED_BY_DECLARATION: Final = (entries.TRANSFERS_UNPROVED, entries.TRANSFER_IDENTIFIERS)
 
 
@@ -61,7 +62,7 @@ class MemoryClearAudit:
     def check_entry(self, entry: StoredEntry) -> None:
         """Check one entry against the memory clear that started the journal.
 
-        Without a clear, an entry must not carry anything over.
+        Without a clear, and after the entries that it authorised, an entry must not carry anything over.
         """
         kind = entry.transaction.kind
         if kind == checkpoint.GENESIS_KIND:
@@ -86,7 +87,8 @@ class MemoryClearAudit:
     def _read_clear(self, entry: StoredEntry) -> None:
         """Store the entries and claims that a memory clear authorised.
 
-        ``entry`` is the journal's first entry. If it records no clear, nothing is stored.
+        ``entry`` is the journal's first entry. If it records no clear, nothing is stored. A decision that is not
+        possible is reported.
         """
         cleared = read_details(entry).get("cleared")
         if not isinstance(cleared, Mapping):
@@ -124,16 +126,18 @@ class MemoryClearAudit:
         for declared in _ENTRIES_CHECKED_BY_DECLARATION:
             if entry.kind == declared.kind:
                 self._check_declaration(entry, declared)
-        name = str(read_details(entry).get("claim", ""))
-        paid_cents = sum(flow.amount_cents for flow in entry.transfers if flow.source == CARRIED_OVER_ACCOUNT)
-        carried_cents = self._carried_cents_by_claim.get(name, 0) + paid_cents
-        self._carried_cents_by_claim[name] = carried_cents
-        claim = self._claim_by_id.get(name)
-        if paid_cents and (claim is None or carried_cents > _compute_claim_limit(claim)):
+        claim_id = str(read_details(entry).get("claim", ""))
+        moved_cents = sum(
+            flow.amount_cents for flow in entry.transfers if flow.source == CARRIED_OVER_ACCOUNT
+        )
+        carried_cents = self._carried_cents_by_claim.get(claim_id, 0) + moved_cents
+        self._carried_cents_by_claim[claim_id] = carried_cents
+        claim = self._claim_by_id.get(claim_id)
+        if moved_cents and (claim is None or carried_cents > _compute_claim_limit(claim)):
             limit = "nothing" if claim is None else f"at most {_compute_claim_limit(claim)} cents"
             self._report_finding(
                 entry,
-                f"{carried_cents} cents are carried over under {name or 'no claim'}, which allows {limit}",
+                f"{carried_cents} cents are carried over under {claim_id or 'no claim'}, which allows {limit}",
             )
         if entry.phase not in {Phase.POST, Phase.RESERVE}:
             self._report_finding(entry, f"a clear's entries must be posted or reserved, not {entry.phase}")

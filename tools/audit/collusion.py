@@ -42,7 +42,10 @@ _ENTRY_KINDS_READ: Final = frozenset(entry.kind for entry in (GAME_START, GAME_C
 
 
 class PositionPair(NamedTuple):
-    """Two player positions at one game on one gaming day; over the day, ``winner`` won money from ``loser``."""
+    """Two player positions at one game on one gaming day; ``winner`` won money from ``loser``.
+
+    They did so in a round, or, in a :class:`PairFlow`, over the whole day.
+    """
 
     day: str
     game: str
@@ -107,8 +110,10 @@ class PairFlow:
     @property
     def is_significant(self) -> bool:
         """Return whether the pair is unusual enough for a person to look at it."""
-        has_folds = self.loser_large_bet_folds.is_significant or self.winner_large_bet_folds.is_significant
-        return has_folds or (
+        has_significant_folds = (
+            self.loser_large_bet_folds.is_significant or self.winner_large_bet_folds.is_significant
+        )
+        return has_significant_folds or (
             self.round_count >= SIGNIFICANT_ROUNDS_MIN and self.z_score >= SIGNIFICANCE_Z_SCORE
         )
 
@@ -138,15 +143,19 @@ class _Play:
     is_folded: bool = False
 
     def add_choice(self, choice: GameChoice) -> None:
-        """Record a choice of the player: the stake that the choice adds, and whether the choice is a fold."""
+        """Record a choice: the stake it adds, whether it is the decision that all players have staked, and any fold.
+
+        The play counts as folded if the outcome of the choice, which ends the game, settles the player's stake as
+        folded.
+        """
         self.are_stakes_between_players = (
             self.are_stakes_between_players or choice.choice == ALL_STAKED_OPTION
         )
         self.raised_credits += choice.staked_credits
-        settled = () if choice.outcome is None else choice.outcome.settlements
+        settlements = () if choice.outcome is None else choice.outcome.settlements
         self.is_folded = any(
-            each.name == _FOLDED_SETTLEMENT_NAME and each.seat == (self.start.wager.seat or 0)
-            for each in settled
+            settlement.name == _FOLDED_SETTLEMENT_NAME and settlement.seat == (self.start.wager.seat or 0)
+            for settlement in settlements
         )
 
 
@@ -154,10 +163,11 @@ class _Play:
 class _Round:
     """One shared round: its games that have not ended, and the results of those that have."""
 
-    open_plays: set[str] = field(default_factory=set)
+    open_play_ids: set[str] = field(default_factory=set)
     net_cents: dict[int, int] = field(default_factory=dict)
     positions_folded_after_large_bet: set[int] = field(default_factory=set)
-    is_void: bool = False
+    is_excluded: bool = False
+    """Whether a game of the round was void, or its players did not win each other's stakes."""
 
     def add_end(self, play: _Play, end: GameEndByHand) -> None:
         """Add the result of ``play``, which ended with the record ``end``."""
@@ -175,8 +185,8 @@ def compute_pair_flows(results: Iterable[RoundResult]) -> list[PairFlow]:
     loser in proportion to the loser's loss.
     """
     flows: dict[PositionPair, list[int]] = {}
-    rounds: Counter[PositionPair] = Counter()
-    folds: Counter[PositionPair] = Counter()
+    round_counts: Counter[PositionPair] = Counter()
+    fold_counts: Counter[PositionPair] = Counter()
     for result in results:
         losers = {position: -cents for position, cents in result.net_cents.items() if cents < 0}
         lost_cents = sum(losers.values())
@@ -186,36 +196,36 @@ def compute_pair_flows(results: Iterable[RoundResult]) -> list[PairFlow]:
                 pair = PositionPair(result.day, result.game, low, high)
                 flow_cents = won_cents * cents // lost_cents
                 flows.setdefault(pair, []).append(flow_cents if loser == low else -flow_cents)
-                directed = PositionPair(result.day, result.game, loser, winner)
-                rounds[directed] += 1
-                folds[directed] += loser in result.positions_folded_after_large_bet
-    large_folds = _compare_large_bet_folds(rounds, folds)
+                winning_pair = PositionPair(result.day, result.game, loser, winner)
+                round_counts[winning_pair] += 1
+                fold_counts[winning_pair] += loser in result.positions_folded_after_large_bet
+    large_folds = _compare_large_bet_folds(round_counts, fold_counts)
     pair_flows = [_compute_pair_flow(pair, cents, large_folds) for pair, cents in flows.items()]
     return sorted(pair_flows, key=lambda flow: (not flow.is_significant, -flow.net_cents, flow.pair))
 
 
 def _compare_large_bet_folds(
-    rounds: Mapping[PositionPair, int], folds: Mapping[PositionPair, int]
+    round_counts: Mapping[PositionPair, int], fold_counts: Mapping[PositionPair, int]
 ) -> dict[PositionPair, LargeBetFolds]:
     """Return the folds after a large bet for each pair, with the number expected from the other pairs.
 
     The other pairs are those of the same gaming day and game.
 
     Args:
-        rounds: The number of rounds in which ``winner`` won from ``loser``, by pair.
-        folds: The number of these rounds in which ``loser`` folded after a large bet, by pair.
+        round_counts: The number of rounds in which ``winner`` won from ``loser``, by pair.
+        fold_counts: The number of these rounds in which ``loser`` folded after a large bet, by pair.
     """
     rounds_in_all: Counter[tuple[str, str]] = Counter()
     folds_in_all: Counter[tuple[str, str]] = Counter()
-    for pair, count in rounds.items():
+    for pair, count in round_counts.items():
         rounds_in_all[pair.day, pair.game] += count
-        folds_in_all[pair.day, pair.game] += folds[pair]
-    usual_folds, usual_rounds = _ADDED_FOLD_AND_ROUND_COUNTS
+        folds_in_all[pair.day, pair.game] += fold_counts[pair]
+    added_folds, added_rounds = _ADDED_FOLD_AND_ROUND_COUNTS
     large_folds: dict[PositionPair, LargeBetFolds] = {}
-    for pair, count in rounds.items():
-        other_folds = folds_in_all[pair.day, pair.game] - folds[pair] + usual_folds
-        other_rounds = rounds_in_all[pair.day, pair.game] - count + usual_rounds
-        large_folds[pair] = LargeBetFolds(folds[pair], count * other_folds / other_rounds)
+    for pair, count in round_counts.items():
+        other_folds = folds_in_all[pair.day, pair.game] - fold_counts[pair] + added_folds
+        other_rounds = rounds_in_all[pair.day, pair.game] - count + added_rounds
+        large_folds[pair] = LargeBetFolds(fold_counts[pair], count * other_folds / other_rounds)
     return large_folds
 
 
@@ -248,16 +258,16 @@ def iter_round_results(entries: Iterable[StoredEntry]) -> Iterator[RoundResult]:
     """
     plays: dict[str, _Play] = {}
     rounds: dict[str, _Round] = {}
-    for entry, day in iter_with_gaming_days(entries):
+    for entry, gaming_day in iter_with_gaming_days(entries):
         record, where = entry.record, f"entry {entry.sequence}, {entry.kind}"
         if entry.kind not in _ENTRY_KINDS_READ or not isinstance(record, Mapping):
             continue
         if entry.kind == GAME_START.kind and record.get("round_id"):
             game = from_json(GameRecord, record, where)
             position = int(entry.transaction.dims.get("position", 1))
-            date = day.find_date(entry.time_utc).isoformat()
+            date = gaming_day.find_date(entry.time_utc).isoformat()
             plays[game.play_id] = _Play(date, position, game)
-            rounds.setdefault(game.round_id, _Round()).open_plays.add(game.play_id)
+            rounds.setdefault(game.round_id, _Round()).open_play_ids.add(game.play_id)
         play = plays.get(str(record.get("play_id")))
         if play is None:
             continue
@@ -267,14 +277,14 @@ def iter_round_results(entries: Iterable[StoredEntry]) -> Iterator[RoundResult]:
             round_ = rounds[play.start.round_id]
             if entry.kind == GAME_END.kind:
                 round_.add_end(play, from_json(GameEndByHand, record, where))
-            round_.is_void = (
-                round_.is_void or entry.kind == GAME_VOID.kind or not play.are_stakes_between_players
+            round_.is_excluded = (
+                round_.is_excluded or entry.kind == GAME_VOID.kind or not play.are_stakes_between_players
             )
-            round_.open_plays.discard(play.start.play_id)
+            round_.open_play_ids.discard(play.start.play_id)
             del plays[play.start.play_id]
-            if not round_.open_plays:
+            if not round_.open_play_ids:
                 del rounds[play.start.round_id]
-                if not round_.is_void:
+                if not round_.is_excluded:
                     yield RoundResult(
                         play.day,
                         play.start.game.id,

@@ -38,7 +38,7 @@ from tools.audit.rules.states import derive_machine_state, derive_state_in_game
 UNDECLARED_KIND_ERROR: Final = "no feature of the machine declares this kind of entry"
 #: The most transfers that a finding names.
 _TRANSFERS_SHOWN_MAX: Final = 4
-#: Kinds of entries that the journal itself writes. The first two never name a position.
+#: Kinds of entries that the journal itself writes; they never name a position.
 _KINDS_WRITTEN_BY_JOURNAL: Final = frozenset(
     {MACHINE_GENESIS.kind, CHECKPOINT_SIGNED.kind, MEMORY_EVENT_RECORDED.kind}
 )
@@ -119,11 +119,11 @@ class EntryRulesAudit:
                 rule.check(entry, ledger, self.facts)
             except (
                 PatternMismatch
-            ) as differs:  # the reason of the form that comes nearest to the entry is reported
-                is_declared = not isinstance(differs, DeclarationMismatch)
-                near = 2 * (rule.entry_declaration.phase is entry.phase) + is_declared
-                if near > nearness:
-                    finding, nearness = str(differs), near
+            ) as mismatch:  # the reason of the form that comes nearest to the entry is reported
+                is_declared = not isinstance(mismatch, DeclarationMismatch)
+                rule_nearness = 2 * (rule.entry_declaration.phase is entry.phase) + is_declared
+                if rule_nearness > nearness:
+                    finding, nearness = str(mismatch), rule_nearness
                 continue
             except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
                 finding = finding or f"the entry cannot be compared with its rule: {error!r}"
@@ -139,15 +139,13 @@ class EntryRulesAudit:
 
         A plain game has only ordinary entries (:mod:`tools.audit.plain_games`); a run of them is checked as a
         whole. ``ledger`` is the ledger before the run. The machine must be idle and have one position, no
-        player session, no conversion of credit in progress, and only cashable credit. A plain game changes none
-        of this, so one check is enough for the whole run. Raises an error if a stored value cannot be read.
+        player session, no conversion of credit in progress, and only cashable credit, the amount from which the run
+        starts. The games must be offered, and no stake may be below the smallest one. A plain game changes none of
+        this except the credit, which the run itself continues, so one check is enough for the whole run. Raises an
+        error if a stored value cannot be read.
         """
-        facts, memory, debits_cents, credits_cents = (
-            self.facts,
-            ledger.state,
-            ledger.inflows_cents,
-            ledger.outflows_cents,
-        )
+        facts, memory = self.facts, ledger.state
+        inflows_cents, outflows_cents = ledger.inflows_cents, ledger.outflows_cents
         if (
             facts.entries_name_position is not False
             or facts.has_player_session
@@ -158,7 +156,7 @@ class EntryRulesAudit:
         if any(key in memory for key in _STORAGE_KEYS_EMPTY_IN_PLAIN_GAMES):
             return False
         terms = memory.get(PlayKey.RESIDUAL_CREDIT_TERMS)
-        least_cents = (
+        smallest_useful_cents = (
             0
             if terms is None
             else from_json(ResidualTerms, terms, PlayKey.RESIDUAL_CREDIT_TERMS).smallest_useful_cents
@@ -167,9 +165,11 @@ class EntryRulesAudit:
             run.journal_tag == facts.journal_tag
             and facts.changed_tables.isdisjoint(run.played_tables)
             and not any(is_game_disabled_by_host(game, memory) for game in run.game_ids)
-            and all(debits_cents.get(name, 0) == credits_cents.get(name, 0) for name in _PROMOTIONAL_ACCOUNTS)
+            and all(
+                inflows_cents.get(name, 0) == outflows_cents.get(name, 0) for name in _PROMOTIONAL_ACCOUNTS
+            )
             and ledger.available_cents(CASHABLE_ACCOUNT) == run.credit_before_cents
-            and run.smallest_stake_cents >= least_cents
+            and run.smallest_stake_cents >= smallest_useful_cents
             and derive_machine_state(ledger, 1, facts) is State.IDLE
             and derive_state_in_game(ledger, facts) is State.PLAYING
         )
@@ -216,9 +216,9 @@ class EntryRulesAudit:
 
     def _check_conversion(self, entry: StoredEntry) -> None:
         """Check that a cash-out follows immediately after nonrestricted credit is converted to cashable credit."""
-        moves = entry.transfers or entry.phase is not Phase.POST
+        moves_money = entry.transfers or entry.phase is not Phase.POST
         if (
-            moves
+            moves_money
             and read_position(entry) in self.facts.positions_with_conversion
             and entry.kind not in _CASH_OUT_KINDS
         ):
@@ -244,7 +244,7 @@ class EntryRulesAudit:
         Residual credit is credit that is less than the smallest stake. :meth:`close` reports the stored
         entries, unless the position records its terms later. The terms of position 1 are known from the start.
         """
-        records_terms, has_boot_count = (
+        has_terms, has_boot_count = (
             PlayKey.RESIDUAL_CREDIT_TERMS in ledger.state,
             IntegrityKey.BOOT_COUNT in ledger.state,
         )
@@ -256,13 +256,13 @@ class EntryRulesAudit:
             ]
         elif (
             entry.kind == _POWER_UP_KIND
-            and not records_terms
+            and not has_terms
             and PlayKey.RESIDUAL_CREDIT_TERMS not in entry.state
         ):
             self._entries_without_terms.clear()  # an earlier version, which recorded no terms
         elif (
             position > 1
-            and (records_terms or not has_boot_count)
+            and (has_terms or not has_boot_count)
             and format_storage_key(PlayKey.RESIDUAL_CREDIT_TERMS, position) not in ledger.state
         ):
             self._entries_without_terms.append(entry)

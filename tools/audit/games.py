@@ -1,4 +1,4 @@
-"""The replay of every game of a journal from its recorded draws, and the check of its money. Void games included."""
+"""The replay of every game of a journal, also void ones, from its recorded draws, and the check of its money."""
 
 import base64
 import binascii
@@ -52,7 +52,7 @@ from tools.audit import prizes
 from tools.audit.plain_games import GameSource, PlainRun
 from tools.audit.records import read_record
 from tools.audit.rounds import RoundAudit
-from tools.audit.stakes import StakeAudit, sum_stakes
+from tools.audit.stakes import StakeAudit, list_stakes
 
 R = TypeVar("R")
 
@@ -60,7 +60,7 @@ R = TypeVar("R")
 _OUTCOME_DIFFERS_FINDING: Final = "record.outcome differs from the one its recorded draws give"
 #: Accounts that pay a game's win, without progressives and bonuses.
 _WIN_SOURCE_ACCOUNTS: Final = ("house:win", "house:double_up_win", "house:attendant_jackpot")
-#: Longest text of a definition that the journal may store.
+#: The largest size of a definition's text that the journal may store, in bytes.
 _DEFINITION_BYTES_MAX: Final = 4_000_000
 _POWER_UP_KIND: Final = POWER_UP.kind
 #: Kinds of a play's entries after its first one.
@@ -117,11 +117,11 @@ class _Play:
     game: GameRecord | None
     """The record of the start entry; None if it cannot be read."""
     steps: list[tuple[StoredEntry, GameChoice]] = field(default_factory=list)
-    """Each later entry of the game, with its decoded record."""
+    """Each later step of the game, such as a player's choice: its entry and decoded record."""
 
     @property
     def entries(self) -> tuple[StoredEntry, ...]:
-        """Return the entries of the game read so far, in order."""
+        """Return the entries of the game's start and of its later steps read so far, in order."""
         return (self.start, *(entry for entry, _ in self.steps))
 
 
@@ -189,11 +189,12 @@ class GameAudit:
     def can_start_plain_run(self, run: PlainRun) -> bool:
         """Return whether a run of plain games may follow the entries checked so far.
 
-        No game or shared round may be open, and no bets may be standing on the tables of these games.
+        No game may be open, no shared round may be starting, and the tables must be in the state from which the run
+        starts.
         """
         return (
             not (self._open_plays or self._double_up_stakes)
-            and self._rounds.has_every_seat_started
+            and not self._rounds.is_round_starting
             and self._stakes.can_start_plain_run(run)
         )
 
@@ -249,10 +250,10 @@ class GameAudit:
         transfers and counts are added up.
         """
         play, dims = self._open_plays.get(entry.id.rpartition(".")[0]), entry.transaction.dims
-        moves = bool(entry.transfers or entry.counts)
-        if play is None or not (moves or dims.keys() - {"position"}):
+        is_metered = bool(entry.transfers or entry.counts)
+        if play is None or not (is_metered or dims.keys() - {"position"}):
             return
-        # A machine that has one position only, perhaps since a restart during the game, names none.
+        # If the machine has only one position, perhaps since a restart during the game, its entries name none.
         if {"position": 1, **dims} != {"position": 1, **play.start.transaction.dims}:
             self._report_finding(
                 entry,
@@ -274,7 +275,7 @@ class GameAudit:
     def _start_play(self, entry: StoredEntry) -> GameRecord | None:
         """Check the entry that starts a game, and store the game as open.
 
-        Return the entry's record, or None if the record is not valid.
+        Return the entry's record, or None if the record is not valid. A carried-over game that has ended is not stored.
         """
         game = self._read_record(entry, GameRecord)
         if (
@@ -359,8 +360,8 @@ class GameAudit:
         if play is None:
             self._report_finding(entry, f"play {play_id} was not started")
             return
-        steps = len(play.steps) + (0 if play.game is None else len(play.game.steps))
-        self._rounds.end_play(play_id, steps, is_void=kind == GAME_VOID.kind)
+        step_count = len(play.steps) + (0 if play.game is None else len(play.game.steps))
+        self._rounds.end_play(play_id, step_count, is_void=kind == GAME_VOID.kind)
         replayed = None if play.game is None else self._replay(play, play.game)
         if kind == GAME_VOID.kind:
             self.void_games += 1
@@ -371,12 +372,12 @@ class GameAudit:
         elif isinstance(end_record, GameEndByHand) and play.game is not None and replayed is not None:
             self._check_end(play, play.game, replayed, (entry, end_record))
 
-    # ------------------------------------------------------------------ what its numbers come to
+    # ------------------------------------------------------------------ replay
     def _replay(self, play: _Play, start: GameRecord) -> tuple[Game, Outcome | None] | None:
         """Replay a game; return its definition and the replayed outcome.
 
-        Return None if the definition is not available. The outcome is None while the game waits for a decision
-        of the player. Every step whose record differs from the replay is reported.
+        Return None if the definition is not available, or if the replay fails. The outcome is None while the game waits
+        for a decision of the player. Every step whose record differs from the replay is reported.
         """
         entry, game_name = play.start, start.game
         game = self._games.find(game_name.id, game_name.digest)
@@ -392,8 +393,10 @@ class GameAudit:
                 f"found {game_name.id} {game_name.version}",
             )
         if start.wager.credits != start.bet_credits:
-            staked = start.wager.credits
-            self._report_finding(entry, f"{start.bet_credits} credits were bet, but the wager is {staked}")
+            self._report_finding(
+                entry,
+                f"{start.bet_credits} credits were bet, but the wager is {start.wager.credits}",
+            )
         if start.denomination_cents not in game.denominations_cents:
             self._report_finding(
                 entry,
@@ -402,16 +405,18 @@ class GameAudit:
             )
         self._check_stored_definition(entry, game)
         try:
-            at = game.with_table_state(start.table_state)
-            if not _are_same_json(at.build_wager(start.wager.credits, **start.wager.options), start.wager):
+            game_at_table = game.with_table_state(start.table_state)
+            if not _are_same_json(
+                game_at_table.build_wager(start.wager.credits, **start.wager.options), start.wager
+            ):
                 self._report_finding(entry, f"the game does not accept the wager {start.wager.to_json()}")
-            if not has_prescribed_amounts(at, start.wager, start.denomination_cents):
+            if not has_prescribed_amounts(game_at_table, start.wager, start.denomination_cents):
                 self._report_finding(
                     entry,
                     f"record.wager: a side bet does not have its fixed amount at {start.denomination_cents} cents "
                     f"a credit: found {start.wager.to_json()}",
                 )
-            if not start.wager.credits and not at.rules.list_standing_bets():
+            if not start.wager.credits and not game_at_table.rules.list_standing_bets():
                 self._report_finding(
                     entry,
                     "record.wager stakes 0 credits, and no bet from an earlier game stands on the table",
@@ -426,7 +431,8 @@ class GameAudit:
     def _replay_recorded_steps(self, entry: StoredEntry, start: GameRecord, game: Game) -> Outcome | None:
         """Replay a game whose first entry records all its steps.
 
-        Return the outcome, or None if the game waits for a decision of the player.
+        Return the outcome, or None if the game waits for a decision of the player. If the draws cannot be replayed,
+        report it and return the recorded outcome.
         """
         draws: list[DrawRecord] = []
         choices: list[Choice] = []
@@ -446,13 +452,13 @@ class GameAudit:
                 entry, f"{_OUTCOME_DIFFERS_FINDING}: {_describe_outcome_difference(outcome, start.outcome)}"
             )
             return outcome
-        return start.outcome  # the names it gives to returned stakes are taken from the record
+        return start.outcome  # the record's pay-row marks, which decide what is a returned stake, are used
 
     def _replay_step_by_step(self, play: _Play, start: GameRecord, game: Game) -> Outcome | None:
         """Replay a game choice by choice, and compare each recorded step with the replay.
 
-        Return the replayed outcome, or None if the game waits for a decision of the player. If the draws cannot
-        be replayed, return the recorded outcome.
+        Return the outcome, or None if the game waits for a decision of the player. If the draws of a step cannot
+        be replayed, return the outcome that this step records.
         """
         conversation = GameConversation(game, start.wager, start.table_state, builds_prompts=False)
         carried_steps = len(start.steps)  # a carried-over game starts with all its steps
@@ -482,7 +488,9 @@ class GameAudit:
                     entry,
                     f"{_OUTCOME_DIFFERS_FINDING}: {_describe_outcome_difference(conversation.outcome, recorded)}",
                 )
-        _, _, recorded_outcome = steps[-1]  # the names it gives to returned stakes are taken from the record
+        _, _, recorded_outcome = steps[
+            -1
+        ]  # its pay-row marks, which decide what is a returned stake, are used
         return recorded_outcome if conversation.outcome == recorded_outcome else conversation.outcome
 
     def _check_raise(
@@ -491,7 +499,7 @@ class GameAudit:
         """Check that a player's choice adds exactly the stake that the game requires for this choice."""
         decision = conversation.decision
         expected_credits = 0 if decision is None else decision.get_added_credits(step.choice)
-        moved_cents = sum(cents for _, cents in sum_stakes((entry,), start))
+        moved_cents = sum(cents for _, cents in list_stakes((entry,), start))
         if (
             step.staked_credits != expected_credits
             or moved_cents != expected_credits * start.denomination_cents
@@ -503,7 +511,7 @@ class GameAudit:
             )
 
     def _check_stored_definition(self, start: StoredEntry, game: Game) -> None:
-        """Check that the text of a game definition is stored in the journal under the SHA-256 digest of this text."""
+        """Check that the definition which the entry stores, if any, is stored under the SHA-256 digest of its text."""
         state = start.transaction.state
         stored_text = state.get(f"{PlayKey.GAME_DEFINITION}{game.digest}") if len(state) > 1 else None
         if stored_text is None:
@@ -518,7 +526,7 @@ class GameAudit:
                 start, f"the stored definition does not have the digest it is stored under, {game.digest}"
             )
 
-    # ------------------------------------------------------------------ its money
+    # ------------------------------------------------------------------ money
     def _check_end(
         self,
         open_play: _Play,
@@ -543,11 +551,13 @@ class GameAudit:
                 f"{end_record.win_cents}",
             )
         stakes = [stake * start.denomination_cents for stake in outcome.double_up_stakes]
-        posted = list(self._double_up_stakes.pop(start.play_id, ())) if self._double_up_stakes else []
-        if stakes != posted:
+        recorded_stakes = (
+            list(self._double_up_stakes.pop(start.play_id, ())) if self._double_up_stakes else []
+        )
+        if stakes != recorded_stakes:
             self._report_finding(
                 end,
-                f"the stakes of the double-up do not match: expected {stakes} cents, found {posted} posted",
+                f"the stakes of the double-up do not match: expected {stakes} cents, found {recorded_stakes} recorded",
             )
         wrong_source = "house:win" if stakes else "house:double_up_win"
         if wrong_source in [t.source for t in moves]:
@@ -633,14 +643,16 @@ class GameAudit:
             are_stakes_between_players=self._rounds.are_stakes_between_players(start),
             is_round_void=self._rounds.is_round_void(start),
         )
-        if why_not := reason_void_is_refused(void_record.ruling, open_game):
-            was_at_hand = self._read_memory(f"{PlayKey.GAME_DEFINITION}{start.game.digest}") is not None
-            if open_game.is_decided or was_at_hand:
-                self._report_finding(end, f"the play may not be void: {why_not}")
+        if refusal_reason := reason_void_is_refused(void_record.ruling, open_game):
+            is_definition_stored = (
+                self._read_memory(f"{PlayKey.GAME_DEFINITION}{start.game.digest}") is not None
+            )
+            if open_game.is_decided or is_definition_stored:
+                self._report_finding(end, f"the play may not be void: {refusal_reason}")
             else:  # only journals written by earlier versions lack the definition
                 self._add_notice(
                     end,
-                    f"the play is void, although {why_not}; this is not a finding, because "
+                    f"the play is void, although {refusal_reason}; this is not a finding, because "
                     "the journal lacks the game's definition",
                 )
         recorded, decided = void_record.recorded_outcome, record.outcome is not None or number is not None
@@ -672,7 +684,8 @@ def _describe_outcome_difference(replayed: Outcome | None, recorded: Outcome | N
     """Return a part of a sentence that states the wins of both outcomes and where the outcomes differ."""
     if replayed is None or recorded is None:
         texts = [
-            "none yet" if each is None else f"{each.win_credits} credits" for each in (replayed, recorded)
+            "none yet" if outcome is None else f"{outcome.win_credits} credits"
+            for outcome in (replayed, recorded)
         ]
         return f"expected {texts[0]}, found {texts[1]}"
     expected, found = replayed.to_json(), recorded.to_json()

@@ -12,7 +12,10 @@ from typing import Final
 import serial
 
 DEFAULT_REPLY_TIMEOUT_SECONDS: Final = 0.5
-"""The seconds within which a reply must begin by default; a verifier in the field waits about 0.2 s."""
+"""The seconds to wait by default for the first two bytes of a reply, and again for the others.
+
+A verifier in the field waits about 0.2 s.
+"""
 #: Seconds between a reply and the next query.
 _QUERY_PAUSE_SECONDS: Final = 0.01
 #: The authentication level with which special functions are started.
@@ -57,7 +60,7 @@ def compute_crc(data: bytes) -> int:
 class GatVerifier:
     """The verifier's side of a GAT connection over an open port.
 
-    ``reply_timeout_seconds`` is the time within which a reply must begin.
+    ``reply_timeout_seconds`` is the time to wait for the first two bytes of a reply, and again for the others.
     """
 
     def __init__(
@@ -93,7 +96,7 @@ class GatVerifier:
     def start_special_function(self, *parameters: str) -> None:
         """Order the machine to start a special function, such as a software signature, with the given parameters.
 
-        Raises GatError if the machine refuses or does not reply.
+        Raises GatError if the machine refuses, or does not reply correctly.
         """
         payload = bytes((_AUTHENTICATION_LEVEL, 0)) + "\t".join(parameters).encode("latin-1")
         answer = self._query(0x04, payload)
@@ -108,9 +111,9 @@ class GatVerifier:
 
         Raises GatError if the calculation fails or takes longer than ``limit_seconds``.
         """
-        end = time.monotonic() + limit_seconds
+        deadline = time.monotonic() + limit_seconds
         while (status := self.read_status()).is_calculating or status.state == "requested":
-            if time.monotonic() > end:
+            if time.monotonic() > deadline:
                 raise GatError(f"still calculating after {limit_seconds:.0f} s")
             time.sleep(poll_seconds)
         if not status.has_results or status.state != "finished":

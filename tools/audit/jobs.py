@@ -33,7 +33,7 @@ _BATCH_SIZE_BYTES: Final = 4 << 20
 _BATCH_EXCESS_FACTOR: Final = 2
 """A batch is extended up to this multiple of its usual size, so that it does not end within a game."""
 _BATCHES_PER_PROCESS: Final = 3
-"""The maximum number of batches for each process, waiting and in work together."""
+"""The maximum number of batches for each process, whose results have not been returned yet."""
 
 #: The text of the error that a process of the audit has ended.
 _PROCESS_ENDED_ERROR: Final = (
@@ -114,7 +114,7 @@ def find_plain_runs(
 def _iter_batches(bodies: Iterable[bytes]) -> Iterator[list[bytes]]:
     """Yield the entries in batches that end between two games.
 
-    A game is only divided if it is longer than the largest batch.
+    A game is only divided if it is longer than a batch of the usual size.
     """
     batch: list[bytes] = []
     size, damage = 0, None

@@ -99,7 +99,10 @@ class LevelAudit:
         self._contribution_numbers: dict[str, int] = {}
         """The number of the last contribution to each linked level, by pool."""
         self._awarded_cents: dict[str, int] = {}
-        """The amount that the controller or a ruling of staff awarded for each claim, in minor units, by claim id."""
+        """The amount awarded for each claim in minor units, by claim id.
+
+        The controller, a ruling, or staff in place of a missing answer have awarded it.
+        """
         self._commitments: dict[tuple[str, int], str] = {}
         """The first commitment received for each mystery prize of a linked level, by (pool, prize number)."""
         self._register_lines: dict[str, list[tuple[StoredEntry, LevelHitRegistered]]] = {}
@@ -195,15 +198,16 @@ class LevelAudit:
                 sealed_prize = from_json(CommittedPrize, value, name)
                 self._commitments[suffix, sealed_prize.prize_number] = sealed_prize.commitment
         if kind == CARRIED_GAME_KIND and game is not None and game.levels.pool_by_level:
-            for share in game.levels.contributions:
-                if share.contribution_number is not None:
-                    self._play_by_contribution[share.pool, share.contribution_number] = game.play_id
+            for contribution in game.levels.contributions:
+                if contribution.contribution_number is not None:
+                    key = contribution.pool, contribution.contribution_number
+                    self._play_by_contribution[key] = game.play_id
             if not game.end_entry_kind:
                 hits = [(hit.pool, _find_claim_or_amount(hit)) for hit in game.levels.hits]
                 self._open_plays[game.play_id] = _Play(game.levels.pool_by_level, hits)
 
     def _read_carried_level(self, entry: StoredEntry, pool: str, level: Level) -> None:
-        """Store a level that a memory clear carried over."""
+        """Store a level that a memory clear carried over; the entry must transfer the amounts that the level has."""
         opening = read_record(entry, LevelCarried).opened_level
         if opening is not None:
             self._pool_terms[pool] = opening.game, opening.level, opening.stake_cents
@@ -211,7 +215,7 @@ class LevelAudit:
         posting.check_pool_balances(pool, level, lambda name: _sum_transfers_into(entry, name))
 
     def _check_level_entry(self, entry: StoredEntry, kind: str) -> None:
-        """Check an entry that is only about levels: opening, change, transfer, message of a controller, or ruling."""
+        """Check an entry that is only about levels: their opening, change, transfer, prizes, wins and claims."""
         if kind == LEVEL_OPENED.kind:
             self._check_level_opening(entry, read_record(entry, LevelOpened))
         elif kind == LEVEL_CHANGED.kind:
@@ -222,10 +226,13 @@ class LevelAudit:
             move = read_record(entry, LevelMoved)
             self._check_level_transfer(entry, move.source, move.target)
         else:
-            self._process_controller_message(entry, kind)
+            self._process_other_level_entry(entry, kind)
 
-    def _process_controller_message(self, entry: StoredEntry, kind: str) -> None:
-        """Check an entry that records a message from a progressive controller."""
+    def _process_other_level_entry(self, entry: StoredEntry, kind: str) -> None:
+        """Check or store an entry about the prizes, wins, claims or counted contributions of levels.
+
+        Most of them record a message from a progressive controller.
+        """
         if kind == PRIZE_COMMITTED.kind:
             commitment = read_record(entry, ReceivedCommitment)
             self._commitments.setdefault((commitment.pool, commitment.prize_number), commitment.commitment)
@@ -284,11 +291,14 @@ class LevelAudit:
 
         ``source`` and ``target`` are the pools of the two levels.
         """
-        giving, taking = self.levels[source], self.levels[target]
-        amount, self.levels[source] = giving.release_whole_amount()
-        self.levels[target] = taking.add_received_amount(amount)
+        source_level, target_level = self.levels[source], self.levels[target]
+        amount, self.levels[source] = source_level.release_whole_amount()
+        self.levels[target] = target_level.add_received_amount(amount)
         self._compare_pool_transfers(
-            entry, posting.build_moving_transfers((source, giving), (target, taking, self.levels[target]))
+            entry,
+            posting.build_moving_transfers(
+                (source, source_level), (target, target_level, self.levels[target])
+            ),
         )
         self._check_stored_levels(entry, (source, target))
 
@@ -296,36 +306,38 @@ class LevelAudit:
         """Check the progressive contributions, draws and hits that the entry starting a game records."""
         game_name, level_record = started_game.game, started_game.levels
         game = self._games.find(game_name.id, game_name.digest)
-        plays = () if game is None else self._find_level_plays(entry, game, started_game)
-        if game is None or not plays:  # the audit of games reports a missing definition
+        participations = () if game is None else self._find_participations(entry, game, started_game)
+        if game is None or not participations:  # the audit of games reports a missing definition
             return
         play = self._open_plays[started_game.play_id] = _Play(level_record.pool_by_level, game_id=game.id)
         changes, denomination_cents = _ExpectedLevelTransfers(self.levels), started_game.denomination_cents
         mysteries: list[tuple[str, str]] = []
         draws = list(level_record.mystery_draws)
-        shares: dict[str, list[LevelContribution]] = {}
-        for share in level_record.contributions:
-            shares.setdefault(share.pool, []).append(share)
-        for pool in shares.keys() - {play.pool_by_level[level_play.level] for level_play in plays}:
+        contributions: dict[str, list[LevelContribution]] = {}
+        for contribution in level_record.contributions:
+            contributions.setdefault(contribution.pool, []).append(contribution)
+        for pool in contributions.keys() - {play.pool_by_level[each.level] for each in participations}:
             self._report_finding(entry, f"record.fed: the wager does not play for level {pool!r}")
-        for level_play in plays:
-            pool = play.pool_by_level[level_play.level]
-            wager_cents = compute_contributing_credits(level_play, started_game.wager) * denomination_cents
+        for participation in participations:
+            pool = play.pool_by_level[participation.level]
+            wager_cents = compute_contributing_credits(participation, started_game.wager) * denomination_cents
             due_cents = 0 if pool in level_record.broadcast_cents else wager_cents
-            if sum(share.wager_cents for share in shares.get(pool, ())) != due_cents:
-                found_cents = sum(share.wager_cents for share in shares.get(pool, ()))
+            found_cents = sum(contribution.wager_cents for contribution in contributions.get(pool, ()))
+            if found_cents != due_cents:
                 self._report_finding(
                     entry,
                     f"record.fed: wager_cents for level {pool}: expected {due_cents}, found {found_cents}",
                 )
             if pool not in self.levels:
-                self._check_controller_contributions(entry, started_game, level_play, shares.get(pool, ()))
+                self._check_controller_contributions(
+                    entry, started_game, participation, contributions.get(pool, ())
+                )
                 continue
             level = self.levels[pool]
-            self._check_pool_terms(entry, pool, level_play, (game.id, started_game.denomination_cents))
+            self._check_pool_terms(entry, pool, participation, (game.id, started_game.denomination_cents))
             changes.apply_level_change(pool, level.add_contribution(wager_cents))
             if _take_mystery_draw(pool, level.compute_mystery_odds(wager_cents), draws):
-                mysteries.append((level_play.level, pool))
+                mysteries.append((participation.level, pool))
         if draws:
             self._report_finding(entry, f"record.mystery: {len(draws)} draws belong to no level of this play")
         self._check_hits(
@@ -337,63 +349,81 @@ class LevelAudit:
         self,
         entry: StoredEntry,
         started_game: GameRecord,
-        play: LevelParticipation,
-        shares: Iterable[LevelContribution],
+        participation: LevelParticipation,
+        contributions: Iterable[LevelContribution],
     ) -> None:
         """Check each recorded contribution of a game to a linked level.
 
         For a mystery level, store what the later check of its prize needs.
         """
-        stake_credits = started_game.bet_credits if play.contributing_credits is None else play.stake_credits
+        stake_credits = (
+            started_game.bet_credits
+            if participation.contributing_credits is None
+            else participation.stake_credits
+        )
         stake_cents = stake_credits * started_game.denomination_cents
-        for share in shares:
-            sequence = self._check_linked_contribution(entry, play, share, stake_cents)
-            if play.ceiling_credits is not None:
-                self._play_by_contribution[share.pool, sequence] = started_game.play_id
-                ceiling_cents = play.ceiling_credits * started_game.denomination_cents
-                self._mystery_terms[share.pool] = stake_cents * play.increment, ceiling_cents
+        for contribution in contributions:
+            pool = contribution.pool
+            number = self._check_linked_contribution(entry, participation, contribution, stake_cents)
+            if participation.ceiling_credits is not None:
+                self._play_by_contribution[pool, number] = started_game.play_id
+                ceiling_cents = participation.ceiling_credits * started_game.denomination_cents
+                self._mystery_terms[pool] = stake_cents * participation.increment, ceiling_cents
 
-    def _find_level_plays(
+    def _find_participations(
         self, entry: StoredEntry, game: Game, started_game: GameRecord
     ) -> tuple[LevelParticipation, ...]:
-        """Return the progressive levels that the wager plays for.
+        """Return the progressive levels that the wager plays for and the entry records.
 
-        A finding is reported if the entry records other levels.
+        A finding is reported if these are not the same levels.
         """
         try:
-            plays = game.list_levels(started_game.wager)
+            participations = game.list_levels(started_game.wager)
         except PaytableError as error:
             self._report_finding(entry, f"record.wager is not valid: {error}")
             return ()
-        fed = started_game.levels.pool_by_level.keys()
-        if not plays and not fed:
+        recorded_levels = started_game.levels.pool_by_level.keys()
+        if not participations and not recorded_levels:
             if started_game.levels != _NO_LEVELS_PLAYED:
                 self._report_finding(
                     entry, "record: expected no progressive levels, because the wager plays for no level"
                 )
             return ()
-        differing_levels = {each.level for each in plays} ^ fed
+        differing_levels = {each.level for each in participations} ^ recorded_levels
         if differing_levels:
             self._report_finding(
                 entry,
-                f"record.pools: expected {sorted(each.level for each in plays)}, for which the wager plays; "
-                f"found {sorted(fed)}",
+                f"record.pools: expected {sorted(each.level for each in participations)}, for which the wager plays; "
+                f"found {sorted(recorded_levels)}",
             )
-        return tuple(each for each in plays if each.level in fed)
+        return tuple(each for each in participations if each.level in recorded_levels)
 
     def _check_pool_terms(
-        self, entry: StoredEntry, pool: str, play: LevelParticipation, game_and_stake: tuple[str, int]
+        self,
+        entry: StoredEntry,
+        pool: str,
+        participation: LevelParticipation,
+        game_and_stake: tuple[str, int],
     ) -> None:
         """Check that a pool was opened for this game, stake and level, on the terms in the game's definition."""
         game_id, denomination_cents = game_and_stake
-        if self._pool_terms[pool] != (game_id, play.level, play.stake_credits * denomination_cents):
-            play_terms = (game_id, play.level, play.stake_credits * denomination_cents)
+        if self._pool_terms[pool] != (
+            game_id,
+            participation.level,
+            participation.stake_credits * denomination_cents,
+        ):
+            participation_terms = (
+                game_id,
+                participation.level,
+                participation.stake_credits * denomination_cents,
+            )
             self._report_finding(
                 entry,
-                f"record.pools: level {pool} was opened for {self._pool_terms[pool]}, found a play of {play_terms}",
+                f"record.pools: level {pool} was opened for {self._pool_terms[pool]}, "
+                f"found a play of {participation_terms}",
             )
         level = self.levels[pool]
-        expected = (play.increment, play.reset_credits * denomination_cents)
+        expected = (participation.increment, participation.reset_credits * denomination_cents)
         known_terms = [
             (terms.increment, terms.base_cents) for terms in (level.terms, level.next_terms) if terms
         ]
@@ -405,32 +435,41 @@ class LevelAudit:
             )
 
     def _check_linked_contribution(
-        self, entry: StoredEntry, play: LevelParticipation, share: LevelContribution, wager_cents: int
+        self,
+        entry: StoredEntry,
+        participation: LevelParticipation,
+        contribution: LevelContribution,
+        wager_cents: int,
     ) -> int:
         """Check a contribution to a linked level and its running number; return the number."""
-        pool, sequence = share.pool, share.contribution_number
-        expected_sequence = self._contribution_numbers.get(pool, 0) + 1
-        if sequence is None or sequence != expected_sequence:
+        pool, number = contribution.pool, contribution.contribution_number
+        expected_number = self._contribution_numbers.get(pool, 0) + 1
+        if number is None or number != expected_number:
             self._report_finding(
                 entry,
-                f"record.fed: sequence of the contribution to {pool}: expected {expected_sequence}, "
-                f"found {sequence}",
+                f"record.fed: sequence of the contribution to {pool}: expected {expected_number}, "
+                f"found {number}",
             )
-        self._contribution_numbers[pool] = sequence = expected_sequence if sequence is None else sequence
-        if share.amount != wager_cents * play.increment or share.wager_cents != wager_cents:
+        self._contribution_numbers[pool] = number = expected_number if number is None else number
+        if (
+            contribution.amount != wager_cents * participation.increment
+            or contribution.wager_cents != wager_cents
+        ):
             self._report_finding(
                 entry,
-                f"record.fed: contribution {sequence} to {pool}: expected {wager_cents * play.increment} of "
-                f"{wager_cents} cents, found {share.amount} of {share.wager_cents}",
+                f"record.fed: contribution {number} to {pool}: expected {wager_cents * participation.increment} of "
+                f"{wager_cents} cents, found {contribution.amount} of {contribution.wager_cents}",
             )
-        return sequence
+        return number
 
     def _check_mystery_prize(self, entry: StoredEntry, record: MysteryPrizeWon) -> None:
         """Check a mystery prize that a controller reported as won.
 
-        A wager of this machine must have won it, its amount must be the committed one, and it must not have
-        been won before. The amount is not checked if two people ruled on the prize, or if the prize is recorded as
-        not proved and returns to its level because the game is void.
+        A wager of this machine must have won it, its secret must be the committed one, and it must not have
+        been won before. The secret and the amount are not checked if two people ruled on the prize, or if the prize is
+        recorded as not proved and returns to its level because the game is void. Only a prize that is paid by hand
+        after its game may move money, and it must be in the register of wins. A prize won by an open game is stored as
+        a hit of that game.
         """
         pool, claim, amount_cents = record.pool, record.claim_id, record.amount_cents
         play_id, late = str(record.play_id), record.late_decision
@@ -445,8 +484,8 @@ class LevelAudit:
             )
         if claim in self._awarded_cents:
             self._report_finding(entry, f"record.claim: claim {claim} was already won before this entry")
-        returns_unproved = late == "void" and record.is_proved is False
-        if claim not in self._claims_with_ruling and not returns_unproved:
+        is_returned_unproved = late == "void" and record.is_proved is False
+        if claim not in self._claims_with_ruling and not is_returned_unproved:
             self._check_mystery_secret(entry, pool, record, amount_cents)
         play = self._open_plays.get(play_id)
         if late == "hand":
@@ -529,7 +568,7 @@ class LevelAudit:
         play_id, outcome, recorded = play_id_outcome_and_hits
         play = self._open_plays[play_id]
         progressives = () if outcome is None else outcome.progressives
-        parts = (
+        outcome_hits = (
             (progressive.level, progressive.share)
             if isinstance(progressive, PartialLevelHit)
             else (progressive, None)
@@ -537,7 +576,7 @@ class LevelAudit:
         )
         expected = [
             *((level, pool, None) for level, pool in mystery_level_and_pool_pairs),
-            *((level, play.pool_by_level[level], share) for level, share in parts),
+            *((level, play.pool_by_level[level], share) for level, share in outcome_hits),
         ]
         if [(hit.level, hit.pool, hit.won_share) for hit in recorded] != expected:
             recorded_hits = [(hit.level, hit.pool, hit.won_share) for hit in recorded]
@@ -561,7 +600,7 @@ class LevelAudit:
     def _check_game_end(self, entry: StoredEntry) -> None:
         """Check the progressive wins that the end of a game pays.
 
-        If the game is void, its hits return to the levels.
+        If the game is void, its hits return to the machine's own levels, and the recorded amount is checked.
         """
         end_record: GameVoid | GameEndByHand
         end_record = (
@@ -577,13 +616,13 @@ class LevelAudit:
                 if isinstance(amount, int) and pool in self.levels:
                     changes.apply_level_change(pool, self.levels[pool].return_award(amount))
             self._check_level_changes(entry, changes)
-            won = [self._awarded_cents.get(a) if isinstance(a, str) else a for _, a in hits]
-            known_cents = [cents for cents in won if cents is not None]
+            hit_cents = [self._awarded_cents.get(a) if isinstance(a, str) else a for _, a in hits]
+            known_cents = [cents for cents in hit_cents if cents is not None]
             recorded = end_record.recorded_outcome
-            if known_cents == won and recorded.progressive_win_cents != sum(known_cents):
+            if known_cents == hit_cents and recorded.progressive_win_cents != sum(known_cents):
                 self._report_finding(
                     entry,
-                    f"record.recorded.levels_cents: expected {sum(known_cents)}, the sum of {won}; "
+                    f"record.recorded.levels_cents: expected {sum(known_cents)}, the sum of {hit_cents}; "
                     f"found {recorded.progressive_win_cents}",
                 )
             return
@@ -602,7 +641,8 @@ class LevelAudit:
     def _store_register_line(self, entry: StoredEntry, record: LevelHitRegistered) -> None:
         """Store a line of the register of progressive wins.
 
-        It is checked at the end of the game that pays the hit.
+        Its game and level are checked now, and its amount at the end of the game that pays the hit. A line written
+        after that is checked with the prize won late.
         """
         play = self._open_plays.get(record.play_id)
         if play is None:
@@ -648,7 +688,7 @@ class LevelAudit:
         self._check_stored_levels(entry, changes.changed_pools)
 
     def _compare_pool_transfers(self, entry: StoredEntry, expected: tuple[Transfer, ...]) -> None:
-        """Report a finding unless the entry's transfers from and to pools are exactly those in ``expected``."""
+        """Report a finding unless the entry's transfers from accounts of pools are exactly those in ``expected``."""
         recorded = [t for t in entry.transfers if t.source.startswith("pool:")]
         if _sum_flows(recorded) != _sum_flows(expected):
             moves = [

@@ -1,7 +1,7 @@
 """The event log as text for a terminal: a headline for each event, and its details below.
 
-Nothing of an event is shortened or interpreted: long details are wrapped, and unprintable characters are shown
-as escapes.
+Long details are wrapped, not shortened, and unprintable characters are shown as escapes. Not shown are the outcome of
+a game, the SAS exception code and fields without a value.
 """
 
 import json
@@ -13,9 +13,9 @@ from egm.terminal import make_printable
 
 #: The indentation of an entry's details.
 _INDENT: Final = " " * 10
-#: The least width in characters.
+#: The smallest width of the text, in characters.
 _WIDTH_MIN: Final = 40
-#: The fields shown in the headline; all other fields of an entry are its details.
+#: The fields shown before the details.
 _HEADLINE_FIELDS: Final = ("entry", "time", "kind", "effect", "clear", "person")
 #: Fields of an entry that are not among its details.
 _FIELDS_NOT_IN_DETAILS: Final = frozenset({*_HEADLINE_FIELDS, "outcome", "sas"})
@@ -24,7 +24,8 @@ _FIELDS_NOT_IN_DETAILS: Final = frozenset({*_HEADLINE_FIELDS, "outcome", "sas"})
 def format_log_lines(rows: Iterable[Mapping[str, Any]], width_max: int) -> Iterator[str]:
     """Yield the lines of text for each event of the log, at most ``width_max`` characters wide; times are UTC.
 
-    A word that is longer than the width is not split. A width below the minimum is raised to the minimum.
+    A word that is longer than the width is not split, so its line exceeds the width. A width below
+    the minimum is raised to the minimum.
     """
     width_max = max(width_max, _WIDTH_MIN)
     for row in rows:

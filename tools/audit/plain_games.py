@@ -4,10 +4,10 @@ A plain game is played on a machine with one player position and has only these 
 credit that plays for no progressive level, the draws, perhaps choices of the player, perhaps returned stakes,
 and a win to the credit meter or none. It may use and change the state of a table, such as a shoe, but no bets
 may be standing. Its entries directly follow each other. Everything in them except the time and the language
-follows from the definition, the draws, the choices, the table, the credit and the previous entry. They are
-therefore not interpreted: this module builds the bytes that a machine must write and compares them with the
-journal's. Equal bytes prove the canonical form, the hash chain, the record, the outcome, the counts, the
-dimensions and the transfers at once.
+follows from the definition, the draws, the choices, the table, the credit and the previous entry. This module
+therefore compares the bytes of the entries with those that a machine must write: the whole entry (returned stakes, end
+of the game), or each part that a pattern finds (start, choices). Equal bytes prove the canonical form, the hash chain,
+the record, the outcome, the counts, the dimensions and the transfers at once.
 
 Plain games that follow one another form a :class:`PlainRun`. It states the credit, the tables and the previous
 entry from which its first game starts; the auditor compares these with the journal before the run. It also has
@@ -51,7 +51,7 @@ It limits the memory used for a journal that a forger may have written.
 _AMOUNT_PATTERN: Final = rb"(0|[1-9][0-9]{0,14})"
 #: Matches an entry's sequence number.
 _SEQUENCE_NUMBER_PATTERN: Final = rb"([1-9][0-9]{0,17})"
-#: Matches the purpose of a draw.
+#: Matches the purpose of a draw, or the code of a language.
 _PURPOSE_PATTERN: Final = rb"[A-Za-z0-9@_. -]+"
 #: Matches the id of a play.
 _PLAY_ID_PATTERN: Final = rf"(play-[0-9]{{1,18}}-{JOURNAL_TAG_PATTERN})".encode()
@@ -109,7 +109,7 @@ _GAME_CHOICE_PATTERN: Final = re.compile(
 #: Matches the time of an entry.
 _ENTRY_TIME_PATTERN: Final = re.compile(_TIME_PATTERN)
 _END_TIME_SEARCH_SIZE_BYTES: Final = 160
-"""The number of bytes at the end of a game's last entry that contain its time."""
+"""The number of bytes at the end of an entry that contain its time, if the entry pushes stakes or ends a game."""
 #: The storage keys of tables of a machine that stores none.
 _NO_STORED_TABLE_KEYS: Final = TableStateKeys()
 INITIAL_TABLE_STATE_JSON: Final = b"null"
@@ -139,7 +139,7 @@ class _GameTerms:
     game_name: bytes
     """The JSON object with the id, version and digest of the definition."""
     has_spots: bool
-    """Whether the game has betting spots; then each stake must be decided by a settlement of its spot."""
+    """Whether the game has betting spots; then its settlements must decide exactly the whole stake."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class _TableState:
 
 @dataclass(slots=True)
 class RunTableState:
-    """The state of a game's table before and after a run of plain games, as canonical JSON."""
+    """The state of a game's table before and after a run of plain games, as canonical JSON; ``null`` for no table."""
 
     state_before: bytes
     state_after: bytes
@@ -227,7 +227,7 @@ class PlainRun:
     game_ids: set[str] = field(default_factory=set)
     """The ids of the games that were played."""
     played_tables: set[tuple[str, int]] = field(default_factory=set)
-    """The table games played, each as (digest of the definition, denomination in minor units)."""
+    """The games played, each as (digest of the definition, denomination in minor units)."""
     flows: dict[MeterCellKey, list[int]] = field(default_factory=dict)
     """For each meter cell, the sum in minor units and the number of its transfers, in order of first occurrence.
 
@@ -297,8 +297,8 @@ class PlainRun:
         if win_cents:
             self._add_flow(("house:win", CASHABLE_ACCOUNT, key), win_cents, 1)
             self.last_money_entry_kind = GAME_END.kind
-        for count in ("games_played", _find_result_counter_name(game)):
-            self.counts[count, key] = self.counts.get((count, key), 0) + 1
+        for counter in ("games_played", _find_result_counter_name(game)):
+            self.counts[counter, key] = self.counts.get((counter, key), 0) + 1
 
     def _add_flow(self, cell: MeterCellKey, cents: int, transfer_count: int) -> None:
         """Add ``transfer_count`` transfers with a total of ``cents`` to the run's sums for a meter cell."""
@@ -335,18 +335,18 @@ class PlainGameFinder:
     def find_runs(self, bodies: Sequence[bytes]) -> list[PlainRun]:
         """Return the runs of plain games among the consecutive encoded entries ``bodies``, in order."""
         runs: list[PlainRun] = []
-        at, run = 0, None
-        while at < len(bodies) - 1:
+        index, run = 0, None
+        while index < len(bodies) - 1:
             try:
-                run = self._add_game_if_plain(bodies, at, run)
+                run = self._add_game_if_plain(bodies, index, run)
             except Exception:  # noqa: BLE001 (untrusted input; its entries are checked one by one)
                 run = None
             if run is None:
-                at += 1
+                index += 1
                 continue
             if not runs or runs[-1] is not run:
                 runs.append(run)
-            at = run.batch_index + run.entry_count
+            index = run.batch_index + run.entry_count
         return runs
 
     def _add_game_if_plain(
@@ -360,22 +360,24 @@ class PlainGameFinder:
         game = self._start_plain_game(bodies[start_index])
         if game is None:
             return None
-        number = 1
+        entry_offset = 1  # from the first entry; it is also the number of the next choice
         while game.conversation.outcome is None:
-            if start_index + number >= len(bodies) or not _accept_choice_entry(
-                game, bodies[start_index + number], number
+            if start_index + entry_offset >= len(bodies) or not _accept_choice_entry(
+                game, bodies[start_index + entry_offset], entry_offset
             ):
                 return None
-            number += 1
+            entry_offset += 1
         if not self._accept_outcome(game, game.conversation.outcome):
             return None
         if game.push_cents:
-            if start_index + number >= len(bodies) or not _accept_push_entry(
-                game, bodies[start_index + number]
+            if start_index + entry_offset >= len(bodies) or not _accept_push_entry(
+                game, bodies[start_index + entry_offset]
             ):
                 return None
-            number += 1
-        if start_index + number >= len(bodies) or not _accept_end_entry(game, bodies[start_index + number]):
+            entry_offset += 1
+        if start_index + entry_offset >= len(bodies) or not _accept_end_entry(
+            game, bodies[start_index + entry_offset]
+        ):
             return None
         if run is None or not run.is_continued_by(game):
             run = PlainRun(
@@ -434,7 +436,8 @@ class PlainGameFinder:
     def _find_table(self, terms: _GameTerms, table_json: bytes) -> _TableState | None:
         """Return the table state that ``table_json`` describes, from which a game starts.
 
-        Return None if a game from this state is not plain: bets are standing, or the wager is not accepted.
+        Return None if a game from this state is not plain: bets are standing, the wager is not accepted, a side bet
+        does not have its fixed amount, or the JSON is not canonical.
         """
         if table_json == INITIAL_TABLE_STATE_JSON:
             return _TableState(INITIAL_TABLE_STATE_JSON, terms.game)
@@ -445,8 +448,8 @@ class PlainGameFinder:
             if encode_canonical_json(state) != table_json or table.game.rules.list_standing_bets():
                 return None
         wager = table.game.build_wager(terms.wager.credits, **terms.wager.options)
-        accepts = wager == terms.wager and has_prescribed_amounts(table.game, wager, terms.unit_cents)
-        return table if accepts else None
+        is_accepted = wager == terms.wager and has_prescribed_amounts(table.game, wager, terms.unit_cents)
+        return table if is_accepted else None
 
     def _accept_outcome(self, game: _PlainGame, outcome: Outcome | None) -> bool:
         """Return whether the outcome is possible for a plain game.

@@ -137,16 +137,17 @@ class PrizeAudit:
                 f"record.handpay: {reservation_id} owes no prize in kind, or its prize was already exchanged",
             )
             return
-        cash = sorted(
+        expected_flows = sorted(
             ("house:attendant_jackpot", "out:handpay_jackpot", flow[2])
             if _select_prize_flows([flow])
             else flow
             for flow in owed_prizes
         )
-        if flows != cash:
+        if flows != expected_flows:
             self._report_finding(
                 entry,
-                f"transfers do not reserve the value of the prizes of {reservation_id}: expected {cash}, found {flows}",
+                f"transfers do not reserve the value of the prizes of {reservation_id}: expected {expected_flows}, "
+                f"found {flows}",
             )
         self._exchange_by_reservation[reservation_id] = entry.id
 

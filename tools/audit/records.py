@@ -1,6 +1,6 @@
-"""Classes for the records of journal entries: those of the machine, and some that only the audit uses.
+"""The reading of the records of journal entries, and the class of a record that only the audit reads.
 
-A class only states the form of a record; the audit derives the expected values itself.
+The classes, most of them the machine's, only state the form of a record; the audit derives the expected values itself.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from meters.entry import encode_canonical_json
 
 R = TypeVar("R")
 
-#: Parts of game records that are read as plain JSON, because their classes accept more than they write.
+#: Parts of game records whose JSON must be exactly what their class writes, because the class accepts more.
 _FIELDS_COMPARED_AS_JSON: Final = ("wager", "outcome")
 
 

@@ -16,7 +16,8 @@ from tools.audit.records import read_record
 def check_residual_entry(entry: StoredEntry, report_finding: Callable[[StoredEntry, str], None]) -> None:
     """Check an entry that records residual credit played off for a chance of a larger amount.
 
-    ``report_finding`` is called if the stake, the draw and the win do not agree. Other entries are ignored.
+    ``report_finding`` is called if the stake, the draw and the win do not agree, or if the record cannot be read.
+    Other entries are ignored.
     """
     if entry.transaction.kind != RESIDUAL_PLAYED.kind:
         return
@@ -27,13 +28,13 @@ def check_residual_entry(entry: StoredEntry, report_finding: Callable[[StoredEnt
         report_finding(entry, f"the record of the residual credit cannot be read: {error}")
         return
     amount_cents, prize_cents = record.amount_cents, record.prize_cents
-    sound = (
+    is_record_valid = (
         0 < amount_cents < prize_cents == bound and 0 <= value < bound and purpose == RESIDUAL_DRAW_PURPOSE
     )
     due_cents = prize_cents if value < amount_cents else 0
     staked_cents = sum(part.amount_cents for part in entry.transfers if part.target == "house:residual")
     won_cents = sum(part.amount_cents for part in entry.transfers if part.source == "house:residual_win")
-    if not sound:
+    if not is_record_valid:
         report_finding(
             entry,
             f"record: expected 0 < amount_cents < prize_cents and one draw below prize_cents for "

@@ -69,8 +69,8 @@ class _GameSums:
 class GameReturn:
     """The actual return of one game at one denomination, compared with its exact figures.
 
-    The return is a share of the initial stakes: stakes added by later choices, and pushes, are subtracted
-    from the win.
+    The return is a share of the initial stakes. Stakes added by later choices are subtracted from the win, and
+    returned stakes (pushes) are added to it.
     """
 
     game_version: GameVersion
@@ -79,7 +79,7 @@ class GameReturn:
     staked_cents: int
     """The initial stakes of all ended games."""
     won_cents: int
-    """The wins of all ended games, less the stakes added by later choices and the pushes."""
+    """The wins and returned stakes (pushes) of all ended games, less the stakes added by later choices."""
     coin_in_cents: int
     """The coin-in meter of the game, which also counts open and void games."""
     paid_cents: int
@@ -132,11 +132,12 @@ class GameReturn:
 def iter_returns(view: JournalView) -> Iterator[GameReturn]:
     """Yield for each game version with an ended game its actual return, compared with the exact one.
 
-    ``view`` is a journal open for reading. The order is by version and denomination.
+    ``view`` is a journal open for reading. The order is by game, version and denomination. Games played only without
+    a stake are left out.
     """
     reading = view.meters()
     for version, sums in sorted(_sum_ended_games(view).items()):
-        if not sums.staked_cents:  # games without a stake, on bets that an earlier journal took
+        if not sums.staked_cents:  # only games without a stake, on standing bets of an earlier journal
             continue
         part = reading.select(
             paytable=f"{version.game}@{version.version}", denomination_cents=version.denomination_cents
@@ -159,8 +160,8 @@ def _sum_ended_games(view: JournalView) -> dict[GameVersion, _GameSums]:
     """Return the sums of the ended games of each version and denomination; open and void games are left out."""
     sums_by_version: dict[GameVersion, _GameSums] = {}
     started_games: dict[str, Mapping[str, Any]] = {}
-    doubled: set[str] = set()
-    raised: Counter[str] = Counter()
+    doubled_up_play_ids: set[str] = set()
+    raised_credits: Counter[str] = Counter()
     declared_entries = (GAME_START, GAME_CHOICE, GAME_DOUBLE_UP, GAME_END, GAME_VOID)
     for entry in view.entries(tuple(declared_entry.kind for declared_entry in declared_entries)):
         record: Any = entry.record
@@ -169,10 +170,10 @@ def _sum_ended_games(view: JournalView) -> dict[GameVersion, _GameSums]:
             started_games[play_id] = record
             continue
         if entry.kind == GAME_CHOICE.kind:
-            raised[play_id] += record.get("staked_credits", 0)
+            raised_credits[play_id] += record.get("staked_credits", 0)
             continue
         if entry.kind == GAME_DOUBLE_UP.kind:
-            doubled.add(play_id)
+            doubled_up_play_ids.add(play_id)
             continue
         start = started_games.pop(play_id, None)
         # a game that started before a clear is in another journal
@@ -186,11 +187,13 @@ def _sum_ended_games(view: JournalView) -> dict[GameVersion, _GameSums]:
         key = (wager.credits, repr(sorted(wager.options.items())))
         sums.game_count += 1
         sums.staked_cents += wager.credits * cents
-        sums.won_cents += record["win_cents"] + record.get("push_cents", 0) - raised.pop(play_id, 0) * cents
+        sums.won_cents += (
+            record["win_cents"] + record.get("push_cents", 0) - raised_credits.pop(play_id, 0) * cents
+        )
         sums.has_standing_bets = (
             sums.has_standing_bets or "table" in start or any(n.startswith("table:") for n in entry.state)
         )
-        sums.has_double_up = sums.has_double_up or play_id in doubled
+        sums.has_double_up = sums.has_double_up or play_id in doubled_up_play_ids
         sums.wager_counts[key] += 1
         sums.wager_by_key[key] = wager
     return sums_by_version
@@ -221,15 +224,15 @@ def _compare_return(
             "bets stand from one game to the next, so the return of a single game is not defined"
         )
     highest = lowest = variance = Fraction(0)
-    for key, times in sums.wager_counts.items():
+    for key, wager_count in sums.wager_counts.items():
         bet = game.rules.analyse_wager(sums.wager_by_key[key])
-        spread = _compute_largest_variance(game, bet) if sums.has_double_up else bet.variance
-        if spread is None:
+        wager_variance = _compute_largest_variance(game, bet) if sums.has_double_up else bet.variance
+        if wager_variance is None:
             raise LookupError(f"a wager of {bet.cost_credits} credits has no exact variance")
         worst = bet.rtp if bet.worst_rtp is None else bet.worst_rtp
-        highest += bet.rtp * bet.cost_credits * times
-        lowest += worst * bet.cost_credits * times
-        variance += spread * times
+        highest += bet.rtp * bet.cost_credits * wager_count
+        lowest += worst * bet.cost_credits * wager_count
+        variance += wager_variance * wager_count
     cents = version.denomination_cents
     won, staked = Fraction(sums.won_cents, cents), Fraction(sums.staked_cents, cents)
     deviation = won - highest if won > highest else min(won - lowest, Fraction(0))

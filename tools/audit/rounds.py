@@ -18,7 +18,7 @@ from meters import StoredEntry
 from meters.recall import CARRIED_GAME_KIND
 from paytables import ALL_STAKED_OPTION, DECISION_OF_SEATS, Bet, Decision
 
-#: The number of rounds without an open game that are remembered.
+#: The maximum number of stored rounds without an open game.
 _STORED_ENDED_ROUNDS_MAX: Final = 1_000
 #: Kinds of entries that the journal, the clock or the generator may write between any two others.
 _KINDS_POSSIBLE_BETWEEN_ANY_ENTRIES: Final = frozenset(
@@ -109,7 +109,7 @@ class RoundAudit:
         self._starting_round: tuple[StoredEntry, _Round] | None = None
         """The round that the seats are starting one after the other, with the entry of its last game start, or None."""
         self._unable_seats: set[int] = set()
-        """The seats with a bet in the last round whose positions could not start a game when it started."""
+        """The seats with a bet in the starting round whose positions could not start a game at its last game start."""
         self._is_start_followed = False
         """Whether an entry after the round's last game start proves that the power did not fail there."""
 
@@ -121,13 +121,17 @@ class RoundAudit:
         self._spin_round_id, self._spin_number = round_id, None
 
     def check_game_start(self, entry: StoredEntry, game: GameRecord, position: int) -> None:
-        """Check that a game of a shared round starts with the same draws and table bets as the round's other games."""
-        seat, digest, carried = game.wager.seat, game.game.digest, entry.kind == CARRIED_GAME_KIND
+        """Check that a game of a shared round starts with the same draws and table bets as the round's other games.
+
+        Its position and seat must be new in the round, and the seats in the order of the positions. The game is added
+        to its round, which may be new.
+        """
+        seat, digest, is_carried = game.wager.seat, game.game.digest, entry.kind == CARRIED_GAME_KIND
         table_bets = frozenset(
             (*game.wager.bets, *game.wager.bets_of_other_seats) if seat is not None else ()
         )
         tables = self._rounds.setdefault(game.round_id, {})
-        if not carried:
+        if not is_carried:
             self._check_spin(entry, game, may_be_shared=bool(tables) and digest not in tables)
         round_ = tables.setdefault(digest, _Round(game.round_id, digest, table_bets))
         if round_.table_bets != table_bets:
@@ -136,8 +140,8 @@ class RoundAudit:
                 f"record.wager: the bets on the table differ from those recorded by another seat of the round "
                 f"{game.round_id}",
             )
-        sat = seat is not None and seat in round_.seat_by_position.values()
-        if sat or any(position in table.seat_by_position for table in tables.values()):
+        is_seat_taken = seat is not None and seat in round_.seat_by_position.values()
+        if is_seat_taken or any(position in table.seat_by_position for table in tables.values()):
             self._report_finding(
                 entry,
                 f"position {position} or its seat has already started a game of the round {game.round_id}",
@@ -151,18 +155,20 @@ class RoundAudit:
                 f"the seats of the round {game.round_id} are not in the order of the positions: found "
                 f"{_sort_occupied_seats(round_)}",
             )
-        if not carried and (len(round_.seat_by_position) == 1 or self.is_in_starting_round(game)):
+        if not is_carried and (len(round_.seat_by_position) == 1 or self.is_in_starting_round(game)):
             self._starting_round, self._is_start_followed = (entry, round_), False
             self._unable_seats = {
-                seat for seat in _list_missing_seats(round_) if not self._can_start(round_, seat)
+                missing_seat
+                for missing_seat in _list_missing_seats(round_)
+                if not self._can_start(round_, missing_seat)
             }
         round_.open_plays.add(game.play_id)
         self._round_by_play[game.play_id] = game.round_id, digest
         self._ended_rounds.pop((game.round_id, digest), None)
-        in_common = game.steps if seat is not None else game.steps[:1]
-        for number, step in enumerate(in_common):
+        shared_steps = game.steps if seat is not None else game.steps[:1]
+        for number, step in enumerate(shared_steps):
             self._record_step(entry, game, number, step)
-        if game.round_steps and not carried:
+        if game.round_steps and not is_carried:
             self._report_finding(
                 entry,
                 "record.round_steps: only a game that a clear carried over records steps of its round beyond its own",
@@ -190,15 +196,18 @@ class RoundAudit:
         return self._starting_round is not None and self._starting_round[1] is self._find_round(game)
 
     @property
-    def has_every_seat_started(self) -> bool:
-        """Return whether every seat with a bet in the last shared round has started its game."""
-        return self._starting_round is None
+    def is_round_starting(self) -> bool:
+        """Return whether a shared round has started and no entry read so far requires that all its seats have started.
+
+        See :meth:`report_seats_not_started` and :meth:`drop_starting_round`.
+        """
+        return self._starting_round is not None
 
     def report_seats_not_started(self) -> None:
         """Report each seat with a bet in the last shared round that started no game.
 
-        It is called before a game of another round starts. A game is not required if the power failed or the
-        seat's position could no longer start a game.
+        It is called before a game of another round starts, and before each later entry of a game. The round is then no
+        longer starting. A game is not required if the power failed or the seat's position could no longer start one.
         """
         if self._starting_round is None:
             return
@@ -293,17 +302,21 @@ class RoundAudit:
     def process_game_step(
         self, entry: StoredEntry, start: GameRecord, step_index: int, choice: GameChoice
     ) -> None:
-        """Check that step ``step_index`` of a game equals the same step in the round's other games."""
-        shared = start.wager.seat is not None
-        if choice.round_id != (start.round_id if shared else ""):
+        """Check that step ``step_index`` of a game equals the same step in the round's other games, and store it.
+
+        At a table without seats the games share only their first step, so the later ones are not compared.
+        """
+        is_shared = start.wager.seat is not None
+        if choice.round_id != (start.round_id if is_shared else ""):
             self._report_finding(
                 entry,
-                f"record.round_id: expected {start.round_id if shared else ''!r}, found {choice.round_id!r}",
+                f"record.round_id: expected {start.round_id if is_shared else ''!r}, found {choice.round_id!r}",
             )
-        elif shared:
+        elif is_shared:
             if self.is_round_void(start):
                 self._report_finding(
-                    entry, f"a game of the round {start.round_id} was declared void, and another one goes on"
+                    entry,
+                    f"a game of the round {start.round_id} was declared void, and another one goes on",
                 )
             self._record_step(
                 entry, start, step_index, RecordedStep(choice=choice.choice, draws=choice.draws)
@@ -418,8 +431,8 @@ class RoundAudit:
                 entry,
                 f"record.choice: the round is played, but seat {missing_seats[0]} has not wagered its stake",
             )
-        has_all = not missing_seats and (round_ is None or not round_.has_void_play)
-        if has_all and step.choice != ALL_STAKED_OPTION:
+        have_all_staked = not missing_seats and (round_ is None or not round_.has_void_play)
+        if have_all_staked and step.choice != ALL_STAKED_OPTION:
             self._report_finding(
                 entry,
                 "record.choice: every seat has wagered its stake: "

@@ -47,10 +47,10 @@ StakesByAccount: TypeAlias = tuple[tuple[str, int], ...]
 """Stakes as (credit account, amount in minor units) pairs."""
 
 
-def sum_stakes(entries: Iterable[StoredEntry], start: GameRecord) -> StakesByAccount:
-    """Return the sums that the entries of a game stake, by credit account.
+def list_stakes(entries: Iterable[StoredEntry], start: GameRecord) -> StakesByAccount:
+    """Return each stake that the entries of a game transfer, as (credit account, amount in minor units).
 
-    For a game that a memory clear carried over, return what the game's record ``start`` states.
+    For a game that a memory clear carried over, the stakes that the game's record ``start`` states are included.
     """
     flows: list[tuple[str, int]] = []
     for entry in entries:
@@ -147,13 +147,16 @@ class StakeAudit:
             return None
 
     def _check_return_of_standing_bets(self, entry: StoredEntry) -> None:
-        """Check the entry that returns all standing bets when a player leaves a table or its game is withdrawn."""
+        """Check the entry that returns standing bets when a player leaves a table or its game cannot continue.
+
+        A player who leaves may be returned only the bets that the rules allow, less a commission; the others stay.
+        """
         record, position = self._read_record(entry, TableBetsReturned), _read_position(entry)
         if record is None:
             return
-        name = _build_table_key(record.game.digest, position)
-        self._check_no_other_table_changed(entry, name)
-        table = self._tables.get(name)
+        table_key = _build_table_key(record.game.digest, position)
+        self._check_no_other_table_changed(entry, table_key)
+        table = self._tables.get(table_key)
         if table is None:
             self._report_finding(
                 entry, f"record.game: no bets stand on the table of {record.game.id} before this entry"
@@ -165,7 +168,7 @@ class StakeAudit:
                 f"record.game and record.denomination_cents: the bets stand on {table.game} at "
                 f"{table.denomination_cents}, found {record.game} at {record.denomination_cents}",
             )
-        back_cents, retained_cents, table_left = table.standing_bets_cents, 0, None
+        returned_cents, commission_cents, table_left = table.standing_bets_cents, 0, None
         if record.return_reason == "taken_down":
             game = self._games.find(record.game.id, record.game.digest)
             if game is None:
@@ -179,31 +182,35 @@ class StakeAudit:
                 self._shared_tables.get(record.game.digest),
             )
             shared = None if shared_record is None else shared_record.shared_state
-            settled, table_left = game.with_table_state(
+            settlements, table_left = game.with_table_state(
                 join_table_state(table.table_state, shared, keys)
             ).rules.take_down_standing_bets()
             table_left = extract_player_state(table_left, keys)
-            back_cents = sum(settlement.credits for settlement in settled) * table.denomination_cents
-            retained_cents = (
-                sum(settlement.staked_credits for settlement in settled) * table.denomination_cents
-                - back_cents
+            returned_cents = sum(settlement.credits for settlement in settlements) * table.denomination_cents
+            commission_cents = (
+                sum(settlement.staked_credits for settlement in settlements) * table.denomination_cents
+                - returned_cents
             )
-        amounts = (retained_cents, table.standing_bets_cents - back_cents - retained_cents, back_cents)
+        amounts = (
+            commission_cents,
+            table.standing_bets_cents - returned_cents - commission_cents,
+            returned_cents,
+        )
         _, standing_stakes, returned_stakes = self._split_stakes(entry, table.standing_stakes, amounts) or (
             (),
             (),
             (),
         )
-        if record.amount_cents != back_cents or _list_flows_from(entry, PUSH_ACCOUNT) != returned_stakes:
+        if record.amount_cents != returned_cents or _list_flows_from(entry, PUSH_ACCOUNT) != returned_stakes:
             self._report_finding(
                 entry,
-                f"record.amount_cents and the transfers: expected {back_cents} cents returned as {returned_stakes},"
+                f"record.amount_cents and the transfers: expected {returned_cents} cents returned as {returned_stakes},"
                 f" found {record.amount_cents} returned as {_list_flows_from(entry, PUSH_ACCOUNT)}",
             )
         expected_table = (
             None if table_left is None else _build_table_record(table, table_left, standing_stakes)
         )
-        self._compare_table(entry, name, expected_table)
+        self._compare_table(entry, table_key, expected_table)
 
     # ------------------------------------------------------------------ one game
     def check_game_start(self, entry: StoredEntry, game: GameRecord) -> None:
@@ -277,7 +284,7 @@ class StakeAudit:
         """
         keys, digest = self._build_table_keys(entry, game.game), game.game.digest
         expected, shared_table = None, self._shared_tables.get(digest)
-        if keys.standing_bet_keys and not game.round_id:  # it is played outside of any shared round
+        if keys.standing_bet_keys and not game.round_id:  # this game is not part of a shared round
             self._check_shared_table_left(entry, game, None)
             return join_table_state(
                 own_table, None if shared_table is None else shared_table.shared_state, keys
@@ -323,8 +330,8 @@ class StakeAudit:
     def _build_table_keys(self, entry: StoredEntry, game_name: GameName) -> TableStateKeys:
         """Return which parts of a game's table state the positions share, and which hold standing bets."""
         game = self._games.find(game_name.id, game_name.digest)
-        positions = 2 if "position" in entry.transaction.dims else 1
-        return TableStateKeys() if game is None else find_table_keys(game.rules, positions)
+        position_count = 2 if "position" in entry.transaction.dims else 1
+        return TableStateKeys() if game is None else find_table_keys(game.rules, position_count)
 
     def check_game_end(
         self,
@@ -336,9 +343,12 @@ class StakeAudit:
     ) -> None:
         """Check that each stake is paid, lost, returned or left standing exactly once, and check the final table."""
         (game, outcome), (end, end_record) = game_and_outcome, end_entry_and_record
-        name, unit_cents = _build_table_key(start.game.digest, _read_position(end)), start.denomination_cents
-        self._check_no_other_table_changed(end, name)
-        previous_table = self._tables.get(name)
+        table_key, unit_cents = (
+            _build_table_key(start.game.digest, _read_position(end)),
+            start.denomination_cents,
+        )
+        self._check_no_other_table_changed(end, table_key)
+        previous_table = self._tables.get(table_key)
         push_cents = outcome.push_credits * unit_cents
         push_entry = self._returned_stakes.pop(start.play_id, None) if self._returned_stakes else None
         keys = self._build_table_keys(end, start.game)
@@ -347,12 +357,12 @@ class StakeAudit:
             extract_player_state(start.table_state, keys),
         )
         if previous_table is None and not push_cents and push_entry is None and table_left is None:
-            if end_record.push_cents or name in end.state or recorded.standing_credits:
+            if end_record.push_cents or table_key in end.state or recorded.standing_credits:
                 self._report_finding(
                     end,
                     "the game returns no stakes and leaves no table, but record.push_cents is "
                     f"{end_record.push_cents}, standing_credits is {recorded.standing_credits} and state has "
-                    f"{'a' if name in end.state else 'no'} table",
+                    f"{'a' if table_key in end.state else 'no'} table",
                 )
             return
         table = game.with_table_state(outcome.table)
@@ -365,7 +375,7 @@ class StakeAudit:
         standing_bets_cents = standing_credits * unit_cents
         staked = (
             *(() if previous_table is None else previous_table.standing_stakes),
-            *sum_stakes(entries, start),
+            *list_stakes(entries, start),
         )
         decided_cents = sum(cents for _, cents in staked) - standing_bets_cents
         settled_cents = sum(settlement.staked_credits for settlement in outcome.settlements) * unit_cents
@@ -388,7 +398,7 @@ class StakeAudit:
                 standing_stakes=standing_stakes,
             )
         if expected_table is not None or table_at_start is not None:
-            self._compare_table(end, name, expected_table)
+            self._compare_table(end, table_key, expected_table)
 
     def _check_pushed_stakes(
         self,
@@ -427,14 +437,14 @@ class StakeAudit:
         """Check the stakes of a void game.
 
         Bets that were already decided must be paid. Of the undecided stakes, either all or none must be
-        returned.
+        refunded, and none if the player disrupted the game.
         """
         end, void_record = void_entry_and_record
-        name = _build_table_key(start.game.digest, _read_position(end))
-        self._check_no_other_table_changed(end, name)
-        if name in end.state:  # the table stays as it was before the game
-            self._compare_table(end, name, self._tables.get(name))
-        unit_cents, staked = start.denomination_cents, sum_stakes(entries, start)
+        table_key = _build_table_key(start.game.digest, _read_position(end))
+        self._check_no_other_table_changed(end, table_key)
+        if table_key in end.state:  # the table stays as it was before the game
+            self._compare_table(end, table_key, self._tables.get(table_key))
+        unit_cents, staked = start.denomination_cents, list_stakes(entries, start)
         self._returned_stakes.pop(start.play_id, None)
         decided = list_decided_bets(conversation)
         if list(map(_drop_pay_row_mark, void_record.settlements)) != [
@@ -442,19 +452,19 @@ class StakeAudit:
         ]:
             self._report_finding(
                 end,
-                f"record.settled: expected {[each.to_json() for each in decided]}, which the recorded draws decide; "
-                f"found {list(void_record.settlements)}",
+                f"record.settled: expected {[settlement.to_json() for settlement in decided]}, which the "
+                f"recorded draws decide; found {list(void_record.settlements)}",
             )
-        else:  # the names it gives to returned stakes are taken from the record
-            settled: Any = void_record.settlements
-            decided = tuple(map(Settlement.from_json, settled))
-        over_cents = sum(settlement.staked_credits for settlement in decided) * unit_cents
+        else:  # the record's pay-row marks, which decide what is a returned stake, are used
+            recorded_settlements: Any = void_record.settlements
+            decided = tuple(map(Settlement.from_json, recorded_settlements))
+        decided_cents = sum(settlement.staked_credits for settlement in decided) * unit_cents
         push_cents = (
             sum(settlement.credits for settlement in decided if settlement.is_stake_returned) * unit_cents
         )
         staked_cents = sum(cents for _, cents in staked)
         parts = self._split_stakes(
-            end, staked, (over_cents - push_cents, push_cents, staked_cents - over_cents)
+            end, staked, (decided_cents - push_cents, push_cents, staked_cents - decided_cents)
         )
         if parts is None:
             return

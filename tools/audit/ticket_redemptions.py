@@ -53,7 +53,9 @@ class TicketRedemptionAudit:
         record = read_details(entry)
         commitment = record.get("commitment")
         if commitment is None:
-            if self._has_commitments and kind != _DISPUTE_RULED_KIND:  # an old journal has no commitments
+            if (
+                self._has_commitments and kind != _DISPUTE_RULED_KIND
+            ):  # such a ruling need not be about a ticket
                 self._report_finding(
                     entry,
                     "record.commitment is missing, although earlier entries identify their tickets with one",
@@ -67,11 +69,11 @@ class TicketRedemptionAudit:
         first_sequence = self._redeeming_entry.setdefault(commitment, entry.sequence)
         if first_sequence != entry.sequence:
             self._report_finding(entry, f"this ticket was already redeemed by entry {first_sequence}")
-        out_cents = self._issued_cents.pop(commitment, record["amount_cents"])
-        if out_cents != record["amount_cents"]:
+        issued_cents = self._issued_cents.pop(commitment, record["amount_cents"])
+        if issued_cents != record["amount_cents"]:
             self._report_finding(
                 entry,
-                f"record.amount_cents: the ticket was issued with {out_cents}, found {record['amount_cents']}",
+                f"record.amount_cents: the ticket was issued with {issued_cents}, found {record['amount_cents']}",
             )
 
     def _check_ledger_start(self, entry: StoredEntry) -> None:

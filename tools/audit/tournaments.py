@@ -64,7 +64,7 @@ class _Tournament:
     number: str = ""
     """The operator's number of the machine; "" if the journal does not state it, as after a memory clear."""
     participants: dict[int, str] = field(default_factory=dict)
-    """The participant's number for each tournament entry sold here, by entry number."""
+    """The participant's number for each tournament entry sold, played or paid here, by entry number."""
     sold_entries: set[int] = field(default_factory=set)
     """The numbers of the entries sold on this machine."""
     void_entries: set[int] = field(default_factory=set)
@@ -156,8 +156,8 @@ class TournamentAudit:
         elif entry.kind == entries.TOURNAMENT_LEFT.kind:
             self._compare_meters(entry)
         elif (check := self._record_class_and_check_by_kind.get(entry.kind)) is not None:
-            kind, method = check
-            method(entry, read_record(entry, kind))
+            record_class, check_record = check
+            check_record(entry, read_record(entry, record_class))
 
     @property
     def _record_class_and_check_by_kind(
@@ -247,19 +247,19 @@ class TournamentAudit:
         self._note_irregular_entry_number(entry, tournament, record.entry)
         tournament.participants[record.entry] = record.participant
         tournament.sold_entries.add(record.entry)
-        sold = [
+        participants = [
             tournament.participants[number] for number in tournament.sold_entries - tournament.void_entries
         ]
-        if sold.count(record.participant) > terms.per_participant:
+        if participants.count(record.participant) > terms.per_participant:
             self._report_finding(
                 entry,
-                f"record.participant: {record.participant} has {sold.count(record.participant)} entries, but the "
-                f"rules allow {terms.per_participant}",
+                f"record.participant: {record.participant} has {participants.count(record.participant)} entries, "
+                f"but the rules allow {terms.per_participant}",
             )
-        if len({*sold}) > terms.participants_max:
+        if len({*participants}) > terms.participants_max:
             self._report_finding(
                 entry,
-                f"{len({*sold})} participants have entries, but the rules allow {terms.participants_max}",
+                f"{len({*participants})} participants have entries, but the rules allow {terms.participants_max}",
             )
 
     def _note_irregular_entry_number(
@@ -271,17 +271,17 @@ class TournamentAudit:
         Skipped numbers are only noted if the tournament has one machine. Gaps between several machines are
         found when their journals are put together (:mod:`egm.features.tournament.results`).
         """
-        last = max(tournament.sold_entries, default=0)
-        if entry_number < last:
+        last_number = max(tournament.sold_entries, default=0)
+        if entry_number < last_number:
             self._add_notice(
                 entry,
-                f"record.entry: entry {entry_number} was sold after entry {last}: not in the order of sale",
+                f"record.entry: entry {entry_number} was sold after entry {last_number}: not in the order of sale",
             )
-        elif entry_number > last + 1 and len(tournament.rules.machines) == 1:
+        elif entry_number > last_number + 1 and len(tournament.rules.machines) == 1:
             numbers = (
-                f"entry {last + 1}"
-                if entry_number == last + 2
-                else f"entries {last + 1} to {entry_number - 1}"
+                f"entry {last_number + 1}"
+                if entry_number == last_number + 2
+                else f"entries {last_number + 1} to {entry_number - 1}"
             )
             self._add_notice(
                 entry,
@@ -355,10 +355,10 @@ class TournamentAudit:
             )
         known_participant = tournament.participants.setdefault(record.entry, record.participant)
         if known_participant != record.participant or record.entry in tournament.void_entries:
-            void = "void" if record.entry in tournament.void_entries else "valid"
+            validity = "void" if record.entry in tournament.void_entries else "valid"
             self._report_finding(
                 entry,
-                f"record.entry: entry {record.entry} is {void} and belongs to {known_participant},"
+                f"record.entry: entry {record.entry} is {validity} and belongs to {known_participant},"
                 f" found {record.participant}",
             )
         if any(purse.entry_number == record.entry and not purse.ending for purse in self._purses.values()):
@@ -410,11 +410,11 @@ class TournamentAudit:
         tournament, position = self._tournament, read_position(entry)
         if tournament is None:
             return
-        before_cents = self._points_left.get(position, 0) * game.denomination_cents
-        if position in self._points_left and game.credit_before_cents != before_cents:
+        cents_left = self._points_left.get(position, 0) * game.denomination_cents
+        if position in self._points_left and game.credit_before_cents != cents_left:
             self._report_finding(
                 entry,
-                f"record.credit_before_cents: expected {before_cents}, the points left, "
+                f"record.credit_before_cents: expected {cents_left}, the points left, "
                 f"found {game.credit_before_cents}",
             )
         cents = tournament.rules.machines[0].denomination_cents
@@ -507,7 +507,8 @@ class TournamentAudit:
     def _derive_purse_after_game_start(self, entry: StoredEntry, purse: Purse) -> Purse:
         """Return the purse (the points and limits of a round) after a game has started.
 
-        The first game of a round with a time limit sets the time at which the round ends.
+        The first game of a round with a time limit sets the time at which the round ends. A finding is reported if it
+        sets none or changes more, or if another game stores a purse.
         """
         stored_purse = entry.state.get(format_storage_key("purse", read_position(entry)))
         if not purse.round_minutes or purse.round_end:
@@ -521,7 +522,7 @@ class TournamentAudit:
         if recorded is None or not recorded.round_end or replace(recorded, round_end="") != purse:
             self._report_finding(
                 entry,
-                f"state.purse: the first game of a round of {purse.round_minutes} minutes must set until alone, "
+                f"state.purse: the first game of a round of {purse.round_minutes} minutes must set only `until`, "
                 f"found {recorded}",
             )
             return purse
@@ -570,11 +571,11 @@ class TournamentAudit:
             self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {error}")
             play.can_be_replayed = False
             return
-        costs = 0 if decision is None or choice is None else decision.get_added_credits(choice.choice)
-        if choice is not None and choice.staked_credits != costs:
+        cost_points = 0 if decision is None or choice is None else decision.get_added_credits(choice.choice)
+        if choice is not None and choice.staked_credits != cost_points:
             self._report_finding(
                 entry,
-                f"record.staked_credits: the choice costs {costs} points, found {choice.staked_credits}",
+                f"record.staked_credits: the choice costs {cost_points} points, found {choice.staked_credits}",
             )
         if conversation.outcome != game.outcome:
             self._report_finding(entry, "record.outcome differs from the one its recorded draws give")
@@ -619,11 +620,11 @@ class TournamentAudit:
         if play is None:
             return
         self._add_points(read_position(entry), record.refund_points)
-        staked = play.game.bet_credits + play.game.raised_credits
-        if record.refund_points not in {0, staked}:
+        staked_points = play.game.bet_credits + play.game.raised_credits
+        if record.refund_points not in {0, staked_points}:
             self._report_finding(
                 entry,
-                f"record.refund_points: expected 0 or the stake, {staked}; found {record.refund_points}",
+                f"record.refund_points: expected 0 or the stake, {staked_points}; found {record.refund_points}",
             )
         if play.game.outcome is not None and play.can_be_replayed:
             self._report_finding(entry, f"play {record.play_id} is decided and may not be void")

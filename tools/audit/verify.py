@@ -55,9 +55,9 @@ class AuditFinding:
     """A finding (something is wrong) or a notice (something to ask about), with the entry that it is about."""
 
     sequence: int
-    """The sequence number of the entry; 0 if the finding is about the whole file."""
+    """The sequence number of the entry: the last one if the finding is about the journal's end, 0 if about the file."""
     id: str
-    """The id of the entry."""
+    """The id of the entry; "" if the finding is about no readable entry."""
     why: str
     """The text that says what is wrong or notable."""
 
@@ -119,7 +119,7 @@ class AuditReport:
             self.findings.append(finding)
 
     def add_notice_if_due(self, entry: StoredEntry) -> None:
-        """Add a notice if the entry is about the machine's memory or clock; ignore any other entry."""
+        """Add a notice if the entry is about the machine's memory, clock or a new staff list; ignore any other."""
         if reason := format_notice(entry):
             self.add_notice(entry, reason)
 
@@ -219,7 +219,7 @@ class Auditor:
         last entry, if known from outside. ``jobs`` processes replay the plain games; the report does not depend
         on their number. Raises :class:`JobError` if one of them ends unexpectedly or fails.
         """
-        began = time.perf_counter()
+        start_seconds = time.perf_counter()
         self._last_play_taken = max(map(self._find_play_number, self._ids), default=0)
         try:
             for batch, runs in find_plain_runs(bodies, self._available_games, jobs, self._ledger.sequence):
@@ -244,11 +244,11 @@ class Auditor:
         if missing_entries := self._clears.missing_entries_error():
             self.report.add_finding(AuditFinding(end[0], "", missing_entries))
         if expected_head is not None and end != expected_head:
-            ends = (
+            wrong_end = (
                 f"the journal ends at entry {end[0]} ({end[1]}); "
                 f"expected its end at entry {expected_head[0]} ({expected_head[1]})"
             )
-            self.report.add_finding(AuditFinding(end[0], "", ends))
+            self.report.add_finding(AuditFinding(end[0], "", wrong_end))
         for sequence in sorted(self._heads.keys() - self._seen_heads):
             source = self._heads[sequence][0].source
             self.report.add_finding(
@@ -259,7 +259,7 @@ class Auditor:
                 )
             )
         try:
-            self._complete_report(time.perf_counter() - began)
+            self._complete_report(time.perf_counter() - start_seconds)
         except Exception as error:  # noqa: BLE001 (as above)
             self.report.add_finding(AuditFinding(end[0], "", f"the meters cannot be read: {error!r}"))
         return self.report
@@ -287,15 +287,15 @@ class Auditor:
 
         A run of plain games is checked as a whole if possible, all other entries one by one.
         """
-        at = 0
+        index = 0
         for run in runs:
-            for body in batch[at : run.batch_index]:
+            for body in batch[index : run.batch_index]:
                 self.check_body(body)
-            at = run.batch_index
+            index = run.batch_index
             if self._can_start_plain_run(run):
                 self._add_plain_run(run)
-                at += run.entry_count
-        for body in batch[at:]:
+                index += run.entry_count
+        for body in batch[index:]:
             self.check_body(body)
 
     def _can_start_plain_run(self, run: PlainRun) -> bool:
@@ -324,10 +324,10 @@ class Auditor:
         self.entry_rules.add_plain_run(run)
         self._games.add_plain_run(run)
         ledger = self._ledger
-        for (source, target, key), (amount_cents, times) in run.flows.items():
-            ledger.add_flow((source, target, key), amount_cents, times)
-        for count, times in run.counts.items():
-            ledger.counts[count] += times
+        for cell, (amount_cents, transfer_count) in run.flows.items():
+            ledger.add_flow(cell, amount_cents, transfer_count)
+        for counter, count in run.counts.items():
+            ledger.counts[counter] += count
         ledger.state[str(PlayKey.LAST_GAME)] = {"play_id": run.last_play_id, "win_cents": run.last_win_cents}
         for name, table in run.parse_stored_tables().items():
             ledger.state[name] = table
@@ -390,9 +390,9 @@ class Auditor:
 
         ``digest`` identifies the game; ``bets`` has credits by spot.
         """
-        idle = derive_machine_state(self._ledger, position, self.entry_rules.facts) is State.IDLE
+        is_idle = derive_machine_state(self._ledger, position, self.entry_rules.facts) is State.IDLE
         return (
-            idle
+            is_idle
             and format_storage_key(PlayKey.REMINDER, position) not in self._ledger.state
             and self._is_bet_covered(position, digest, bets)
         )
@@ -400,8 +400,9 @@ class Auditor:
     def _is_bet_covered(self, position: int, digest: str, bets: Mapping[str, int]) -> bool:
         """Return whether a position's credits cover these bets and the raises that the certified strategy may make.
 
-        Also return True if nothing can be checked: the stored selection is unreadable, or it has other bets. The player
-        has then changed the bets after placing them, and the game was refused when betting closed.
+        Also return True if nothing can be checked: no selection is stored, it is unreadable, or it has other bets.
+        In the last case the player has changed the bets after placing them, and the game was refused when betting
+        closed.
         """
         stored_selection = self._ledger.state.get(format_storage_key(KernelKey.SELECTION, position))
         if stored_selection is None:
@@ -433,9 +434,9 @@ class Auditor:
         return self._ledger.state.get(key)
 
     def _note_game_from_journal(self, entry: StoredEntry, game: GameName) -> None:
-        """Add a notice at the first game whose definition is available only from the journal."""
-        first = f"{PlayKey.GAME_DEFINITION}{game.digest}" in entry.state
-        if first and self._available_games.is_only_in_journal(game.id, game.digest):
+        """Add a notice at the first game of each definition that is available only from the journal."""
+        is_first_game = f"{PlayKey.GAME_DEFINITION}{game.digest}" in entry.state
+        if is_first_game and self._available_games.is_only_in_journal(game.id, game.digest):
             text = (
                 f"the definition of {game.id} {game.version} was found only in the journal: "
                 f"compare its digest {game.digest}"
@@ -445,7 +446,8 @@ class Auditor:
     def _check_id(self, entry: StoredEntry) -> None:
         """Check that the entry's id was not used before.
 
-        To save memory, ids that contain their own sequence number, and ids of ended games, are not stored.
+        To save memory, ids that contain their own sequence number, and ids of ended games, are not stored; those of
+        void games are.
         """
         tx_id, kind = entry.transaction.id, entry.transaction.kind
         if tx_id in self._ids:
@@ -570,8 +572,8 @@ class Auditor:
 def _describe_total_differences(name: str, derived: Any, signed: Any) -> str:
     """Return, as text, which values of one part of the ledger differ between the audit and a signed checkpoint.
 
-    ``name`` is the part; ``derived`` and ``signed``, which are known to differ, are its values in the audit and
-    in the checkpoint.
+    ``name`` is the part of the ledger; ``derived`` and ``signed``, which are known to differ, are its values in the
+    audit and in the checkpoint.
     """
     if isinstance(derived, Mapping) and isinstance(signed, Mapping):
         keys = sorted(key for key in {*derived, *signed} if derived.get(key) != signed.get(key))
