@@ -3,9 +3,10 @@
 An entry without a matching rule is a finding, and so is an entry that the machine could not write in its state.
 A rule is an :class:`~tools.audit.rules.rule.AuditRule`; its fields are patterns
 (:mod:`tools.audit.rules.pattern`). The rules are the ``RULES`` of the modules of this package, each about one
-subject: ``money_in``, ``cash_outs`` and ``transfers``; ``games``, ``wheel``, ``levels`` and ``protection`` (play);
-``handpays``, ``written_records`` and ``disputes`` (what staff pay, write down and decide); ``staff``,
-``interventions``, ``technical_work``, ``operation``, ``links`` and ``memory``. A new module needs no registration.
+subject: ``money_in``, ``cash_outs`` and ``transfers``; ``games``, ``wheel``, ``levels``, ``protection``,
+``closing``, ``time_charge`` and ``tournament`` (play); ``handpays``, ``written_records`` and ``disputes`` (what staff
+pay, write down and decide); ``staff``, ``interventions``, ``technical_work``, ``operation``, ``links`` and ``memory``.
+A new module needs no registration.
 
 **To add a kind of entry**, declare it in its feature; it is then checked against its declaration. If it moves
 value, or depends on earlier entries, add a rule to the module of its subject::
@@ -22,7 +23,7 @@ A rule for an entry that starts something (reserves or moves money, or creates a
 that can occur in any state.
 
 Unless the rule says otherwise, the entry's id must be the one that a journal gives to a new entry of this kind.
-If a value occurs in two fields, use one name for both, so that a change of only one of them is found. Several
+If a value occurs in two fields, use one name for both, so that a change of only one field is found. Several
 rules for one kind are alternatives.
 """
 
@@ -39,7 +40,7 @@ from tools.audit.rules.rule import AuditRule
 
 #: The modules of this package.
 _RULE_MODULES: Final = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
-#: The rules that they contain.
+#: The rules that these modules contain.
 _RULES_OF_MODULES: Final[tuple[AuditRule, ...]] = tuple(
     rule for module in _RULE_MODULES for rule in getattr(module, "RULES", ())
 )
@@ -86,8 +87,8 @@ def find_rules(entry_kind: str) -> tuple[AuditRule, ...]:
 
 
 __all__ = [
-    "BY_KIND",
     "RULES",
+    "RULES_BY_KIND",
     "AuditRule",
     "Facts",
     "PatternMismatch",

@@ -59,7 +59,7 @@ def _find_restricted_pool(scope: CheckContext) -> int:
 
 
 def _check_validation_ring(scope: CheckContext) -> None:
-    """Check that a printed ticket is stored at the next index of the ring buffer of tickets that the host reads."""
+    """Check that a ticket stored in the ring buffer that the host reads is the printed one, at the next index."""
     state = scope.entry.state
     ring_state = {key: value for key, value in state.items() if key.startswith("validation")}
     if not ring_state:
@@ -158,9 +158,9 @@ def _derive_remainder_after_coins(scope: CheckContext) -> Any:
 
 
 def _derive_remainder_after_void(scope: CheckContext) -> Any:
-    """Return the unpaid amount that must be stored after an abandoned coin payout dispensed no coin.
+    """Return the unpaid amount that must be stored if a payout is void after the hopper paid a part of the cash-out.
 
-    Return ABSENT_VALUE for any other payout.
+    Return ABSENT_VALUE if the hopper had paid no part, or if coins of the void payout are still to be booked.
     """
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     if pay_out is None or pay_out.coin_payout is None or scope.value_after("coins_gone") is not None:
@@ -221,7 +221,10 @@ _CHECK_COIN_SUM: Final = require(
 
 
 def _check_restricted_expiry(scope: CheckContext) -> None:
-    """Check that restricted credit expires only after its last day has ended in every time zone."""
+    """Check that restricted credit does not expire before its last day, by the date of the entry in UTC.
+
+    Whether the day has ended at the machine is not checked, because its local time may be ahead of UTC.
+    """
     expires = scope["terms"]["expires"]
     if date.fromisoformat(expires) >= scope.entry.time_utc.date() + timedelta(days=1):
         raise PatternMismatch(

@@ -16,7 +16,8 @@ from tools.audit.rules.parts import check_signed_in_to_menu
 from tools.audit.rules.pattern import CheckContext, PatternMismatch
 from tools.audit.rules.rule import AuditRule
 
-#: The last rounds of a table, which are announced (Monaco arts. 5.1, 8.4, 9, 13.4; the French casino hold'em).
+#: The largest number of last rounds of a table, which are announced
+#: (Monaco arts. 5.1, 8.4, 9, 13.4; the French casino hold'em).
 _LAST_ROUNDS_MAX: Final = 3
 #: The storage key of the tables' closing.
 _TABLES_CLOSING_KEY: Final = "tables_closing"
@@ -25,15 +26,15 @@ _TABLES_CLOSING_KEY: Final = "tables_closing"
 def check_table_is_open(scope: CheckContext) -> None:
     """Check that the game does not start another round at a table that has closed.
 
-    After the announced closing time, each table may start a fixed number of last rounds. Raises
-    :class:`PatternMismatch`.
+    After the announced closing time, each table may start a fixed number of last rounds. A game on a table with
+    standing bets may always start, so that they are decided. Raises :class:`PatternMismatch`.
     """
     announced = scope.value_before(_TABLES_CLOSING_KEY)
     record = scope.record
     if type(announced) is not str or "bets" not in record.get("wager", {}).get("options", {}):
         return
-    closes = datetime.fromisoformat(announced)
-    if scope.entry.time_utc < closes:
+    closing_time = datetime.fromisoformat(announced)
+    if scope.entry.time_utc < closing_time:
         return
     digest = record["game"]["digest"]
     if not _is_table_game(scope, digest):
@@ -42,8 +43,8 @@ def check_table_is_open(scope: CheckContext) -> None:
     if table_value is not None and table_value.get("staked"):
         return
     table, round_ = scope.facts.identify_table_and_round(scope.entry)
-    rounds_begun = scope.facts.last_rounds.get(table, set())
-    if round_ not in rounds_begun and len(rounds_begun) >= _LAST_ROUNDS_MAX:
+    last_round_ids = scope.facts.last_rounds.get(table, set())
+    if round_ not in last_round_ids and len(last_round_ids) >= _LAST_ROUNDS_MAX:
         raise PatternMismatch(
             f"the game starts at {scope.entry.time_utc.isoformat()}, "
             f"after the last {_LAST_ROUNDS_MAX} rounds of a "

@@ -231,11 +231,11 @@ def _derive_dispute_transfers(scope: CheckContext) -> Any:
 
 
 # ---------------------------------------------------------------------------------------------- the ruling
-def _find_released_dispute(scope: CheckContext) -> DisputedAmount:
-    """Return the open dispute named by the checked entry, whose reserved amount the entry releases.
+def _find_ruled_dispute(scope: CheckContext) -> DisputedAmount:
+    """Return the open dispute on which the checked entry records a ruling.
 
-    Raises :class:`PatternMismatch` if no such dispute is open, or the stored ruling is about a different
-    dispute.
+    Raises :class:`PatternMismatch` if no such dispute is open, or the ruling stored when its reserved amount was
+    released is about a different dispute.
     """
     ruling = scope.record_before(DisputeRuling, "ruling")
     stored_dispute = scope.record_before(DisputedAmount, f"disputed:{scope.record['id']}")
@@ -256,7 +256,7 @@ def _check_ruling(scope: CheckContext) -> None:
 
     The dispute must be open, the amount must be between its bounds, and the checked entry must store the right changes.
     """
-    dispute, record = _find_released_dispute(scope), scope.record
+    dispute, record = _find_ruled_dispute(scope), scope.record
     cents, ruling = record.get("amount_cents"), scope.record_before(DisputeRuling, "ruling")
     if ruling is None:  # a stored one was checked at its release; it may be paid after a restart
         check_signed_in_to_menu(scope)
@@ -280,9 +280,9 @@ def _check_ruling(scope: CheckContext) -> None:
             f"record.amount_cents: a ticket pays {dispute.largest_cents} or 0, found {format_value(cents)}"
         )
     if bool(dispute.set_aside_cents) != (ruling is not None):
-        state_of = "no ruling was" if ruling is None else "a ruling was"
+        ruling_text = "no ruling was" if ruling is None else "a ruling was"
         raise PatternMismatch(
-            f"{dispute.set_aside_cents} cents are held for this dispute, but {state_of} stored before this entry: "
+            f"{dispute.set_aside_cents} cents are held for this dispute, but {ruling_text} stored before this entry: "
             "a held amount, and only that, is released first"
         )
     if ruling is not None and (
@@ -300,10 +300,10 @@ def _check_ruling(scope: CheckContext) -> None:
         and (other_dispute := parse_record(DisputedAmount, value, key)) != dispute
         and other_dispute.device == dispute.device
     ]
-    lifted = {} if other_disputes else {f"fault:{dispute.device}.disputed": None}
+    fault_removal = {} if other_disputes else {f"fault:{dispute.device}.disputed": None}
     ruling_removal = {} if ruling is None else {"ruling": None}
-    redeems = _is_ticket_redeemed(scope, dispute)
-    anchor = {"tickets": scope.value_after("tickets")} if redeems and scope.value_after("tickets") else {}
+    is_redeemed = _is_ticket_redeemed(scope, dispute)
+    anchor = {"tickets": scope.value_after("tickets")} if is_redeemed and scope.value_after("tickets") else {}
     check_ticket_ledger_grows(scope)
     host_ticket = scope.record_before(HostTicketRecord, "host_ticket")
     status = RedemptionStatus.REDEEMED if cents else RedemptionStatus.NOT_STACKED
@@ -314,7 +314,7 @@ def _check_ruling(scope: CheckContext) -> None:
     )
     state = {
         f"disputed:{dispute.id}": None,
-        **lifted,
+        **fault_removal,
         **ruling_removal,
         **anchor,
         **host_state,
@@ -326,7 +326,7 @@ def _check_ruling(scope: CheckContext) -> None:
             f"state does not end exactly this dispute, its fault and its ruling: expected "
             f"{format_value(expected_state)}, found {format_value(dict(scope.entry.state))}"
         )
-    expected_id = f"{dispute.id}.{'in' if redeems else 'ruled'}"
+    expected_id = f"{dispute.id}.{'in' if is_redeemed else 'ruled'}"
     if scope.entry.id != expected_id:
         raise PatternMismatch(f"id: expected {expected_id!r}, found {format_value(scope.entry.id)}")
 
@@ -336,22 +336,22 @@ def _derive_state_after_print_ruling(
 ) -> dict[str, Any]:
     """Return the state changes that a ruling requires if the printer's result for the disputed ticket is unknown."""
     printing = scope.value_before("print")
-    decided = {"print": {**printing, "state": "failed" if cents else "barcode_done"}} if printing else {}
-    return decided if dispute.is_about_printed_ticket else {}
+    print_state = {"print": {**printing, "state": "failed" if cents else "barcode_done"}} if printing else {}
+    return print_state if dispute.is_about_printed_ticket else {}
 
 
 def _is_ticket_redeemed(scope: CheckContext, dispute: DisputedAmount) -> bool:
-    """Return whether the ruling redeems the disputed ticket.
+    """Return whether the ruling redeems the disputed ticket that was inserted, as the id of the checked entry states.
 
     It does not if the cashier's cage has already paid the ticket: then the operator bears the amount.
     """
-    by_ticket = bool(dispute.masked_ticket_number) and not dispute.is_about_printed_ticket
-    return by_ticket and scope.record["amount_cents"] > 0 and scope.entry.id.endswith(".in")
+    is_inserted_ticket = bool(dispute.masked_ticket_number) and not dispute.is_about_printed_ticket
+    return is_inserted_ticket and scope.record["amount_cents"] > 0 and scope.entry.id.endswith(".in")
 
 
 def _derive_ruling_payment(scope: CheckContext) -> Any:
     """Return the transfers with which a ruling pays the disputed amount or books it as kept by the operator."""
-    dispute, cents = _find_released_dispute(scope), scope.record["amount_cents"]
+    dispute, cents = _find_ruled_dispute(scope), scope.record["amount_cents"]
     if (
         dispute.is_about_printed_ticket
     ):  # the cash-out itself ends the reservation, with the ticket or with a hand-pay

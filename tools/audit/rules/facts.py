@@ -1,4 +1,4 @@
-"""Facts that the audit collects from the entries so far: about staff, and about the time since the last power-up."""
+"""Facts that the audit collects from the entries so far: about staff, games, money, and the last power-up."""
 
 from contextlib import suppress
 from datetime import datetime
@@ -35,7 +35,7 @@ _FIRST_ENROLMENT_AUTHORS: Final = frozenset({"", DEMONSTRATION_ENROLLER})
 #: The kinds of entries that change the staff list by one person, without their prefix ``staff.``.
 _ROSTER_CHANGES: Final = frozenset({"added", "disabled", "enabled", "pin"})
 
-#: Kinds of entries that explain why no cash-out follows a conversion of credit.
+#: Kinds of entries that explain why no cash-out follows a conversion of credit. A power-up explains it too.
 _KINDS_ENDING_CONVERSION: Final = frozenset({FAULT_RAISED.kind, GENERATOR_FAILED.kind})
 #: Kinds of entries after which other games, denominations or bets may be offered.
 _OFFER_CHANGE_KINDS: Final = frozenset(
@@ -90,7 +90,10 @@ class Facts:
         that. Any other entry clears the cache.
         """
         self.last_idle_times: dict[int, datetime] = {}
-        """The time of the last entry before which each position was idle, by position."""
+        """The time of the last entry that a rule allows only in certain states and before which a position was idle.
+
+        The key is the position.
+        """
         self.last_money_entry_kinds: dict[int, str] = {}
         """The kind of each position's last entry that moved, reserved or released money."""
         self.positions_with_conversion: set[int] = set()
@@ -99,7 +102,7 @@ class Facts:
         The next entry of such a position must be a cash-out.
         """
         self.tables_played: set[tuple[str, int]] = set()
-        """The table games played since the last power-up, as (definition digest, denomination in minor units)."""
+        """The games played since the last power-up, as (definition digest, denomination in minor units)."""
         self.changed_tables: set[tuple[str, int]] = set()
         """The table games whose bets were returned since the last power-up because the table had changed.
 
@@ -117,7 +120,7 @@ class Facts:
         The table id is the digest of the definition, with the position added if the table is not shared.
         """
         self.last_game_start_times: dict[int, datetime] = {}
-        """The time of the last game start of each position that plays table games, by position."""
+        """The time of the last game start of each position, by position."""
         self._closing_time: datetime | None = None
         self.has_player_session: bool | None = None
         """Whether games since the last power-up are counted in a player session; None before the first such game."""
@@ -232,7 +235,7 @@ class Facts:
         return f"{digest}/{read_position(entry)}", str(record["play_id"])
 
     def _update_tables_and_stakes(self, kind: str, record: Any) -> None:
-        """Store which table games were played or had their bets returned, and the stake of a game that starts."""
+        """Store the game and the stake of a game start, or the game whose bets were returned because it had changed."""
         if kind in {PLAY_START_KIND, TABLE_BETS_RETURNED.kind}:
             table = str(record["game"]["digest"]), int(record["denomination_cents"])
             if kind == PLAY_START_KIND:
@@ -257,7 +260,7 @@ class Facts:
             self.taxable_min_cents = worth_cents
 
     def is_tax_status_consistent(self, worth_cents: int, *, taxable: bool) -> bool:
-        """Return whether a hand-pay's tax status agrees with earlier hand-pays under the same tax limit."""
+        """Return whether a hand-pay's tax status agrees with the hand-pays since the last power-up."""
         if taxable:
             return worth_cents > self.untaxed_max_cents
         return self.taxable_min_cents is None or worth_cents < self.taxable_min_cents

@@ -65,7 +65,7 @@ EXPECTED_POOL_TRANSFERS: Final = ExpectedTransfer(
 def _check_claims_of_hits(scope: CheckContext) -> None:
     """Check that the checked entry stores one claim for each hit of a linked level, and no other claim.
 
-    A hit of a level broadcast by a host must instead be stored as a win to be reported to the host.
+    Each win that the entry stores to be reported to a host must be such a hit of the record that has no claim.
     """
     is_start = scope.entry.kind == PLAY_START_KIND
     hits = scope.typed_record(GameRecord).levels.hits if is_start else scope.typed_record(GameChoice).hits
@@ -87,11 +87,11 @@ def _check_claims_of_hits(scope: CheckContext) -> None:
         (win.pool, win.amount_cents)
         for _, win in _iter_stored_records(scope, BroadcastWin, "progressive_win:")
     ]
-    frozen = [(hit.pool, hit.amount_cents) for hit in hits if hit.claim_id is None]
-    if any(win not in frozen for win in wins):
+    hits_without_claim = [(hit.pool, hit.amount_cents) for hit in hits if hit.claim_id is None]
+    if any(win not in hits_without_claim for win in wins):
         raise PatternMismatch(
             f"the wins in state for the host do not match the hits of broadcast levels in the record: expected "
-            f"{format_value(frozen)}, found {format_value(wins)}"
+            f"{format_value(hits_without_claim)}, found {format_value(wins)}"
         )
 
 
@@ -108,9 +108,9 @@ def _iter_stored_records(
 
 
 def _derive_wager_transfers(scope: CheckContext) -> Any:
-    """Return the transfers of a game's stake by kind of credit, followed by its contributions to progressive levels.
+    """Return the transfers of a game's stake by kind of credit, then those of its progressive contributions and hits.
 
-    The contributions are taken from the checked entry, because the audit of levels recomputes them.
+    Contributions and hits are taken from the checked entry, because the audit of levels recomputes them.
     """
     stake_cents = scope["bet"] * scope["denomination"]
     levels = [
@@ -151,7 +151,7 @@ def _check_raise_counted(scope: CheckContext) -> None:
 
 
 def _sum_won_cents(scope: CheckContext) -> int:
-    """Return the money that the end of a game pays, in minor units: all its transfers except prizes in kind."""
+    """Return the money that the checked entry pays, in minor units: all its transfers except prizes in kind."""
     return sum(t.amount_cents for t in scope.entry.transfers if not t.source.startswith("prizes:"))
 
 
@@ -166,7 +166,7 @@ def _sum_refunded_cents(scope: CheckContext) -> int:
 
 
 def _compute_settled_cents(scope: CheckContext) -> int:
-    """Return what a void game pays for bets that were already decided, in minor units.
+    """Return what a void game pays for bets that were already decided, returned stakes included, in minor units.
 
     It is the sum of the checked entry's transfers; :mod:`tools.audit.games` checks it.
     """
@@ -240,7 +240,7 @@ _STATE_AFTER_GAME_PATTERN: Final = {
     "game": None,
     "last_game": {"play_id": "$play", "win_cents": DerivedValue(_sum_all_returned_cents)},
 }
-#: Check that the player's session counts what the game has won.
+#: Check that the player's session counts what the entry pays: a win, or returned stakes.
 _CHECK_SESSION_WIN: Final = require_stored_value(
     "session", lambda scope: derive_session_counts(scope, won_cents=_sum_won_cents(scope))
 )
@@ -264,7 +264,7 @@ def _derive_double_up_transfers(scope: CheckContext) -> Any:
 
 
 def _derive_result_count(scope: CheckContext) -> Any:
-    """Return the counter for the result of a game that is paid by hand.
+    """Return the counter for the result of a game that is paid to the credit.
 
     It is games won if the checked entry moves money, else games pushed if stakes were returned, else games lost.
     """
@@ -285,16 +285,16 @@ def _derive_handpay(scope: CheckContext) -> Any:
     It has the money won, the prizes in kind, and the pools of the progressive levels that are paid.
     """
     transfers = scope.entry.transfers
-    levels = any(t.source.startswith("house:progressive:") for t in transfers)
-    prizes = any(t.source.startswith("prizes:") for t in transfers)
+    has_levels = any(t.source.startswith("house:progressive:") for t in transfers)
+    has_prizes = any(t.source.startswith("prizes:") for t in transfers)
     return to_json(
         HandpayRecord(
             id=scope.entry.id,
-            kind="progressive" if levels else "merchandise" if prizes else "jackpot",
+            kind="progressive" if has_levels else "merchandise" if has_prizes else "jackpot",
             amount_cents=_sum_won_cents(scope),
-            prizes=scope.typed_record(GameEndByHand).prizes if prizes else (),
-            progressive_pools=_format_slip_pools(scope) if levels else "",
-            play_id=scope["play"] if levels else "",
+            prizes=scope.typed_record(GameEndByHand).prizes if has_prizes else (),
+            progressive_pools=_format_slip_pools(scope) if has_levels else "",
+            play_id=scope["play"] if has_levels else "",
         )
     )
 

@@ -105,9 +105,9 @@ def _check_and_store_tax_status(scope: CheckContext) -> bool:
     Also store the hand-pay for the check of later ones.
     """
     worth_cents, taxable = _read_pending_handpay(scope).worth_cents, scope.record["taxable"]
-    fits = scope.facts.is_tax_status_consistent(worth_cents, taxable=taxable)
+    is_consistent = scope.facts.is_tax_status_consistent(worth_cents, taxable=taxable)
     scope.facts.record_handpay(worth_cents, taxable=taxable)
-    return fits
+    return is_consistent
 
 
 def _derive_exchanged_handpay(scope: CheckContext) -> Any:
@@ -128,7 +128,8 @@ def _derive_exchanged_handpay(scope: CheckContext) -> Any:
 def _derive_unclaimed_record(scope: CheckContext) -> Any:
     """Return the expected record of a hand-pay that nobody claimed.
 
-    It has the transfers to the accounts of unclaimed money and prizes, and the ruling of staff.
+    It has the transfers to the accounts of unclaimed money and prizes, and the ruling of staff. Raises
+    :class:`PatternMismatch` if a person of the ruling is not staff, or the first was not signed in to the menu.
     """
     reservation, handpay = scope.reservation, _read_pending_handpay(scope)
     if reservation is None:
@@ -136,8 +137,8 @@ def _derive_unclaimed_record(scope: CheckContext) -> Any:
     flows = []
     for transfer in reservation.transfers:
         prize = transfer.source.removeprefix("prizes:").removesuffix(":offered")
-        goes_to = f"prizes:{prize}:unclaimed" if transfer.source.startswith("prizes:") else "house:orphan"
-        flows.append([transfer.source, goes_to, transfer.amount_cents])
+        target = f"prizes:{prize}:unclaimed" if transfer.source.startswith("prizes:") else "house:orphan"
+        flows.append([transfer.source, target, transfer.amount_cents])
     handpay_fields = _select_fields(handpay, "id", "kind", "amount_cents", "prizes")
     story = scope["story"]
     ruling = {key: story.get(key) for key in ("machine", "place", "reason", "persons")}
@@ -153,8 +154,8 @@ def _derive_unclaimed_record(scope: CheckContext) -> Any:
 
 def _list_unclaimed_transfers(scope: CheckContext) -> Any:
     """Return the transfers of the stored unclaimed hand-pay as (source, target, cents)."""
-    given_up = scope.record_before(UnclaimedRecord, "unclaimed")
-    return [] if given_up is None else [(t.source, t.target, t.amount_cents) for t in given_up.transfers]
+    unclaimed = scope.record_before(UnclaimedRecord, "unclaimed")
+    return [] if unclaimed is None else [(t.source, t.target, t.amount_cents) for t in unclaimed.transfers]
 
 
 def _derive_returned_remainder(scope: CheckContext) -> Any:
@@ -181,8 +182,8 @@ def _derive_requested_handpay(scope: CheckContext) -> Any:
     return to_json(replace(handpay, requested_method="" if payment_method == "hand" else payment_method))
 
 
-#: Check that the record names members of staff.
-_CHECK_PERSONS_ARE_STAFF: Final = require(
+#: Check that the record names known members of staff, key switches or hosts.
+_CHECK_PERSONS_ARE_KNOWN: Final = require(
     lambda scope: (
         "record.persons: expected members of staff, key switches or hosts that this journal knows, "
         f"found {format_value(scope.record['persons'])}"
@@ -236,7 +237,7 @@ _HANDPAY_RULES: Final = (
             "cash_out_goes_on": AlternativePatterns(True, DerivedValue(_derive_returned_remainder)),
         },
         permission=Permission.PAY_BY_HAND,
-        extra_checks=(_CHECK_PERSONS_ARE_STAFF,),
+        extra_checks=(_CHECK_PERSONS_ARE_KNOWN,),
     ),
     AuditRule(
         entry_declaration=entries.HANDPAY_FORM_FILLED,
@@ -283,7 +284,7 @@ _HANDPAY_RULES: Final = (
                 ),
                 _check_and_store_tax_status,
             ),
-            _CHECK_PERSONS_ARE_STAFF,
+            _CHECK_PERSONS_ARE_KNOWN,
         ),
     ),
     AuditRule(

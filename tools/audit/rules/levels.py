@@ -185,7 +185,7 @@ def _build_claim_pattern(payment_method: str | None) -> dict[str, Pattern]:
 
 
 def _derive_lost_paid_hits(scope: CheckContext) -> dict[str, Any]:
-    """Return the paid hits of a pool that the controller's count of paid hits does not include, by storage key."""
+    """Return the paid hits of a pool whose contributions the controller has not counted, as claims by storage key."""
     return {
         f"claim:{claim}": to_json(claim_record)
         for claim, claim_record in scope.facts.closed_claims.items()

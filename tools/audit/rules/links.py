@@ -1,4 +1,4 @@
-"""The audit rules for communication: a host's orders, the state of its link, and the requests of a verifier."""
+"""The audit rules for communication: a host's link and clock, the wins that it reads, and a verifier's requests."""
 
 from typing import Final
 

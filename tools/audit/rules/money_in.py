@@ -55,10 +55,10 @@ def _build_stacking_pattern(phase: str, ticket_pattern: str) -> dict[str, Any]:
     }
 
 
-def _derive_host_status(status: RedemptionStatus) -> Any:
+def _require_host_status(status: RedemptionStatus) -> Any:
     """Return the check that the redemption result stored for the host gets ``status``.
 
-    The result is only checked if it is about the ticket of the entry.
+    If the stored result is about another ticket, or none is stored, the entry must not store one.
     """
 
     def derive_result(scope: CheckContext) -> Any:
@@ -79,7 +79,7 @@ def _check_result_of_unstacked_ticket(scope: CheckContext) -> None:
     It must become "not stacked", or stay unchanged if the checked entry opens a dispute about the ticket.
     """
     if "dispute" not in scope.bound_values:
-        _derive_host_status(RedemptionStatus.NOT_STACKED)(scope)
+        _require_host_status(RedemptionStatus.NOT_STACKED)(scope)
     elif scope.value_after("host_ticket") is not None:
         raise PatternMismatch(
             "state.host_ticket: expected no change while the ticket is in dispute, found "
@@ -140,11 +140,11 @@ def _derive_restricted_terms(scope: CheckContext) -> Any:
 
 
 def _check_deleted_terms(scope: CheckContext, expiry_date: str) -> None:
-    """Check that terms of restricted credit which an entry deletes have expired, and that no credit is under them."""
+    """Check that deleted terms of restricted credit may have expired, and that no credit is under them."""
     # the latest possible local date, whatever the time zone
-    day = scope.entry.time_utc.date() + timedelta(days=1)
+    latest_local_date = scope.entry.time_utc.date() + timedelta(days=1)
     restricted_cents = scope.ledger.available_cents(scope.format_credit_account("restricted"))
-    if not expiry_date or date.fromisoformat(expiry_date) >= day or restricted_cents:
+    if not expiry_date or date.fromisoformat(expiry_date) >= latest_local_date or restricted_cents:
         raise PatternMismatch(
             "state.restricted: the entry removes the terms of restricted credit, but they have not expired, or "
             f"credit is left under them: found {format_value(expiry_date)} as the last "
@@ -256,7 +256,7 @@ _BILL_AND_TICKET_RULES: Final = (
         record={"amount_cents": "$held_cents", "number": "$number"},
         state={"paper": _build_stacking_pattern("vended", "$number")},
         extra_checks=(
-            _derive_host_status(RedemptionStatus.REDEEMED),
+            _require_host_status(RedemptionStatus.REDEEMED),
             require_stored_value("restricted", _derive_restricted_terms),
             check_ticket_ledger_grows,
         ),
@@ -316,16 +316,17 @@ def _check_coin_transfers(scope: CheckContext) -> None:
     moves = scope.entry.transfers
     half = len(moves) // 2
     coins_cents = [t.amount_cents for t in moves[:half]]
-    fell = [t.amount_cents for t in moves[half:]]
-    worth = [t.dims.get("coin_cents") for t in moves[:half]]
+    stocked_cents = [t.amount_cents for t in moves[half:]]
+    dims_cents = [t.dims.get("coin_cents") for t in moves[:half]]
     if not all(map(is_denomination, coins_cents)):
         raise PatternMismatch(
             f"the transfers credit {coins_cents} cents; every coin must be 1, 2, 2.5 or 5 times a power of ten"
         )
-    if coins_cents != fell or coins_cents != worth:
+    if coins_cents != stocked_cents or coins_cents != dims_cents:
         raise PatternMismatch(
-            f"the transfers credit {coins_cents} cents, expected the same values in dims.coin_cents, found {worth}, "
-            f"and from stock:floor, found {fell}"
+            f"the transfers credit {coins_cents} cents, expected the same values in dims.coin_cents, "
+            f"found {dims_cents}, "
+            f"and from stock:floor, found {stocked_cents}"
         )
     expected_counts = {"coins_accepted": half} if half else {}
     if dict(scope.entry.counts) != expected_counts:

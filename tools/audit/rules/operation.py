@@ -66,11 +66,11 @@ def _derive_state_after_test(scope: CheckContext) -> Any:
 
     Return None (removed) if a failed self-test had put it out of service, else ABSENT_VALUE (not changed).
     """
-    stopped = scope.value_before("out_of_service")
-    return None if stopped is not None and stopped["cause"] == "self_test" else ABSENT_VALUE
+    out_of_service = scope.value_before("out_of_service")
+    return None if out_of_service is not None and out_of_service["cause"] == "self_test" else ABSENT_VALUE
 
 
-#: The amount below which credit is residual, and what may be done with it.
+#: Pattern of the terms of residual credit: the amount below which credit is residual, and what may be done with it.
 RESIDUAL_TERMS_PATTERN: Final = {
     "way": AlternativePatterns("stays", "given_up", "played"),
     "useful_cents": "$:count",

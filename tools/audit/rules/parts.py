@@ -73,11 +73,11 @@ def require_all_credit(credit_kind: str, amount_name: str = "cents") -> Check:
     def check(scope: CheckContext) -> None:
         """Check that the amount equals all of the player's credit of this kind."""
         account = scope.format_credit_account(scope.bound_values.get(credit_kind, credit_kind))
-        there_cents = scope.ledger.available_cents(account)
-        if scope[amount_name] != there_cents:
+        available_cents = scope.ledger.available_cents(account)
+        if scope[amount_name] != available_cents:
             raise PatternMismatch(
                 f"the entry takes {format_value(scope[amount_name])} cents from {account}; expected all of it, "
-                f"{there_cents} cents"
+                f"{available_cents} cents"
             )
 
     return check
@@ -130,10 +130,10 @@ def derive_debit_transfers(
     less than the amount.
     """
     position = Position(scope.position)
-    there_cents = sum(scope.ledger.available_cents(position.name_credit_account(kind)) for kind in kinds)
-    if type(amount_cents) is not int or not 0 <= amount_cents <= there_cents:
+    available_cents = sum(scope.ledger.available_cents(position.name_credit_account(kind)) for kind in kinds)
+    if type(amount_cents) is not int or not 0 <= amount_cents <= available_cents:
         raise PatternMismatch(
-            f"the entry takes {format_value(amount_cents)} cents from the credits, which hold {there_cents} cents"
+            f"the entry takes {format_value(amount_cents)} cents from the credits, which hold {available_cents} cents"
         )
     transfers: tuple[Transfer, ...] = build_credit_transfers(
         amount_cents, target, scope.ledger.available_cents, kinds, position
@@ -188,7 +188,7 @@ def require(finding: str | Callable[[CheckContext], str], condition: Callable[[C
     """
 
     def check(scope: CheckContext) -> None:
-        """Raise :class:`PatternMismatch` with the text of the finding unless the test returns True."""
+        """Raise :class:`PatternMismatch` with the text of the finding unless the condition is met."""
         if not condition(scope):
             raise PatternMismatch(finding if isinstance(finding, str) else finding(scope))
 
@@ -216,7 +216,10 @@ def require_equal(
 
 
 def derive_session_counts(scope: CheckContext, *, wagered_cents: int = 0, won_cents: int = 0) -> Any:
-    """Return the session counts to store after a game, or ABSENT_VALUE if the machine has no player sessions."""
+    """Return the session counts to store after a game, or ABSENT_VALUE if the machine has no player sessions.
+
+    The first call since a power-up also stores whether it has them: whether the checked entry stores a session.
+    """
     if scope.facts.has_player_session is None:
         scope.facts.has_player_session = format_storage_key("session", scope.position) in scope.entry.state
     if not scope.facts.has_player_session:
@@ -289,11 +292,14 @@ def check_somebody_signed_in(scope: CheckContext) -> None:
         )
 
 
-# ---------------------------------------------------------------------------------------------- the ledger
+# ---------------------------------------------------------------------------------------------- the ticket ledger
 
 
 def check_ticket_ledger_grows(scope: CheckContext) -> None:
-    """Check that the ticket ledger has not become shorter since its end was last recorded."""
+    """Check that the ticket ledger has not become shorter or been replaced since its end was last recorded.
+
+    If the entry records no end, or none was recorded before it, nothing is checked.
+    """
     anchor_before, anchor_after = (
         scope.record_before(LedgerAnchor, "tickets"),
         scope.record_after(LedgerAnchor, "tickets"),

@@ -6,8 +6,8 @@ A pattern is one of
 * a number, True, False, None or a plain text: exactly that value;
 * ``"$name:type"``: any value of a type (:data:`VALUE_CHECK_BY_TYPE`; ``|none`` after it allows null), which is bound to
   ``name``; if the name is already bound, exactly the bound value. ``"$:type"`` binds nothing;
-* ``"{id}.in"``: a text built from bound values; a ``{name}`` that is not bound yet matches any text,
-  ``{name:n}`` a number;
+* ``"{id}.in"``: a text built from bound values; a ``{name}`` that is not bound yet matches any text without ``/``
+  that is not empty, ``{name:n}`` a number;
 * a dict: an object with exactly these members; ``"member?"`` may be missing, and a member name with ``{...}``
   is matched like a text with names (``"claim:{claim}?"`` matches any number of members);
 * a list: an array with one element for each of these patterns;
@@ -15,7 +15,8 @@ A pattern is one of
 * :class:`AlternativePatterns`: a value that matches one of several patterns;
 * :class:`DerivedValue`: exactly the value that a function returns for the checked entry;
 * :class:`ObjectWithChanges`: the object bound to a name, except for stated changes;
-* :class:`ObjectWithMembers`: an object with at least these members, which is bound to a name.
+* :class:`ObjectWithMembers`: an object with at least these members, which is bound to a name;
+* :data:`OWN_ENTRY_ID`: the id that a journal gives to a new entry of the kind.
 
 A value that does not match raises :class:`PatternMismatch`, which names the field and the expected value.
 """
@@ -35,7 +36,7 @@ from tools.audit.rules.facts import Facts
 
 #: What a value must be; see the module for its forms.
 Pattern: TypeAlias = Any
-#: Checks a value against a pattern in a scope. Raises :class:`PatternMismatch`.
+#: Checks a value against a pattern in the context of an entry. Raises :class:`PatternMismatch`.
 Matcher: TypeAlias = Callable[[Any, "CheckContext"], None]
 R = TypeVar("R")
 
@@ -215,7 +216,7 @@ def _is_digest(value: object, _: CheckContext) -> bool:
 
 
 def _are_staff(value: object, scope: CheckContext) -> bool:
-    """Return whether the value is a list of different members of staff, none of whom is disabled."""
+    """Return whether the value is a list, not empty, of different members of staff, none of whom is disabled."""
     return (
         type(value) is list
         and 0 < len(value) == len(set(map(str, value)))
@@ -326,14 +327,14 @@ def _compile_name(name_and_type: str) -> Matcher:
 
     It binds the value to the name. If the name is already bound, it compares the value with the bound one.
     """
-    name, _, kind = name_and_type.partition(":")
-    kind, _, none_suffix = (kind or "any").partition("|")
-    fits, nullable = VALUE_CHECK_BY_TYPE[kind], none_suffix == "none"
+    name, _, type_and_suffix = name_and_type.partition(":")
+    type_name, _, none_suffix = (type_and_suffix or "any").partition("|")
+    is_of_type, is_nullable = VALUE_CHECK_BY_TYPE[type_name], none_suffix == "none"
 
     def match(value: Any, scope: CheckContext) -> None:
         """Check the value's type. Bind the value to the pattern's name, or compare it with the bound value."""
-        if not (fits(value, scope) or (nullable and value is None)):
-            raise PatternMismatch(f"{format_value(value)} is not a valid {kind}")
+        if not (is_of_type(value, scope) or (is_nullable and value is None)):
+            raise PatternMismatch(f"{format_value(value)} is not a valid {type_name}")
         if name:
             bound_value = scope.bound_values.setdefault(name, value)
             if bound_value is not value and not is_json_equal(bound_value, value):
@@ -426,12 +427,14 @@ def _compile_object(  # noqa: C901 (one loop over one object)
 
     def match_templates(value: Mapping[str, Any], scope: CheckContext) -> None:
         """Match the members whose names are texts with names not bound yet, such as ``fault:{code}``."""
-        remaining = [key for key in value if key not in plain]
+        remaining_keys = [key for key in value if key not in plain]
         for template, is_optional, matcher in templates:
             expected = template.replace_bound_names(scope)
-            fitting = [key for key in remaining if key == expected] if expected is not None else remaining
-            matched = []
-            for key in fitting:
+            candidate_keys = (
+                remaining_keys if expected is None else [key for key in remaining_keys if key == expected]
+            )
+            matched_keys = []
+            for key in candidate_keys:
                 bindings = template.find_bindings(key, scope)
                 if bindings is None:
                     continue
@@ -444,14 +447,14 @@ def _compile_object(  # noqa: C901 (one loop over one object)
                 else:
                     scope.bound_values.update(bindings)
                     _match_at_key(key, matcher, value[key], scope)
-                matched.append(key)
-            if not matched and not is_optional:
+                matched_keys.append(key)
+            if not matched_keys and not is_optional:
                 raise PatternMismatch(f"{expected or template.text} is missing")
-            remaining = [key for key in remaining if key not in matched]
+            remaining_keys = [key for key in remaining_keys if key not in matched_keys]
         if is_partial:
-            remaining = [key for key in remaining if key.startswith(prefixes)]
-        if remaining:
-            raise PatternMismatch(f"{', '.join(map(format_value, remaining))}: not expected here")
+            remaining_keys = [key for key in remaining_keys if key.startswith(prefixes)]
+        if remaining_keys:
+            raise PatternMismatch(f"{', '.join(map(format_value, remaining_keys))}: not expected here")
 
     def match(value: Any, scope: CheckContext) -> None:
         """Check that the value is an object with the pattern's members, and match each of them."""
@@ -474,8 +477,8 @@ def _match_at_key(key: str, matcher: Matcher, value: Any, scope: CheckContext) -
     """Match one member of an object; if it does not match, put the member's name in front of the error's path."""
     try:
         matcher(value, scope)
-    except PatternMismatch as differs:
-        differs.path.insert(0, key)
+    except PatternMismatch as mismatch:
+        mismatch.path.insert(0, key)
         raise
 
 
@@ -522,8 +525,8 @@ def _compile_alternatives(matchers: Sequence[Matcher]) -> Matcher:
             scope.bound_values = dict(outer_names)
             try:
                 part(value, scope)
-            except PatternMismatch as differs:
-                reason = str(differs)
+            except PatternMismatch as mismatch:
+                reason = str(mismatch)
                 continue
             return
         scope.bound_values = outer_names
@@ -536,7 +539,7 @@ def _compile_derived(derive_value: Callable[[CheckContext], Any]) -> Matcher:
     """Return a function that accepts only the value that ``derive_value`` returns for the checked entry."""
 
     def match(value: Any, scope: CheckContext) -> None:
-        """Raise :class:`PatternMismatch` unless the value equals the one that ``make`` returns."""
+        """Raise :class:`PatternMismatch` unless the value equals the one that ``derive_value`` returns."""
         expected = derive_value(scope)
         if not is_json_equal(value, expected):
             raise PatternMismatch(f"expected {format_value(expected)}, found {format_value(value)}")
@@ -546,36 +549,38 @@ def _compile_derived(derive_value: Callable[[CheckContext], Any]) -> Matcher:
 
 def _compile_object_with_members(pattern: ObjectWithMembers) -> Matcher:
     """Return a function for an :class:`ObjectWithMembers`: it checks the members and binds the object to the name."""
-    members = _compile_object(pattern.members)
+    match_members = _compile_object(pattern.members)
 
     def match(value: Any, scope: CheckContext) -> None:
         """Match the members that the pattern lists, and bind the whole object to the pattern's name."""
         if type(value) is not dict:
             raise PatternMismatch(f"{format_value(value)} is not an object")
         scope.bound_values[pattern.name] = value
-        members({key: part for key, part in value.items() if key in pattern.members}, scope)
+        match_members({key: part for key, part in value.items() if key in pattern.members}, scope)
 
     return match
 
 
 def _compile_object_with_changes(pattern: ObjectWithChanges) -> Matcher:
     """Return a function for an :class:`ObjectWithChanges`: the object bound to its name, except for the changes."""
-    changed_fields = _compile_object(pattern.changes)
+    match_changes = _compile_object(pattern.changes)
     names = frozenset(name.removesuffix("?") for name in pattern.changes)
 
     def match(value: Any, scope: CheckContext) -> None:
         """Check that the value equals the object bound to ``pattern.name``, except for the members in its changes."""
         if type(value) is not dict:
             raise PatternMismatch(f"{format_value(value)} is not an object")
-        base = scope.bound_values[pattern.name]
+        bound_object = scope.bound_values[pattern.name]
         expected = {
-            key: part for key, part in base.items() if key not in names and key not in pattern.absent_members
+            key: part
+            for key, part in bound_object.items()
+            if key not in names and key not in pattern.absent_members
         }
         if not is_json_equal({key: part for key, part in value.items() if key not in names}, expected):
             raise PatternMismatch(
                 f"expected {format_value(expected)} besides {', '.join(sorted(names)) or 'nothing'}, "
                 f"found {format_value(value)}"
             )
-        changed_fields({key: part for key, part in value.items() if key in names}, scope)
+        match_changes({key: part for key, part in value.items() if key in names}, scope)
 
     return match

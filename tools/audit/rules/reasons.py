@@ -35,11 +35,11 @@ def check_residual_credit(scope: CheckContext) -> None:
         scope.record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS),
     )
     if terms is None:  # a journal of an earlier version: judged by the games that were played
-        least_cents = scope.facts.smallest_stake_cents
-        if least_cents is not None and amount_cents >= least_cents:
+        smallest_stake_cents = scope.facts.smallest_stake_cents
+        if smallest_stake_cents is not None and amount_cents >= smallest_stake_cents:
             raise PatternMismatch(
                 f"record.amount_cents: {amount_cents} is not residual credit, because a game was started for "
-                f"{least_cents} cents"
+                f"{smallest_stake_cents} cents"
             )
         return
     if amount_cents >= terms.smallest_useful_cents:
@@ -66,10 +66,10 @@ def check_residual_prize(scope: CheckContext) -> None:
         scope.record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS),
     )
     if terms is not None:
-        is_sound = prize_cents == terms.smallest_useful_cents
+        is_prize_valid = prize_cents == terms.smallest_useful_cents
     else:
-        is_sound = prize_cents <= (scope.facts.smallest_stake_cents or prize_cents)
-    if not is_sound or prize_cents <= scope.record["amount_cents"]:
+        is_prize_valid = prize_cents <= (scope.facts.smallest_stake_cents or prize_cents)
+    if not is_prize_valid or prize_cents <= scope.record["amount_cents"]:
         price_cents = scope.facts.smallest_stake_cents if terms is None else terms.smallest_useful_cents
         raise PatternMismatch(
             f"record.prize_cents: expected {price_cents}, the price of a game, and more than record.amount_cents, "
@@ -123,20 +123,20 @@ def check_bet_return_reason(scope: CheckContext) -> None:
     """Check that the machine's stored values show the recorded reason for returning the bets left on a table."""
     reason, state = scope.record["why"], derive_machine_state(scope.ledger, scope.position, scope.facts)
     if reason == "taken_down":
-        fits = state is State.IDLE
+        is_reason_shown = state is State.IDLE
     elif reason == "changed":
-        fits = (
+        is_reason_shown = (
             state in STATES_FOR_CASH_OUT
             and (scope["digest"], scope["denomination"]) not in scope.facts.tables_played
         )
     else:
-        fits = (
+        is_reason_shown = (
             state is not State.IDLE
             or _is_selected_game_disabled_by_host(scope)
             or _is_play_paused(scope)
             or _is_game_disabled_by_staff(scope)
         )
-    if not fits:
+    if not is_reason_shown:
         raise PatternMismatch(
             f"record.why: the bets are returned as {format_value(reason)}, but the memory before this entry does not "
             f"show that reason; the machine was in the state {state}"

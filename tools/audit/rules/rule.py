@@ -69,10 +69,10 @@ class ExpectedTransfer:
     may_repeat: bool = False
     """Whether any number of such transfers, also none, is allowed.
 
-    Names bound by one of them are not bound for the next.
+    Names bound by one of them are not bound for the next, and do not stay bound.
     """
     is_optional: bool = False
-    """Whether the transfer may be absent."""
+    """Whether the transfer may be absent. Names bound by it do not stay bound."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,8 +108,8 @@ class AuditRule:
     allowed_states: frozenset[State] | None = None
     """The machine states in which the entry is allowed; None: all.
 
-    The state is derived from the machine's memory before the entry. Only rules of entries that start something
-    restrict it.
+    The state is derived from the machine's memory before the entry. A rule of an entry that starts something must
+    state it (``ALL_STATES`` for any).
     """
     allowed_after_kinds: frozenset[str] = frozenset()
     """If the position's money was last moved by an entry of one of these kinds, any machine state is allowed."""
@@ -122,7 +122,7 @@ class AuditRule:
     permission: Permission | None = None
     """The permission that every person in the record's ``persons`` (or its ``person``) needs."""
     persons_min: int = 0
-    """The smallest number of persons that the entry's record must name."""
+    """The smallest number of persons that the entry's record must name. Only checked with a ``permission``."""
 
     @property
     def kind(self) -> str:
@@ -159,7 +159,7 @@ class AuditRule:
         for check in self.extra_checks:
             check(scope)
 
-    # ------------------------------------------------------------------ the parts of it
+    # ------------------------------------------------------------------ parts of the check
     def _check_declaration(self, transaction: Transaction, facts: Facts) -> None:
         """Check that the entry has its declared form, and that the persons and the machine in its record are known."""
         try:
@@ -189,8 +189,7 @@ class AuditRule:
             or scope.facts.last_money_entry_kinds.get(scope.position) in self.allowed_after_kinds
         ):
             return
-        # Earlier versions, which recorded no terms, did not check whether they had stopped since the
-        # decision.
+        # Earlier versions, which recorded no terms of residual credit, wrote the order in any state after idle.
         is_late = state in self.late_order_states or PlayKey.RESIDUAL_CREDIT_TERMS not in scope.ledger.state
         seconds = self.late_order_seconds if is_late else 0
         if not (seconds and was_idle(scope.entry, scope.facts, seconds)):
@@ -264,29 +263,36 @@ class AuditRule:
                     f"transfers: expected {format_value(expected)}, found {format_value(recorded_moves)}"
                 )
             return
-        unmatched = list(transfers)
+        unmatched_transfers = list(transfers)
         for move, matchers in self._transfer_patterns:
-            while unmatched and _is_matching_transfer(
-                unmatched[0], matchers, scope, keeps_bound_names=not (move.may_repeat or move.is_optional)
+            while unmatched_transfers and _is_matching_transfer(
+                unmatched_transfers[0],
+                matchers,
+                scope,
+                keeps_bound_names=not (move.may_repeat or move.is_optional),
             ):
-                unmatched.pop(0)
+                unmatched_transfers.pop(0)
                 if not move.may_repeat:
                     break
             else:
                 if not (move.may_repeat or move.is_optional):
                     missing_move = f"{move.source} to {move.target}"
-                    recorded_moves = [(t.source, t.target, t.amount_cents) for t in unmatched]
+                    recorded_moves = [(t.source, t.target, t.amount_cents) for t in unmatched_transfers]
                     raise PatternMismatch(
                         f"transfers: expected one from {missing_move}, found {format_value(recorded_moves)}"
                     )
-        if unmatched:
+        if unmatched_transfers:
             raise PatternMismatch(
-                f"transfers: none is expected from {unmatched[0].source} to {unmatched[0].target}, "
-                f"found {unmatched[0].amount_cents} cents"
+                f"transfers: none is expected from {unmatched_transfers[0].source} to {unmatched_transfers[0].target}, "
+                f"found {unmatched_transfers[0].amount_cents} cents"
             )
 
     def _check_persons(self, scope: CheckContext) -> None:
-        """Check that enough persons are named, and that the role of each has the rule's permission."""
+        """Check that enough persons are named, and that the role of each has the rule's permission.
+
+        If the record names one person beside several, it must be the first of them. If the rule has no permission,
+        nothing is checked.
+        """
         if self.permission is None:
             return
         record: Any = scope.entry.record
@@ -349,7 +355,7 @@ class AuditRule:
 
     @cached_property
     def _dims_matcher(self) -> Matcher:
-        """Return the compiled pattern that an entry's transfer dimensions (such as the position) must match."""
+        """Return the compiled pattern that the dimensions of all transfers, without the position, must match."""
         return compile_pattern(self.dims)
 
     @cached_property
@@ -382,8 +388,8 @@ def _match_at_name(name: str, matcher: Matcher, value: Any, scope: CheckContext)
     """Match one part of the checked entry; if it does not match, put the part's name in front of the error's path."""
     try:
         matcher(value, scope)
-    except PatternMismatch as differs:
-        differs.path.insert(0, name)
+    except PatternMismatch as mismatch:
+        mismatch.path.insert(0, name)
         raise
 
 

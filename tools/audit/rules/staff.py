@@ -39,9 +39,9 @@ def _check_next_change(scope: CheckContext) -> None:
     is_added = scope.entry.kind == STAFF_ADDED.kind
     _check_author_of_change(scope, is_added=is_added)
     if (person_id in facts.roles_by_staff_number) == is_added:
-        enrolled = "already" if is_added else "not"
+        enrolment_text = "already" if is_added else "not"
         raise PatternMismatch(
-            f"record.whom: {format_value(person_id)} was {enrolled} in the staff list before this entry"
+            f"record.whom: {format_value(person_id)} was {enrolment_text} in the staff list before this entry"
         )
     if facts.roles_by_staff_number.get(person_id, role) != role:
         raise PatternMismatch(

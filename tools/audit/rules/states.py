@@ -95,7 +95,7 @@ def derive_state_in_game(ledger: Ledger, facts: Facts) -> State:
 
 
 def was_idle(entry: StoredEntry, facts: Facts, seconds: int) -> bool:
-    """Return whether the entry's position was idle within the given number of seconds before the entry."""
+    """Return whether the entry's position was last idle at most the given number of seconds from the entry's time."""
     idle_at = facts.last_idle_times.get(read_position(entry))
     return idle_at is not None and abs(entry.time_utc - idle_at) <= timedelta(seconds=seconds)
 

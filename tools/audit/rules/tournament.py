@@ -79,7 +79,7 @@ _CHECK_POSITION_FREE: Final = require(
     "state.purse: the position already played a round before this entry", _is_position_free
 )
 #: Check that the entry's position plays a round, and no game of it is open.
-_CHECK_GAME_MAY_START: Final = require(
+_CHECK_BETWEEN_GAMES: Final = require(
     "state.purse: the position plays no round, or a game of its round is still open", _has_open_round
 )
 
@@ -215,7 +215,7 @@ RULES: Final = (
         record=_ENTRY_FIELDS_PATTERN,
         state={"purse": "$:object"},
         expected_transfers=DerivedValue(_derive_point_removal),
-        extra_checks=(_CHECK_GAME_MAY_START,),
+        extra_checks=(_CHECK_BETWEEN_GAMES,),
     ),
     AuditRule(
         entry_declaration=entries.PURSE_GAME_START,
@@ -231,7 +231,7 @@ RULES: Final = (
         expected_transfers=DerivedValue(_derive_stake),
         extra_checks=(
             require_new_id("play", "play"),
-            _CHECK_GAME_MAY_START,
+            _CHECK_BETWEEN_GAMES,
         ),
     ),
     AuditRule(

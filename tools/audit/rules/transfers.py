@@ -73,9 +73,9 @@ def _check_ledger_correction(scope: CheckContext) -> None:
         (anchor_before.starting_cents_by_account.get(name, 0), cents)
         for name, cents in anchor_after.starting_cents_by_account.items()
     )
-    lower = [known - cents for known, cents in base_pairs if known != cents]
+    decreases_cents = [known - cents for known, cents in base_pairs if known != cents]
     if (
-        lower != [scope.record["amount_cents"]]
+        decreases_cents != [scope.record["amount_cents"]]
         or replace(anchor_after, starting_cents_by_account=anchor_before.starting_cents_by_account)
         != anchor_before
     ):
@@ -86,7 +86,7 @@ def _check_ledger_correction(scope: CheckContext) -> None:
         )
 
 
-#: Pattern of the stored ticket of which a host decides.
+#: Pattern of the stored ticket that a host refused.
 _HOST_TICKET_PATTERN: Final = {
     "id": "$id",
     "number": "$number",
