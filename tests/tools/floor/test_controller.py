@@ -366,6 +366,19 @@ def test_new_terms_take_effect_after_the_next_win_and_the_stake_never_changes(fl
     floor.controller.verify_levels()
 
 
+def test_a_new_name_or_maximum_of_hits_takes_effect_at_once(floor):
+    renamed = replace(level(), names={"en": "Giant", "fr": "Géant"})
+    assert floor.controller.open_levels([renamed]) == ["grand: new name or maximum number of hits"]
+    assert floor.record().names["en"] == "Giant"
+    several_hits = replace(
+        renamed,
+        stake_and_odds=LevelStakeAndOdds(stake_cents=STAKE, odds=ODDS, hits_per_wager_max=3),
+    )
+    assert floor.controller.open_levels([several_hits]) == ["grand: new name or maximum number of hits"]
+    assert floor.record().hits_most == 3
+    assert floor.controller.open_levels([several_hits]) == []
+
+
 @pytest.mark.requirement("I-01", "I-06")
 def test_until_the_next_win_a_level_grows_by_its_old_terms(floor):
     """A new base, hidden increment and ceiling take effect after the next win."""

@@ -542,9 +542,10 @@ class Controller:
     def open_levels(self, definitions: Iterable[LevelDefinition]) -> list[str]:
         """Open the levels of a level file that do not exist yet, and change existing ones; return the changes as text.
 
-        A level that is already open keeps its amount. Its new terms take effect once that amount is won
-        (I-06). Its stake, chance and increment can never change, because machines already play for it with these
-        values, and contributions that they have made may still be on their way.
+        A level that is already open keeps its amount. Its new name and maximum number of hits per wager take effect at
+        once, its new terms once that amount is won (I-06). Its stake, chance and increment can never change, because
+        machines already play for it with these values, and contributions that they have made may still be on their
+        way.
         """
         changes = []
         with self._store.transaction() as session:
@@ -588,7 +589,12 @@ class Controller:
                 f"level {record.id}: increment {increments[0]} cannot become {definition.terms.increment}: open "
                 "another level, and close this one"
             )
-        if pending_terms == definition.terms and record.names == dict(definition.names):
+        has_new_terms = pending_terms != definition.terms
+        has_new_name_or_hits = (record.names, record.hits_most) != (
+            dict(definition.names),
+            chance.hits_per_wager_max,
+        )
+        if not has_new_terms and not has_new_name_or_hits:
             return []
         changed_record = replace(
             record,
@@ -600,7 +606,10 @@ class Controller:
         session.record_event(
             self._format_time(), "changed", level=record.id, terms=definition.terms.to_json()
         )
-        return [f"{record.id}: new terms after the next win"]
+        changes = [f"{record.id}: new terms after the next win"] if has_new_terms else []
+        if has_new_name_or_hits:
+            changes.append(f"{record.id}: new name or maximum number of hits")
+        return changes
 
     def admit_machine(self, machine: str) -> None:
         """Allow a machine to enrol in the link's levels. Raises OperatorError for an invalid serial number."""
