@@ -455,11 +455,14 @@ class TournamentAudit:
                 entry,
                 f"record: entry, participant, round, points, best_game and games: expected {derived}, found {recorded}",
             )
-        if (record.status == "complete") is bool(record.persons and record.reason):
+        is_complete = record.status == "complete"
+        if (is_complete and (record.persons or record.reason)) or (
+            not is_complete and not (record.persons and record.reason)
+        ):
             self._report_finding(
                 entry,
                 f"record: a round with status {record.status!r} has "
-                f"{'no persons and no reason' if record.status == 'complete' else 'persons and a reason'}; found "
+                f"{'no persons and no reason' if is_complete else 'persons and a reason'}; found "
                 f"{list(record.persons)} and {record.reason!r}",
             )
         purse_after = replace(purse, ending=record.status, table_state=None)

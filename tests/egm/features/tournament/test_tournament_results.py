@@ -201,6 +201,10 @@ def change_status(entries):
     entry["record"]["status"] = entry["state"]["purse"]["ending"] = "failed"
 
 
+def add_person(entries):
+    find(entries, "tournament.round_end")["record"]["persons"] = ["100"]
+
+
 def change_participant(entries):
     find(entries, "tournament.round_end")["record"]["participant"] = "P-2"
 
@@ -252,6 +256,7 @@ def change_number(entries):
         (change_purse, "tournament.game_end", "state.purse: expected"),
         (change_result, "tournament.round_end", "points, best_game and games: expected"),
         (change_status, "tournament.round_end", "a round with status"),
+        (add_person, "tournament.round_end", "has no persons and no reason"),
         (change_participant, "tournament.round_end", "points, best_game and games: expected"),
         (change_seller, "tournament.entry", "persons"),
     ],
