@@ -29,20 +29,20 @@ _REGISTER_FIELDS: Final = (
     "location",
     "photograph",
 )
-#: The location of a base on which a machine stands.
+#: The status of a base on which a machine stands.
 _BASE_IN_PLACE_STATUS: Final = "in place"
-_WITHDRAWN, _RETURNED = CABINET_BASE_WITHDRAWN.kind, CABINET_BASE_RETURNED.kind
+_BASE_WITHDRAWN_KIND, _BASE_RETURNED_KIND = CABINET_BASE_WITHDRAWN.kind, CABINET_BASE_RETURNED.kind
 
 
 @dataclass(slots=True)
 class RegisteredMachine:
-    """One machine in the venue's register; ``inventory_entry`` is the machine's inventory entry from its journal."""
+    """One machine in the venue's register; ``inventory_entry`` is the last inventory recorded in its journal."""
 
     source: str
     """The path of the state folder or export from which the machine was read, for messages."""
     inventory_entry: Mapping[str, Any] = field(default_factory=dict)
     base_status: str = _BASE_IN_PLACE_STATUS
-    """The state of the machine's cabinet stand (base): in place, withdrawn or returned."""
+    """Whether the machine's cabinet stand (base) is in place, or since when it is out of service; as text."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the machine's row in the venue's register of machines."""
@@ -61,30 +61,30 @@ class RegisteredMachine:
 
 def read_machine(source: str, entries: Iterable[StoredEntry]) -> RegisteredMachine:
     """Return a machine for the venue's register, as its journal ``entries`` describe it."""
-    machine, day = RegisteredMachine(source), GamingDay()
+    machine, gaming_day = RegisteredMachine(source), GamingDay()
     for entry in entries:
         record: Any = entry.record
         if entry.kind == INVENTORY_ENTRY_KIND:
             machine.inventory_entry = record["after"]
         elif entry.kind == POWER_UP.kind:
-            day = GamingDay.from_power_up(record)
-        elif entry.kind == _WITHDRAWN:
-            since = day.find_date(entry.time_utc).isoformat()
+            gaming_day = GamingDay.from_power_up(record)
+        elif entry.kind == _BASE_WITHDRAWN_KIND:
+            since = gaming_day.find_date(entry.time_utc).isoformat()
             machine.base_status = f"out of service since {since}; lock and key: {record['cashier']}"
-        elif entry.kind == _RETURNED:
+        elif entry.kind == _BASE_RETURNED_KIND:
             machine.base_status = _BASE_IN_PLACE_STATUS
     return machine
 
 
 def list_duplicate_identifiers(machines: Iterable[RegisteredMachine]) -> list[str]:
     """Return a sentence for each base, serial or operator's number that more than one machine has."""
-    holders: dict[tuple[str, str], list[str]] = defaultdict(list)
+    sources_by_identifier: dict[tuple[str, str], list[str]] = defaultdict(list)
     for machine in machines:
         for name in _UNIQUE_FIELDS:
             if machine.inventory_entry[name]:
-                holders[name, machine.inventory_entry[name]].append(machine.source)
+                sources_by_identifier[name, machine.inventory_entry[name]].append(machine.source)
     return [
         f"{name.replace('_', ' ')} {value} is used by {' and by '.join(sources)}; expected a different one for each"
-        for (name, value), sources in holders.items()
+        for (name, value), sources in sources_by_identifier.items()
         if len(sources) > 1
     ]

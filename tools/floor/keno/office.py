@@ -79,7 +79,7 @@ class OfficeCounters:
 
 @dataclass(frozen=True, slots=True)
 class DrawResult:
-    """A Keno draw that was held; ``prizes`` has the prize in credits by ticket number."""
+    """A Keno draw that was held; ``prizes`` has the prize of each winning ticket in credits, by ticket number."""
 
     number: int
     drawn_balls: DrawnBalls
@@ -242,7 +242,7 @@ class KenoOffice:
     def find_ticket(self, ticket_number: int) -> TicketRecord:
         """Return the central record of a ticket.
 
-        Raises TicketRefused if no such ticket was recorded, or if it was closed (:meth:`expire_ticket`).
+        Raises TicketRefusedError if no such ticket was recorded, or if it was closed (:meth:`expire_ticket`).
         """
         stored_ticket: Json = self.journal.state(f"{TICKET_KEY_PREFIX}{ticket_number}")
         if stored_ticket is None:
@@ -255,8 +255,10 @@ class KenoOffice:
     def list_tickets(self) -> dict[int, TicketRecord]:
         """Return the central records of all tickets that were not closed yet, by ticket number, ascending."""
         stored_tickets: Mapping[str, Json] = self.journal.states(TICKET_KEY_PREFIX)
-        numbered = {int(key.removeprefix(TICKET_KEY_PREFIX)): data for key, data in stored_tickets.items()}
-        return {number: TicketRecord.from_json(numbered[number]) for number in sorted(numbered)}
+        data_by_number = {
+            int(key.removeprefix(TICKET_KEY_PREFIX)): data for key, data in stored_tickets.items()
+        }
+        return {number: TicketRecord.from_json(data_by_number[number]) for number in sorted(data_by_number)}
 
     # ------------------------------------------------------------------ draws
     def close_sales(self) -> int:
@@ -272,10 +274,10 @@ class KenoOffice:
             for n, record in self.list_tickets().items()
             if number in record.printed_ticket.draws and record.state is not TicketState.VOID
         }
-        void = tuple(n for n, record in tickets.items() if record.state is TicketState.VOID)
+        void_numbers = tuple(n for n, record in tickets.items() if record.state is TicketState.VOID)
         self._write(
             f"keno-draw-{number}.closed",
-            SalesClosed(draw=number, tickets=(*tickets,), void=void),
+            SalesClosed(draw=number, tickets=(*tickets,), void=void_numbers),
             tickets,
             counters=replace(counters, is_closed=True),
         )
@@ -285,17 +287,17 @@ class KenoOffice:
         """Draw the numbers of the draw whose sales are closed, and settle its tickets.
 
         If the prizes exceed the draw's limit, they are reduced so that all tickets share the limit. Raises
-        OperatorError if no sales are closed.
+        OperatorError if the sales of no draw are closed.
         """
         number, tickets = self._list_tickets_of_draw()
         definition = self.rules.definition
         recording = RecordingDrawSource(draw_source)
-        every_bonus = build_bonus_options(definition, [bonus.id for bonus in definition.bonus])
-        drawn_balls = self.rules.draw_balls(recording, every_bonus)
+        all_bonuses = build_bonus_options(definition, [bonus.id for bonus in definition.bonus])
+        drawn_balls = self.rules.draw_balls(recording, all_bonuses)
         prizes = self._compute_prizes(tickets, drawn_balls)
         at = self._now()
-        won = {n: credits_ for n, credits_ in prizes.items() if credits_}
-        settled = {
+        prizes_won = {n: credits_ for n, credits_ in prizes.items() if credits_}
+        settled_tickets = {
             n: claims.settle_ticket_draw(record, number, prizes[n], at.date())
             for n, record in tickets.items()
         }
@@ -307,9 +309,9 @@ class KenoOffice:
                 balls=drawn_balls.balls,
                 factors=drawn_balls.factors,
                 draws=tuple(recording.records),
-                prizes={str(n): credits_ for n, credits_ in won.items()},
+                prizes={str(n): credits_ for n, credits_ in prizes_won.items()},
             ),
-            settled,
+            settled_tickets,
             self._build_transfers(
                 (
                     STAKED_ACCOUNT,
@@ -320,24 +322,24 @@ class KenoOffice:
             ),
             self._build_next_draw_counters(),
         )
-        return DrawResult(number, drawn_balls, won)
+        return DrawResult(number, drawn_balls, prizes_won)
 
     def fail_draw(self, reason: str) -> int:
         """Record that the draw whose sales are closed cannot be held; return its number.
 
-        Its stakes are then owed to the holders of the tickets.
+        Its stakes are then owed to the holders of the tickets. Raises OperatorError if the sales of no draw are closed.
         """
         number, tickets = self._list_tickets_of_draw()
         at = self._now()
         failed_tickets = {
             n: claims.record_draw_fault(record, number, at.date()) for n, record in tickets.items()
         }
-        staked = sum(record.printed_ticket.cost_a_draw_credits for record in tickets.values())
+        staked_credits = sum(record.printed_ticket.cost_a_draw_credits for record in tickets.values())
         self._write(
             f"keno-draw-{number}.failed",
             DrawFailed(at=at.isoformat(), draw=number, reason=reason),
             failed_tickets,
-            self._build_transfers((STAKED_ACCOUNT, OWED_ACCOUNT, staked)),
+            self._build_transfers((STAKED_ACCOUNT, OWED_ACCOUNT, staked_credits)),
             self._build_next_draw_counters(),
         )
         return number
@@ -346,7 +348,7 @@ class KenoOffice:
     def claim(self, presented: PresentedTicket, *, place: str) -> ClaimPayment:
         """Pay the holder of a ticket everything that its draws have won and that is not paid yet (s. 86).
 
-        The control number identifies the ticket. Raises TicketRefused with the first reason for a refusal.
+        The control number identifies the ticket. Raises TicketRefusedError with the first reason for a refusal.
         """
         given_number = presented.control_number or ""
         tickets = self.list_tickets().values() if is_well_formed_control_number(given_number) else ()
@@ -384,14 +386,14 @@ class KenoOffice:
         """
         unclaimed: dict[int, int] = {}
         for number in self.list_tickets():
-            with suppress(TicketRefusedError):  # it is not over yet
+            with suppress(TicketRefusedError):  # its claim period is not over yet
                 unclaimed[number] = self.expire_ticket(number)
         return unclaimed
 
     def expire_ticket(self, ticket_number: int) -> int:
         """Close a ticket that is void or whose claim period is over; return the credits that were not claimed.
 
-        Raises TicketRefused for any other ticket.
+        Raises TicketRefusedError for any other ticket.
         """
         record, at = self.find_ticket(ticket_number), self._now()
         credits_ = 0 if record.state is TicketState.VOID else claims.expire_ticket(record, at.date())[1]
@@ -406,14 +408,14 @@ class KenoOffice:
     def compute_totals(self) -> OfficeTotals:
         """Return the office's totals. Raises OperatorError if its accounts differ from its tickets."""
         tickets, unit_cents = self.list_tickets().values(), self.opened.unit_cents
-        staked = sum(
+        staked_credits = sum(
             record.printed_ticket.cost_a_draw_credits
             * (len(record.printed_ticket.draws) - len(record.decided_draws))
             for record in tickets
             if record.state in {TicketState.PAID, TicketState.IN_PLAY}
         )
         owed_credits = sum(record.unpaid_credits for record in tickets)
-        for account, credits_ in ((STAKED_ACCOUNT, staked), (OWED_ACCOUNT, owed_credits)):
+        for account, credits_ in ((STAKED_ACCOUNT, staked_credits), (OWED_ACCOUNT, owed_credits)):
             balance_cents = self.journal.balance_cents(account)
             if balance_cents != credits_ * unit_cents:
                 raise OperatorError(
@@ -425,7 +427,7 @@ class KenoOffice:
             tickets=counters.last_ticket,
             draws=counters.next_draw - 1,
             desk_cents=-self.journal.balance_cents(DESK_ACCOUNT),
-            staked_cents=staked * unit_cents,
+            staked_cents=staked_credits * unit_cents,
             owed_cents=owed_credits * unit_cents,
             house_cents=self.journal.balance_cents(HOUSE_ACCOUNT),
         )

@@ -94,9 +94,9 @@ def make_link(
             make_certificate(folder, name, now, (host,) if name == BROKER_CERTIFICATE_NAME else ())
             certified_names.append(name)
         elif fault := _find_certificate_error(certificate, authority, now):
-            does = "remove it" if name == BROKER_CERTIFICATE_NAME else f"`egm progressive revoke` {name}"
+            remedy = "remove it" if name == BROKER_CERTIFICATE_NAME else f"`egm progressive revoke` {name}"
             raise OperatorError(
-                f"{folder / name}.crt: {fault}: if the clock is right, {does} and run this again"
+                f"{folder / name}.crt: {fault}: if the clock is right, {remedy} and run this again"
             )
     return tuple(certified_names)
 
@@ -181,11 +181,11 @@ def _sign_certificate(
 ) -> x509.Certificate:
     """Sign a certificate for a name and its key and return it; it expires no later than the authority's own."""
     authority, signer = _load_authority(folder, now)
-    use = ExtendedKeyUsageOID.SERVER_AUTH if hosts else ExtendedKeyUsageOID.CLIENT_AUTH
+    key_usage = ExtendedKeyUsageOID.SERVER_AUTH if hosts else ExtendedKeyUsageOID.CLIENT_AUTH
     builder = (
         _create_builder(_build_name(name), authority.subject, public_key, now, authority)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([use]), critical=False)
+        .add_extension(x509.ExtendedKeyUsage([key_usage]), critical=False)
         .add_extension(
             x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False
         )
@@ -409,12 +409,12 @@ def _load_key(folder: Path, name: str) -> Ed25519PrivateKey:
     path = folder / f"{name}.key"
     require_private_files(path)
     with contextlib.suppress(FileNotFoundError, ValueError), convert_read_errors():
-        get_stored_key = serialization.load_pem_private_key(path.read_bytes(), None)
-        aside = (
+        stored_key = serialization.load_pem_private_key(path.read_bytes(), None)
+        archived_keys = (
             _read_certificate(each).public_key() for each in folder.glob(f"{name}{_ARCHIVE_SEPARATOR}*.crt")
         )
-        if isinstance(get_stored_key, Ed25519PrivateKey) and get_stored_key.public_key() not in aside:
-            return get_stored_key  # otherwise its revocation was interrupted
+        if isinstance(stored_key, Ed25519PrivateKey) and stored_key.public_key() not in archived_keys:
+            return stored_key  # otherwise its revocation was interrupted
     if name == AUTHORITY_CERTIFICATE_NAME and (signed := sorted(folder.glob("*.crt"))):
         raise OperatorError(
             f"{path}: there is no key, but {signed[0].name} is already signed: restore the authority's files from a "
@@ -440,7 +440,8 @@ def write_broker_configuration(folder: Path, port: int, host: str = "127.0.0.1")
 
     A client is identified only by the name in its certificate, which is also its client id: a second client
     with the same name disconnects the first. A client without a certificate, or with one on the revocation
-    list, is rejected. A sign may only publish its own status, and only if its certificate is in this folder.
+    list, is rejected. A sign may publish its status only under its own name, and only if its certificate is in this
+    folder.
     """
     certified = (
         path.stem

@@ -34,11 +34,11 @@ class ContributionLedger:
 
     def add_contribution(self, session: Session, record: LevelRecord, contribution: Contribution) -> None:
         """Add the contribution of a wager to its level; if the level is closed, to its successor."""
-        grown_level = record.level.add_contribution(contribution.wager_cents)
+        level = record.level.add_contribution(contribution.wager_cents)
         if not record.successor:
-            self._store_level_after_contribution(session, replace(record, level=grown_level), contribution)
+            self._store_level_after_contribution(session, replace(record, level=level), contribution)
             return
-        amount, empty = grown_level.release_whole_amount()
+        amount, empty = level.release_whole_amount()
         session.put_level(replace(record, level=empty))
         self.add_moved_amount(session, record.successor, amount)
 
@@ -99,19 +99,19 @@ class ContributionLedger:
         when it closed, later hits get what remains of that amount, or the base amount if nothing remains.
         """
         if not record.successor:
-            amount_cents, reset = record.level.pay_hit(share)
-            return amount_cents, replace(record, level=reset, falls=record.falls + 1, fell_by="win")
+            amount_cents, reset_level = record.level.pay_hit(share)
+            return amount_cents, replace(record, level=reset_level, falls=record.falls + 1, fell_by="win")
         amount_cents = int((record.closing_cents or record.level.terms.base_cents) * share)
         session.record_event(self._at(), "late_hit", level=record.id, amount_cents=amount_cents)
         level = record.level
-        paid_hit = replace(
+        level_after_hit = replace(
             level,
             seeded_cents=level.seeded_cents + amount_cents,
             paid_cents=level.paid_cents + amount_cents,
             hit_count=level.hit_count + 1,
         )
         left_cents = max(0, record.closing_cents - amount_cents)
-        return amount_cents, replace(record, level=paid_hit, closing_cents=left_cents)
+        return amount_cents, replace(record, level=level_after_hit, closing_cents=left_cents)
 
     def return_award(self, session: Session, hit: ClaimRecord) -> None:
         """Return the award of a void game's hit to its progressive level."""
@@ -121,12 +121,12 @@ class ContributionLedger:
                 f"level {hit.level}: a hit is recorded, but the level itself is missing from the store"
             )
         session.record_event(self._at(), "given_back", claim=hit.claim, amount_cents=hit.amount_cents)
-        returned = record.level.return_award(hit.amount_cents)
+        level = record.level.return_award(hit.amount_cents)
         if not record.successor:
-            session.put_level(replace(record, level=returned))
+            session.put_level(replace(record, level=level))
             self._record_outside_amount(session, record, Fraction(hit.amount_cents))
             return
-        amount, empty = returned.release_whole_amount()
+        amount, empty = level.release_whole_amount()
         session.put_level(replace(record, level=empty))
         self.add_moved_amount(session, record.successor, amount)
 
@@ -153,10 +153,10 @@ class ContributionLedger:
                 _record_fall(replace(record, level=level.correct_paid_hit(more_cents)), level.shown_cents)
             )
         elif more_cents > 0:  # a closed level holds nothing: the operator pays, as for a late hit
-            put_up = replace(
+            level_after_payment = replace(
                 level, seeded_cents=level.seeded_cents + more_cents, paid_cents=level.paid_cents + more_cents
             )
-            session.put_level(replace(record, level=put_up))
+            session.put_level(replace(record, level=level_after_payment))
         else:
             amount, empty = level.correct_paid_hit(more_cents).release_whole_amount()
             session.put_level(replace(record, level=empty))
@@ -169,28 +169,29 @@ class ContributionLedger:
 
         This only happens after the store was restored from an older copy. ``enrolment`` has the amount and
         the number of falls (recorded decreases) that the machine knows. The correction counts as a fall,
-        because a machine does not show a lower amount without one.
+        because a machine does not show a lower amount without one. If the machine knows implausibly many falls
+        more than the store, only the event is recorded.
         """
-        unlawful_fall = find_fall_error(
+        fall_error = find_fall_error(
             record.level.shown_cents, record.falls, enrolment.shown_cents, enrolment.falls
         )
-        if not unlawful_fall:
+        if not fall_error:
             return
-        session.record_event(self._at(), "went_back", machine=machine, level=record.id, why=unlawful_fall)
+        session.record_event(self._at(), "went_back", machine=machine, level=record.id, why=fall_error)
         if enrolment.falls - record.falls <= UNREPORTED_FALLS_MAX:
             session.put_level(replace(record, falls=enrolment.falls + 1, fell_by="correction"))
 
     def add_moved_amount(self, session: Session, level: str, amount: Fraction) -> None:
         """Add an amount from another level to this level; if it is closed, to the last of its successors."""
-        heir = session.read_level(level)
-        while heir is not None and heir.successor:
-            heir = session.read_level(heir.successor)
-        if heir is None:
+        receiver = session.read_level(level)
+        while receiver is not None and receiver.successor:
+            receiver = session.read_level(receiver.successor)
+        if receiver is None:
             raise ContributionLedgerError(
                 f"level {level}: no open level follows it that can receive {amount} minor units"
             )
-        session.put_level(replace(heir, level=heir.level.add_received_amount(amount)))
-        self._record_outside_amount(session, heir, amount)
+        session.put_level(replace(receiver, level=receiver.level.add_received_amount(amount)))
+        self._record_outside_amount(session, receiver, amount)
 
     def _record_outside_amount(self, session: Session, record: LevelRecord, amount: Fraction) -> None:
         """Record that a mystery level received an amount other than by wagers, in the record of its current prize.

@@ -81,18 +81,18 @@ class Controller:
         self._store = store
         self._now = now
         self._mysteries = MysteryPrizes(vault, getattr(store, "term", 0))
-        self._books = ContributionLedger(self._mysteries, self._format_time)
-        self._spoken = 0
+        self._ledger = ContributionLedger(self._mysteries, self._format_time)
+        self._value_count = 0
         self._missing_number_by_level: dict[tuple[str, str], int] = {}
         """The number of the contribution that was last missing, by (machine, level); used to record each gap once."""
-        self._closed: set[str] = set()
+        self._closed_level_ids: set[str] = set()
         """The ids of closed levels, which need not be read again because they never reopen."""
         self.unruled_count = 0
         """The number of claims and payments that wait for a ruling, as of the last call of :meth:`list_values`."""
         self.wins: tuple[LevelWin, ...] = ()
         """The recent wins that signs display, as of the last call of :meth:`list_values` (I-09)."""
 
-    # ------------------------------------------------------------------ what machines say
+    # ------------------------------------------------------------------ messages of machines
     def process_messages(self, received: Iterable[ReceivedMessage]) -> list[ControllerMessage]:
         """Process messages in order, in one transaction if possible; return the replies.
 
@@ -142,7 +142,7 @@ class Controller:
     ) -> list[ControllerMessage]:
         """Process one message of a machine and return the replies.
 
-        A message that names another machine than its sender is recorded, and has no other effect.
+        A message that names another machine than its sender is recorded, and has no effect on levels.
         """
         message = received_message.message
         if received_message.sender != message.machine:
@@ -181,7 +181,11 @@ class Controller:
     def _enrol_in_level(
         self, session: Session, join: EnrolmentRequest, enrolment: LevelEnrolment
     ) -> ControllerMessage:
-        """Enrol a machine in a level, or return a refusal if its stake or odds differ from the level's (s.92)."""
+        """Enrol a machine in a level, or return a refusal if its stake or odds differ from the level's (s.92).
+
+        The enrolment in an unknown or closed level is refused too. If the machine knows a later state of the level than
+        the store, the level is corrected.
+        """
         record = session.read_level(enrolment.level)
         if record is None:
             return self._refuse_enrolment(
@@ -206,7 +210,7 @@ class Controller:
                 f"{_format_odds(record.odds)}, as at every machine of the level"
             )
             return self._refuse_enrolment(session, join, enrolment, RefusalReason.OTHER_ODDS, reason)
-        self._books.correct_outdated_level(session, record, join.machine, enrolment)
+        self._ledger.correct_outdated_level(session, record, join.machine, enrolment)
         terms, last_counted = (
             record.level.terms,
             session.read_last_contribution_number(join.machine, enrolment.level),
@@ -235,7 +239,7 @@ class Controller:
         join: EnrolmentRequest,
         enrolment: LevelEnrolment,
         reason: RefusalReason,
-        refusal_reason: str,
+        detail: str,
     ) -> ControllerMessage:
         """Record why a machine may not enrol in a level, and return the refusal."""
         refusal = Refusal(
@@ -244,7 +248,7 @@ class Controller:
             of="join",
             level=enrolment.level,
             nonce=join.nonce,
-            detail=refusal_reason,
+            detail=detail,
         )
         _record_refusal(session, self._format_time(), refusal)
         return refusal
@@ -298,14 +302,14 @@ class Controller:
             session.store_last_contribution_number(
                 contribution.machine, contribution.level, contribution.sequence
             )
-            self._books.add_contribution(session, record, contribution)
-        mystery = record.level.terms.is_mystery
+            self._ledger.add_contribution(session, record, contribution)
+        is_mystery = record.level.terms.is_mystery
         return ContributionCount(
             machine=contribution.machine,
             level=contribution.level,
             sequence=max(last_counted, contribution.sequence),
             won=self._mysteries.list_won_prizes(session, contribution.machine, contribution.level)
-            if mystery
+            if is_mystery
             else (),
         )
 
@@ -364,7 +368,7 @@ class Controller:
                 missing_number=last_counted + 1,
             )
         return self._hold_improbable_claim(session, record, claim) or _build_award(
-            self._books.pay_hit(session, record, claim)
+            self._ledger.pay_hit(session, record, claim)
         )
 
     def _hold_improbable_claim(
@@ -377,11 +381,11 @@ class Controller:
         """
         held_claim = session.find_held_claim(claim.claim)
         if held_claim is None:
-            refusal_reason = holding.find_reason_to_hold_claim(session, record, claim)
-            if not refusal_reason:
+            hold_reason = holding.find_reason_to_hold_claim(session, record, claim)
+            if not hold_reason:
                 return None
-            answer = self._refuse(session, claim, RefusalReason.CLAIM_HELD, refusal_reason)
-            holding.hold_claim(session, claim.claim, claim, refusal_reason, self._format_time())
+            answer = self._refuse(session, claim, RefusalReason.CLAIM_HELD, hold_reason)
+            holding.hold_claim(session, claim.claim, claim, hold_reason, self._format_time())
             return answer
         if Claim.model_validate(held_claim.message) != claim:
             return self._refuse(
@@ -398,13 +402,16 @@ class Controller:
     def rule_on_claim(self, claim: str, ruling: str, persons: tuple[str, ...], reason: str) -> None:
         """Store two persons' ruling on a held claim or payment.
 
-        See :func:`tools.floor.progressive.holding.rule_on_held_claim`.
+        If a payment is awarded, the level is corrected by its difference from the award. See
+        :func:`tools.floor.progressive.holding.rule_on_held_claim`.
         """
         with self._store.transaction() as session:
-            ruled = holding.rule_on_held_claim(session, claim, ruling, persons, reason, self._format_time())
-            hit = session.find_claim(str(ruled.message["claim"]))
-            if ruled.message["type"] == "commit" and ruling == holding.RULING_AWARD and hit is not None:
-                self._books.adjust_to_payment(session, hit)
+            ruled_claim = holding.rule_on_held_claim(
+                session, claim, ruling, persons, reason, self._format_time()
+            )
+            hit = session.find_claim(str(ruled_claim.message["claim"]))
+            if ruled_claim.message["type"] == "commit" and ruling == holding.RULING_AWARD and hit is not None:
+                self._ledger.adjust_to_payment(session, hit)
 
     def _record_payment(self, session: Session, commit: PaymentReport) -> ControllerMessage:
         """Record how a machine paid a hit, and return the reply; the award of a void game returns to the level.
@@ -432,7 +439,7 @@ class Controller:
         paid_hit = replace(hit, paid_cents=paid_cents, way=commit.way, closed_at=self._format_time())
         session.put_claim(paid_hit)
         if commit.way == "void":
-            self._books.return_award(session, hit)
+            self._ledger.return_award(session, hit)
         elif paid_cents != hit.amount_cents:
             self._adjust_to_other_payment(session, paid_hit, commit)
         return ClaimClosure(machine=commit.machine, claim=commit.claim)
@@ -442,7 +449,7 @@ class Controller:
         record = session.read_level(hit.level)
         reason = "" if record is None else holding.find_payment_error(record, hit, commit.amount_cents)
         if not reason:
-            self._books.adjust_to_payment(session, hit)
+            self._ledger.adjust_to_payment(session, hit)
             return
         holding.hold_claim(session, holding.format_payment_id(hit.claim), commit, reason, self._format_time())
         amounts = {"award_cents": hit.amount_cents, "paid_cents": commit.amount_cents}
@@ -456,17 +463,17 @@ class Controller:
         session: Session,
         message: MachineMessage,
         reason: RefusalReason,
-        refusal_reason: str,
+        detail: str,
         missing_number: int = 0,
     ) -> ControllerMessage:
-        """Return the refusal of a machine's message, and record it as an event the first time.
+        """Return the refusal of a machine's message, and record it as an event.
 
         If contributions are missing before the message, ``missing_number`` is the number of the first missing one;
-        such a gap is recorded once. A claim that arrives before its wager's contribution is not recorded,
-        because the machine then sends both in the right order.
+        such a gap is recorded once, and so is a held claim. A declined claim is not recorded, and neither is a claim
+        that arrives before its wager's contribution, because the machine then sends both in the right order.
         """
         level = getattr(message, "level", "")
-        is_prize_recorded = reason in {
+        is_recording_skipped = reason in {
             RefusalReason.CLAIM_BEFORE_CONTRIBUTION,
             RefusalReason.CLAIM_DECLINED,
         } or (
@@ -474,7 +481,9 @@ class Controller:
             and session.find_held_claim(getattr(message, "claim", "")) is not None
         )
         if reason is RefusalReason.CONTRIBUTIONS_MISSING:
-            is_prize_recorded = self._missing_number_by_level.get((message.machine, level)) == missing_number
+            is_recording_skipped = (
+                self._missing_number_by_level.get((message.machine, level)) == missing_number
+            )
             self._missing_number_by_level[message.machine, level] = missing_number
         refusal = Refusal(
             machine=message.machine,
@@ -485,21 +494,24 @@ class Controller:
             nonce=getattr(message, "nonce", ""),
             sequence=getattr(message, "sequence", 0),
             next=missing_number,
-            detail=refusal_reason,
+            detail=detail,
         )
-        if not is_prize_recorded:
+        if not is_recording_skipped:
             _record_refusal(session, self._format_time(), refusal)
         return refusal
 
-    # ------------------------------------------------------------------ what it says by itself
+    # ------------------------------------------------------------------ values and wins
     def list_values(self) -> list[LevelValue]:
-        """Return a value message for every open level; store each amount as the last one displayed today (I-16)."""
+        """Return a value message for every open level; store each amount as the last one displayed today (I-16).
+
+        ``unruled_count`` and ``wins`` are updated too.
+        """
         at = self._now()
         with self._store.transaction() as session:
             self.unruled_count = session.count_held_without_ruling()
-            level_records = session.read_levels(excluded=self._closed)
+            level_records = session.read_levels(excluded=self._closed_level_ids)
             records = [record for record in level_records if not record.successor]
-            self._closed.update(record.id for record in level_records if record.successor)
+            self._closed_level_ids.update(record.id for record in level_records if record.successor)
             for record in records:
                 day = at.date().isoformat()
                 session.put_daily_amount(day, record.id, at.isoformat(), record.level.shown_cents)
@@ -523,11 +535,11 @@ class Controller:
 
     def _build_value(self, session: Session, record: LevelRecord, now: datetime) -> LevelValue:
         """Return the message that states a progressive level's current value."""
-        self._spoken += 1
+        self._value_count += 1
         prize = session.read_last_prize(record.id) if record.level.terms.is_mystery else None
         return LevelValue(
             level=record.id,
-            sequence=(self._store.term << _CONTROLLER_TERM_SHIFT_BITS) + self._spoken,
+            sequence=(self._store.term << _CONTROLLER_TERM_SHIFT_BITS) + self._value_count,
             time_utc=now.isoformat(),
             run=self._run,
             amount_cents=record.level.shown_cents,
@@ -538,7 +550,7 @@ class Controller:
             commitment="" if prize is None else prize.commitment,
         )
 
-    # ------------------------------------------------------------------ what an operator does
+    # ------------------------------------------------------------------ requests of the operator
     def open_levels(self, definitions: Iterable[LevelDefinition]) -> list[str]:
         """Open the levels of a level file that do not exist yet, and change existing ones; return the changes as text.
 
@@ -556,7 +568,7 @@ class Controller:
                     session.record_event(
                         self._format_time(), "opened", level=definition.id, terms=definition.terms.to_json()
                     )
-                    self._books.open_prize(session, definition.id)
+                    self._ledger.open_prize(session, definition.id)
                     changes.append(f"{definition.id}: opened at {definition.terms.base_cents}")
                     continue
                 changes += self._change_level(session, record, definition)
@@ -629,14 +641,14 @@ class Controller:
     def close_level(self, level: str, successor: str) -> Fraction:
         """Close a level and transfer its whole amount to ``successor`` (I-12, I-13); return the exact amount."""
         with self._store.transaction() as session:
-            record, heir = session.read_level(level), session.read_level(successor)
+            record, receiver = session.read_level(level), session.read_level(successor)
             if record is None or record.successor:
                 raise ControllerError(f"there is no open level {level}")
-            if heir is None or heir.successor or level == successor:
+            if receiver is None or receiver.successor or level == successor:
                 raise ControllerError(
                     f"level {successor} cannot receive what {level} holds: expected another level that is open"
                 )
-            amount = self._books.close_level(session, record, successor)
+            amount = self._ledger.close_level(session, record, successor)
             session.record_event(
                 self._format_time(), "given_up", level=level, successor=successor, amount=amount
             )

@@ -14,7 +14,7 @@ IMPROBABLE_PROBABILITY: Final = Fraction(1, 10**9)
 """The probability below which a machine's hits are held for a ruling."""
 #: Bits to which intermediate results are rounded up.
 _PRECISION_BITS: Final = 192
-#: How many series of hits are tested: they begin at each of the most recent hits and end at the newest one.
+#: The number of most recent hits after each of which the series of hits up to the newest one is tested.
 _RECENT_HITS_TESTED: Final = 32
 
 
@@ -28,10 +28,11 @@ def is_improbable(wins: Sequence[int], contribution_count: int, odds: Fraction) 
     """
     if bound_win_probability(contribution_count, len(wins), odds) < IMPROBABLE_PROBABILITY:
         return True
-    recent = wins[-_RECENT_HITS_TESTED:]
+    recent_wins = wins[-_RECENT_HITS_TESTED:]
     return any(
-        bound_win_probability(recent[-1] - first, len(recent) - at - 1, odds) < IMPROBABLE_PROBABILITY
-        for at, first in enumerate(recent[:-1])
+        bound_win_probability(recent_wins[-1] - first, len(recent_wins) - index - 1, odds)
+        < IMPROBABLE_PROBABILITY
+        for index, first in enumerate(recent_wins[:-1])
     )
 
 

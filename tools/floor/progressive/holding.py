@@ -35,10 +35,13 @@ def find_reason_to_hold_claim(session: Session, record: LevelRecord, claim: Clai
     wins = session.list_winning_contributions(claim.machine, claim.level)
     if wins.count(claim.after) >= record.hits_most:
         return f"contribution {claim.after} has already won level {record.id} {record.hits_most} times, the most it can"
-    hit = tuple(sorted({*wins, claim.after}))
+    hit_numbers = tuple(sorted({*wins, claim.after}))
     odds = record.odds + sum(record.shares.values())
-    if is_improbable(hit, hit[-1], odds):
-        return f"{len(hit)} of {hit[-1]} wagers won the level, which is improbable at {odds} hits a wager"
+    if is_improbable(hit_numbers, hit_numbers[-1], odds):
+        return (
+            f"{len(hit_numbers)} of {hit_numbers[-1]} wagers won the level, "
+            f"which is improbable at {odds} hits a wager"
+        )
     return ""
 
 
@@ -93,7 +96,7 @@ def rule_on_held_claim(
         raise RulingError(
             f"claim {claim}: the reason has {len(reason)} characters; at most {RULING_REASON_LENGTH_MAX}"
         )
-    ruled = replace(held_claim, ruling=ruling, persons=persons, reason=reason, ruled_at=time_text)
-    session.put_held_claim(ruled)
+    ruled_claim = replace(held_claim, ruling=ruling, persons=persons, reason=reason, ruled_at=time_text)
+    session.put_held_claim(ruled_claim)
     session.record_event(time_text, "ruled", claim=claim, ruling=ruling, persons=list(persons), reason=reason)
-    return ruled
+    return ruled_claim

@@ -145,8 +145,9 @@ def format_claim_id(prize: PrizeRecord) -> str:
 def verify_prizes(session: Session, record: LevelRecord) -> None:
     """Verify every prize of a mystery level from the numbered contributions and the commitments.
 
-    Each secret must match its commitment. The winning contribution must be the first that reached the secret
-    amount, and come from the machine in the register. The level must equal the sum of its contributions.
+    Each secret must match its commitment. The winning contribution must have reached the secret amount, as the first
+    one unless the level also received other amounts, and come from the machine in the register. An open level must
+    equal the sum of its contributions and of those other amounts.
     Raises :class:`MysteryError` with the figures.
     """
     terms, prizes = record.level.terms, session.read_prizes(record.id)
@@ -160,9 +161,9 @@ def verify_prizes(session: Session, record: LevelRecord) -> None:
     turns = session.count_numbered_contributions(record.id) - last.turns_before
     expected = last.start + last.added_amount + turns * record.stake_cents * terms.increment
     if terms.ceiling_cents is not None and record.level.current != min(expected, terms.ceiling_cents):
-        shows = record.level.current
         raise MysteryError(
-            f"level {record.id}: expected {expected} after {turns} contributions, but the level shows {shows}"
+            f"level {record.id}: expected {expected} after {turns} contributions, "
+            f"but the level shows {record.level.current}"
         )
 
 

@@ -18,7 +18,8 @@ _LOCK_WAIT_MS: Final = 30_000
 _IDLE_SESSION_MS: Final = 30_000
 #: The time within which both ends detect that the other's computer is gone.
 _CONNECTION_TIMEOUT_SECONDS: Final = 15
-_KEEPALIVE_OPTIONS: Final = 3
+#: The number of unanswered probes after which the connection is lost.
+_KEEPALIVE_PROBE_COUNT: Final = 3
 #: The first server version that ends a silent session.
 _IDLE_TIMEOUT_SERVER_VERSION: Final = 140_000
 
@@ -37,9 +38,9 @@ class PostgresReader(Store):
                 dsn,
                 autocommit=True,
                 connect_timeout=_CONNECTION_TIMEOUT_SECONDS,
-                keepalives_idle=_CONNECTION_TIMEOUT_SECONDS // _KEEPALIVE_OPTIONS,
-                keepalives_interval=_CONNECTION_TIMEOUT_SECONDS // _KEEPALIVE_OPTIONS,
-                keepalives_count=_KEEPALIVE_OPTIONS,
+                keepalives_idle=_CONNECTION_TIMEOUT_SECONDS // _KEEPALIVE_PROBE_COUNT,
+                keepalives_interval=_CONNECTION_TIMEOUT_SECONDS // _KEEPALIVE_PROBE_COUNT,
+                keepalives_count=_KEEPALIVE_PROBE_COUNT,
                 tcp_user_timeout=_CONNECTION_TIMEOUT_SECONDS * 1000,
             )
         except psycopg.Error as error:
@@ -95,9 +96,9 @@ class PostgresStore(PostgresReader):
         limits = {
             "lock_timeout": _LOCK_WAIT_MS,
             "idle_in_transaction_session_timeout": _IDLE_SESSION_MS,
-            "tcp_keepalives_idle": _CONNECTION_TIMEOUT_SECONDS // _KEEPALIVE_OPTIONS,
-            "tcp_keepalives_interval": _CONNECTION_TIMEOUT_SECONDS // _KEEPALIVE_OPTIONS,
-            "tcp_keepalives_count": _KEEPALIVE_OPTIONS,
+            "tcp_keepalives_idle": _CONNECTION_TIMEOUT_SECONDS // _KEEPALIVE_PROBE_COUNT,
+            "tcp_keepalives_interval": _CONNECTION_TIMEOUT_SECONDS // _KEEPALIVE_PROBE_COUNT,
+            "tcp_keepalives_count": _KEEPALIVE_PROBE_COUNT,
         }
         if self._base.info.server_version >= _IDLE_TIMEOUT_SERVER_VERSION:
             limits["idle_session_timeout"] = _IDLE_SESSION_MS

@@ -1,6 +1,6 @@
 """The controller on the network: receives machine messages and sends replies and values over the link's broker.
 
-All waiting messages are processed in one durable transaction and then answered, so that many wagers cost one
+Waiting messages are processed together in one durable transaction and then answered, so that many wagers cost one
 disk write. A controller stops if another one has taken over, or if it finds a record that does not add up.
 Then a standby controller takes over.
 """
@@ -67,7 +67,7 @@ class ControllerService:
         levels, the state of the signs, and the number of claims and payments that wait for a ruling.
         """
         self._controller = controller
-        self._slot = link_table
+        self._link_table = link_table
         self._report = report
         self._values_seconds = values_seconds
         self._retry_seconds = retry_seconds
@@ -82,14 +82,14 @@ class ControllerService:
 
     async def _stay_connected(self) -> None:
         """Stay connected to the broker until cancelled: connect, and connect again after every interruption."""
-        context = build_tls_context(self._slot)
+        context = build_tls_context(self._link_table)
         await keep_connected(
-            self._slot,
+            self._link_table,
             lambda: context,
             CONTROLLER_CERTIFICATE_NAME,
             self._run_session,
             lambda reason: self._report(
-                f"no connection to the broker {self._slot.host}:{self._slot.port}: {reason}"
+                f"no connection to the broker {self._link_table.host}:{self._link_table.port}: {reason}"
             ),
             retry_seconds=self._retry_seconds,
             limit_seconds=self._limit_seconds,
@@ -108,7 +108,7 @@ class ControllerService:
         """Subscribe to the messages of machines and signs, then process them and publish until the connection ends."""
         await line.subscribe(topics.MACHINE_UPLINK_TOPIC_FILTER)
         await line.subscribe(topics.SIGN_HEARTBEAT_TOPIC_FILTER)
-        self._report(f"serving on {self._slot.host}:{self._slot.port}")
+        self._report(f"serving on {self._link_table.host}:{self._link_table.port}")
         await run_together(
             self._receive_messages(line), self._publish_replies(line), self._publish_levels(line)
         )
@@ -188,5 +188,7 @@ def drop_outdated_acknowledgements(answers: list[ControllerMessage]) -> list[Con
 
     Only the last acknowledgement for each machine and level remains.
     """
-    last = {(a.machine, a.level): a for a in answers if isinstance(a, ContributionCount)}
-    return [a for a in answers if not isinstance(a, ContributionCount) or last[a.machine, a.level] is a]
+    last_counts = {(a.machine, a.level): a for a in answers if isinstance(a, ContributionCount)}
+    return [
+        a for a in answers if not isinstance(a, ContributionCount) or last_counts[a.machine, a.level] is a
+    ]

@@ -60,9 +60,9 @@ class _SignLevel:
 
     last_value: LevelValue
     start_thousandths: int
-    """The amount on the drums when the last value arrived, in thousandths of a minor unit."""
+    """The amount on the drums when the last value with a new amount or fall arrived, in thousandths of a minor unit."""
     changed_ns: int
-    """The monotonic time in nanoseconds at which the last value arrived."""
+    """The monotonic time in nanoseconds at which that value arrived."""
     received_ns: int | None = None
     """The monotonic time in nanoseconds at which the last live (not retained) value arrived; None before the first."""
 
@@ -96,7 +96,7 @@ class Sign:
         ``retained``: the broker had stored the value, so it may be old. A value older than the last one is
         ignored (:meth:`LevelValue.is_after`). A lower amount is displayed at once if the value records a
         fall; otherwise it is invalid and never displayed (NM 15.1.24.12(E)). But if the sign displays no
-        amount now and the controller was restarted, the value is accepted without comparing it with earlier
+        amount now and the controller was restarted, a live value is accepted without comparing it with earlier
         ones, because the new run of the controller does not know what signs have displayed.
         """
         level = self._level_by_id.get(value.level)
@@ -132,8 +132,10 @@ class Sign:
 
     def build_plates(self, now_ns: int) -> tuple[Plate, ...]:
         """Return what the sign displays now, for each level."""
-        alive = sorted(name for name, level in self._level_by_id.items() if level.received_ns is not None)
-        return tuple(self._build_plate(name, now_ns) for name in self.chosen_levels or alive)
+        live_levels = sorted(
+            name for name, level in self._level_by_id.items() if level.received_ns is not None
+        )
+        return tuple(self._build_plate(name, now_ns) for name in self.chosen_levels or live_levels)
 
     def _build_plate(self, level_id: str, now_ns: int) -> Plate:
         """Return what the sign displays of one level now."""
@@ -166,10 +168,10 @@ class SignMonitor:
         """
         plates = self.sign.build_plates(now_ns)
         for plate in plates:
-            lit = plate.thousandths is not None
-            if lit != self._is_lit_by_level.get(plate.level):
-                self._is_lit_by_level[plate.level] = lit
-                self.report(f"{plate.level}: {'shown' if lit else 'not received, no amount is shown'}")
+            is_lit = plate.thousandths is not None
+            if is_lit != self._is_lit_by_level.get(plate.level):
+                self._is_lit_by_level[plate.level] = is_lit
+                self.report(f"{plate.level}: {'shown' if is_lit else 'not received, no amount is shown'}")
         return plates
 
 

@@ -85,8 +85,8 @@ class SignFile:
         """
         if self._began_ns is None:
             self._began_ns = now_ns
-        lit = bool(plates) and all(plate.thousandths is not None for plate in plates)
-        if now_ns - self._began_ns < (_STILL_PICTURE_DELAY_NS if lit else VALUE_AGE_MAX_NS):
+        is_lit = bool(plates) and all(plate.thousandths is not None for plate in plates)
+        if now_ns - self._began_ns < (_STILL_PICTURE_DELAY_NS if is_lit else VALUE_AGE_MAX_NS):
             return True
         surface = pygame.Surface(self._picture.size_pixels)
         self._picture.paint(surface, plates, now_ns, self._currency)
@@ -111,21 +111,21 @@ async def show_sign(
     ``levels`` are the levels to display; see :class:`Sign`.
     """
     sign = Sign(levels)
-    watch = SignMonitor(sign, report)
-    heart = HeartbeatSource(name)
-    listening = asyncio.create_task(
-        listen(sign, link_table, now_ns, report, name=name, build_heartbeat=heart.build_due_heartbeat)
+    monitor = SignMonitor(sign, report)
+    heartbeats = HeartbeatSource(name)
+    listen_task = asyncio.create_task(
+        listen(sign, link_table, now_ns, report, name=name, build_heartbeat=heartbeats.build_due_heartbeat)
     )
     try:
-        while not listening.done():
-            now = now_ns()
-            plates = watch.report_changes(now)
-            if not display.show(plates, now):
+        while not listen_task.done():
+            frame_ns = now_ns()
+            plates = monitor.report_changes(frame_ns)
+            if not display.show(plates, frame_ns):
                 return
-            heart.store_frame(plates, now)
+            heartbeats.store_frame(plates, frame_ns)
             await asyncio.sleep(_FRAME_SECONDS)
-        listening.result()
+        listen_task.result()
     finally:
-        listening.cancel()
-        await asyncio.gather(listening, return_exceptions=True)
+        listen_task.cancel()
+        await asyncio.gather(listen_task, return_exceptions=True)
         display.close()

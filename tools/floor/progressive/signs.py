@@ -1,7 +1,7 @@
 """The controller's record of the signs on the floor: lit, dark, or not reporting (I-02).
 
 A sign is on the list from its first heartbeat until staff remove it. An event is recorded when a sign sends
-no heartbeat for five seconds or shows no amount for a level, and when it recovers.
+no heartbeat for five seconds or shows no amount for a level, when it recovers, and when it is new.
 """
 
 import json
@@ -83,9 +83,9 @@ class SignBook:
         if changed_signs or (records and now_ns - self._written_ns >= _RECORD_INTERVAL_NS):
             self._written_ns = now_ns
             with self._store.transaction() as session:
-                listed = {record.id for record in read_signs(session)}
+                listed_ids = {record.id for record in read_signs(session)}
                 for name, sign in records.items():
-                    if name in self._known and name not in listed:
+                    if name in self._known and name not in listed_ids:
                         # removed from the list; its next heartbeat makes it a new sign
                         del self._received_ns[name]
                         continue

@@ -2,7 +2,8 @@
 
 A transaction is durable when it ends. A controller that takes the store over gets a new number, its *term*;
 this ends the term of the controller before it, which can no longer write anything, even if it resumes later
-(a fencing token). Of two controllers on one PostgreSQL database, the second waits until the first has ended.
+(a fencing token). If another controller already works on the store, opening it fails; `egm progressive serve
+--stand-by` then tries again.
 """
 
 import contextlib
@@ -310,7 +311,7 @@ class Session:
             json.dumps(asdict(record), ensure_ascii=False),
         )
 
-    # ------------------------------------------------------------------ the record of everything else
+    # ------------------------------------------------------------------ events, signs and daily amounts
     def record_event(self, time_text: str, event_kind: str, **details: Any) -> None:
         """Record an event of the controller: its time, its kind and its details (keyword arguments)."""
         text = json.dumps(details, ensure_ascii=False, default=str, sort_keys=True)
@@ -435,7 +436,7 @@ class SqliteReader(Store):
     """The SQL query that returns how many tables with a given name exist (0 or 1)."""
 
     def __init__(self, path: Path) -> None:
-        """Open the SQLite file for reading. Raises OperatorError if it does not exist."""
+        """Open the SQLite file for reading. Raises OperatorError if it does not exist or is not a controller store."""
         if not path.exists():
             raise OperatorError(
                 f"{path}: there is no controller store; `egm progressive serve` creates one, --store names another"
