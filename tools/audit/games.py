@@ -541,9 +541,9 @@ class GameAudit:
                 end, f"the entry ends play {start.play_id}, which still waits for a decision"
             )
             return
-        moves = end.transaction.transfers
+        transfers = end.transaction.transfers
         due_cents = (outcome.win_credits - outcome.push_credits) * start.denomination_cents
-        paid_cents = sum([t.amount_cents for t in moves if t.source in _WIN_SOURCE_ACCOUNTS])
+        paid_cents = sum([t.amount_cents for t in transfers if t.source in _WIN_SOURCE_ACCOUNTS])
         if not due_cents == paid_cents == end_record.win_cents:
             self._report_finding(
                 end,
@@ -560,14 +560,14 @@ class GameAudit:
                 f"the stakes of the double-up do not match: expected {stakes} cents, found {recorded_stakes} recorded",
             )
         wrong_source = "house:win" if stakes else "house:double_up_win"
-        if wrong_source in [t.source for t in moves]:
+        if wrong_source in [t.source for t in transfers]:
             source = "house:double_up_win" if stakes else "house:win"
             self._report_finding(end, f"transfers: the win must be paid from {source}, found {wrong_source}")
         last_step = open_play.steps[-1][1] if open_play.steps else start
         self._stakes.check_game_end(
             open_play.entries, start, (game, outcome), last_step, end_entry_and_record
         )
-        reserved_prizes = prizes.list_prize_reservations(end) if moves else []
+        reserved_prizes = prizes.list_prize_reservations(end) if transfers else []
         if outcome.merchandise or reserved_prizes or end_record.prizes:
             self._check_prizes(game, outcome.merchandise, reserved_prizes, end_entry_and_record)
 

@@ -248,9 +248,9 @@ def _compare_return(
 
 
 def _compute_largest_variance(game: Game, bet: BetAnalysis) -> Fraction | None:
-    """Return the largest variance of a wager over all double-up strategies that the game allows.
+    """Return the variance of a wager if every win is doubled up as often as the game allows, which is the largest one.
 
-    Return None if it cannot be computed.
+    Return None if it is not known.
     """
     for unit_bet in analyse(game, AnalysisDepth.FULL).bets:
         doubled = unit_bet.double_up

@@ -270,7 +270,7 @@ class RoundAudit:
         """Remove a play that ended after ``step_count`` steps from the open plays of its round.
 
         A void play ends its round if the players win each other's stakes, unless another seat has already
-        recorded a further step. The data of a limited number of ended rounds is kept.
+        recorded a further step. The data of a limited number of ended rounds stays stored.
         """
         key = self._round_by_play.pop(play_id, ("", ""))
         round_ = self._rounds.get(key[0], {}).get(key[1])

@@ -373,18 +373,18 @@ class StakeAudit:
                 f"record.standing_credits: expected {standing_credits}, found {recorded.standing_credits}",
             )
         standing_bets_cents = standing_credits * unit_cents
-        staked = (
+        stakes = (
             *(() if previous_table is None else previous_table.standing_stakes),
             *list_stakes(entries, start),
         )
-        decided_cents = sum(cents for _, cents in staked) - standing_bets_cents
+        decided_cents = sum(cents for _, cents in stakes) - standing_bets_cents
         settled_cents = sum(settlement.staked_credits for settlement in outcome.settlements) * unit_cents
         if game.rules.list_spots() and settled_cents != decided_cents:
             self._report_finding(
                 end, f"settlements: expected bets of {decided_cents} cents, found {settled_cents}"
             )
         amounts = (decided_cents - push_cents, standing_bets_cents, push_cents)
-        parts = self._split_stakes(end, staked, amounts)
+        parts = self._split_stakes(end, stakes, amounts)
         if parts is None:
             return
         _, standing_stakes, returned_stakes = parts
@@ -444,48 +444,51 @@ class StakeAudit:
         self._check_no_other_table_changed(end, table_key)
         if table_key in end.state:  # the table stays as it was before the game
             self._compare_table(end, table_key, self._tables.get(table_key))
-        unit_cents, staked = start.denomination_cents, list_stakes(entries, start)
+        unit_cents, stakes = start.denomination_cents, list_stakes(entries, start)
         self._returned_stakes.pop(start.play_id, None)
-        decided = list_decided_bets(conversation)
+        decided_bets = list_decided_bets(conversation)
         if list(map(_drop_pay_row_mark, void_record.settlements)) != [
-            _drop_pay_row_mark(settlement.to_json()) for settlement in decided
+            _drop_pay_row_mark(settlement.to_json()) for settlement in decided_bets
         ]:
             self._report_finding(
                 end,
-                f"record.settled: expected {[settlement.to_json() for settlement in decided]}, which the "
+                f"record.settled: expected {[settlement.to_json() for settlement in decided_bets]}, which the "
                 f"recorded draws decide; found {list(void_record.settlements)}",
             )
         else:  # the record's pay-row marks, which decide what is a returned stake, are used
             recorded_settlements: Any = void_record.settlements
-            decided = tuple(map(Settlement.from_json, recorded_settlements))
-        decided_cents = sum(settlement.staked_credits for settlement in decided) * unit_cents
+            decided_bets = tuple(map(Settlement.from_json, recorded_settlements))
+        decided_cents = sum(settlement.staked_credits for settlement in decided_bets) * unit_cents
         push_cents = (
-            sum(settlement.credits for settlement in decided if settlement.is_stake_returned) * unit_cents
+            sum(settlement.credits for settlement in decided_bets if settlement.is_stake_returned)
+            * unit_cents
         )
-        staked_cents = sum(cents for _, cents in staked)
+        staked_cents = sum(cents for _, cents in stakes)
         parts = self._split_stakes(
-            end, staked, (decided_cents - push_cents, push_cents, staked_cents - decided_cents)
+            end, stakes, (decided_cents - push_cents, push_cents, staked_cents - decided_cents)
         )
         if parts is None:
             return
-        _, pushed, undecided = parts
-        refunded, returned_stakes = (
+        _, pushed_stakes, undecided_stakes = parts
+        refunded_stakes, returned_stakes = (
             _list_flows_from(end, "house:refund_defect"),
             _list_flows_from(end, PUSH_ACCOUNT),
         )
-        if refunded and void_record.ruling == Ruling.DISRUPTED:
-            self._report_finding(
-                end, f"transfers: expected no refund, because the player disrupted the game; found {refunded}"
-            )
-        if refunded not in ((), undecided) or returned_stakes != pushed:
+        if refunded_stakes and void_record.ruling == Ruling.DISRUPTED:
             self._report_finding(
                 end,
-                f"transfers: expected {pushed} from {PUSH_ACCOUNT} and {undecided} or nothing as a refund, "
+                f"transfers: expected no refund, because the player disrupted the game; found {refunded_stakes}",
+            )
+        if refunded_stakes not in ((), undecided_stakes) or returned_stakes != pushed_stakes:
+            self._report_finding(
+                end,
+                f"transfers: expected {pushed_stakes} from {PUSH_ACCOUNT} and {undecided_stakes} or nothing as a "
+                f"refund, "
                 f"found {returned_stakes} and "
-                f"{refunded}",
+                f"{refunded_stakes}",
             )
         won_cents = sum(cents for _, cents in _list_flows_from(end, "house:win"))
-        due_cents = sum(settlement.credits for settlement in decided) * unit_cents - push_cents
+        due_cents = sum(settlement.credits for settlement in decided_bets) * unit_cents - push_cents
         if won_cents != due_cents:
             self._report_finding(
                 end, f"transfers: the decided bets won {due_cents} cents, but {won_cents} cents are paid"
@@ -493,14 +496,14 @@ class StakeAudit:
 
     # ------------------------------------------------------------------ parts of it
     def _split_stakes(
-        self, entry: StoredEntry, staked: StakesByAccount, amounts_cents: tuple[int, ...]
+        self, entry: StoredEntry, stakes: StakesByAccount, amounts_cents: tuple[int, ...]
     ) -> tuple[StakesByAccount, ...] | None:
         """Divide the stakes of a game into parts of these amounts.
 
         If the amounts do not add up to the stakes, report a finding and return None.
         """
         try:
-            return divide_stakes_by_account(staked, amounts_cents, Position(_read_position(entry)))
+            return divide_stakes_by_account(stakes, amounts_cents, Position(_read_position(entry)))
         except InvariantError as error:
             self._report_finding(entry, f"the stakes of the game do not add up: {error}")
             return None

@@ -530,22 +530,23 @@ class Auditor:
             self.report_finding(entry, "the checkpoint cannot be checked: entry 1 names no public key")
             return
         try:
-            signed = checkpoint.check_checkpoint(entry, self.public_key, "journal")
+            signed_totals = checkpoint.check_checkpoint(entry, self.public_key, "journal")
         except JournalDamaged as error:
             self.report_finding(entry, error.reason)
             return
-        derived = checkpoint.encode_ledger(self._ledger)
+        derived_totals = checkpoint.encode_ledger(self._ledger)
         wrong_parts = [
             part
-            for part in derived
-            if encode_canonical_json(derived[part]) != encode_canonical_json(signed.get(part))
+            for part in derived_totals
+            if encode_canonical_json(derived_totals[part]) != encode_canonical_json(signed_totals.get(part))
         ]
         if wrong_parts:
             self.report_finding(
                 entry,
                 "the totals that the machine signed do not match the entries before this one: "
                 + "; ".join(
-                    _describe_total_differences(part, derived[part], signed.get(part)) for part in wrong_parts
+                    _describe_total_differences(part, derived_totals[part], signed_totals.get(part))
+                    for part in wrong_parts
                 ),
             )
 

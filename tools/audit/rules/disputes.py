@@ -350,7 +350,10 @@ def _is_ticket_redeemed(scope: CheckContext, dispute: DisputedAmount) -> bool:
 
 
 def _derive_ruling_payment(scope: CheckContext) -> Any:
-    """Return the transfers with which a ruling pays the disputed amount or books it as kept by the operator."""
+    """Return the transfers with which a ruling pays the awarded amount.
+
+    What remains of a reserved amount is booked as coins that the hopper paid. There are none for a printed ticket.
+    """
     dispute, cents = _find_ruled_dispute(scope), scope.record["amount_cents"]
     if (
         dispute.is_about_printed_ticket

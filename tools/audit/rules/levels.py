@@ -108,7 +108,7 @@ def _check_held_prize(scope: CheckContext) -> None:
 
     A prize is held if the controller has not proved that it was won.
     """
-    expected = {"claim": scope["claim"], **scope["kept"]}
+    expected = {"claim": scope["claim"], **scope["held_prize"]}
     if not is_json_equal(scope.record, expected):
         raise PatternMismatch(
             f"record does not match the held prize in state: expected {format_value(expected)}, "
@@ -246,7 +246,7 @@ _CLAIM_RULES: Final = (
         entry_declaration=entries.AWARD_LOCKED,
         id="{claim}.award",
         state_before={
-            "claim:{claim}": ObjectWithMembers("kept", amount_cents=None, pool="$pool", way=None),
+            "claim:{claim}": ObjectWithMembers("claim_before", amount_cents=None, pool="$pool", way=None),
             "held:{claim}": None,
         },
         record={"claim": "$claim", "pool": "$pool", "amount_cents": "$cents"},
@@ -255,7 +255,7 @@ _CLAIM_RULES: Final = (
             require_equal(
                 "the stored claim may differ from the claim before this entry in amount_cents alone",
                 lambda scope: scope.entry.state[f"claim:{scope['claim']}"],
-                lambda scope: {**scope["kept"], "amount_cents": scope["cents"]},
+                lambda scope: {**scope["claim_before"], "amount_cents": scope["cents"]},
             ),
         ),
     ),
@@ -269,7 +269,9 @@ _CLAIM_RULES: Final = (
         allowed_states=single_state(State.AWAITING_AWARD),
         id="{claim}.unanswered",
         state_before={
-            "claim:{claim}": ObjectWithMembers("kept", amount_cents=None, pool="$pool", shown_cents="$cents")
+            "claim:{claim}": ObjectWithMembers(
+                "claim_before", amount_cents=None, pool="$pool", shown_cents="$cents"
+            )
         },
         record={"claim": "$claim", "pool": "$pool", "amount_cents": "$cents"},
         state={"claim:{claim}": "$claimed:object"},
@@ -278,7 +280,7 @@ _CLAIM_RULES: Final = (
             require_equal(
                 "the stored claim may differ from the claim before this entry in amount_cents and unanswered alone",
                 lambda scope: scope["claimed"],
-                lambda scope: {**scope["kept"], "amount_cents": scope["cents"], "unanswered": True},
+                lambda scope: {**scope["claim_before"], "amount_cents": scope["cents"], "unanswered": True},
             ),
         ),
     ),
@@ -294,14 +296,14 @@ _CLAIM_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.CLAIM_CLOSED,
-        state_before={"claim:{claim}": ObjectWithMembers("kept", way="$way:text")},
+        state_before={"claim:{claim}": ObjectWithMembers("claim_before", way="$way:text")},
         record={"claim": "$claim", "way": "$way"},
         state={"claim:{claim}": None},
         extra_checks=(
             require_equal(
                 "record does not match the claim stored before this entry",
                 lambda scope: scope.record,
-                lambda scope: {**scope["kept"], "claim": scope["claim"]},
+                lambda scope: {**scope["claim_before"], "claim": scope["claim"]},
             ),
         ),
     ),
@@ -423,7 +425,7 @@ _MYSTERY_RULES: Final = (
         allowed_states=ALL_STATES,
         state_before={"held:{claim}": None},
         record={"claim": "$claim", "ruling": None},
-        state={"held:{claim}": "$kept:object"},
+        state={"held:{claim}": "$held_prize:object"},
         extra_checks=(_check_held_prize,),
     ),
     AuditRule(

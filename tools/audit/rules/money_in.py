@@ -281,9 +281,9 @@ _BILL_AND_TICKET_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=host_entries.HOST_VOUCHER_NOT_STACKED,
-        state_before={"host_ticket": ObjectWithMembers("kept", status="pending")},
-        record=ObjectWithChanges("kept", status="not_stacked"),
-        state={"host_ticket": ObjectWithChanges("kept", status="not_stacked")},
+        state_before={"host_ticket": ObjectWithMembers("result_before", status="pending")},
+        record=ObjectWithChanges("result_before", status="not_stacked"),
+        state={"host_ticket": ObjectWithChanges("result_before", status="not_stacked")},
     ),
     AuditRule(
         entry_declaration=entries.PAPER_POSITION_STORED,

@@ -94,10 +94,10 @@ def _derive_stake(scope: CheckContext) -> Any:
 
 def _derive_winnings(scope: CheckContext) -> Any:
     """Return the transfers of the points that a tournament game pays: its win and its returned stakes."""
-    won, pushed = scope.record["won_points"], scope.record.get("push_points", 0)
+    won_points, pushed_points = scope.record["won_points"], scope.record.get("push_points", 0)
     moves = (
-        ("tournament:win", name_won_points_account(scope.position), won),
-        ("tournament:push", name_points_account(scope.position), pushed),
+        ("tournament:win", name_won_points_account(scope.position), won_points),
+        ("tournament:push", name_points_account(scope.position), pushed_points),
     )
     return [move for move in moves if move[2]]
 

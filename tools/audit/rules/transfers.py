@@ -122,8 +122,8 @@ _HOST_TICKET_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.REDEMPTION_RESULT_READ_BY_HOST,
-        state_before={"host_ticket": ObjectWithMembers("kept", told=False)},
-        state={"host_ticket": ObjectWithChanges("kept", told=True)},
+        state_before={"host_ticket": ObjectWithMembers("result_before", told=False)},
+        state={"host_ticket": ObjectWithChanges("result_before", told=True)},
     ),
     AuditRule(
         entry_declaration=entries.ISSUED_VOUCHER_READ_BY_HOST,
@@ -263,7 +263,9 @@ _CHECK_NEXT_RING_INDEX: Final = require_equal(
 )
 #: Check that the stored transfer is the recorded one.
 _CHECK_STORED_TRANSFER: Final = require_equal(
-    "state.transfer does not match the record", lambda scope: scope["kept"], lambda scope: scope.record
+    "state.transfer does not match the record",
+    lambda scope: scope["stored_result"],
+    lambda scope: scope.record,
 )
 #: Any transfers; a check of the rule derives them.
 _EXPECTED_ANY_TRANSFERS: Final = ExpectedTransfer("{source}", "{target}", "$:cents", may_repeat=True)
@@ -276,7 +278,7 @@ _TRANSFER_RULES: Final = (
         allowed_states=STATES_FOR_TRANSFERS,
         id="transfer:{identifier}",
         record=_TRANSFER_RESULT_PATTERN,
-        state={"transfers": _NEXT_TRANSFER_COUNT, "transfer": "$kept"},
+        state={"transfers": _NEXT_TRANSFER_COUNT, "transfer": "$stored_result"},
         expected_transfers=(_EXPECTED_ANY_TRANSFERS,),
         extra_checks=(
             _CHECK_STORED_TRANSFER,
@@ -297,7 +299,7 @@ _TRANSFER_RULES: Final = (
         record={**_TRANSFER_RESULT_PATTERN, "kind": "bonus_jackpot", "asked_cents": "$asked:cents"},
         state={
             "transfers": _NEXT_TRANSFER_COUNT,
-            "transfer": "$kept",
+            "transfer": "$stored_result",
             "handpay": {"id": "transfer:{identifier}", "kind": "bonus", "amount_cents": "$asked"},
         },
         expected_transfers=(_EXPECTED_ANY_TRANSFERS,),
@@ -323,8 +325,8 @@ _TRANSFER_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.AFT_RESULT_READ_BY_HOST,
-        state_before={"transfer": ObjectWithMembers("kept", told=False)},
-        state={"transfer": ObjectWithChanges("kept", told=True)},
+        state_before={"transfer": ObjectWithMembers("result_before", told=False)},
+        state={"transfer": ObjectWithChanges("result_before", told=True)},
     ),
     AuditRule(
         entry_declaration=entries.AFT_CASH_OUT_TERMS_SET,

@@ -241,8 +241,8 @@ def write_revocations(folder: Path, now: datetime, revoked_serial: int | None = 
     for archived_serial in sorted(archived_serials - revoked_by_serial.keys()):
         entry = x509.RevokedCertificateBuilder().serial_number(archived_serial).revocation_date(now)
         builder = builder.add_revoked_certificate(entry.build())
-    signed = builder.sign(signer, None).public_bytes(serialization.Encoding.PEM)
-    replace_public_file(folder / REVOCATION_LIST_FILE_NAME, signed)
+    signed_list = builder.sign(signer, None).public_bytes(serialization.Encoding.PEM)
+    replace_public_file(folder / REVOCATION_LIST_FILE_NAME, signed_list)
 
 
 def _read_revocation_list(folder: Path) -> dict[int, x509.RevokedCertificate]:
@@ -415,10 +415,10 @@ def _load_key(folder: Path, name: str) -> Ed25519PrivateKey:
         )
         if isinstance(stored_key, Ed25519PrivateKey) and stored_key.public_key() not in archived_keys:
             return stored_key  # otherwise its revocation was interrupted
-    if name == AUTHORITY_CERTIFICATE_NAME and (signed := sorted(folder.glob("*.crt"))):
+    if name == AUTHORITY_CERTIFICATE_NAME and (certificates := sorted(folder.glob("*.crt"))):
         raise OperatorError(
-            f"{path}: there is no key, but {signed[0].name} is already signed: restore the authority's files from a "
-            "copy, or make a new folder of certificates"
+            f"{path}: there is no key, but {certificates[0].name} is already signed: restore the authority's files "
+            "from a copy, or make a new folder of certificates"
         )
     key = Ed25519PrivateKey.generate()
     secret = key.private_bytes(
