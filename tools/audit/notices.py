@@ -19,7 +19,7 @@ from egm.staff.entries import ROSTER_RENEWED
 from meters import StoredEntry
 from meters.recall import read_details
 
-#: Prefixes of the kinds and codes about which there are notices.
+#: Prefixes of the kinds of entries about which there are notices, besides events of the machine's memory.
 _NOTICE_KIND_PREFIXES: Final = ("memory.", "clock.", ROSTER_RENEWED.kind)
 
 #: Functions that return the sentence about a code from its record.

@@ -205,15 +205,15 @@ class KenoOffice:
             claim_place=self.opened.claim_place,
         )
         record = TicketRecord(paper)
-        sold = claims.record_ticket_payment(record) if is_paid else record
+        sold_ticket = claims.record_ticket_payment(record) if is_paid else record
         self._write(
             f"keno-ticket-{number}.sold",
             TicketSold(at=at.isoformat(), number=number, station=station),
-            {number: sold},
+            {number: sold_ticket},
             self._build_transfers((DESK_ACCOUNT, STAKED_ACCOUNT, paper.cost_credits if is_paid else 0)),
             replace(counters, last_ticket=number),
         )
-        return sold
+        return sold_ticket
 
     def pay(self, ticket_number: int) -> TicketRecord:
         """Record that a ticket was paid for, which must be before its first draw (s. 83)."""

@@ -39,7 +39,7 @@ class _JournalInMemory:
 
     def __init__(self, journal: Journal) -> None:
         self.media, self.derive_key = journal.media, journal.derive_key
-        self.last: Transaction | None = None
+        self.last_transaction: Transaction | None = None
         self._state: dict[str, Json] = {}
 
     def state(self, key: str) -> Json:
@@ -52,7 +52,7 @@ class _JournalInMemory:
 
     def append(self, transaction: Transaction) -> None:
         """Store the state of a transaction in memory, and the transaction as the last one."""
-        self.last = transaction
+        self.last_transaction = transaction
         for key, value in transaction.state.items():
             if value is None:
                 self._state.pop(key, None)
@@ -85,7 +85,7 @@ class _Verifier:
             raise OperatorError("no entry before this one opens the office")
         else:
             self._recompute_in_office(self._office, record, entry.transaction.state)
-        return self._copy.last
+        return self._copy.last_transaction
 
     def _recompute_in_office(self, office: KenoOffice, record: object, state: Mapping[str, Json]) -> None:
         """Repeat a recorded action in an opened office.
@@ -94,12 +94,12 @@ class _Verifier:
         """
         match record:
             case TicketSold():
-                sold = TicketRecord.from_json(state[f"{TICKET_KEY_PREFIX}{record.number}"])
+                sold_ticket = TicketRecord.from_json(state[f"{TICKET_KEY_PREFIX}{record.number}"])
                 office.sell(
-                    sold.printed_ticket.wager_options,
+                    sold_ticket.printed_ticket.wager_options,
                     ReplayDrawSource(()),  # a quick pick has its numbers already
                     station=record.station,
-                    is_paid=sold.state is TicketState.PAID,
+                    is_paid=sold_ticket.state is TicketState.PAID,
                 )
             case TicketPaid():
                 office.pay(record.number)

@@ -38,8 +38,8 @@ class SignPicture(Picture):
             self._texts.setdefault((language, ""), Texts(language)) for language in LOCALE_BY_LANGUAGE
         )
         seconds = now_ns / 1e9
-        form = texts_of_languages[int(seconds / _LANGUAGE_DISPLAY_SECONDS) % len(texts_of_languages)]
-        stage = Stage(self.painter, form, self.layout, View(now=seconds))
+        amount_texts = texts_of_languages[int(seconds / _LANGUAGE_DISPLAY_SECONDS) % len(texts_of_languages)]
+        stage = Stage(self.painter, amount_texts, self.layout, View(now=seconds))
         surface.blit(
             draw_backdrop(stage, _format_bilingual_text(texts_of_languages, "progressive.sign")), (0, 0)
         )
@@ -47,13 +47,14 @@ class SignPicture(Picture):
         draw_frame_lamps(stage, rect, "idle")
         if not plates:
             _draw_no_amount(stage, texts_of_languages, rect)
-        sheet = int(seconds / _GROUP_DISPLAY_SECONDS) % max(1, -(-len(plates) // _PLATES_AT_ONCE_MAX))
-        sheet_plates = plates[sheet * _PLATES_AT_ONCE_MAX : (sheet + 1) * _PLATES_AT_ONCE_MAX]
-        for i, plate in enumerate(sheet_plates):
-            step = (h - 20) / len(sheet_plates)
-            tall = min(step - 10, _PLATE_HEIGHT_MAX)
-            top = y + 10 + i * step + (step - tall) / 2
-            _draw_plate(stage, texts_of_languages, plate, (x + 20, top, w - 40, tall), currency)
+        group_index = int(seconds / _GROUP_DISPLAY_SECONDS) % max(1, -(-len(plates) // _PLATES_AT_ONCE_MAX))
+        first_index = group_index * _PLATES_AT_ONCE_MAX
+        group = plates[first_index : first_index + _PLATES_AT_ONCE_MAX]
+        for i, plate in enumerate(group):
+            step = (h - 20) / len(group)
+            plate_height = min(step - 10, _PLATE_HEIGHT_MAX)
+            top = y + 10 + i * step + (step - plate_height) / 2
+            _draw_plate(stage, texts_of_languages, plate, (x + 20, top, w - 40, plate_height), currency)
         _draw_staff_lamp(stage, plates)
 
 
@@ -95,21 +96,21 @@ def _draw_plate(
 def _draw_no_amount(stage: Stage, texts_of_languages: tuple[Texts, ...], rect: Rect) -> None:
     """Draw the text that is displayed in place of an unknown amount."""
     x, y, w, h = rect
-    tall = min(h * 0.8, 200.0)
-    top = y + (h - tall) / 2
+    panel_height = min(h * 0.8, 200.0)
+    top = y + (h - panel_height) / 2
     stage.painter.draw_panel(
-        (x + w * 0.12, top, w * 0.76, tall),
+        (x + w * 0.12, top, w * 0.76, panel_height),
         radius=24,
         fill=(40, 22, 4, 255),
         edge_paint="amber",
         edge_width=4,
     )
     lines = [texts.say("progressive.stale") for texts in texts_of_languages]
-    if tall < 150:
+    if panel_height < 150:
         lines = [_LANGUAGE_SEPARATOR.join(lines)]
     for i, line in enumerate(lines):
-        at = (x + w / 2, top + tall * (i + 1) / (len(lines) + 1))
-        stage.painter.draw_text(line, at, TextStyle("heavy", "title", "amber"), width_max=w * 0.7)
+        centre = (x + w / 2, top + panel_height * (i + 1) / (len(lines) + 1))
+        stage.painter.draw_text(line, centre, TextStyle("heavy", "title", "amber"), width_max=w * 0.7)
 
 
 def _draw_staff_lamp(stage: Stage, plates: tuple[Plate, ...]) -> None:
@@ -117,10 +118,10 @@ def _draw_staff_lamp(stage: Stage, plates: tuple[Plate, ...]) -> None:
 
     It is red if the sign has no levels or does not know the amount of one.
     """
-    wide, high = stage.layout.size
+    width, height = stage.layout.size
     ages_ns = [plate.value_age_ns for plate in plates if plate.value_age_ns is not None]
     is_alarm = not plates or any(plate.thousandths is None for plate in plates)
     is_bright = bool(ages_ns) and min(ages_ns) < _STAFF_LAMP_BRIGHT_NS
     colour = stage.theme.colour("alarm" if is_alarm else "win")
     paint = fade_colour(colour, 1.0 if is_alarm or is_bright else 0.3)
-    stage.painter.fill_rounded_rect((wide - 66, high - 52, 28, 28), paint, 14)
+    stage.painter.fill_rounded_rect((width - 66, height - 52, 28, 28), paint, 14)
