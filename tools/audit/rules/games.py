@@ -3,6 +3,7 @@
 The results of games are checked elsewhere: :mod:`tools.audit.games` replays them.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -20,6 +21,7 @@ from egm.money.records.money import HandpayRecord
 from egm.play import entries
 from egm.play.entries import GameEndByHand
 from egm.play.records.game_record import GameChoice, GameRecord
+from egm.progressive.keys import ProgressiveKey
 from egm.progressive.records import BroadcastWin, ClaimRecord
 from egm.record_codec import to_json
 from meters.recall import PLAY_START_KIND
@@ -65,7 +67,8 @@ EXPECTED_POOL_TRANSFERS: Final = ExpectedTransfer(
 def _check_claims_of_hits(scope: CheckContext) -> None:
     """Check that the checked entry stores one claim for each hit of a linked level, and no other claim.
 
-    Each win that the entry stores to be reported to a host must be such a hit of the record that has no claim.
+    For each hit of a level that a host broadcasts, it must store a win to be reported to the host, and no other win.
+    These are the hits without a claim whose level is not the machine's own.
     """
     is_start = scope.entry.kind == PLAY_START_KIND
     hits = scope.typed_record(GameRecord).levels.hits if is_start else scope.typed_record(GameChoice).hits
@@ -87,11 +90,15 @@ def _check_claims_of_hits(scope: CheckContext) -> None:
         (win.pool, win.amount_cents)
         for _, win in _iter_stored_records(scope, BroadcastWin, "progressive_win:")
     ]
-    hits_without_claim = [(hit.pool, hit.amount_cents) for hit in hits if hit.claim_id is None]
-    if any(win not in hits_without_claim for win in wins):
+    broadcast_hits = [
+        (hit.pool, hit.amount_cents)
+        for hit in hits
+        if hit.claim_id is None and scope.ledger.state.get(f"{ProgressiveKey.OWN_LEVEL}{hit.pool}") is None
+    ]
+    if Counter(wins) != Counter(broadcast_hits):
         raise PatternMismatch(
             f"the wins in state for the host do not match the hits of broadcast levels in the record: expected "
-            f"{format_value(hits_without_claim)}, found {format_value(wins)}"
+            f"{format_value(broadcast_hits)}, found {format_value(wins)}"
         )
 
 
