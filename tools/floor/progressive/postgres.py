@@ -88,6 +88,12 @@ class PostgresStore(PostgresReader):
             self._base.close()
             raise
 
+    def close(self) -> None:
+        """Release the lock, which the server otherwise keeps until it notices the end of the session; then close."""
+        with contextlib.suppress(psycopg.Error):
+            self._base.execute("SELECT pg_advisory_unlock_all()")
+        super().close()
+
     def _set_session_timeouts(self) -> None:
         """Configure the server to end this session if the controller hangs or its connection is lost.
 
