@@ -2,14 +2,13 @@
 
 import hashlib
 
-from egm.errors import LocalError
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
-from egm.play.conversation import replay_game
+from egm.play.conversation import REPLAY_ERRORS, replay_game
 from egm.play.definitions import find_definition
 from egm.play.entries import MACHINE_CHECKED, MachineChecked
 from egm.play.events import MachineCheckForm
@@ -17,11 +16,10 @@ from egm.play.records.game_record import GameRecord
 from egm.play.records.games import find_last_game, find_open_game
 from egm.staff.form import list_event_persons
 from meters import SelfAuditFailed
-from paytables import PaytableError
 
 
 def record_machine_check(machine: Machine, event: Event) -> None:
-    """Check the last game and the accounts, and record the results, the meters and the journal head (Monaco 21.1)."""
+    """Check the open or last game and the accounts; record results, meters and journal head (Monaco 21.1)."""
     game, last_game = find_open_game(machine), find_last_game(machine)
     game = last_game[0] if game is None and last_game is not None else game
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
@@ -50,7 +48,7 @@ def _compute_replay_result(machine: Machine, game: GameRecord) -> str:
     """Return ``right`` if replaying the game's draws gives its recorded outcome, otherwise the error as text."""
     try:
         replay_game(find_definition(machine, game.game), game)
-    except (LocalError, PaytableError, ValueError, KeyError) as error:
+    except REPLAY_ERRORS as error:
         return str(error)
     return "right"
 

@@ -12,7 +12,7 @@ from egm.errors import LocalError
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Replay, ServicePage
 from egm.people import Permission
-from egm.play.conversation import GameConversation
+from egm.play.conversation import REPLAY_ERRORS, GameConversation
 from egm.play.definitions import find_definition
 from egm.play.entries import GAME_VOID, RECALL_SHOWN, RecallShown
 from egm.play.records.game_record import GameChoice, GameName, GameRecord
@@ -35,7 +35,7 @@ from egm.staff.page_texts import (
 from meters import StoredEntry, recall
 from meters.recall import Play
 from meters.transaction import JSON
-from paytables import Choice, Game, PaytableError, ReplayDrawSource
+from paytables import Choice, Game, ReplayDrawSource
 
 #: Number of plays listed, from the newest.
 _LISTED_PLAYS_MAX: Final = 50
@@ -196,7 +196,7 @@ def _find_play(machine: Machine, play_id: str) -> Play | None:
 
 
 def _map_seats_to_positions(machine: Machine, play: Play) -> dict[int, int]:
-    """Return the player position at each seat of the play's shared round; empty if only one position played it."""
+    """Return the player position at each seat of the play's shared round; empty if it was played alone."""
     round_id = _read_start(play).round_id
     recent_plays = recall.iter_recent_plays(machine.journal, _LISTED_PLAYS_MAX) if round_id else ()
     games = ((_read_start(seat_play), seat_play.position) for seat_play in recent_plays)
@@ -247,7 +247,7 @@ def _build_play_row(machine: Machine, play: Play) -> PageRow:
 
 
 def _describe_play_state(play: Play) -> str:
-    """Return the key of the screen text for a play's state: open, void or ended."""
+    """Return a play's state, ``open``, ``void`` or ``ended``, which ends the key of its screen text."""
     if not play.end_kind:
         return "open"
     return "void" if play.end_kind == GAME_VOID.kind else "ended"
@@ -300,14 +300,14 @@ def _build_play_tables(
         for source, cents in play.added_cents_by_source.items()
     ]
     steps_by_number = dict(enumerate(steps, 1))
-    first = len(game.steps) - len(play.step_entries)
-    numbers_by_table = {
-        n for n, entry in enumerate(play.step_entries, first) if _read_step(entry).is_table_answer
+    first_entry_index = len(game.steps) - len(play.step_entries)
+    table_answer_indexes = {
+        n for n, entry in enumerate(play.step_entries, first_entry_index) if _read_step(entry).is_table_answer
     }
     choices = [
         (
             _format_answer_label(
-                n, steps_by_number.get(n), position_by_seat, is_by_table=n in numbers_by_table
+                n, steps_by_number.get(n), position_by_seat, is_by_table=n in table_answer_indexes
             ),
             describe_choice(_find_decision_kind(steps_by_number.get(n)), game.steps[n].choice),
         )
@@ -367,7 +367,7 @@ def _replay_steps(machine: Machine, play: Play) -> tuple[ReplayStep, ...]:
                 steps[-1] = replace(steps[-1], answer=answer)
             conversation.advance(ReplayDrawSource(step.draws), None if answer is None else Choice(answer))
             steps.append(_build_step(conversation))
-    except (LocalError, PaytableError, ValueError):
+    except REPLAY_ERRORS:
         steps = []
     if steps:
         return tuple(steps)

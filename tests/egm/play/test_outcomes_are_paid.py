@@ -16,6 +16,7 @@ from rigs.three_levels import GAME, NO_LUCK, A, C, make_levels_machine
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import DecisionRequest, GameOutcome
+from egm.play.conversation import GameConversation
 from egm.play.keys import PlayKey
 from egm.play.records.games import GameInProgress
 from egm.play.rulings import void_game
@@ -191,6 +192,18 @@ def test_a_recorded_draw_that_the_game_does_not_use_fails_the_machine_check(won)
         game_in_progress.record, steps=(replace(step, draws=(*step.draws, step.draws[-1])),)
     )
     assert fill_in(won, "machine_check", **ONE) == "machine_check_failed"
+
+
+@pytest.mark.requirement("A-25", "Q-02")
+def test_a_replay_that_fails_inside_the_game_fails_the_machine_check(won, monkeypatch):
+    won.report_shown()
+
+    def fail(*_):
+        raise IndexError("no such reel")
+
+    monkeypatch.setattr(GameConversation, "advance", fail)
+    assert fill_in(won, "machine_check", **ONE) == "machine_check_failed"
+    assert won.records("machine.checked")[-1]["game"] == "no such reel"
 
 
 @pytest.mark.requirement("F-14", "A-28", "Q-02")

@@ -12,6 +12,7 @@ from egm.devices.interface import DeviceIdentified
 from egm.kernel.events import EventType, State
 from egm.kernel.logs import Log
 from egm.people import Role
+from egm.play.conversation import GameConversation
 from egm.play.keys import PlayKey
 from egm.play.recall_page import RecallPlayPage
 from egm.play.records.games import GameInProgress
@@ -69,6 +70,19 @@ def test_a_play_is_recalled_in_figures_and_as_a_picture(rig):
     assert [r["play_id"] for r in rig.records("recall.shown")] == [won, newest]
     assert rig.records("recall.shown")[0]["person"] == STAFF_NUMBER_BY_ROLE[Role.ATTENDANT]
     assert rig.credit_cents == 2000 - 10 + 300
+
+
+@pytest.mark.requirement("E-01", "E-03")
+def test_a_play_whose_replay_fails_inside_the_game_is_recalled_with_its_recorded_outcome(rig, monkeypatch):
+    def fail(*_):
+        raise IndexError("no such reel")
+
+    monkeypatch.setattr(GameConversation, "advance", fail)
+    menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall")
+    newest = menu.page.tables[0].rows[0].action
+    menu.touch(newest).touch("show")
+    replay, shown = read_replay(menu, newest)
+    assert (replay.display, replay.step, replay.steps) == (shown.display, 1, 1)
 
 
 @pytest.mark.requirement("E-01")
