@@ -72,7 +72,8 @@ class CabinetFileDraft:
     def examine_games(self) -> Iterator[str]:
         """Load the games and store those that the jurisdiction admits in ``admitted_games``.
 
-        Yield each game's name before the game is loaded. If the machine's builder has listed games, only
+        Yield each game's name before the game is loaded. Chosen games that are not admitted are removed from
+        ``chosen_game_names``. If the machine's builder has listed games, only
         those are examined; otherwise all games of the library.
         """
         self.admitted_games = {}

@@ -79,7 +79,7 @@ class LinkEnrolmentStep(SetupStep):
         Continuing is possible with or without a progressive link. Return the step to show next, or the text
         of a refusal.
         """
-        ways = {
+        handler_by_action = {
             "request": self._write_enrolment_request,
             "answer": self._read_controller_answer,
             "next": self._adopt_enrolment,
@@ -87,11 +87,11 @@ class LinkEnrolmentStep(SetupStep):
         }
         if action == "back":
             return NextStep.BACK
-        if action not in ways:
+        if action not in handler_by_action:
             return build_refusal_text("not_offered")
         self.stick_result = None
         try:
-            return ways[action](draft)
+            return handler_by_action[action](draft)
         except (OperatorError, OSError) as error:
             return build_failure_text(error)
 

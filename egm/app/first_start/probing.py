@@ -3,7 +3,8 @@
 A probe runs a driver's start-up queries; its ledgers exist only in memory, so nothing is accepted, paid or
 printed. A device that identifies itself is found. Buses are probed first: a single-wire bus echoes every
 query, which other protocols would take for a reply (an idle ID-003 acceptor replies with the very byte of the
-query). Printers, whose replies have no checksum, are probed last.
+query). Printers, whose replies have no checksum, are probed after the other devices that are queried; the wheel, which
+is not queried but reports by itself, is last.
 """
 
 import asyncio
@@ -58,26 +59,27 @@ def find_serial_ports(additional_ports: Iterable[str] = ()) -> list[str]:
 async def probe_serial_ports(
     ports: Iterable[str], on_progress: Callable[[str, str], None] = lambda _port, _protocol: None
 ) -> list[FoundDevice]:
-    """Probe every port with every protocol, and return the devices that replied.
+    """Probe the ports with the protocols in their order, and return the devices that replied.
 
-    If the port is a bus, several devices may reply; any other port has at most one. ``on_progress`` receives
+    Once a device has replied, its kind is not probed again. If the port is a bus, several devices may reply; any other
+    port has at most one. ``on_progress`` receives
     each port and protocol before it is probed.
     """
-    answers: list[FoundDevice] = []
-    kinds: set[str] = set()
+    found_devices: list[FoundDevice] = []
+    found_kinds: set[str] = set()
     for port in ports:
         is_bus: bool | None = None
         for protocol in PROTOCOL_PROBING_ORDER:
             entry = PROTOCOLS[protocol]
-            if entry.device_kind in kinds or (is_bus is not None and not (is_bus and entry.is_bus)):
+            if entry.device_kind in found_kinds or (is_bus is not None and not (is_bus and entry.is_bus)):
                 continue
             on_progress(port, protocol)
             identity = await _query_identity(port, protocol)
             if identity is not None:
-                answers.append(FoundDevice(protocol, port, identity))
-                kinds.add(entry.device_kind)
+                found_devices.append(FoundDevice(protocol, port, identity))
+                found_kinds.add(entry.device_kind)
                 is_bus = entry.is_bus
-    return answers
+    return found_devices
 
 
 async def _query_identity(port: str, protocol: str) -> str | None:

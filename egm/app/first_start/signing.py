@@ -164,20 +164,22 @@ class SignersStep(SetupStep):
         has signed already.
         """
         try:
-            with edit_wrong_pins(self.wrong_pins_folder, must_wait=True) as noted:
+            with edit_wrong_pins(self.wrong_pins_folder, must_wait=True) as wrong_pins:
                 attempts = (
-                    attempt for attempt in noted if attempt.number == find_counted_staff_number(staff_number)
+                    attempt
+                    for attempt in wrong_pins
+                    if attempt.number == find_counted_staff_number(staff_number)
                 )
                 if sum(attempt.is_counted_towards_lock for attempt in attempts) >= WRONG_PINS_MAX:
                     return build_refusal_text("locked")
                 person = self.read_roster(draft).authenticate(staff_number, pin)
                 if person is None:
-                    noted.append(
+                    wrong_pins.append(
                         WrongPin.create_now(staff_number, self.get_time().isoformat(timespec="seconds"))
                     )
                     return build_refusal_text("wrong_pin")
             self.entered_staff_number = None
-            if any(person.id == proved_person.id for proved_person in self.authenticated_signers):
+            if any(person.id == signer.id for signer in self.authenticated_signers):
                 return build_refusal_text("same_person")
             if not person.has_permission(self.required_permission):
                 return build_refusal_text("not_permitted")
@@ -234,9 +236,9 @@ class SignCabinetFileStep(SignersStep):
         if cabinet is None:
             self.cabinet_file_faults = tuple(faults)
         else:
-            placed = cabinet.with_resolved_paths(self.cabinet_file_path.absolute().parent)
+            resolved_cabinet = cabinet.with_resolved_paths(self.cabinet_file_path.absolute().parent)
             self.cabinet_file_faults = tuple(
-                await asyncio.to_thread(lambda: [*iter_preflight_faults(placed)])
+                await asyncio.to_thread(lambda: [*iter_preflight_faults(resolved_cabinet)])
             )
 
     def can_be_signed(self, draft: CabinetFileDraft) -> bool:  # noqa: ARG002 (signature of a step)

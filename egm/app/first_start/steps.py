@@ -34,7 +34,7 @@ from egm.staff.page_texts import (
 
 #: Persons who must sign a cabinet file: the most that any jurisdiction requires.
 REQUIRED_SIGNER_COUNT: Final = 2
-#: The key that goes to the next step.
+#: The action that goes to the next step.
 _NEXT_ACTION: Final = PageAction(id="next", label=build_text("first.next"), style="confirm")
 
 
@@ -42,6 +42,8 @@ class NextStep(Enum):
     """Which step of the first start is shown after an input: the current, the next or the previous one."""
 
     STAY = auto()
+    RESTART = auto()
+    """The current step is shown as if it had just been reached."""
     FORWARD = auto()
     BACK = auto()
 
@@ -230,13 +232,13 @@ class PickOneStep(SetupStep):
 
     def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: ARG002 (signature of a step)
         """Store the touched item in the drafted cabinet file, and continue with the next first-start step."""
-        _, _, place = action.partition("pick:")
+        _, _, index_text = action.partition("pick:")
         options = self.list_options()
         if action == "back":
             return NextStep.BACK
-        if not place.isdecimal() or int(place) >= len(options):
+        if not index_text.isdecimal() or int(index_text) >= len(options):
             return build_refusal_text("not_offered")
-        self.store_choice(draft, options[int(place)][0])
+        self.store_choice(draft, options[int(index_text)][0])
         return NextStep.FORWARD
 
 
@@ -255,7 +257,7 @@ class ProbeDevicesStep(SetupStep):
         self.probed_port_and_protocol = ("", "")
 
     async def start_task(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:
-        """Probe every serial port for a device with every protocol."""
+        """Probe the serial ports, and store the devices that replied in the draft."""
 
         def on_progress(port: str, protocol: str) -> None:
             """Show on the service page which serial port is probed now, and for which protocol."""
@@ -289,10 +291,12 @@ class ProbeDevicesStep(SetupStep):
             )
             for device in draft.devices
         )
-        silent = [port for port in self.list_ports() if port not in {device.port for device in draft.devices}]
+        ports_without_reply = [
+            port for port in self.list_ports() if port not in {device.port for device in draft.devices}
+        ]
         rows += tuple(
             PageRow(cells=(build_text("first.devices.silent"), build_plain_text(port)), icon="warning")
-            for port in silent
+            for port in ports_without_reply
         )
         retry_action = PageAction(id="again", label=build_text("first.devices.again"))
         simulated = PageAction(
@@ -303,15 +307,14 @@ class ProbeDevicesStep(SetupStep):
         return self._build_page(PageTable(rows=rows), actions=(retry_action, simulated, _NEXT_ACTION))
 
     def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: ARG002 (signature of a step)
-        """Continue the first start with the devices that replied; or with simulated ones if none did."""
+        """Leave the step, probe again, or choose simulated devices if no real one replied; refuse all while probing."""
         if self.probed_port_and_protocol is not None:
             return build_refusal_text("not_offered")
         if action == "simulated" and not self._has_real_devices(draft):
             draft.devices = tuple(FoundDevice(protocol, "bench") for protocol in SIMULATED_PROTOCOLS)
             return NextStep.STAY
-        return {"back": NextStep.BACK, "next": NextStep.FORWARD}.get(action) or build_refusal_text(
-            "not_offered"
-        )
+        next_steps = {"back": NextStep.BACK, "next": NextStep.FORWARD, "again": NextStep.RESTART}
+        return next_steps.get(action) or build_refusal_text("not_offered")
 
     def _has_real_devices(self, draft: CabinetFileDraft) -> bool:
         """Return whether a real device replied to the probing."""
@@ -319,7 +322,7 @@ class ProbeDevicesStep(SetupStep):
 
 
 def _format_identification(device: FoundDevice) -> str:
-    """Return how a device identified itself, or its protocol if it gave no identity."""
+    """Return a device's protocol, the identity that it gave, if any, and its port."""
     return "  ".join(part for part in (device.protocol, device.identity, device.port) if part)
 
 
@@ -381,14 +384,14 @@ class PickSeveralStep(SetupStep):
 
     def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: ARG002 (signature of a step)
         """Choose the touched item, or undo its choice; continue once the list is confirmed."""
-        _, _, place = action.partition("toggle:")
+        _, _, index_text = action.partition("toggle:")
         options, chosen_ids = self.list_options(draft), self.list_selected(draft)
         if action == "back":
             return NextStep.BACK
-        if self.examined_item is None and place.isdecimal() and int(place) < len(options):
-            name = options[int(place)][0]
-            now_chosen = set(chosen_ids) ^ {name}
-            self.store_choices(draft, [each for each, _ in options if each in now_chosen])
+        if self.examined_item is None and index_text.isdecimal() and int(index_text) < len(options):
+            name = options[int(index_text)][0]
+            new_chosen_ids = set(chosen_ids) ^ {name}
+            self.store_choices(draft, [option for option, _ in options if option in new_chosen_ids])
             return NextStep.STAY
         return NextStep.FORWARD if action == "next" and chosen_ids else build_refusal_text("not_offered")
 
@@ -564,9 +567,11 @@ def _find_answer_error(roster: Roster, field_index: int, text: str) -> PageText 
 
 def _format_permitted_roles(permission: Permission) -> PageText:
     """Return the roles with a permission, as a list."""
-    able = [role for role in Role if Person("0", "-", role).has_permission(permission)]
+    permitted_roles = [role for role in Role if Person("0", "-", role).has_permission(permission)]
     return PageText(
-        kind="list", value=", ", values={str(i): f"manual.role.{role}" for i, role in enumerate(able)}
+        kind="list",
+        value=", ",
+        values={str(i): f"manual.role.{role}" for i, role in enumerate(permitted_roles)},
     )
 
 
@@ -576,7 +581,7 @@ def list_profiles() -> list[tuple[str, PageText]]:
 
 
 def list_time_zones() -> list[tuple[str, PageText]]:
-    """Return every time zone by its IANA name."""
+    """Return the time zones by their IANA names: UTC, and those named after a region and place."""
     return [
         (name, build_plain_text(name))
         for name in sorted(available_timezones())

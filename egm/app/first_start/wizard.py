@@ -2,7 +2,7 @@
 
 No journal is open and no device is in use; the screen shows service pages as usual, and its replies are the
 usual requests (:class:`~egm.kernel.messages.Intent`). Answers are only held in memory: after a power loss,
-everything is asked again.
+everything is asked again, except what the enrolment with a progressive controller has stored.
 """
 
 import asyncio
@@ -68,8 +68,8 @@ class FirstStartWizard:
         self._steps = tuple(steps)
         self._draft = draft
         self._on_change = on_change
-        self._at = 0
-        self._turn = 0
+        self._step_index = 0
+        self._page_number = 0
         self._notice: PageText | None = None
         self._step_task: asyncio.Task[None] | None = None
         self.done = asyncio.Event()
@@ -77,11 +77,11 @@ class FirstStartWizard:
     @property
     def page(self) -> ServicePage:
         """Return the service page of the current first-start step."""
-        page = self._steps[self._at].build_page(self._draft)
+        page = self._steps[self._step_index].build_page(self._draft)
         return page.model_copy(
             update={
-                "id": f"first-{self._turn}",
-                "depth": self._at + 1,
+                "id": f"first-{self._page_number}",
+                "depth": self._step_index + 1,
                 "notice": self._notice,
                 "notice_severity": "warning",
             }
@@ -90,20 +90,24 @@ class FirstStartWizard:
     def process_answer(self, intent: Intent) -> None:
         """Process a person's input on the current service page; ignore an input on an earlier page."""
         options = intent.options or {}
-        if intent.name != "answer" or options.get("page") != f"first-{self._turn}" or self.done.is_set():
+        if (
+            intent.name != "answer"
+            or options.get("page") != f"first-{self._page_number}"
+            or self.done.is_set()
+        ):
             return
-        move = self._steps[self._at].handle_input(
+        result = self._steps[self._step_index].handle_input(
             self._draft, str(intent.value), str(options.get("input") or "")[:400]
         )
-        self._notice = move if isinstance(move, PageText) else None
-        if move is NextStep.FORWARD and self._at + 1 == len(self._steps):
+        self._notice = result if isinstance(result, PageText) else None
+        if result is NextStep.FORWARD and self._step_index + 1 == len(self._steps):
             self.done.set()
-        elif move is NextStep.FORWARD:
-            self._go_to_step(self._at + 1)
-        elif move is NextStep.BACK:
-            self._go_to_step(max(0, self._at - 1))
-        elif str(intent.value) == "again":
-            self._go_to_step(self._at)
+        elif result is NextStep.FORWARD:
+            self._go_to_step(self._step_index + 1)
+        elif result is NextStep.BACK:
+            self._go_to_step(max(0, self._step_index - 1))
+        elif result is NextStep.RESTART:
+            self._go_to_step(self._step_index)
         self._notify_change()
 
     def close(self) -> None:
@@ -114,7 +118,7 @@ class FirstStartWizard:
     def _go_to_step(self, step_index: int) -> None:
         """Show the first-start step with index ``step_index``, and start its background task if it has one."""
         self.close()
-        self._at = step_index
+        self._step_index = step_index
         step = self._steps[step_index]
         step.open_step()
         if type(step).start_task is not SetupStep.start_task:
@@ -130,7 +134,7 @@ class FirstStartWizard:
 
     def _notify_change(self) -> None:
         """Give the service page a new id, and call ``on_change``."""
-        self._turn += 1
+        self._page_number += 1
         self._on_change()
 
 
@@ -147,8 +151,8 @@ def build_steps(
     ``link_steps`` are the steps that enrol the machine with a progressive controller, if any.
     ``compute_pin_digest`` creates the stored digest of a new PIN.
     """
-    name = partial(FormField, length_max=24)
-    machine = (name(name="serial"), name(name="operator_number"))
+    create_field = partial(FormField, length_max=24)
+    machine_fields = (create_field(name="serial"), create_field(name="operator_number"))
 
     def add_machine_values(draft: CabinetFileDraft, values: dict[str, str]) -> None:
         """Add values to the machine table of the drafted cabinet file."""
@@ -162,7 +166,7 @@ def build_steps(
         }
 
     steps: tuple[SetupStep, ...] = (
-        FieldsStep("machine", lambda _: machine, add_machine_values),
+        FieldsStep("machine", lambda _: machine_fields, add_machine_values),
         PickOneStep("profile", list_profiles, select_jurisdiction),
         FieldsStep(
             "house",
@@ -233,7 +237,7 @@ async def run_first_start(
     draft = CabinetFileDraft(builder_tables=_read_builder_tables(builder_file))
     restore_step = create_restore_step(state_folder, cabinet_path, clock.now)
     is_link_seeded = "certificate" in dict(draft.builder_tables.get("progressive_link", {}))
-    link = (
+    link_steps = (
         ()
         if is_link_seeded
         else (
@@ -281,19 +285,19 @@ async def run_first_start(
     wizard = FirstStartWizard(
         (restore_step,)
         if restore_step is not None
-        else build_steps(state_folder, cabinet_path, clock, list_ports, link, compute_pin_digest),
+        else build_steps(state_folder, cabinet_path, clock, list_ports, link_steps, compute_pin_digest),
         draft,
         lambda: server.send(build_snapshot()),
     )
     await server.start()
-    alive = asyncio.ensure_future(send_watchdog_heartbeats())
+    heartbeat_task = asyncio.ensure_future(send_watchdog_heartbeats())
     try:
         await wizard.done.wait()
     finally:
         wizard.close()
-        alive.cancel()
+        heartbeat_task.cancel()
         with suppress(asyncio.CancelledError):
-            await alive
+            await heartbeat_task
         await server.close()
 
 

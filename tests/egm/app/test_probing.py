@@ -4,14 +4,37 @@ import asyncio
 
 import pytest
 
+from egm.app.first_start.draft import CabinetFileDraft
 from egm.app.first_start.probing import PROTOCOL_PROBING_ORDER, probe_serial_ports
+from egm.app.first_start.steps import ProbeDevicesStep, WelcomeStep
+from egm.app.first_start.wizard import FirstStartWizard
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.twin import SimulatedPort
+from egm.kernel.messages import Intent
 
 
 def test_bus_protocols_are_probed_before_those_that_accept_an_echo():
     buses = [PROTOCOLS[name].is_bus for name in PROTOCOL_PROBING_ORDER]
     assert buses == sorted(buses, reverse=True)
+
+
+def test_probing_can_be_repeated_and_is_not_refused():
+    async def probe_again():
+        step = ProbeDevicesStep(list)
+        wizard = FirstStartWizard((WelcomeStep(("devices",)), step), CabinetFileDraft(), lambda: None)
+
+        def touch(action):
+            wizard.process_answer(Intent(name="answer", value=action, options={"page": wizard.page.id}))
+
+        touch("next")
+        await wizard._step_task
+        touch("again")
+        try:
+            return step.probed_port_and_protocol is not None, wizard.page.notice
+        finally:
+            wizard.close()
+
+    assert asyncio.run(probe_again()) == (True, None)
 
 
 @pytest.mark.slow
