@@ -46,7 +46,8 @@ _EXIT_CODE_OPERATOR_ERROR = 2
 _EXIT_CODE_RESTART = 3
 #: Exit status when a cabinet file that could not be used has been changed, so that it can be tried again.
 _EXIT_CODE_CABINET_FILE_CHANGED = 4
-#: Errors of the memory that end the machine process; the next start examines the memory again.
+#: A request to restart, and the errors of the memory, which end the machine process; the next start examines the
+#: memory again.
 _ERRORS_THAT_END_THE_PROCESS = (
     RestartRequested,
     RecordError,
@@ -94,11 +95,12 @@ def _run_until_stopped(
 ) -> bool:
     """Run the machine until it stops; return True if the process must be started again, False after a signal.
 
-    If a storage medium fails or stored data become unreadable during operation, print the error and return
-    True: the next start examines the memory. Raise any other error.
+    If a restart is requested, or if a storage medium fails or is damaged during operation, print the error and return
+    True: the next start examines the memory. If a stored record cannot be read, raise JournalDamaged. Raise any
+    other error.
     """
 
-    async def run_machine(allows_single_medium: bool) -> None:  # noqa: FBT001 (the signature that come_up expects)
+    async def run_machine(allows_single_medium: bool) -> None:  # noqa: FBT001 (the signature that retry_until_media_respond expects)
         """Run the machine until it stops; ``allows_single_medium``: one of its two storage media may be missing."""
         process = MachineProcess(
             folder,
@@ -149,7 +151,7 @@ def _run_first_start(
     start.
     """
 
-    async def ask_for_settings(_: bool) -> None:  # noqa: FBT001 (the signature that come_up expects)
+    async def ask_for_settings(_: bool) -> None:  # noqa: FBT001 (the signature that retry_until_media_respond expects)
         """Ask the staff on the screen for a cabinet file; lock the state folder meanwhile."""
         lock = FolderLock(folder.root)
         try:

@@ -14,9 +14,10 @@ from meters.archive import ARCHIVE_FOLDER
 def link_archive_folder(medium_folder: Path, archive_folder: Path | None) -> None:
     """Create a link named ``archive`` in the folder ``medium_folder`` that leads to the journal archive's folder.
 
-    If ``archive_folder`` is None, the archive is stored in ``medium_folder`` itself, and nothing is changed.
-    Raises :class:`OperatorError` if ``medium_folder`` already has archive files or a link to another folder: a
-    person must move the files and remove the old folder or link.
+    If ``archive_folder`` is None, the archive is stored in ``medium_folder`` itself, and nothing is changed; nor is it
+    if ``medium_folder`` does not exist yet. Raises :class:`OperatorError` if the archive's folder cannot be created, or
+    if ``medium_folder`` already has archive files or a link to another folder: a person must move the files and remove
+    the old folder or link.
     """
     link = medium_folder / ARCHIVE_FOLDER
     if archive_folder is None or not medium_folder.is_dir():

@@ -161,7 +161,7 @@ class DeviceSimulator:
             raise DeviceSimulatorError(f"{self.socket_path}: another bench is running on this state folder")
 
     async def stop(self) -> None:
-        """Stop the bench, and remove its socket and the links to its devices; stored device states stay.
+        """Stop the bench, and remove its files, its socket and the links to its devices; stored device states stay.
 
         If the bench could not start, there is nothing to remove.
         """
@@ -235,7 +235,8 @@ class DeviceSimulator:
 async def run_device_simulator(state_folder: Path, cabinet: CabinetFile, *, speed: float = 1.0) -> None:
     """Run the simulated devices of a cabinet file until SIGTERM or SIGINT.
 
-    Raises :class:`DeviceSimulatorError` if they already run in another process.
+    Raises :class:`DeviceSimulatorError` if they already run in another process, or if what one of them has stored
+    cannot be read.
     """
     values = {name: device.values_cents for name, device in cabinet.devices.items()}
     currency = load_profile(cabinet.machine.profile).currency

@@ -48,8 +48,8 @@ _MACHINE_RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     Rule(EventType.DOOR_CLOSED, STATES_AFTER_BOOT),
     Rule(EventType.SHARED_MEMORY_CHANGED, STATES_AFTER_SELF_TEST, (), (), NextState.DERIVED),
-    # ------------------------------------------------------------------ nothing more to do: also what is said
-    # late events of a game or page that is gone
+    # ------------------------------------------------------------------ events that need nothing more
+    # also late events about a game or page that has ended
     Rule(
         (EventType.AFTER_EVENT, EventType.WHEN_IDLE, EventType.OUTCOME_SHOWN, EventType.ANSWER_SERVICE_PAGE),
         ALL_STATES,

@@ -54,15 +54,16 @@ class DriverArguments:
 def _load_resident_templates() -> dict[str, TclTemplate]:
     """Return the templates to store in a ticket printer, by jurisdiction: each has the ticket's fields and bar code."""
     return {
-        place: TclTemplate(str(number), (*load_template(place).field_names, "barcode"))
-        for number, place in enumerate(list_template_ids())
+        template_id: TclTemplate(str(number), (*load_template(template_id).field_names, "barcode"))
+        for number, template_id in enumerate(list_template_ids())
     }
 
 
 def _load_template_lines() -> dict[str, list[str]]:
     """Return the lines that a ticket printer without templates prints, in order, by jurisdiction."""
     return {
-        place: [f"{{{name}}}" for name in load_template(place).field_names] for place in list_template_ids()
+        template_id: [f"{{{name}}}" for name in load_template(template_id).field_names]
+        for template_id in list_template_ids()
     }
 
 
@@ -151,7 +152,7 @@ def create_position_drivers(
 ) -> PositionDevices:
     """Create the drivers of a position's devices.
 
-    ``opener`` opens the ports of real devices; a simulated device is opened as its pseudo-terminal of the
+    ``opener`` opens the ports. If it is not given, a simulated device is opened as its pseudo-terminal of the
     bench. ``currency`` is the currency for which the devices must be programmed, ISO 4217.
     :class:`CabinetFile` has checked that a position has at most one device of each kind, and that all
     protocols are known.
@@ -168,7 +169,7 @@ def create_position_drivers(
         values = (entry.build_channel_value_table(name, device.values_cents),) if device.values_cents else ()
         path = str(folder.find_device_port(name, device))
         device_opener = open_bench_line if device.port == "bench" and opener is open_port else opener
-        # ccTalk devices may share one
+        # ccTalk devices may share a line
         line = lines.setdefault(path, SerialLine(path, entry.line_settings, device_opener))
         arguments = DriverArguments(name, line, event_sink, ledgers, values, frozenset({currency}))
         drivers.append(DRIVER_FACTORY_BY_PROTOCOL[device.protocol](arguments))

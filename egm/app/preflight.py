@@ -111,7 +111,10 @@ def _load_game_or_fault(name: str, key: str) -> tuple[Game | None, list[ConfigFa
 
 
 def _iter_file_faults(file: CabinetFile) -> Iterator[ConfigFault]:
-    """Yield a fault for each port and file that the cabinet file names and that does not exist."""
+    """Yield a fault for each port and file that the cabinet file names and that does not exist.
+
+    If the files of the progressive link exist, they are also checked.
+    """
     yield from find_missing_ports(file)
     named_files: dict[str, Path | None] = {
         "software.manifest": None if file.software is None else file.software.manifest,
@@ -140,17 +143,24 @@ def _iter_file_faults(file: CabinetFile) -> Iterator[ConfigFault]:
 
 
 def _iter_position_faults(file: CabinetFile) -> Iterator[ConfigFault]:
-    """Yield a fault for each player position where nothing accepts money or where no key can reset a hand-pay."""
-    fitted: dict[str, set[int]] = {}
+    """Yield a fault for each player position where no key can reset a hand-pay.
+
+    A machine with several positions also gets one for each position where no device accepts money.
+    """
+    positions_by_device_kind: dict[str, set[int]] = {}
     for device in file.devices.values():
-        fitted.setdefault(PROTOCOLS[device.protocol].device_kind, set()).add(device.position)
-    positions_taking_money = fitted.get("bill_acceptor", set()) | fitted.get("coin_acceptor", set())
-    keys = fitted.get("io_board", set())
+        positions_by_device_kind.setdefault(PROTOCOLS[device.protocol].device_kind, set()).add(
+            device.position
+        )
+    positions_taking_money = positions_by_device_kind.get(
+        "bill_acceptor", set()
+    ) | positions_by_device_kind.get("coin_acceptor", set())
+    positions_with_io_board = positions_by_device_kind.get("io_board", set())
     for number in range(1, file.machine.positions + 1):
         if file.machine.positions > 1 and number not in positions_taking_money:
             reason = f"no device of position {number} accepts money: give one of [devices] the key position = {number}"
             yield ConfigFault("machine.positions", reason, is_fatal=False)
-        if file.devices and keys.isdisjoint({1, number}):
+        if file.devices and positions_with_io_board.isdisjoint({1, number}):
             reason = f"hand-pays cannot be paid, because no I/O board has a key switch for position {number}"
             yield ConfigFault(
                 "devices", f"{reason}: add a board to it, or to position 1 for all positions", is_fatal=False
@@ -160,8 +170,7 @@ def _iter_position_faults(file: CabinetFile) -> Iterator[ConfigFault]:
 def _iter_venue_data_faults(file: CabinetFile, profile: Profile) -> Iterator[ConfigFault]:
     """Yield a fault for each item of venue data that the jurisdiction's tickets must print and the file lacks."""
     try:
-        house = file.machine.venue
-        load_template(profile.id).check_venue(house)
+        load_template(profile.id).check_venue(file.machine.venue)
     except (LocalError, OperatorError) as error:
         yield ConfigFault("machine.licence_holder", str(error))
 
@@ -169,11 +178,11 @@ def _iter_venue_data_faults(file: CabinetFile, profile: Profile) -> Iterator[Con
 def _iter_game_faults(
     file: CabinetFile, profile: Profile, on_progress: Callable[[str], None], check_game: GameCheck
 ) -> Generator[ConfigFault, None, dict[str, set[str]]]:
-    """Yield a fault for each game that the machine would not offer; return the progressive levels of the others.
+    """Yield a fault for each game that the machine would not offer or not accept bets on; return the games' levels.
 
-    The result maps each offered game's id to the ids of its levels.
+    The result maps the id of each game that could be loaded, offered or not, to the ids of its progressive levels.
     """
-    certified = bool(file.hardware_port_descriptions) and profile.inventory.certified
+    are_certificates_required = bool(file.hardware_port_descriptions) and profile.inventory.certified
     first_slots: dict[str, int] = {}
     levels: dict[str, set[str]] = {}
     offered_count = 0
@@ -185,8 +194,8 @@ def _iter_game_faults(
         if game is None:
             continue
         if game.id in first_slots:
-            why = f"{game.id} is already listed, as games[{first_slots[game.id]}]: list each game once"
-            yield ConfigFault(key, why, is_fatal=False)
+            reason = f"{game.id} is already listed, as games[{first_slots[game.id]}]: list each game once"
+            yield ConfigFault(key, reason, is_fatal=False)
             continue
         if game.rules.seats_min > file.machine.positions:
             reason = f"{game.id} needs at least {game.rules.seats_min} positions, but machine.positions is"
@@ -200,7 +209,7 @@ def _iter_game_faults(
             profile,
             file.progressives,
             compute_largest_prizes,
-            CertificateRules(file.machine.certifier, certified),
+            CertificateRules(file.machine.certifier, are_certificates_required),
             has_wheel=file.has_wheel,
         )
         offered_count += not refused_games
@@ -215,7 +224,7 @@ def _iter_game_faults(
 
 
 def _iter_level_faults(file: CabinetFile, games: dict[str, set[str]]) -> Iterator[ConfigFault]:
-    """Yield a fault for each progressive level in the file whose game is not offered or has no such level.
+    """Yield a fault for each progressive level in the file whose game is not in the file or has no such level.
 
     Another fault is yielded if a level needs a progressive link and the file has none.
     """
@@ -224,20 +233,20 @@ def _iter_level_faults(file: CabinetFile, games: dict[str, set[str]]) -> Iterato
         levels = games.get(slot.game)
         if levels is None:
             known_names = tuple(sorted(games))
-            fault_values = f"{slot.game!r} is not among the games of this file"
+            message = f"{slot.game!r} is not among the games of this file"
             yield ConfigFault(
                 f"{key}.game",
-                fault_values,
+                message,
                 suggestion=find_similar_word(slot.game, known_names),
                 allowed_values=known_names,
                 is_fatal=False,
             )
         elif slot.level not in levels:
             known_names = tuple(sorted(levels))
-            fault_values = f"{slot.game} has no level {slot.level!r}"
+            message = f"{slot.game} has no level {slot.level!r}"
             yield ConfigFault(
                 f"{key}.level",
-                fault_values,
+                message,
                 suggestion=find_similar_word(slot.level, known_names),
                 allowed_values=known_names,
                 is_fatal=False,

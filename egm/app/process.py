@@ -1,8 +1,8 @@
 """The machine process: opens the memory, tests the machine, then connects it to devices and people.
 
-It owns money, random numbers and devices; other processes draw the screens. Start-up is in order and each
-step must succeed before the next: memory, games, random number generator, self-test; only then does it
-communicate with anything outside (NY 5319.54(d)).
+It owns money, random numbers and devices; other processes draw the screens. Start-up is in order: memory, games,
+self-test with the start of the random number generator; only then does it communicate with anything outside
+(NY 5319.54(d)). A failed self-test takes the machine out of service.
 """
 
 import asyncio
@@ -95,7 +95,8 @@ from rng import EntropySource, RandomService, RngError
 
 #: The installed release of the software.
 _SOFTWARE_VERSION: Final = version("open-egm")
-#: Seconds until the next check, while the profile requires no discarding of random numbers.
+#: Seconds until the next check, while no random numbers are to be discarded: the profile does not require it, or the
+#: generator is out of service.
 _CYCLING_CHECK_INTERVAL_SECONDS: Final = 5.0
 
 
@@ -147,7 +148,7 @@ class MachineProcess:
         self._stations: tuple[PlayerStation, ...] = ()
         self._stop_future: asyncio.Future[None] | None = None
         self._is_over = False
-        self._begins = False
+        self._is_journal_new = False
         self._stations_to_update: set[int] = set()
         self._table = SharedTables()
         self._running_positions = RunningPositions()
@@ -156,7 +157,8 @@ class MachineProcess:
     async def run(self) -> None:
         """Start the machine and run it until cancelled.
 
-        Raises OperatorError if the cabinet file or a game cannot be used.
+        Raises OperatorError if the cabinet file cannot be used, and JournalError if the memory cannot. A game
+        that cannot be used is only refused.
         """
         refuse_demonstration(self._file, self._folder)
         with contextlib.ExitStack() as cleanup:
@@ -252,7 +254,10 @@ class MachineProcess:
         return journal
 
     def _check_new_journal_allowed(self) -> None:
-        """Raise :class:`JournalDamaged` if any file of an earlier journal exists, so that no new one is started."""
+        """Raise :class:`JournalDamaged` if any file of an earlier journal exists, so that no new one is started.
+
+        Otherwise note that this start begins a new journal.
+        """
         files = self._folder.list_journal_files()
         if files:
             raise JournalDamaged(
@@ -260,7 +265,7 @@ class MachineProcess:
                 f"the journal is gone, but {', '.join(files)} remain: restore the journal,"
                 " or have the memory cleared (`egm audit inspect`, `egm audit clear`)",
             )
-        self._begins = True
+        self._is_journal_new = True
 
     def _count_demonstration_coins(self) -> int:
         """Return the number of coins in the simulated hoppers of a new demonstration."""
@@ -285,7 +290,7 @@ class MachineProcess:
         certificates = {name: game.certificate for name, game in self._installed.items()}
         must_be_complete = self._has_real_devices and self._profile.inventory.complete
         record_inventory_change(first, self._file.inventory, certificates, must_be_complete=must_be_complete)
-        if self._begins and not self._has_real_devices:
+        if self._is_journal_new and not self._has_real_devices:
             record_opening_stock(first, self._count_demonstration_coins())
         recover_tickets(first, ledger_error)
         if ticket_store is not None and ticket_store.repair_text:
@@ -538,7 +543,7 @@ class MachineProcess:
         self._submit_position_event(self._stations[0], event)
 
     def _submit_position_event(self, station: PlayerStation, event: Event) -> None:
-        """Submit an event at a position; if the event changes memory that all positions share, update the others too.
+        """Submit an event at a position, and update the state of the others, because they share memory with it.
 
         If the machine cannot execute or record the event, it stops and restarts. Events of timers that expire
         after the machine has stopped are ignored: its memory is closed.
@@ -600,7 +605,7 @@ class MachineProcess:
                 station.process_change()
 
     def _notify_attached_services(self) -> None:
-        """Notify the services and screens of every position that the machine has changed."""
+        """Notify the services of every position that the machine has changed."""
         if self._attachments:
             numbers = {station: station.machine.position.number for station, _ in self._attachments}
             snapshots = {each: self._running_positions.read_snapshot(n) for each, n in numbers.items()}

@@ -32,6 +32,9 @@ def start_random_service(
 ) -> RandomService:
     """Instantiate the generator from fresh entropy and the last run's stored output, if there is any.
 
+    The stored output is deleted, and new output is stored for the next start. If it is damaged, that is reported to
+    ``on_event``, and the generator starts without it.
+
     ``sources`` are the entropy sources; all sources of this machine by default. Raises :class:`rng.RngError`
     if any part fails.
     """

@@ -109,7 +109,7 @@ class PlayerStation:
         self._on_change = on_change
         self._show_timer: asyncio.TimerHandle | None = None
         self._showing = ""
-        self._open_at_start = ""
+        self._play_id_at_start = ""
         self._withdrawn_game_view: GameView | None = None
         self._show_began_ns = 0
         self._doors_open_at_board: frozenset[str] | None = None
@@ -133,7 +133,7 @@ class PlayerStation:
         """Store the drivers of the position's devices, connect the machine to them, and restore the devices' faults."""
         self.devices = devices
         game = find_open_game(self.machine)
-        self._open_at_start = "" if game is None else game.play_id
+        self._play_id_at_start = "" if game is None else game.play_id
         self.machine.component(MoneyDevices).acceptor = devices.acceptor
         self.machine.component(MoneyDevices).printer = devices.printer
         self.machine.component(MoneyDevices).hopper = devices.hopper
@@ -180,15 +180,15 @@ class PlayerStation:
             return
         process_wheel_report(self.machine, report)
         self._store_reported_doors(report)
-        open_elsewhere = self._list_doors_open_at_other_boards()
-        if isinstance(report, DoorChanged) and not report.open and report.door in open_elsewhere:
+        doors_open_elsewhere = self._list_doors_open_at_other_boards()
+        if isinstance(report, DoorChanged) and not report.open and report.door in doors_open_elsewhere:
             return
         if self.devices.kind_by_device_name[report.device] == "io_board":
             ended_fault = self._store_board_fault(report)
             if ended_fault is not None and ended_fault in self._list_faults_of_other_boards():
                 return
         running_positions, number = self.machine.component(RunningPositions), self.machine.position.number
-        doors_known_open = tuple(door for door in self.machine.open_doors if door not in open_elsewhere)
+        doors_known_open = tuple(door for door in self.machine.open_doors if door not in doors_open_elsewhere)
         for event in iter_reported_events(
             report, self.devices.kind_by_device_name[report.device], doors_known_open
         ):
@@ -232,7 +232,10 @@ class PlayerStation:
         )
 
     def _find_doors_open_at_board(self) -> frozenset[str] | None:
-        """Return the doors that this position's I/O board reports open; None until it has reported its inputs."""
+        """Return the doors that this position's I/O board reports open.
+
+        Return None until the board has reported its inputs; empty if the position has no board.
+        """
         return frozenset() if self.devices.io_board is None else self._doors_open_at_board
 
     def _list_doors_open_at_other_boards(self) -> frozenset[str]:
@@ -278,14 +281,11 @@ class PlayerStation:
             return _OUTCOME_SHOWN_SECONDS_MAX
         # After a restart the screen is about to return, and the player has yet to see how their game ended,
         # even if it is decided only now, by a wheel's number or by other seats.
-        is_taken_up = message.resumed or message.play_id == self._open_at_start
+        is_taken_up = message.resumed or message.play_id == self._play_id_at_start
         return _SCREEN_RECONNECT_SECONDS_MAX if is_taken_up else self._read_minimum_game_seconds()
 
     def _end_shown_game(self, play_id: str | None) -> None:
-        """End the game whose outcome a screen has shown, at once or when its minimum time has passed.
-
-        A late report on an earlier game is ignored.
-        """
+        """End the game whose outcome a screen has shown, at once or when its minimum time has passed."""
         if play_id != self._showing:  # a late report of an earlier game: this one is still being shown
             return
         elapsed = (self.machine.clock.monotonic_ns() - self._show_began_ns) / 1e9
@@ -304,7 +304,10 @@ class PlayerStation:
         return self.machine.profile.play.game_time_ms / 1000
 
     def _build_connection_messages(self) -> tuple[Message, ...]:
-        """Return the messages that a screen receives when it connects."""
+        """Return the messages that a screen receives when it connects.
+
+        The view of a withdrawn game among them is also stored, until that game ends.
+        """
         denominations_cents, advice = self.machine.denominations_cents, self.machine.profile.play.advice
         games = tuple(
             build_game_view(
@@ -344,8 +347,8 @@ class PlayerStation:
         return build_snapshot(self.engine)
 
     def process_change(self) -> None:
-        """Update screen, button deck and acceptors after a change, and notify the machine."""
-        # it has ended: show the games offered again
+        """Update this position's screens and devices, and all tower lights and bells, then call ``on_change``."""
+        # the withdrawn game has ended: show the games offered again
         if self._withdrawn_game_view is not None and find_open_game(self.machine) is None:
             for message in self._build_connection_messages():
                 self.server.send(message)
@@ -359,15 +362,15 @@ class PlayerStation:
             self._on_change()
 
     def _update_devices(self, snapshot: Snapshot) -> None:
-        """Set each device of the position to what the machine's state requires: accepted money, lamps, tower lights."""
+        """Set each device of the position to what the machine's state requires: accepted money, coin route, lamps."""
         machine, state, devices = self.machine, self.engine.state, self.devices
         if devices.acceptor is not None:
-            taking = machine.component(ServiceDesk).workbench.is_testing_acceptor
+            is_testing = machine.component(ServiceDesk).workbench.is_testing_acceptor
             value_in = frozenset(machine.profile.value_in.bills_cents)
-            accepted_cents = value_in if taking else list_acceptable_bills(machine, state)
+            accepted_cents = value_in if is_testing else list_acceptable_bills(machine, state)
             if accepted_cents:
                 devices.acceptor.enable(
-                    accepted_cents, barcodes=taking or should_accept_tickets(machine, state)
+                    accepted_cents, barcodes=is_testing or should_accept_tickets(machine, state)
                 )
             else:
                 devices.acceptor.disable()
@@ -375,9 +378,9 @@ class PlayerStation:
             devices.coin_acceptor.route_coins(to_hopper=are_coins_routed_to_hopper(machine))
             devices.coin_acceptor.enable(list_acceptable_coins(machine, state))
         if devices.io_board is not None:
-            lit = machine.component(ServiceDesk).workbench.outputs  # a test's outputs, during a test
+            test_outputs = machine.component(ServiceDesk).workbench.outputs  # a test's outputs, during a test
             devices.io_board.light_lamps(
-                list_outputs_under_test(lit, "lamp") if lit else find_lit_lamps(snapshot)
+                list_outputs_under_test(test_outputs, "lamp") if test_outputs else find_lit_lamps(snapshot)
             )
 
     def _update_tower_light_and_bell(self) -> None:
@@ -385,13 +388,17 @@ class PlayerStation:
         board = self.devices.io_board
         if board is None:
             return
-        lit = self.machine.component(ServiceDesk).workbench.outputs  # a test's outputs, during a test
+        test_outputs = self.machine.component(
+            ServiceDesk
+        ).workbench.outputs  # a test's outputs, during a test
         positions = self.machine.component(RunningPositions)
-        served = positions.iter_positions_served(self.machine.position.number)
-        snapshots = [positions.read_snapshot(position.engine.machine.position.number) for position in served]
+        positions_served = positions.iter_positions_served(self.machine.position.number)
+        snapshots = [
+            positions.read_snapshot(position.engine.machine.position.number) for position in positions_served
+        ]
         board.light_tower(
-            list_outputs_under_test(lit, "tower")
-            if lit
+            list_outputs_under_test(test_outputs, "tower")
+            if test_outputs
             else frozenset[str]().union(*map(find_lit_tower_lights, snapshots))
         )
-        board.switch_bell(on="bell" in lit or any(map(is_bell_ringing, snapshots)))
+        board.switch_bell(on="bell" in test_outputs or any(map(is_bell_ringing, snapshots)))

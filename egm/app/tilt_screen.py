@@ -35,7 +35,7 @@ MISSING_MEDIUM_TIMEOUT_S: Final = 60.0
 _MISSING_MEDIUM_RETRY_PAUSE_S: Final = 5.0
 #: The fault code of a cabinet file that cannot be used.
 CABINET_FILE_FAULT: Final = "cabinet_file_unusable"
-#: Seconds between two checks of whether the cabinet file has changed.
+#: Seconds between two checks of whether the cabinet file, or another watched file, has changed.
 _FILE_CHECK_INTERVAL_S: Final = 1.0
 
 
@@ -134,7 +134,7 @@ def build_snapshot_without_memory(machine_table: MachineTable, profile: Profile,
 
 
 def read_system_fault(file: Path | None) -> tuple[str, str] | None:
-    """Return the (code, detail) of a fault that this computer reports in ``file``, or None if the file is missing.
+    """Return the (code, detail) of a fault that this computer reports in ``file``, or None if it is missing or empty.
 
     The first line of the file is the fault's code, a space, and the detail.
     """
@@ -154,23 +154,24 @@ async def wait_for_file_change(
     tilt_code: str = CABINET_FILE_FAULT,
     watched_file: Path | None = None,
 ) -> None:
-    """Show on the screen why the cabinet file ``file`` cannot be used, until it is changed.
+    """Show on the screen, as tilt ``tilt_code``, why the machine cannot start, until its cabinet file is changed.
 
-    If ``watched_file`` is given, wait until that file is changed instead.
+    ``file`` is the cabinet file. By default the tilt is that of one that cannot be used. If ``watched_file`` is
+    given, wait until that file is changed instead.
     """
-    serving = asyncio.create_task(
+    screen_task = asyncio.create_task(
         serve_tilt_screen(folder, _read_identity(file), clock, reason, tilt_code=tilt_code)
     )
     watched = watched_file or file
     try:
         stamp_before = _read_modification_stamp(watched)
         while _read_modification_stamp(watched) == stamp_before:
-            await asyncio.wait({serving}, timeout=_FILE_CHECK_INTERVAL_S)
-            if serving.done():
-                return serving.result()
+            await asyncio.wait({screen_task}, timeout=_FILE_CHECK_INTERVAL_S)
+            if screen_task.done():
+                return screen_task.result()
     finally:
-        serving.cancel()
-        await asyncio.gather(serving, return_exceptions=True)
+        screen_task.cancel()
+        await asyncio.gather(screen_task, return_exceptions=True)
     return None
 
 

@@ -58,8 +58,7 @@ from egm.staff.keys import StaffKey
 from paytables import AnalysisDepth, Game, analyse
 from paytables.wording import format_percent
 
-#: Requests whose lamp is lit if the state table would accept them now, each with a valid example of its
-#: value.
+#: Requests without a value, whose lamp is lit if the state table would accept them now.
 _EVENTS_WITH_BUTTON_LAMPS = (
     EventType.PLAY,
     EventType.CASH_OUT,
@@ -262,7 +261,8 @@ def _find_highest_round_stake_cents(machine: Machine) -> int | None:
 def _find_highest_bet_cents(machine: Machine) -> int:
     """Return the highest bet that the player may place, in minor units.
 
-    In a tournament it is the fixed bet of the tournament; otherwise the jurisdiction's limit.
+    In a tournament it is the fixed bet of the tournament; otherwise the limit of the jurisdiction, or a lower one of
+    the operator.
     """
     purse = find_open_purse(machine)
     if purse is None:
@@ -278,7 +278,7 @@ def _compute_credit_needed_for_bet_cents(machine: Machine) -> int:
 
 def _list_accepted_inputs(engine: StateMachineEngine[Machine]) -> tuple[str, ...]:
     """Return the names of the player's inputs that the machine accepts now."""
-    lit = [event.value for event in _EVENTS_WITH_BUTTON_LAMPS if engine.accepts_event_type(event)]
+    accepted_names = [event.value for event in _EVENTS_WITH_BUTTON_LAMPS if engine.accepts_event_type(event)]
     machine = engine.machine
     game_id = machine.selection.game_id
     game = machine.games.get(game_id)
@@ -291,12 +291,12 @@ def _list_accepted_inputs(engine: StateMachineEngine[Machine]) -> tuple[str, ...
         (EventType.SELECT_LANGUAGE, (LanguageRequest(value=code) for code in machine.profile.languages)),
         (EventType.SET_OWN_LIMIT, (LimitRequest(value=1, options=LimitOptions(of="minutes")),)),
     )
-    lit += [
+    accepted_names += [
         event.value
         for event, payloads in requests
         if any(engine.accepts_event(Event(event, payload)) for payload in payloads)
     ]
-    return tuple(lit)
+    return tuple(accepted_names)
 
 
 def _iter_notices(machine: Machine) -> Iterator[Notice]:

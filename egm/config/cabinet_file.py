@@ -173,7 +173,8 @@ class DeviceTable(_CabinetTable):
     port: str = Field("bench", examples=["/dev/serial/by-id/usb-FTDI_FT232R_A1B2C3D4-if00-port0"])
     """The device's serial port; `bench` is the simulated device."""
     position: Annotated[int, Field(ge=1, strict=True)] = 1
-    """The player position that the device serves. Doors, keys and the tower light belong to the first position."""
+    """The player position that the device serves. An I/O board of the first position also serves every position without
+    a board of its own."""
     values_cents: tuple[Annotated[int, Field(ge=0, strict=True)], ...] = Field(
         (), examples=[[500, 1000, 2000]]
     )
@@ -361,17 +362,17 @@ class CabinetFile(_CabinetTable):
         """
         names_by_kind: dict[tuple[int, str], str] = {}
         for name, device in self.devices.items():
-            at = f"devices.{name}"
+            table_key = f"devices.{name}"
             entry = PROTOCOLS[device.protocol]
             if device.position > self.machine.positions:
                 number = self.machine.positions
                 reason = f"there is no position {device.position}: machine.positions is {number}"
-                yield build_config_fault(f"{at}.position", reason)
+                yield build_config_fault(f"{table_key}.position", reason)
             first_name = names_by_kind.setdefault((device.position, entry.device_kind), name)
             if first_name != name:
                 kind = entry.device_kind.replace("_", " ")
                 yield build_config_fault(
-                    at,
+                    table_key,
                     f"position {device.position} already has a {kind}, devices.{first_name}; it can have one",
                 )
             if device.values_cents:
@@ -519,7 +520,7 @@ class StateFolder:
             return False
 
     def create_private_folders(self) -> None:
-        """Create the state folder and its subfolders, accessible to their owner only.
+        """Create the state folder and its subfolder ``run``, accessible to their owner only.
 
         Raises OperatorError, naming folder and reason, if that fails, if an existing folder is accessible to
         others and not clearly this machine's, or if others may read a key or roster in it.

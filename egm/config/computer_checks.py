@@ -17,7 +17,8 @@ _FILE_ABSENT_ERRNOS: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
 def find_stable_port_name(device: str) -> str:
     """Return a name of the serial port that does not change when other devices are unplugged.
 
-    It is the name of the USB adapter or, if the adapter has none, of the USB socket it is plugged into.
+    It is the name of the USB adapter or, if the adapter has none, of the USB socket it is plugged into. A port without
+    either keeps its name ``device``.
     """
     real = Path(device).resolve()
     for folder in ("by-id", "by-path"):
@@ -88,8 +89,8 @@ def find_shared_folders(file: CabinetFile, state_folder: Path) -> Iterator[Confi
     for name, folder in _iter_memory_folders(file):
         user = users.setdefault(folder.resolve(), f"memory.{name}'s")
         if user != f"memory.{name}'s":
-            why = f"{folder} is already {user} folder: name another one, on a medium of its own"
-            yield ConfigFault(f"memory.{name}", why)
+            reason = f"{folder} is already {user} folder: name another one, on a medium of its own"
+            yield ConfigFault(f"memory.{name}", reason)
 
 
 def _find_folder_error(folder: Path) -> str | None:

@@ -167,7 +167,7 @@ def _iter_faults(
     misspelt.
     """
     unknown_keys = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
-    explained = set()
+    explained_locations = set()
     for at in unknown_keys:
         *table, unknown_key = at
         meanings = _find_table_keys(model, table)
@@ -177,13 +177,13 @@ def _iter_faults(
         similar_word = find_similar_word(str(unknown_key), missing_keys) or find_similar_word(
             str(unknown_key), meanings
         )
-        explained.add((*table, similar_word))
+        explained_locations.add((*table, similar_word))
         yield ConfigFault(
             format_key_path(at), "there is no such key", lines.find_line(at), similar_word, tuple(meanings)
         )
     for error in errors:
         at, context = error["loc"], error.get("ctx", {})
-        if error["type"] == "extra_forbidden" or (error["type"] == "missing" and at in explained):
+        if error["type"] == "extra_forbidden" or (error["type"] == "missing" and at in explained_locations):
             continue
         if error["type"] == "too_short" and any(at == other["loc"][:-1][: len(at)] for other in errors):
             continue  # pydantic counts no element that is wrong itself

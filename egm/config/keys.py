@@ -90,7 +90,7 @@ def describe_kind(file_schema: JsonSchemaValue, schema_part: JsonSchemaValue) ->
 
 
 def format_toml(value: object) -> str:
-    """Return a value of a file as text for the documentation of its keys.
+    """Return a value of a file as text, for the documentation of its keys and for a new cabinet file.
 
     It is TOML, except that None is "none" and a long table is "{ ... }".
     """

@@ -41,7 +41,7 @@ DEFAULT_POLL_GROUPS: Final = frozenset(SasPollGroup) - {
 
 
 class SasLineTable(DocumentedFieldsMixin, BaseModel):
-    """One SAS line to a host, under a name of your choice. A machine has at most two."""
+    """One SAS line to a host, under a name of your choice."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 

@@ -120,8 +120,8 @@ def clear_bet(machine: Machine) -> None:
 def select_game(machine: Machine, event: Event) -> None:
     """Select the game that the player requests, with its smallest bet, or at a table without any bet.
 
-    The denomination stays the same if the game offers it. If the game's table has standing bets, their
-    denomination is selected.
+    The denomination stays the same if the game offers it; otherwise the game's first one is selected. If the
+    game's table has standing bets, their denomination is selected. A changed denomination is shown as a notice.
     """
     game_id = event.read_payload(GameRequest).value
     offered_cents, before_cents = machine.denominations_cents[game_id], machine.selection.denomination_cents

@@ -60,12 +60,12 @@ class GameConversation:
 
     @property
     def decision(self) -> Decision | None:
-        """Return the game's pending decision, or None if it has its outcome."""
+        """Return the game's pending decision, or None before the first step and after the outcome."""
         return self.round.decision
 
     @property
     def outcome(self) -> Outcome | None:
-        """Return the game's outcome, or None if it still waits for a decision."""
+        """Return the game's outcome, or None if it is not decided yet."""
         return self.round.outcome
 
     @property
@@ -122,9 +122,9 @@ def replay_game(definition: Game, game: GameRecord) -> GameConversation:
     """
     conversation = GameConversation(definition, game.wager, game.table_state)
     for step in game.steps:
-        recorded = ReplayDrawSource(step.draws)
-        conversation.advance(recorded, None if step.choice is None else Choice(step.choice))
-        recorded.check_all_numbers_used()
+        draw_source = ReplayDrawSource(step.draws)
+        conversation.advance(draw_source, None if step.choice is None else Choice(step.choice))
+        draw_source.check_all_numbers_used()
     if conversation.outcome != game.outcome or conversation.standing_credits != game.standing_credits:
         raise GameDefectiveError(f"{game.play_id}: its recorded draws give a different outcome")
     return conversation

@@ -98,7 +98,7 @@ def record_conflicting_versions(machine: Machine, games: Iterable[Game]) -> list
 
     The entry is written at every start until the new definition has been played.
     """
-    definitions, changed = machine.journal.states(PlayKey.GAME_DEFINITION), []
+    definitions, conflicting_games = machine.journal.states(PlayKey.GAME_DEFINITION), []
     for game in games:
         earlier_digest = find_conflicting_digest(definitions, game)
         if earlier_digest and f"{PlayKey.GAME_DEFINITION}{game.digest}" not in definitions:
@@ -108,8 +108,8 @@ def record_conflicting_versions(machine: Machine, games: Iterable[Game]) -> list
                     game=game.id, version=game.version, digest=game.digest, earlier_digest=earlier_digest
                 ),
             )
-            changed.append(game)
-    return changed
+            conflicting_games.append(game)
+    return conflicting_games
 
 
 @lru_cache(maxsize=_CACHED_GAMES_MAX)

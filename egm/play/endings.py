@@ -157,7 +157,8 @@ def _post_double_up(machine: Machine, game: GameRecord) -> bool:
 def _find_result_meter(game: GameRecord, win_transfers: tuple[Transfer, ...]) -> str:
     """Return the name of the meter that counts a game's result.
 
-    It is games won if a win was paid, games pushed if only stakes were returned, and otherwise games lost.
+    It is games won if a win or a progressive level was paid, games pushed if only stakes were returned, and
+    otherwise games lost.
     """
     return "games_won" if win_transfers else "games_pushed" if game.push_cents else "games_lost"
 
@@ -165,8 +166,8 @@ def _find_result_meter(game: GameRecord, win_transfers: tuple[Transfer, ...]) ->
 def _return_stakes(machine: Machine, game: GameRecord) -> tuple[AccountAndCents, ...]:
     """Credit the stakes that the game gives back, unless that is done already; list the stakes left on the table.
 
-    Each is returned as a pair: the account from which it was staked, and the amount in minor units. Bets that
-    stood on the table before the game are included.
+    A listed stake is a pair: the account from which it was staked, and its amount in minor units. Both parts, the
+    stakes given back and those left on the table, may come from bets that stood on the table before the game.
     """
     if not (game.push_cents or game.standing_bets_cents):
         return ()
@@ -189,7 +190,7 @@ def _return_stakes(machine: Machine, game: GameRecord) -> tuple[AccountAndCents,
 
 
 def _has_returned_stakes(machine: Machine, game: GameRecord) -> bool:
-    """Return whether the game's returned stakes are posted already, as after a power loss before the game's end."""
+    """Return whether the game's returned stakes are posted already: before a power loss, or before a memory clear."""
     return game.has_returned_stakes or machine.journal.has_transaction(f"{game.play_id}.push")
 
 

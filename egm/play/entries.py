@@ -91,7 +91,7 @@ class GameVoid(RulingDetails):
     refund_cents: Count
     """The total of the stakes returned to the player, in minor units."""
     ruling: Ruling
-    """The reason: a defect of the machine, or a game disrupted from outside."""
+    """The reason: a defect of the machine, or a player who disrupted the game."""
     settlements: tuple[Mapping[str, JSON], ...] = omit_if_default((), key="settled")
     """The bets of this game that were settled before it was voided; they stay settled."""
     recorded_outcome: VoidedOutcome = field(metadata=stored_as("recorded"))
@@ -105,6 +105,7 @@ class ReplayDifference:
     play_id: str
     difference: str = field(metadata=stored_as("why"))
     win_cents: Count
+    """The recorded win in minor units, returned stakes included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,8 +169,8 @@ class MachineChecked:
     """The remark that staff entered, or empty."""
 
 
-#: Keys of the player's session and of progressive levels, which a game's entries may change.
-_LEVEL_AND_SESSION_KEYS: Final = (
+#: Keys of the player's session, the shared table state and progressive levels, which a game's steps may change.
+_KEYS_CHANGED_BY_STEP: Final = (
     PlayKey.SESSION,
     TableKey.SHARED_STATE,
     ProgressiveKey.OWN_LEVEL,
@@ -193,7 +194,7 @@ GAME_START: Final = EntryDeclaration(
     permitted_transfers=(_STAKE_TRANSFER, POOL_TRANSFERS),
     counts={"games_played": 1},
     written_keys=(PlayKey.GAME,),
-    optional_keys=(PlayKey.GAME_DEFINITION, *_LEVEL_AND_SESSION_KEYS),
+    optional_keys=(PlayKey.GAME_DEFINITION, *_KEYS_CHANGED_BY_STEP),
     dimension_names=_GAME_DIMENSIONS,
 )
 GAME_CHOICE: Final = EntryDeclaration(
@@ -202,7 +203,7 @@ GAME_CHOICE: Final = EntryDeclaration(
     record=GameChoice,
     description="A further step of a game was taken: a choice, with its stake and draws.",
     permitted_transfers=(_STAKE_TRANSFER, POOL_TRANSFERS),
-    optional_keys=_LEVEL_AND_SESSION_KEYS,
+    optional_keys=_KEYS_CHANGED_BY_STEP,
     dimension_names=_GAME_DIMENSIONS,
 )
 GAME_DOUBLE_UP: Final = EntryDeclaration(

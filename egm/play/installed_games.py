@@ -66,7 +66,8 @@ class CertificateRules:
     ) -> Certificate | None:
         """Return the game's certificate after verifying it, or None if it has none and needs none.
 
-        Raises OperatorError if a required certificate is missing, or if a certificate does not match.
+        Raises OperatorError if a required certificate is missing, if a certificate does not match, or if the cabinet
+        file has no key to verify it with.
         """
         if game_table.certificate is None:
             if self.are_certificates_required:
@@ -223,7 +224,11 @@ def _list_offered_bets(
 
 
 def _check_draws_and_prize_odds(game: Game, analysis: Analysis, profile: Profile) -> None:
-    """Raise OperatorError if the game draws no numbers, or if a prize is rarer than the profile allows."""
+    """Raise OperatorError if the game draws no numbers or if its prizes cannot be won as the profile requires.
+
+    Every prize must be possible, none may be rarer than the profile allows, and some profiles require every prize
+    at every bet.
+    """
     limit = profile.awards.longest_one_in
     for bet in analysis.bets:
         if bet.cycle == 1:
@@ -271,7 +276,11 @@ def _check_prize_limit(pools: ProgressivePools, profile: Profile) -> None:
 def _list_allowed_denominations(
     game: Game, game_table: GameTable, profile: Profile, compute_prizes: ComputeLargestPrizes
 ) -> tuple[int, ...]:
-    """Return the denominations of the cabinet file that the profile allows. Raises OperatorError if none exist."""
+    """Return the denominations of the cabinet file that the profile allows.
+
+    Raises OperatorError if none are left, if the definition lacks one of them, or if the profile limits prizes and the
+    game's largest prize has no exact figure.
+    """
     requested_cents = game_table.denominations_cents or game.denominations_cents
     unknown_cents = sorted(set(requested_cents) - set(game.denominations_cents))
     if unknown_cents:

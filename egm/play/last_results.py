@@ -27,7 +27,7 @@ class TableResult:
 
     text: str
     round_id: str = ""
-    """The id of the round if several seats played it, each as a separate game; otherwise empty."""
+    """The id of the shared round or wheel spin, in which each seat plays its own game; empty for a game on its own."""
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ def _read_entry(results: LastResults, entry: StoredEntry) -> None:
     location = f"entry {entry.sequence}, {entry.kind}"
     if entry.kind in PLAY_START_KINDS:
         game = from_json(GameRecord, entry.record, location)
-        if game.end_entry_kind:  # before the memory clear that carried it over
+        if game.end_entry_kind:  # it had ended before the memory clear that carried it over
             return
         results.started_games[game.play_id] = (game, {} if game.outcome is None else game.outcome.display)
     elif entry.kind == GAME_CHOICE_KIND:

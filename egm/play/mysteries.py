@@ -35,7 +35,8 @@ from meters.recall import PLAY_START_KIND, PLAY_START_KINDS
 def record_mystery_prize(machine: Machine, event: Event) -> None:
     """Record a mystery prize that the controller reports, and add it to the game that won it.
 
-    If that game has ended, the prize is paid by hand as soon as possible. A repeated report changes nothing. A
+    If that game has ended, the prize is paid by hand as soon as possible; if it was declared void, the prize returns
+    to its level. A repeated report changes nothing. A
     prize that belongs to no wager of this machine is recorded once and not paid; if the controller corrects the
     report, the prize is paid. A prize that cannot be verified is held until staff have ruled on it
     (:mod:`egm.progressive.unproved`), even if a later report can be verified.
@@ -136,7 +137,8 @@ def _has_contributed_to_level(game: GameRecord, level_id: str, contribution_numb
 def _find_contributing_game(machine: Machine, level_id: str, contribution_number: int) -> GameRecord | None:
     """Return the game whose wager made contribution ``contribution_number`` to the level; None if no game did.
 
-    The games that a memory clear carried over are not in the order in which they were played: the open game is first.
+    The search ends at an older game with contributions to the level. Games that a memory clear carried over do not
+    end it, because their entries are not in the order in which they were played: the open game is first.
     """
     for entry in machine.journal.entries(PLAY_START_KINDS, newest_first=True):
         game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")

@@ -37,7 +37,7 @@ from egm.play.keys import PlayKey
 from egm.play.records.protection import OwnLimits, ReminderRecord, SessionRecord
 from egm.play.records.tables import list_tables_with_standing_bets
 
-#: Units of the player's own limits with their upper bounds: one week, and more money than any meter counts.
+#: Upper bounds of the player's own limits by their unit: one week, and 10**12 minor units.
 _OWN_LIMIT_MAX_BY_QUANTITY: Final = {"minutes": 7 * 24 * 60, "cents": 10**12}
 #: Kinds of reminder that pause play.
 PAUSING_REMINDER_KINDS: Final = frozenset({"time_limit", "spend_limit"})
@@ -83,7 +83,7 @@ def _count_session_minutes(machine: Machine, session: SessionRecord) -> int:
 
 
 def find_next_reminder_time(machine: Machine) -> datetime | None:
-    """Return the time at which the next time reminder or the end of a pause is due; None if neither will come."""
+    """Return the time at which the next time reminder, time limit or end of a pause is due, or None."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     reminder = machine.memory.read(ReminderRecord, PlayKey.REMINDER)
     if reminder is not None:
@@ -123,8 +123,8 @@ def _find_next_reminder_minute(machine: Machine, session: SessionRecord) -> int 
 def _count_time_reminders_due(machine: Machine, session_minutes: int) -> int:
     """Return how many time reminders are due within the first ``session_minutes`` of a player's session."""
     steps = machine.profile.protection.remind_minutes
-    early = sum(1 for number in range(1, len(steps) + 1) if sum(steps[:number]) <= session_minutes)
-    return early if early < len(steps) or not steps else early + (session_minutes - sum(steps)) // steps[-1]
+    count = sum(1 for number in range(1, len(steps) + 1) if sum(steps[:number]) <= session_minutes)
+    return count if count < len(steps) or not steps else count + (session_minutes - sum(steps)) // steps[-1]
 
 
 def find_due_reminder(machine: Machine) -> ReminderKind | None:
@@ -142,7 +142,7 @@ def find_due_reminder(machine: Machine) -> ReminderKind | None:
         ("time", remind_at is not None and minutes >= remind_at),
         ("spend", step_cents is not None and spent_cents // step_cents > session.spend_reminder_count),
     )
-    return next((kind for kind, holds in kinds if holds), None)
+    return next((kind for kind, is_due in kinds if is_due), None)
 
 
 def play_is_paused(machine: Machine) -> bool:
@@ -222,7 +222,8 @@ def requested_limit_is_allowed(machine: Machine, event: Event) -> bool:
 def show_reminder(machine: Machine, _: Event) -> None:
     """Show the player the reminder that is due.
 
-    It stays on display, also after a restart, until the player dismisses it or the session ends.
+    It stays on display, also after a restart, until the player dismisses it, its pause is over or the session ends.
+    The time and spend reminders that are due now all count as shown.
     """
     kind, session = find_due_reminder(machine), machine.memory.require(SessionRecord, PlayKey.SESSION)
     if kind is None:
@@ -233,11 +234,11 @@ def show_reminder(machine: Machine, _: Event) -> None:
         pause_end = machine.timekeeper.read_steady_time() + timedelta(minutes=rules.pause_minutes)
         until = pause_end.isoformat(timespec="seconds")
     step_cents = rules.remind_spend_cents
-    own_limit, binding = (
+    own_limit, session_limits = (
         _read_own_limits(machine).get_limit("minutes" if kind == "time_limit" else "cents"),
         _find_session_limits(machine),
     )
-    is_own = bool(own_limit) and own_limit == binding[0 if kind == "time_limit" else 1]
+    is_own = bool(own_limit) and own_limit == session_limits[0 if kind == "time_limit" else 1]
     reminder = ReminderRecord(
         kind=kind, minutes=minutes, spent_cents=spent_cents, pause_end=until, is_own_limit=is_own
     )

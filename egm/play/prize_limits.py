@@ -31,10 +31,10 @@ def compute_largest_win_cents(
 ) -> int | None:
     """Return the most that one game can win at a denomination within the bet limit, in minor units.
 
-    None if a prize has no exact figure. ``largest_prizes`` are the results of :func:`compute_largest_prizes`. A larger
-    bet multiplies prizes, and a double-up multiplies the win: both are included, so the figure is never too
-    low. At a table, no combination of bets wins a greater multiple of its cost than the best single bet. At
-    least one bet must be within the limit.
+    Return None if a prize has no exact figure. ``largest_prizes`` are the results of
+    :func:`compute_largest_prizes`. A larger bet multiplies prizes, and a double-up multiplies the win: both are
+    included, so the figure is never too low. At a table, no combination of bets wins a greater multiple of its
+    cost than the best single bet. At least one bet must be within the limit.
     """
     affordable = max(bet for bet in game.bet_options if bet * denomination_cents <= bet_limit_cents)
     laid_freely = bool(game.rules.list_spots())

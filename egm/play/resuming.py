@@ -14,7 +14,7 @@ from egm.play.showing import send_screen_update
 
 
 def ended_game_has_conversation(machine: Machine, _: Event) -> bool:
-    """Return whether a game that is no longer on display is still in memory (as a GameConversation)."""
+    """Return whether a game is still in memory (as a GameConversation), in a state in which none is on display."""
     return machine.component(GameInProgress).conversation is not None
 
 

@@ -81,7 +81,11 @@ def generator_is_in_service(machine: Machine, _: Event | None = None) -> bool:
 
 @refusal_code("choice_may_be_taken")
 def choice_can_be_processed(machine: Machine, event: Event) -> bool:
-    """Return whether the chosen answer can be processed: it draws no number, or the generator is in service."""
+    """Return whether the chosen answer can be processed without the generator, or the generator is in service.
+
+    No generator is needed for a real wheel's number, for a step that another seat has recorded, and for an answer that
+    draws no number.
+    """
     choice = event.read_payload(ChoiceRequest)
     if choice.spin is not None or answer_is_already_recorded(machine, event):
         return True
@@ -115,7 +119,11 @@ def _list_available_answers_without_draw(machine: Machine) -> list[tuple[JSON, O
 
 @refusal_code("answer_is_in_time")
 def answer_is_not_overdue(machine: Machine, event: Event) -> bool:
-    """Return whether the player's answer is in time: the table has not answered for them yet."""
+    """Return whether the player's answer is in time.
+
+    It is not if the table gave the last answer for them, and no further decision of theirs is pending. Other
+    seats and a real wheel have no such time limit here.
+    """
     game = find_open_game(machine)
     is_overdue = game is not None and machine.component(PositionRounds).overdue_play_id == game.play_id
     return not is_overdue or not _is_answered_by_player(event) or _has_pending_decision(machine)
@@ -136,7 +144,10 @@ def answered_decision_is_pending(machine: Machine, event: Event) -> bool:
 
 @refusal_code("turn_is_yours")
 def no_other_seat_is_asked(machine: Machine, event: Event) -> bool:
-    """Return whether the pending decision is for this position's player; True if none is pending."""
+    """Return whether this position's player may answer now: the pending decision is not that of another seat.
+
+    True if no decision of a player is pending, or if the answer comes from a real wheel or another seat.
+    """
     conversation = machine.component(GameInProgress).conversation
     decision = None if conversation is None else conversation.decision
     is_pending = decision is not None and decision.kind != DECISION_OF_WHEEL
@@ -256,7 +267,7 @@ def continue_game(machine: Machine, event: Event) -> None:
     """
     answer, rounds = event.read_payload(ChoiceRequest), machine.component(PositionRounds)
     choice, game = answer.value, require_open_game(machine)
-    number, round_ = len(game.steps), None
+    step_index, round_ = len(game.steps), None
     if game.wager.seat is not None:
         round_ = find_shared_round(machine, game)
         check_invariant(round_ is not None, f"{game.play_id}: the steps of its shared round are missing")
@@ -264,8 +275,8 @@ def continue_game(machine: Machine, event: Event) -> None:
     conversation = machine.component(GameInProgress).conversation
     is_answered_for = answer.seat is not None and _has_pending_decision(machine)
     if answer.seat is not None:
-        answered_for = Notice(code="answered_for", severity="warning")
-        machine.notice = answered_for if is_answered_for else answer.notice
+        table_answer_notice = Notice(code="answered_for", severity="warning")
+        machine.notice = table_answer_notice if is_answered_for else answer.notice
         rounds.overdue_play_id = game.play_id if is_answered_for else rounds.overdue_play_id
     else:
         rounds.overdue_play_id = ""
@@ -273,7 +284,11 @@ def continue_game(machine: Machine, event: Event) -> None:
     staked_cents = staked_credits * game.denomination_cents
     stake_transfers = machine.build_debit_transfers(staked_cents, "house:wager")
     step = play_step(
-        machine, conversation, choice, progressive_round, None if round_ is None else round_.find_step(number)
+        machine,
+        conversation,
+        choice,
+        progressive_round,
+        None if round_ is None else round_.find_step(step_index),
     )
     game_choice = GameChoice(
         play_id=game.play_id,
@@ -291,7 +306,7 @@ def continue_game(machine: Machine, event: Event) -> None:
     machine.post(
         GAME_CHOICE,
         game_choice,
-        entry_id=f"{game.play_id}.choice-{number}",
+        entry_id=f"{game.play_id}.choice-{step_index}",
         transfers=transfers,
         dims=game.meter_dimensions if transfers else {},
         state={
@@ -306,7 +321,7 @@ def continue_game(machine: Machine, event: Event) -> None:
     )
     machine.component(GameInProgress).record = continued_game
     if round_ is not None:
-        round_.add_step(number, step)
+        round_.add_step(step_index, step)
     send_screen_update(machine, resumed=False)
 
 
@@ -344,7 +359,7 @@ def play_step(
 
     ``recorded_step`` is the same step if another seat of the round has recorded it; its numbers are then used.
     In a game's first step, the wager feeds its progressive levels and mystery prizes are drawn; in its last,
-    the hits of the levels are recorded. If the generator fails before anything is recorded, a CHANCE_FAILED
+    the hits of the levels are recorded. If the generator fails before anything is recorded, a GENERATOR_FAILED
     event replaces the present one.
     """
     try:
@@ -361,9 +376,8 @@ def play_step(
                 progressive_round.record_outcome_hits(conversation.outcome.progressives)
             return recorded_step
     except RngError as error:
-        machine.component(
-            GameInProgress
-        ).conversation = None  # it broke off in the middle: the game is resumed from the journal
+        # the step was interrupted: the game is resumed from the journal
+        machine.component(GameInProgress).conversation = None
         raise EventReplacement(
             Event(EventType.GENERATOR_FAILED, SelfTestFailure(detail=str(error)))
         ) from error

@@ -113,7 +113,7 @@ from egm.staff.service.effects import (
 
 #: Only while the machine is idle.
 _IDLE_STATE: Final = single_state(State.IDLE)
-#: Only while a game is shown.
+#: Only while a game is in progress.
 _PLAYING_STATE: Final = single_state(State.PLAYING)
 
 #: Only while a hand-pay waits.
@@ -153,7 +153,7 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         NextState.SAME,
         REPORT_REFUSAL,
     ),
-    # ------------------------------------------------------------------ a game, already decided, being shown
+    # ------------------------------------------------------------------ a game in progress: choices, outcome, end
     Rule(
         EventType.CHOOSE,
         _PLAYING_STATE,
@@ -259,7 +259,7 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         NextState.DERIVED,
         REPORT_REFUSAL,
     ),
-    # ------------------------------------------------------------------ mystery prizes announced by a controller
+    # ------------------------------------------------------------------ awards and mystery prizes of a controller
     Rule(
         EventType.AWARD_LOCKED,
         STATES_AFTER_BOOT,

@@ -41,12 +41,18 @@ def forfeiting_game_is_permitted(machine: Machine, event: Event) -> bool:
 
 @refusal_code("game_may_be_forfeit")
 def open_game_has_neither_outcome_nor_win(machine: Machine, _: Event) -> bool:
-    """Return whether the open game has no recorded outcome and has won nothing yet."""
+    """Return whether staff may declare the open game, which has no outcome, void because the player disrupted it.
+
+    That is refused if the game has already won, if its next step is recorded, or if other players play for its stake.
+    """
     return _may_declare_void(machine, Ruling.DISRUPTED)
 
 
 def game_cannot_end(machine: Machine, _: Event) -> bool:
-    """Return whether the open game cannot end: it cannot be replayed, or it lacks a number and has won nothing."""
+    """Return whether the open game cannot end: it cannot be replayed, or it lacks a number and has won nothing.
+
+    A game also cannot end if its round was declared void and the players win each other's stakes.
+    """
     return _may_declare_void(machine, Ruling.DEFECT)
 
 
@@ -118,9 +124,9 @@ def void_game(machine: Machine, /, *, is_refunded: bool, ruling: Ruling, **detai
 
     Each stake returns to the kind of credit from which it came, and the amounts of progressive hits return to
     their levels. Table bets that the game has already settled stay settled, and their wins are paid; the
-    table's state stays as before the game. The journal entry names the persons and the reason, from the keyword
-    arguments ``details`` (the fields of :class:`egm.staff.records.RulingDetails`), and states whether the game was
-    decided and what it had won.
+    table's state stays as before the game. The fault of a defective game is cleared. The journal entry names
+    the persons and the reason, from the keyword arguments ``details`` (the fields of
+    :class:`egm.staff.records.RulingDetails`), and states whether the game was decided and what it had won.
     """
     game = find_open_game(machine)
     if game is None:

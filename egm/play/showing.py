@@ -44,7 +44,7 @@ def build_message(
         conversation is None and machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD) is None
     ):
         return None
-    cues = _list_new_animation_cues(conversation)
+    cues = _list_step_animation_cues(conversation)
     outcome = game.outcome
     if outcome is not None:
         return messages.GameOutcome(
@@ -103,14 +103,14 @@ def send_screen_update(machine: Machine, *, resumed: bool) -> None:
         machine.screen_outbox.send_message(screen_message)
 
 
-def _list_new_animation_cues(
+def _list_step_animation_cues(
     conversation: GameConversation | UnreplayableGame | None,
 ) -> tuple[dict[str, JSON], ...]:
-    """Return the game's animation cues since the last screen message, as JSON."""
+    """Return the animation cues of the game's last step as JSON."""
     cues = () if conversation is None else conversation.cues
     return tuple(cue.to_json() for cue in cues)
 
 
 def _encode_settlements(settlements: tuple[Settlement, ...]) -> tuple[dict[str, JSON], ...]:
-    """Return the settled bets as JSON. Only table games have settlements."""
+    """Return the settled bets as JSON, without prizes that have no stake of their own, such as those of reels."""
     return tuple(settlement.to_json() for settlement in settlements if settlement.staked_credits)

@@ -36,17 +36,19 @@ def cache_prizes_in_journal(
         stored_record: Any = journal.state(key)
         if stored_record is not None and stored_record["code"] == code:
             return tuple((win, cost) for win, cost in stored_record["prizes"])
-        largest = compute_prizes(game)
-        examined = LargestPrizesComputed(game=game.id, digest=game.digest, code_digest=code, prizes=largest)
+        largest_prizes = compute_prizes(game)
+        record = LargestPrizesComputed(
+            game=game.id, digest=game.digest, code_digest=code, prizes=largest_prizes
+        )
         journal.append(
             Transaction(
                 id=journal.fresh_id(LARGEST_PRIZES_COMPUTED.kind),
                 kind=LARGEST_PRIZES_COMPUTED.kind,
-                state={key: to_json(LargestPrizes(code_digest=code, prizes=largest))},
-                record=to_json(examined),
+                state={key: to_json(LargestPrizes(code_digest=code, prizes=largest_prizes))},
+                record=to_json(record),
             )
         )
-        return largest
+        return largest_prizes
 
     return get_largest_prizes
 

@@ -41,18 +41,19 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
     """
     game = machine.games.get(machine.selection.game_id)
     table = None if game is None else read_table(machine, game.digest)
-    at = game if game is None or table is None else _rebuild_table_game(machine, table)
+    current_game = game if game is None or table is None else _rebuild_table_game(machine, table)
     purse = find_open_purse(machine)
     if game is not None and purse is not None:
-        at = game.with_table_state(purse.table_state)
-    if game is None or at is None:
+        current_game = game.with_table_state(purse.table_state)
+    if game is None or current_game is None:
         return {}, (), FeltState()
     standing_credits: dict[str, int] = {}
-    for bet in at.rules.list_standing_bets():
+    for bet in current_game.rules.list_standing_bets():
         standing_credits[bet.spot] = standing_credits.get(bet.spot, 0) + bet.credits
-    spots, felt = at.rules.list_spots(), FeltState.model_validate(at.rules.build_current_view())
+    spots = current_game.rules.list_spots()
+    felt = FeltState.model_validate(current_game.rules.build_current_view())
     cents = machine.selection.denomination_cents
-    highest_bets = at.rules.find_highest_bet(machine.profile.play.bet_limit_cents // cents)
+    highest_bets = current_game.rules.find_highest_bet(machine.profile.play.bet_limit_cents // cents)
     spot_views = {
         new.id: _build_spot_view(new, highest_bets)
         for old, new in zip(game.rules.list_spots(), spots, strict=True)
@@ -60,7 +61,7 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
     }
     felt = felt.model_copy(update={"spots": spot_views})
     closed_spots = {
-        *list_closed_spots(machine.component(ProgressivePools), at, cents),
+        *list_closed_spots(machine.component(ProgressivePools), current_game, cents),
         *_iter_unavailable_hand_spots(machine, spots),
     }
     return (
@@ -110,8 +111,8 @@ def standing_bets_can_be_returned(machine: Machine, event: Event) -> bool:
 def standing_bets_are_abandoned(machine: Machine, event: Event) -> bool:
     """Return whether there are bets that no player can continue.
 
-    They are standing bets of a game whose definition has changed, or chips placed by a player who has no credit
-    left.
+    They are standing bets of a game that cannot be continued (see :func:`_rebuild_table_game`), or chips placed by a
+    player who has no credit left.
     """
     has_orphaned_table = bets_stand(machine, event) and any(
         _rebuild_table_game(machine, table) is None for table in list_tables_with_standing_bets(machine)
@@ -136,7 +137,7 @@ def return_bets_and_cash_out(machine: Machine, _: Event) -> Event:
 
 
 def return_bets_before_event(machine: Machine, event: Event) -> Event:
-    """Return all standing bets of a player who has left to the credits; return ``event``, to be processed next.
+    """Move all standing bets of this position back to its credits; return ``event``, to be processed next.
 
     The event then applies to credits that include the bets, and the next player finds no bets.
     """
@@ -162,7 +163,7 @@ def notify_bets_stay(machine: Machine, _: Event) -> None:
 
 
 def return_abandoned_bets(machine: Machine, _: Event) -> None:
-    """Return standing bets of games whose definition has changed; clear chips placed by a player who has no credit."""
+    """Return standing bets of games that cannot be continued; clear chips placed by a player who has no credit."""
     if has_abandoned_chips(machine):
         clear_bet(machine)
     for table in list_tables_with_standing_bets(machine):
@@ -174,7 +175,11 @@ def return_abandoned_bets(machine: Machine, _: Event) -> None:
 
 # ---------------------------------------------------------------------------------------------- parts of it
 def _rebuild_table_game(machine: Machine, table: TableRecord) -> Game | None:
-    """Return the table's game in its stored state; None if it is not installed at the denomination of the bets."""
+    """Return the table's game in its stored state, or None if it cannot be continued.
+
+    That is so if its definition has changed or is not installed, if it is no longer offered at the denomination of the
+    bets, or if it cannot read the stored state.
+    """
     resident, game_id = machine.component(InstalledGames), table.game.id
     installed = resident.games_by_id.get(game_id) or machine.games.get(game_id)
     offered_cents = (resident.denominations_cents or machine.denominations_cents).get(game_id, ())
@@ -246,19 +251,19 @@ def _post_returned_bets(
     that stay. ``commission_cents`` is what the operator keeps of the bets taken down, such as a commission paid
     when the bet was made.
     """
-    stays_cents = table.standing_bets_cents - returned_cents - commission_cents
+    remaining_cents = table.standing_bets_cents - returned_cents - commission_cents
     _, standing_stakes, returned_stakes = divide_stakes_by_account(
-        table.standing_stakes, (commission_cents, stays_cents, returned_cents), machine.position
+        table.standing_stakes, (commission_cents, remaining_cents, returned_cents), machine.position
     )
-    own_state, cents = (
-        extract_stored_state(machine, table.game.digest, remaining_table_state),
-        table.denomination_cents,
-    )
+    own_state = extract_stored_state(machine, table.game.digest, remaining_table_state)
     table_after = (
         None
         if own_state is None
         else TableRecord(
-            game=table.game, denomination_cents=cents, table_state=own_state, standing_stakes=standing_stakes
+            game=table.game,
+            denomination_cents=table.denomination_cents,
+            table_state=own_state,
+            standing_stakes=standing_stakes,
         )
     )
     machine.post(

@@ -15,7 +15,7 @@ class Ruling(StrEnum):
     """The reason why two people declare a game void."""
 
     DEFECT = "defect"
-    """The machine cannot finish the game: its undecided stakes are refunded (Québec s.95)."""
+    """The machine cannot finish the game: its undecided stakes are refunded, if the profile says so (Québec s.95)."""
     DISRUPTED = "disrupted"
     """The player disrupted the game: its undecided stakes are forfeited (Québec s.94)."""
 

@@ -133,8 +133,10 @@ def _format_keno_numbers(groups: Sequence[Any]) -> str:
     return "  ·  ".join(texts)
 
 
-def build_win_rows(game: Game | None, wins: Sequence[Settlement], unit_cents: int) -> tuple[PageRow, ...]:
-    """Return one row for each prize of a play: its name, where it was won, and the amount."""
+def build_win_rows(
+    game: Game | None, settlements: Sequence[Settlement], unit_cents: int
+) -> tuple[PageRow, ...]:
+    """Return one row for each prize or settled bet of a play: its name, where it was won or its result, the amount."""
     presentation: Mapping[str, Any] = {} if game is None else game.build_presentation()
     return tuple(
         PageRow(
@@ -146,7 +148,7 @@ def build_win_rows(game: Game | None, wins: Sequence[Settlement], unit_cents: in
                 build_money_text(win.credits * unit_cents),
             )
         )
-        for win in wins
+        for win in settlements
     )
 
 

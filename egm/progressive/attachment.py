@@ -65,7 +65,7 @@ PROGRESSIVE_HOLD_SOURCE: Final = "progressive"
 class ProgressiveLinkService:
     """The background service that exchanges messages with the machine's progressive controller.
 
-    It stores nothing itself: after a restart, it reads everything it needs from the journal.
+    What it holds in memory is not lost by a restart: it reads it from the journal again, or the controller repeats it.
     """
 
     name = "progressive link"
@@ -82,13 +82,13 @@ class ProgressiveLinkService:
             stale_ns=rules.stale_seconds * 1_000_000_000,
         )
         self._stops_machine = rules.link_down == "machine"
-        self._connections = 0
+        self._connection_count = 0
         self._entry_sequences: dict[str, dict[int, int]] = {level: {} for level in self._link.feeders}
         self._last_shown: dict[str, DisplayedAmount] = {}
         self._last_decided_sequences: dict[str, int] = {}
         self._found_mystery_wins: dict[str, MysteryWinFound] = {}
-        self._seen = 0
-        self._complaints = 0
+        self._last_sequence_read = 0
+        self._complaint_count = 0
         self._is_send_scheduled = False
         for level in self._link.feeders:
             progress = self._read_link_progress(level)
@@ -117,7 +117,7 @@ class ProgressiveLinkService:
 
     def process_change(self, _: Snapshot) -> None:
         """If the journal has new entries, schedule sending their contributions, hits and payments to the controller."""
-        if self._machine.journal.sequence != self._seen:
+        if self._machine.journal.sequence != self._last_sequence_read:
             self._pass_new_records_to_link()
             self._schedule_send_and_submit()
 
@@ -127,7 +127,10 @@ class ProgressiveLinkService:
         return self._link.find_displayed_amount(pool, self._read_clock_ns())
 
     def find_contribution_status(self, pool: str) -> ContributionStatus | None:
-        """Return how many of this machine's contributions are counted; None for a level without a controller."""
+        """Return how many of this machine's contributions are counted; None for a level without a controller.
+
+        The stored journal positions of the counted ones are deleted.
+        """
         feeder = self._link.feeders.get(pool)
         if feeder is None:
             return None
@@ -157,10 +160,10 @@ class ProgressiveLinkService:
     # ------------------------------------------------------------------ from the carrier
     def handle_connection(self) -> None:
         """Enrol in every linked level, because a connection to the progressive controller was just opened."""
-        self._connections += 1
-        self._complaints = 0
+        self._connection_count += 1
+        self._complaint_count = 0
         session = self._machine.fresh_id(self._machine_id)
-        self._link.enrol_levels(f"{session}.{self._connections}", self._read_clock_ns())
+        self._link.enrol_levels(f"{session}.{self._connection_count}", self._read_clock_ns())
         self._schedule_send_and_submit()
 
     def handle_disconnection(self, reason: str) -> None:
@@ -181,7 +184,7 @@ class ProgressiveLinkService:
     # ------------------------------------------------------------------ from the journal to the link
     def _pass_new_records_to_link(self) -> None:
         """Pass what the journal recorded since the last call (contributions, hits, payments) to the link."""
-        self._seen = self._machine.journal.sequence
+        self._last_sequence_read = self._machine.journal.sequence
         now_ns = self._read_clock_ns()
         for level, feeder in self._link.feeders.items():
             progress = self._read_link_progress(level)
@@ -211,14 +214,14 @@ class ProgressiveLinkService:
             share=record.won_share,
         )
         if record.payment_method is not None:
-            commit = PaymentReport(
+            payment_report = PaymentReport(
                 machine=self._machine_id,
                 level=record.pool,
                 claim=claim_id,
                 amount_cents=record.amount_cents or 0,
                 way=record.payment_method,
             )
-            self._link.report_payment(commit, claim, now_ns)
+            self._link.report_payment(payment_report, claim, now_ns)
             return
         if record.is_mystery:
             self._link.open_mystery_claim(claim, now_ns)
@@ -288,7 +291,7 @@ class ProgressiveLinkService:
         return claims
 
     def _iter_game_contribution(self, level: str, game: GameRecord, sequence: int) -> Iterator[Contribution]:
-        """Yield a game's contributions to a level; ``sequence`` is the number of the game's journal entry."""
+        """Yield a game's contributions to a level; store ``sequence``, the number of its journal entry, for each."""
         for share in game.levels.contributions:
             if share.pool == level and share.contribution_number is not None and share.amount is not None:
                 self._entry_sequences[level].setdefault(share.contribution_number, sequence)
@@ -387,15 +390,15 @@ class ProgressiveLinkService:
 
     def _record_complaint(self, code: str, text: str) -> None:
         """Record that the controller refused a message or sent an invalid one; at most 50 times per connection."""
-        self._complaints += 1
-        if self._complaints <= _RECORDED_COMPLAINTS_MAX:
-            is_last = self._complaints == _RECORDED_COMPLAINTS_MAX
+        self._complaint_count += 1
+        if self._complaint_count <= _RECORDED_COMPLAINTS_MAX:
+            is_last = self._complaint_count == _RECORDED_COMPLAINTS_MAX
             self._machine.post(
                 MESSAGE_REFUSED, MessageRefused(code=code, text=text, is_last_recorded=is_last)
             )
 
     def _update_shown_amounts(self) -> None:
-        """Send changed amounts of the progressive levels to the screen.
+        """Send changed amounts of the progressive levels to the screen; record lost and restored links.
 
         If the profile requires it, disable the machine while a level has no controller.
         """

@@ -27,7 +27,7 @@ class AcceptedBet:
     denomination_cents: int
     progressive_pools: tuple[ProgressivePool, ...]
     table_state: JSON = None
-    """The table's state before the round, as :meth:`paytables.game.Rules.with_table_state` takes it; None without one.
+    """The table's state before the round, as :meth:`paytables.game.GameRules.with_table_state` takes it, or None.
     """
 
     @property
@@ -61,8 +61,8 @@ class AcceptedBet:
         It is the cost of the bet plus the standing bets of earlier rounds, without those that the bet takes down.
         """
         standing_credits = sum(bet.credits for bet in self.game.rules.list_standing_bets())
-        taken_down = sum(-bet.credits for bet in self.wager.bets if bet.credits < 0)
-        return (standing_credits - taken_down) * self.denomination_cents + self.bet_cents
+        taken_down_credits = sum(-bet.credits for bet in self.wager.bets if bet.credits < 0)
+        return (standing_credits - taken_down_credits) * self.denomination_cents + self.bet_cents
 
 
 def compute_contributing_credits(play: LevelParticipation, wager: Wager) -> int:
@@ -82,7 +82,7 @@ class AcceptedBetCache:
     """Whether a round without new bets is starting, which only decides the bets that still stand on the table."""
 
 
-#: Options of a wager that only the table sets (:meth:`paytables.game.Rules.combine_seat_wagers`), never the
+#: Options of a wager that only the table sets (:meth:`paytables.game.GameRules.combine_seat_wagers`), never the
 #: player.
 _SHARED_TABLE_OPTIONS: Final = frozenset({"seat", "others", "seats"})
 
@@ -90,9 +90,10 @@ _SHARED_TABLE_OPTIONS: Final = frozenset({"seat", "others", "seats"})
 def find_bet(machine: Machine, selection: Selection) -> AcceptedBet | None:
     """Return the bet that the player's selection makes, or None if it cannot be played.
 
-    None if the game does not offer the bet, if the bet could win more than the jurisdiction allows, or if one
-    of its progressive levels is not configured. A bet that costs nothing is possible only if standing bets are
-    on the table. While there are standing bets, only their denomination is possible.
+    It cannot if the game does not offer the bet, if the machine has too few positions for it, if it could win
+    more than the jurisdiction allows, or if one of its progressive levels is not configured. A bet that costs
+    nothing is possible only if standing bets are on the table. While there are standing bets, only their
+    denomination is possible.
     """
     game, cents = machine.games.get(selection.game_id), selection.denomination_cents
     if game is None or not _SHARED_TABLE_OPTIONS.isdisjoint(selection.options):
@@ -106,16 +107,22 @@ def find_bet(machine: Machine, selection: Selection) -> AcceptedBet | None:
         return None
     try:
         table = None if standing_table is None else standing_table.table_state
-        at = game.with_table_state(table)
-        wager = at.build_wager(selection.bet_credits, **selection.options)
-        has_too_few_positions = at.rules.count_seats_needed(wager) > machine.position.position_count
-        if has_too_few_positions or (not wager.credits and not at.rules.list_standing_bets()):
+        current_game = game.with_table_state(table)
+        wager = current_game.build_wager(selection.bet_credits, **selection.options)
+        has_too_few_positions = current_game.rules.count_seats_needed(wager) > machine.position.position_count
+        if has_too_few_positions or (not wager.credits and not current_game.rules.list_standing_bets()):
             return None
         limit_cents = machine.profile.play.win_limit_cents
-        if not has_prescribed_amounts(at, wager, cents) or _can_win_too_much(at, wager, cents, limit_cents):
+        if not has_prescribed_amounts(current_game, wager, cents) or _can_win_too_much(
+            current_game, wager, cents, limit_cents
+        ):
             return None
         return AcceptedBet(
-            at, wager, cents, machine.component(ProgressivePools).list_played_pools(game, wager, cents), table
+            current_game,
+            wager,
+            cents,
+            machine.component(ProgressivePools).list_played_pools(game, wager, cents),
+            table,
         )
     except (LevelConfigurationError, PaytableError, TypeError, ValueError):
         return None
@@ -135,12 +142,12 @@ def find_bet_in_force(machine: Machine) -> AcceptedBet | None:
     In a round without new bets it is an empty bet, which only decides the standing bets. The result is cached
     until the selection or the table changes.
     """
-    cached, selection = machine.component(AcceptedBetCache), machine.selection
-    if cached.is_without_new_bets:
+    cache, selection = machine.component(AcceptedBetCache), machine.selection
+    if cache.is_without_new_bets:
         selection = replace(selection, bet_credits=0, options={"bets": {}})
     game = machine.games.get(selection.game_id)
     table = None if game is None else read_table(machine, game.digest)
-    if cached.selection != selection or cached.game is not game or cached.table_record != table:
-        cached.selection, cached.game, cached.table_record = selection, game, table
-        cached.bet = find_bet(machine, selection)
-    return cached.bet
+    if cache.selection != selection or cache.game is not game or cache.table_record != table:
+        cache.selection, cache.game, cache.table_record = selection, game, table
+        cache.bet = find_bet(machine, selection)
+    return cache.bet

@@ -54,7 +54,10 @@ class BroadcastLevelService:
         """Do nothing: the amount of a broadcast level does not depend on this machine's state."""
 
     def store_broadcast(self, group: int, amounts_cents: Mapping[int, int]) -> None:
-        """Store a host's broadcast: the amounts of a group's levels. Levels that no game here plays for are ignored."""
+        """Store a host's broadcast: the amounts of a group's levels; record each amount that has fallen.
+
+        Levels that no game here plays for are ignored.
+        """
         for level, amount_cents in amounts_cents.items():
             name = f"sas.{group}.{level}"
             if name not in self._levels:
@@ -74,8 +77,8 @@ class BroadcastLevelService:
         if last_broadcast is None:
             return DisplayedAmount(0, LevelStatus.DOWN)
         amount_cents, at_ns = last_broadcast
-        fresh = self._context.clock.monotonic_ns() - at_ns <= self._stale_ns
-        return DisplayedAmount(amount_cents, LevelStatus.UP if fresh else LevelStatus.DOWN)
+        is_fresh = self._context.clock.monotonic_ns() - at_ns <= self._stale_ns
+        return DisplayedAmount(amount_cents, LevelStatus.UP if is_fresh else LevelStatus.DOWN)
 
     def _record_changes(self) -> None:
         """Record each level whose broadcasts have stopped or resumed; update the machine if any has changed."""

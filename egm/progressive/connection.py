@@ -222,13 +222,13 @@ async def keep_connected(
     while True:
         reason = ""
         try:
-            proofs = create_tls_context()
+            tls_context = create_tls_context()
         except OperatorError as error:
             reason = str(error)
         else:
             try:
                 async with open_connection(
-                    link_table, proofs, client_id, limit_seconds=limit_seconds
+                    link_table, tls_context, client_id, limit_seconds=limit_seconds
                 ) as line:
                     reported_reason = ""
                     await serve(line)
@@ -252,7 +252,7 @@ async def run_together(*work: Coroutine[None, None, None]) -> None:
     finally:
         await cancel_tasks(*tasks)
     errors = [error for task in tasks if not task.cancelled() and (error := task.exception()) is not None]
-    for error in sorted(errors, key=lambda coroutine: isinstance(coroutine, aiomqtt.MqttError)):
+    for error in sorted(errors, key=lambda task_error: isinstance(task_error, aiomqtt.MqttError)):
         raise error
 
 

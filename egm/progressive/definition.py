@@ -161,9 +161,9 @@ def create_levels(level_file_data: Mapping[str, object], file_name: str) -> tupl
     try:
         entries = _LevelFile.model_validate(level_file_data).level
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        location = ".".join(str(part) for part in first["loc"]) or "level"
-        fault = describe_wrong_value(first["msg"], first["input"])
+        first_error = error.errors(include_url=False)[0]
+        location = ".".join(str(part) for part in first_error["loc"]) or "level"
+        fault = describe_wrong_value(first_error["msg"], first_error["input"])
         raise LevelFileError(f"level file {file_name}: {location}: {fault}") from None
     levels: dict[str, LevelDefinition] = {}
     for n, entry in enumerate(entries):
@@ -191,11 +191,11 @@ def create_levels(level_file_data: Mapping[str, object], file_name: str) -> tupl
             raise LevelFileError(
                 f"{location}: odds: must be above 0, because otherwise nobody can win the level"
             )
-        chance = LevelStakeAndOdds(
+        stake_and_odds = LevelStakeAndOdds(
             stake_cents=entry.stake_cents, odds=odds, hits_per_wager_max=entry.hits_most, odds_by_share=shares
         )
         levels[entry.id] = LevelDefinition(
-            id=entry.id, names=entry.name, kind=entry.kind, terms=terms, stake_and_odds=chance
+            id=entry.id, names=entry.name, kind=entry.kind, terms=terms, stake_and_odds=stake_and_odds
         )
     return tuple(levels.values())
 
@@ -215,8 +215,8 @@ def _find_odds(entry: _LevelEntry, terms: LevelTerms, location: str) -> Fraction
         raise LevelFileError(
             f"{location}: odds: must be omitted, because those of a mystery level follow from its other terms"
         )
-    named = (entry.game is not None, entry.game_level is not None)
-    if named[0] != named[1] or (entry.odds is None) == (not named[0] and not entry.mystery):
+    has_game, has_game_level = entry.game is not None, entry.game_level is not None
+    if has_game != has_game_level or (entry.odds is None) == (not has_game and not entry.mystery):
         raise LevelFileError(f"{location}: odds: give either odds, or game and game_level")
     if entry.game is not None:
         return _find_odds_of_game(entry, location)

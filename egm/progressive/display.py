@@ -11,9 +11,9 @@ class LevelStatus(StrEnum):
 
     UP = "up"
     STALE = "stale"
-    """Nothing was received from the controller for longer than the profile allows (5 s)."""
+    """The controller has sent no new amount for longer than the profile allows, or none yet on this connection."""
     DOWN = "down"
-    """There is no connection to the controller, or it refuses this machine."""
+    """No connection to the controller, or this machine is not enrolled; or no broadcast of the SAS host in time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,13 +79,13 @@ def record_certificate_at_start(
 ) -> None:
     """At start-up, put the link certificate that the journal names into use.
 
-    If a certificate is in use that the journal does not name, record it.
+    If a certificate is in use that the journal does not name, record it. Files that are not in use are removed.
     """
     machine.install(EnrolmentState(folder, stick, link))
     if link is None or link.key != folder.key_path:
         return
-    in_use = machine.memory.read(CertificateInUse, ProgressiveKey.LINK_CERTIFICATE)
-    digest = "" if in_use is None else in_use.certificate_digest
+    recorded_certificate = machine.memory.read(CertificateInUse, ProgressiveKey.LINK_CERTIFICATE)
+    digest = "" if recorded_certificate is None else recorded_certificate.certificate_digest
     try:
         if digest and digest != folder.current_certificate_digest and folder.has_complete_certificate(digest):
             folder.activate_certificate(digest)
@@ -270,7 +270,7 @@ class LinkPage(MenuPage):
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the service page of the progressive link's enrolment in its current state."""
-        keys = (
+        form_actions = (
             PageAction(id=name, label=build_text(f"service.link.{name}"))
             for name in _list_open_forms(machine)
         )
@@ -278,13 +278,13 @@ class LinkPage(MenuPage):
             id="",
             title=build_text("service.menu.link"),
             tables=tuple(_iter_tables(machine)),
-            actions=(BACK_ACTION, *keys),
+            actions=(BACK_ACTION, *form_actions),
         )
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the form of the enrolment step ``action``; refuse a step that is not possible now."""
-        steps = _list_open_forms(machine)
-        return OpenPage(FormFillingPage(steps[action])) if action in steps else build_refusal("not_offered")
+        forms = _list_open_forms(machine)
+        return OpenPage(FormFillingPage(forms[action])) if action in forms else build_refusal("not_offered")
 
 
 def _list_open_forms(machine: Machine) -> dict[str, Form]:

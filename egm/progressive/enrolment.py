@@ -64,7 +64,7 @@ class EnrolmentError(OperatorError):
 
 
 def compute_digest(data: bytes) -> str:
-    """Return the SHA-256 digest of a certificate as people compare it: the first 32 digits, in groups of four."""
+    """Return the SHA-256 digest of a certificate or key as people compare it: its first 32 digits in groups of four."""
     digest = sha256(data).hexdigest()[:32]
     return "-".join(digest[n : n + 4] for n in range(0, 32, 4))
 
@@ -96,14 +96,14 @@ def read_request(text: str) -> tuple[str, Ed25519PublicKey]:
     try:
         with convert_read_errors():
             request = x509.load_pem_x509_csr(text.encode())
-            key, names, is_complete = (
+            key, names, is_signature_valid = (
                 request.public_key(),
                 _list_common_names(request.subject),
                 request.is_signature_valid,
             )
     except ValueError as error:
         raise OperatorError(f"the request of the machine on the stick cannot be read: {error}") from error
-    if not is_complete or not isinstance(key, Ed25519PublicKey) or len(names) != 1:
+    if not is_signature_valid or not isinstance(key, Ed25519PublicKey) or len(names) != 1:
         raise OperatorError("the request on the stick was altered after the machine signed it")
     return check_serial(names[0]), key
 
@@ -167,11 +167,11 @@ class EnrolmentAnswer:
                 raise EnrolmentError("link_not_whole")
         try:
             with convert_read_errors():
-                signs = authority.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
-                use = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+                is_authority = authority.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
+                permitted_uses = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
                 if not isinstance(signer, Ed25519PublicKey) or not isinstance(key, Ed25519PublicKey):
                     raise InvalidSignature
-                if not signs or ExtendedKeyUsageOID.CLIENT_AUTH not in use:
+                if not is_authority or ExtendedKeyUsageOID.CLIENT_AUTH not in permitted_uses:
                     raise InvalidSignature
                 signer.verify(bytes.fromhex(self.signature), self._encode_content())
                 certificate.verify_directly_issued_by(authority)
@@ -233,7 +233,7 @@ class EnrolmentStick:
     path: Path
 
     def read(self) -> dict[str, object]:
-        """Return the stick's content: ``request`` (PEM) and ``answer``, None if it is not there yet.
+        """Return the stick's content: ``request`` (PEM, or empty) and ``answer`` (None if it is not there yet).
 
         Raises EnrolmentError.
         """

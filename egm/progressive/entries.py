@@ -164,7 +164,7 @@ class GameEndedWithUndecidedLevels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimClosed(ClaimRecord):
-    """The controller has recorded that a claim was paid; the claim is now closed."""
+    """The controller has recorded how a claim was settled, paid or void; the claim is now closed."""
 
     claim: str
 
@@ -298,7 +298,7 @@ class MessageRefused:
     code: str
     """The code of the refusal."""
     text: str
-    """The reason, as the controller stated it."""
+    """The reason, as the controller stated it, or what this machine found wrong with the controller's message."""
     is_last_recorded: bool = omit_if_default(False, key="last")
     """Whether further refusals on this connection are no longer recorded."""
 
@@ -321,7 +321,7 @@ class LevelLinkChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BroadcastAmountFell:
-    """A broadcast level was received with a lower amount, because another machine has won it."""
+    """A broadcast level was received with a lower amount, as after a win."""
 
     pool: str
     from_cents: Count

@@ -92,33 +92,34 @@ class LinkedLevelFeeder:
         """Return whether this is a mystery level, whose winner the controller decides."""
         return self.pool.definition.terms.is_mystery
 
-    def find_enrolment_objection(self, joined: EnrolmentAccepted) -> tuple[RefusalReason, str] | None:
+    def find_enrolment_objection(self, reply: EnrolmentAccepted) -> tuple[RefusalReason, str] | None:
         """Return why the controller's parameters of the level do not fit this machine's game, or None if they fit.
 
         The result is a reason code and a text. The increment must be the game's, and the base at least the one
-        that the game's return assumes (s.93). A mystery level must have the game's ceiling.
+        that the game's return assumes (s.93). The parts that can be won must have the game's odds. A mystery
+        level must be one in the game too, with the same ceiling.
         """
         own_terms = self.pool.definition.terms
-        if joined.increment != own_terms.increment:
+        if reply.increment != own_terms.increment:
             return (
                 RefusalReason.OTHER_INCREMENT,
-                f"the increment is {joined.increment}; expected {own_terms.increment}, as in this machine's game",
+                f"the increment is {reply.increment}; expected {own_terms.increment}, as in this machine's game",
             )
-        if joined.base_cents < own_terms.base_cents:
+        if reply.base_cents < own_terms.base_cents:
             return (
                 RefusalReason.OTHER_TERMS,
-                f"the base is {joined.base_cents}; expected at least {own_terms.base_cents}, as in this machine's game",
+                f"the base is {reply.base_cents}; expected at least {own_terms.base_cents}, as in this machine's game",
             )
         shares = {
             str(share): odds for share, odds in self.pool.definition.stake_and_odds.odds_by_share.items()
         }
-        if joined.shares != shares:
+        if reply.shares != shares:
             own_terms_text = f"expected {_format_odds(shares)}, as in this machine's game"
             return (
                 RefusalReason.OTHER_ODDS,
-                f"the parts that can be won are {_format_odds(joined.shares)}; {own_terms_text}",
+                f"the parts that can be won are {_format_odds(reply.shares)}; {own_terms_text}",
             )
-        ceiling_cents = joined.ceiling_cents if joined.mystery else None
+        ceiling_cents = reply.ceiling_cents if reply.mystery else None
         if ceiling_cents != (own_terms.ceiling_cents if own_terms.is_mystery else None):
             reason = (
                 f"the mystery ceiling is {ceiling_cents}; expected "
@@ -176,7 +177,7 @@ class LinkedLevelFeeder:
         self.last_sent_number = max(self.last_sent_number, self.last_counted_number)
 
     def list_due_contributions(self, now_ns: int) -> list[Contribution]:
-        """Return the contributions to send to the controller now.
+        """Return the contributions to send to the controller now, and store that they are sent.
 
         A new contribution is returned once, and again if the controller has not counted it within the retry
         interval. At most ``UNCOUNTED_CONTRIBUTIONS_MAX`` are sent ahead of the controller's count.

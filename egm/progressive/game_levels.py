@@ -81,8 +81,8 @@ def open_levels(machine: Machine) -> None:
             _store_first_link_progress(machine, pool)
             continue
         key, terms = f"{ProgressiveKey.OWN_LEVEL}{pool.id}", pool.definition.terms
-        levels = machine.journal.state(key)
-        if levels is None:
+        stored_level = machine.journal.state(key)
+        if stored_level is None:
             level = Level.open(terms)
             machine.post(
                 LEVEL_OPENED,
@@ -97,12 +97,12 @@ def open_levels(machine: Machine) -> None:
                 state={key: level},
             )
             continue
-        level = Level.from_json(levels)
+        level = Level.from_json(stored_level)
         changed_level = level.change_terms(terms)
         if changed_level != level:
             machine.post(LEVEL_CHANGED, LevelChanged(pool=pool.id, terms=terms), state={key: changed_level})
-    for key, levels in machine.journal.states(ProgressiveKey.OWN_LEVEL).items():
-        level = Level.from_json(levels)
+    for key, stored_level in machine.journal.states(ProgressiveKey.OWN_LEVEL).items():
+        level = Level.from_json(stored_level)
         posting.check_pool_balances(
             key.removeprefix(ProgressiveKey.OWN_LEVEL), level, machine.journal.balance_cents
         )
@@ -211,11 +211,11 @@ def find_link_progress(machine: Machine, pool: str) -> LinkProgress:
     """Return how many contributions this machine has made to a controller's level, and how many of them are counted."""
     progress = machine.memory.read(LinkProgress, f"{ProgressiveKey.LINK_PROGRESS}{pool}") or LinkProgress()
     link = machine.component(LevelDisplays).link
-    position = None if link is None else link.find_contribution_status(pool)
-    if link is None or position is None:
+    status = None if link is None else link.find_contribution_status(pool)
+    if link is None or status is None:
         return progress
     shown_cents = link.find_displayed_amount(pool).amount_cents
-    return LinkProgress(sequence=progress.sequence, shown_cents=shown_cents, **asdict(position))
+    return LinkProgress(sequence=progress.sequence, shown_cents=shown_cents, **asdict(status))
 
 
 def build_step_state(
@@ -393,7 +393,7 @@ def build_hit_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transf
     """Return the transfers and the state changes that reverse the progressive hits of a void game.
 
     The amounts of the machine's own levels return to them. Hits of broadcast levels that the host has not read
-    are deleted, so that it never reads them.
+    are deleted, so that it never reads them. Claims to a controller are stored as void.
     """
     transfers: list[Transfer] = []
     levels: dict[str, Level] = {}
@@ -474,7 +474,7 @@ def attendant_may_settle_unanswered_hit(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def start_awaiting_award(machine: Machine, _: Event) -> None:
-    """Record that the open game, whose outcome was shown, waits for the amount of its progressive hit."""
+    """Record that the open game, whose outcome was shown, waits for the amount of a hit or for a mystery result."""
     game = find_open_game(machine)
     machine.post(
         AWARD_AWAITED, state={ProgressiveKey.GAME_AWAITING_AWARD: None if game is None else game.play_id}
@@ -540,7 +540,8 @@ def close_claim(machine: Machine, event: Event) -> None:
 def settle_unanswered_claim(machine: Machine, event: Event) -> None:
     """Settle the open game's hits whose controller has not replied, at the amount that the machine displayed.
 
-    An attendant has decided this; the journal names them.
+    A mystery result that is not known yet is no longer waited for. An attendant has decided this; the journal names
+    them.
     """
     game = find_open_game(machine)
     for award in () if game is None else list_game_hits(machine, game):

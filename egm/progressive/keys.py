@@ -7,7 +7,7 @@ class ProgressiveKey(StorageKey):
     """Storage keys of the progressive levels and of the link to their controller."""
 
     GAME_AWAITING_AWARD = "awaiting_award", ClearAction.OWED, KeyOwner.PLAYER
-    """The id of the game that waits for a controller to lock the amount of its hit."""
+    """The id of the game that waits for a controller to lock the amount of its hit, or to report a mystery result."""
     OWN_LEVEL = "level:", ClearAction.OWED, KeyOwner.MACHINE
     """Prefix; one key per progressive level of this machine itself, which stores the level's state."""
     LINK_PROGRESS = "link:", ClearAction.OWED, KeyOwner.MACHINE

@@ -33,7 +33,7 @@ class LevelTermsError(OperatorError):
 class LevelTerms:
     """The parameters of a progressive level: base, increment, ceiling.
 
-    They are fixed while the level is open (NY 5321.18(b)(4)).
+    They change only when the whole level is won (NY 5321.18(b)(4)).
     """
 
     base_cents: int
@@ -158,11 +158,11 @@ class Level:
     def pay_hit(self, share: Fraction = WHOLE_LEVEL_SHARE) -> tuple[int, "Level"]:
         """Return the amount that a hit of the level pays, in minor units, and the level after the hit.
 
-        A full hit (``share`` 1) pays the displayed amount. The whole reserve then goes into the new base, the
-        operator pays in what is missing, and changed parameters take effect. A partial hit pays ``share`` of
-        the displayed amount, rounded down, and refills the level only up to its base; changed parameters do not
-        take effect. In both cases the overflow is then added, up to the ceiling, and fractions of a minor unit
-        stay in the level.
+        A full hit (``share`` 1) pays the displayed amount. The reserve's whole minor units then go into the new
+        base, the operator pays in what is missing, and changed parameters take effect. A partial hit pays
+        ``share`` of the displayed amount, rounded down, and refills the level only up to its base; changed
+        parameters do not take effect. In both cases the overflow is then added, up to the ceiling, and
+        fractions of a minor unit stay in the level.
         """
         if not 0 < share <= 1:
             raise LevelDefectiveError(
@@ -195,7 +195,7 @@ class Level:
         from_hidden = hidden if takes_all else min(hidden, missing_cents)
         from_overflow = self.overflow.numerator // self.overflow.denominator
         seed_cents = max(0, missing_cents - from_hidden)
-        reset = replace(
+        paid_level = replace(
             self,
             terms=terms,
             next_terms=None if takes_all else self.next_terms,
@@ -205,7 +205,7 @@ class Level:
             seeded_cents=self.seeded_cents + seed_cents,
             paid_cents=self.paid_cents + amount_cents,
         )
-        return _add_amount(reset, Fraction(from_hidden + seed_cents + from_overflow))
+        return _add_amount(paid_level, Fraction(from_hidden + seed_cents + from_overflow))
 
     def return_award(self, amount_cents: int) -> "Level":
         """Return the level after the hit of a void game is reversed: ``amount_cents`` is added to it again."""
@@ -213,8 +213,10 @@ class Level:
             raise LevelDefectiveError(
                 f"{amount_cents} minor units cannot be returned: the level has paid {self.paid_cents}"
             )
-        returned = replace(self, paid_cents=self.paid_cents - amount_cents, hit_count=self.hit_count - 1)
-        return _add_amount(returned, Fraction(amount_cents))
+        reversed_level = replace(
+            self, paid_cents=self.paid_cents - amount_cents, hit_count=self.hit_count - 1
+        )
+        return _add_amount(reversed_level, Fraction(amount_cents))
 
     def change_terms(self, terms: LevelTerms) -> "Level":
         """Return the progressive level with new parameters, which take effect after the next win (NY 5321.18(b)(4))."""
@@ -223,7 +225,7 @@ class Level:
     def release_whole_amount(self) -> tuple[Fraction, "Level"]:
         """Return all money that the level holds, in minor units, and the level as closed and empty (I-12, I-13)."""
         amount = self.held_amount
-        empty = replace(
+        empty_level = replace(
             self,
             current=_ZERO_AMOUNT,
             hidden=_ZERO_AMOUNT,
@@ -231,7 +233,7 @@ class Level:
             released_amount=self.released_amount + amount,
             next_terms=None,
         )
-        return amount, empty
+        return amount, empty_level
 
     def add_received_amount(self, amount: Fraction) -> "Level":
         """Return the progressive level after adding ``amount``, which was moved here from another level."""

@@ -29,8 +29,8 @@ def read_displayed_amount(machine: Machine, pool: ProgressivePool) -> DisplayedA
             else DisplayedAmount(level.shown_cents, LevelStatus.UP)
         )
     displays = machine.component(LevelDisplays)
-    face = displays.broadcasts if pool.keeper is LevelKeeper.BROADCAST else displays.link
-    return DisplayedAmount(0, LevelStatus.DOWN) if face is None else face.find_displayed_amount(pool.id)
+    display = displays.broadcasts if pool.keeper is LevelKeeper.BROADCAST else displays.link
+    return DisplayedAmount(0, LevelStatus.DOWN) if display is None else display.find_displayed_amount(pool.id)
 
 
 def list_played_levels(machine: Machine) -> tuple[ProgressivePool, ...]:

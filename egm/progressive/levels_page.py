@@ -41,7 +41,7 @@ def build_level_tables(machine: Machine) -> tuple[PageTable, ...]:
         key.removeprefix(ProgressiveKey.OWN_LEVEL): Level.from_json(stored)
         for key, stored in sorted(machine.journal.states(ProgressiveKey.OWN_LEVEL).items())
     }
-    linked = [pool for pool in machine.component(ProgressivePools).by_id if pool not in own_levels]
+    linked_pools = [pool for pool in machine.component(ProgressivePools).by_id if pool not in own_levels]
     return (
         *(
             build_two_column_table(_iter_own_rows(level), _build_title(machine, pool))
@@ -49,7 +49,7 @@ def build_level_tables(machine: Machine) -> tuple[PageTable, ...]:
         ),
         *(
             build_two_column_table(_iter_linked_rows(machine, pool), _build_title(machine, pool))
-            for pool in linked
+            for pool in linked_pools
         ),
         *_iter_hit_tables(machine),
     )

@@ -1,7 +1,7 @@
 """The machine's end of the link to a progressive controller: a state machine without input or output.
 
 It sends the machine's contributions and claims (reports that a level was hit), and processes the replies. Each
-level is joining, up, stale or down (:mod:`egm.progressive.feeder`); each claim is claiming, awarded or
+level is enrolled or not, and up, stale or down (:mod:`egm.progressive.feeder`); each claim is claiming, awarded or
 committed. This state is lost at a restart: everything durable is in the journal, and is passed in again.
 Messages without a reply are repeated; both ends recognise a repeat.
 
@@ -228,7 +228,9 @@ class ControllerLink:
         feeder = self.feeders[level]
         feeder.last_counted_number = feeder.last_sent_number = last_counted_number
         feeder.pending_contributions.clear()
-        feeder.pending_contributions.extend(sorted(pending_contributions, key=lambda each: each.sequence))
+        feeder.pending_contributions.extend(
+            sorted(pending_contributions, key=lambda contribution: contribution.sequence)
+        )
 
     def restore_shown_amount(self, level: str, amount_cents: int, fall_count: int) -> None:
         """Restore the amount that a level showed before a restart, and how often it had been lowered by then.
@@ -329,9 +331,9 @@ class ControllerLink:
         """Send the enrolment in each linked level that is not enrolled, unless it was sent a short time ago."""
         enrolments = []
         for level, feeder in self.feeders.items():
-            queried_ns = self._enrolment_sent_ns.get(level)
+            sent_ns = self._enrolment_sent_ns.get(level)
             patience_ns = CONTRIBUTION_RETRY_NS if feeder.refusal_reason is None else _REFUSED_RETRY_NS
-            if not feeder.is_enrolled and (queried_ns is None or now_ns - queried_ns >= patience_ns):
+            if not feeder.is_enrolled and (sent_ns is None or now_ns - sent_ns >= patience_ns):
                 self._enrolment_sent_ns[level] = now_ns
                 enrolments.append(feeder.level_enrolment)
         if enrolments:

@@ -133,7 +133,7 @@ class EnrolmentRequest(_Message):
     type: Literal["join"] = "join"
     machine: MachineId
     nonce: ClaimId
-    """A random text, new for every connection, that the controller's reply for each level repeats."""
+    """A text, new for every connection, that the controller's reply for each level repeats."""
     levels: Annotated[tuple[LevelEnrolment, ...], Field(min_length=1, max_length=32)]
 
 
@@ -348,7 +348,7 @@ class Award(_Message):
 
 
 class PaymentReport(_Message):
-    """Message that the machine has paid a claim, and has stored this durably."""
+    """Message that the machine has paid a claim, or that its game is void; the machine has stored this durably."""
 
     type: Literal["commit"] = "commit"
     machine: MachineId
@@ -357,7 +357,8 @@ class PaymentReport(_Message):
     amount_cents: Cents
     """The paid amount in minor units.
 
-    It differs from the award only if an attendant settled the displayed amount before the award arrived.
+    It differs from the award only if the displayed amount was paid instead: an attendant settled the hit before the
+    award arrived, or two people ruled so.
     """
     way: Literal["credit", "hand", "void"] = "credit"
     """Whether the award was paid to the credits or by hand; ``void``: the game was void and it returns to the level."""

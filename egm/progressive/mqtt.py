@@ -51,7 +51,7 @@ class MqttCarrier:
 
         Without valid certificates it stays disconnected.
         """
-        self._slot = link_table
+        self._link_table = link_table
         self._machine = machine
         self._retry_seconds = retry_seconds
         self._limit_seconds = limit_seconds
@@ -89,7 +89,7 @@ class MqttCarrier:
         def build_context() -> ssl.SSLContext:
             """Check the link's certificates, and return the TLS context that uses them."""
             try:
-                return build_tls_context(self._slot)
+                return build_tls_context(self._link_table)
             except OperatorError as error:
                 if str(error) != self._certificate_error:
                     self._certificate_error = str(error)
@@ -97,7 +97,7 @@ class MqttCarrier:
                 raise
 
         await keep_connected(
-            self._slot,
+            self._link_table,
             build_context,
             self._machine,
             serve_connection,
@@ -110,11 +110,11 @@ class MqttCarrier:
         """Pass each message received from the broker on to the listener."""
         async for message in line.messages:
             try:
-                update = decode_controller_message(get_payload(message))
+                controller_message = decode_controller_message(get_payload(message))
             except ProgressiveMessageError as error:
                 listener.handle_invalid_message(str(error))
             else:
-                listener.process_message(update)
+                listener.process_message(controller_message)
 
     async def _publish_queued_messages(
         self, line: BrokerLine, outbox: DeduplicatingQueue[MachineMessage]
@@ -132,7 +132,7 @@ class MqttCarrier:
 
 def create_progressive_link(context: MachineContext) -> Iterable[BackgroundService]:
     """Create the service for the progressive link; nothing if the cabinet file names no broker."""
-    slot = context.cabinet_file.progressive_link
-    if slot is None:
+    link_table = context.cabinet_file.progressive_link
+    if link_table is None:
         return ()
-    return (ProgressiveLinkService(context, MqttCarrier(slot, context.engine.machine.identity.serial)),)
+    return (ProgressiveLinkService(context, MqttCarrier(link_table, context.engine.machine.identity.serial)),)

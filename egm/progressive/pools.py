@@ -89,7 +89,7 @@ class ProgressivePools:
     def _find_pool(self, game: Game, play: LevelParticipation, denomination_cents: int) -> ProgressivePool:
         """Return the pool of the progressive level of ``play`` at its stake and denomination.
 
-        Raises LevelConfigurationError if it is not configured.
+        Raises LevelConfigurationError if it is not configured, or if another bet of this stake has other odds of it.
         """
         stake_cents = play.stake_credits * denomination_cents
         pool = self._by_play.get((game.id, play.level, stake_cents))
@@ -169,8 +169,10 @@ def _is_stake_possible(game: Game, play: LevelParticipation, denomination_cents:
 
 def has_prescribed_amounts(game: Game, wager: Wager, denomination_cents: int) -> bool:
     """Return whether each bet of the wager has the amount that a regulation prescribes for its spot, if any."""
-    sums = {spot.id: spot.worth_cents for spot in game.rules.list_spots()}
-    return all(sums.get(bet.spot) in {None, bet.credits * denomination_cents} for bet in wager.bets)
+    prescribed_cents = {spot.id: spot.worth_cents for spot in game.rules.list_spots()}
+    return all(
+        prescribed_cents.get(bet.spot) in {None, bet.credits * denomination_cents} for bet in wager.bets
+    )
 
 
 def list_closed_spots(pools: ProgressivePools, game: Game, denomination_cents: int) -> tuple[str, ...]:
@@ -179,8 +181,10 @@ def list_closed_spots(pools: ProgressivePools, game: Game, denomination_cents: i
     A spot is closed if its progressive level is not configured. It is also closed if a regulation prescribes the
     amount of its bet, and no number of credits of this denomination is that amount.
     """
-    available = pools.find_side_bet_pools(game, denomination_cents)
-    unavailable_spots = {spot for play in game.list_every_level() for spot in play.spots} - available.keys()
+    pool_by_side_bet_spot = pools.find_side_bet_pools(game, denomination_cents)
+    unavailable_spots = {
+        spot for play in game.list_every_level() for spot in play.spots
+    } - pool_by_side_bet_spot.keys()
     return tuple(
         spot.id
         for spot in game.rules.list_spots()
@@ -189,7 +193,10 @@ def list_closed_spots(pools: ProgressivePools, game: Game, denomination_cents: i
 
 
 def list_available_bets(pools: ProgressivePools, game: Game, denomination_cents: int) -> tuple[int, ...]:
-    """Return the total bets of a game, in credits, for which all progressive levels are configured."""
+    """Return the total bets of a game, in credits, that are possible at a denomination.
+
+    Their progressive levels are configured, and their amounts are as regulations prescribe.
+    """
     return tuple(n for n in game.bet_options if _are_levels_configured(pools, game, n, denomination_cents))
 
 

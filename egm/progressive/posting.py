@@ -13,7 +13,7 @@ from egm.progressive.level import Level, LevelDefectiveError
 from meters import Transfer
 
 _ZERO_AMOUNT: Final = Fraction(0)
-#: The pools of a level in which money is held.
+#: The parts of a level in which money is held, each with an account of its own.
 _POOL_PARTS_HOLDING_MONEY: Final = ("current", "hidden", "overflow")
 
 
@@ -59,24 +59,24 @@ def build_moving_transfers(
     """
     source_pool, source_level = source_pool_and_level
     target_pool, level_before, level_after = target_pool_and_levels
-    moved_cents = f"pool:{target_pool}:current"
+    target_account = f"pool:{target_pool}:current"
     flows = [
         (
             f"pool:{source_pool}:{name}",
-            moved_cents,
+            target_account,
             _count_full_cents_gained(_ZERO_AMOUNT, getattr(source_level, name)),
         )
         for name in _POOL_PARTS_HOLDING_MONEY
     ]
-    above = _count_full_cents_gained(level_before.overflow, level_after.overflow)
+    overflow_gain_cents = _count_full_cents_gained(level_before.overflow, level_after.overflow)
     carry = (
         _count_full_cents_gained(level_before.current, level_after.current)
-        + above
+        + overflow_gain_cents
         - sum(cents for _, _, cents in flows)
     )
     flows += [
-        (f"pool:{target_pool}:contributed", moved_cents, carry),
-        (moved_cents, f"pool:{target_pool}:overflow", above),
+        (f"pool:{target_pool}:contributed", target_account, carry),
+        (target_account, f"pool:{target_pool}:overflow", overflow_gain_cents),
     ]
     return tuple(Transfer(a, b, cents) for a, b, cents in flows if cents)
 

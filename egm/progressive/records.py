@@ -30,7 +30,7 @@ class ClaimRecord:
     at_utc: IsoTime
     """The time of the hit in UTC."""
     amount_cents: Count | None
-    """The amount that the controller has locked, in minor units; None until then."""
+    """The amount to be paid in minor units: as the controller locked it, or as staff settled it; None until then."""
     payment_method: str | None = field(metadata=stored_as("way"))
     """How the hit was paid: ``credit``, ``hand`` or ``void``; None until it is paid."""
     is_unanswered: bool = field(metadata=stored_as("unanswered"))

@@ -1,9 +1,9 @@
 """Changes that one game makes to its progressive levels, collected until its journal entry is written.
 
-The outcome is drawn first. Then the wager feeds every level, and mystery prizes are drawn. Then each hit is
-paid the amount that the level shows at that moment, including this wager's contribution. All changes are in the
-transaction of the wager and its draws: no wager is recorded without its contribution, and no hit without its
-amount or claim.
+A step's numbers are drawn first. In the first step, the wager then feeds every level, and mystery prizes are
+drawn. Then each hit of the outcome is paid the amount that the level shows at that moment, including this
+wager's contribution, or is claimed from the level's controller. All changes are in the transaction of the step:
+no wager is recorded without its contribution, and no hit without its amount or claim.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -122,7 +122,7 @@ class ProgressiveRound:
     def contribute_and_draw_mysteries(self, random_source: RandomSource) -> None:
         """Add the wager's contribution to every level of the game; draw mystery prizes of the machine's own levels.
 
-        To be called once per game.
+        A broadcast level gets no contribution, but the amount that it shows now is stored. To be called once per game.
         """
         for name, pool in self.pool_by_level.items():
             fed_cents = self.contributed_cents_by_level[name]
@@ -188,14 +188,14 @@ class ProgressiveRound:
 
         If the wager contains several stakes, each hit belongs to a different contribution.
         """
-        sequences = [
+        contribution_numbers = [
             contribution.contribution_number
             for contribution in (*self.earlier_levels_played.contributions, *self.contributions)
             if contribution.pool == pool.id
         ]
-        hits = sum(hit.pool == pool.id for hit in (*self.earlier_levels_played.hits, *self.hits))
-        if len(sequences) > 1 and hits < len(sequences):
-            return sequences[-1 - hits] or 0
+        hit_count = sum(hit.pool == pool.id for hit in (*self.earlier_levels_played.hits, *self.hits))
+        if len(contribution_numbers) > 1 and hit_count < len(contribution_numbers):
+            return contribution_numbers[-1 - hit_count] or 0
         return (self.link_progress.get(pool.id) or self.level_access.find_link_progress(pool.id)).sequence
 
     def _draw_mystery_hit(

@@ -67,7 +67,7 @@ PROGRESSIVE_RULES: Final[tuple[Rule[Machine], ...]] = (
         NextState.DERIVED,
         REPORT_REFUSAL,
     ),
-    # ------------------------------------------------------------------ rulings
+    # ------------------------------------------------------------------ forms of staff
     build_form_rule(
         PROGRESSIVE_FORMS,
         EventType.MOVE_PROGRESSIVE_LEVEL,

@@ -71,7 +71,7 @@ class MysteryTrigger:
         """
         if not terms.is_mystery or terms.ceiling_cents is None:
             raise TriggerError(f"level {level} has no mystery prize")
-        undrawn = cls(
+        blank_trigger = cls(
             level=level,
             number=prize_number,
             start_amount=start_amount,
@@ -80,9 +80,9 @@ class MysteryTrigger:
             drawn_point=0,
             salt="",
         )
-        drawn_point = random_source.below(undrawn.point_count, f"progressive.{level}")
+        drawn_point = random_source.below(blank_trigger.point_count, f"progressive.{level}")
         salt = random_source.below(1 << _SALT_BITS, f"progressive.{level}.salt")
-        return replace(undrawn, drawn_point=drawn_point, salt=f"{salt:064x}")
+        return replace(blank_trigger, drawn_point=drawn_point, salt=f"{salt:064x}")
 
     @property
     def point_count(self) -> int:

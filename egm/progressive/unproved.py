@@ -39,7 +39,7 @@ DECISION_DECLINE: Final = "decline"
 # ------------------------------------------------------------------------------------ verification of reports
 def find_received_commitment(machine: Machine, level: str, prize_number: int) -> str | None:
     """Return the first received commitment to mystery prize ``prize_number`` of a level; None if none was received."""
-    first = None
+    first_commitment = None
     for entry in machine.journal.entries(PRIZE_COMMITTED.kind, newest_first=True):
         record = from_json(ReceivedCommitment, entry.record, f"entry {entry.sequence}, {entry.kind}")
         if record.pool != level:
@@ -47,8 +47,8 @@ def find_received_commitment(machine: Machine, level: str, prize_number: int) ->
         if record.prize_number < prize_number:
             break
         if record.prize_number == prize_number:
-            first = record.commitment
-    return find_earlier_commitment(machine.journal, level, prize_number) or first
+            first_commitment = record.commitment
+    return find_earlier_commitment(machine.journal, level, prize_number) or first_commitment
 
 
 def find_reason_to_doubt_prize(machine: Machine, level: str, prize: WonPrize) -> str:
@@ -81,8 +81,8 @@ def _find_reason_to_doubt_terms(pool: ProgressivePool, prize: WonPrize) -> str:
 def find_reason_to_doubt_award(machine: Machine, record: ClaimRecord, amount_cents: int) -> str:
     """Return why the amount that the controller awards for a hit is not credible; empty if it is credible.
 
-    It may not be below the level's base or above its ceiling. Nor can the level have grown by its whole base
-    since the claim, because a claim is sent only after the level was received on the same connection.
+    It may not be below the level's base or above its ceiling. Nor can it exceed what the level showed at the hit or
+    shows now by more than the base, because a claim is sent only after the level was received on the same connection.
     """
     pool = machine.component(ProgressivePools).by_id.get(record.pool)
     if pool is None:
@@ -167,7 +167,7 @@ def ruling_on_prize_can_be_carried_out(machine: Machine, event: Event) -> bool:
 
 
 def prize_ruling_is_complete(_: Machine, event: Event) -> bool:
-    """Return whether the ruling on a held progressive prize gives its reason."""
+    """Return whether the form that rules on a progressive prize states a decision and a reason."""
     return are_texts_filled_in(
         event.read_payload(PrizeRulingForm).decision, event.read_payload(PrizeRulingForm).reason
     )
@@ -229,18 +229,18 @@ def record_commitment_or_get_error(machine: Machine, level: str, prize_number: i
 
     Return an error text if another commitment to the same prize was received before; otherwise an empty string.
     """
-    key, sealed = (
+    key, committed_prize = (
         f"{ProgressiveKey.PRIZE_COMMITMENT}{level}",
         CommittedPrize(prize_number=prize_number, commitment=commitment),
     )
-    if machine.memory.read(CommittedPrize, key) == sealed:
+    if machine.memory.read(CommittedPrize, key) == committed_prize:
         return ""
     received_commitment = find_received_commitment(machine, level, prize_number)
     if received_commitment is None:
         machine.post(
             PRIZE_COMMITTED,
             ReceivedCommitment(pool=level, prize_number=prize_number, commitment=commitment),
-            state={key: sealed},
+            state={key: committed_prize},
         )
         return ""
     return (

@@ -110,10 +110,10 @@ def create_betting_clock(context: MachineContext) -> Iterable[BackgroundService]
     """Return the betting clock if there are several positions, a real wheel, or an unfinished shared round."""
     machine = context.engine.machine
     current_game, has_several_positions = find_open_game(machine), machine.position.position_count > 1
-    wheel = any(game.rules.is_decided_by_wheel for game in machine.games.values())
+    has_wheel = any(game.rules.is_decided_by_wheel for game in machine.games.values())
     return (
         (BettingClock(context),)
-        if has_several_positions or wheel or (current_game and current_game.round_id)
+        if has_several_positions or has_wheel or (current_game and current_game.round_id)
         else ()
     )
 

@@ -1,10 +1,11 @@
 """The betting period of a table that several positions share: who has placed bets, when betting closes, and the round.
 
 A table is one game that several positions of a machine play together. The first position that bets opens the
-betting period. It ends after its time, or as soon as every position that could play has placed bets. Then each
-seat's game starts with its own wager, by its own rules and in its own journal entries, but with the same
-numbers for all. If answers of one seat affect others (:mod:`egm.seats.answers`), the next round waits for the
-end of this one. This state is in memory only: before betting closes no money has moved, and afterwards each
+betting period. It ends after its time, or as soon as every position that could play has placed bets; a real
+wheel ends it when its ball is about to fall (:mod:`egm.seats.wheel`). Then each seat's game starts with its own
+wager, by its own rules and in its own journal entries, but with the same numbers for all. If the seats share
+the table's state, or if answers of one seat affect others (:mod:`egm.seats.answers`), the next round waits for
+the end of this one. This state is in memory only: before betting closes no money has moved, and afterwards each
 game is in the journal.
 """
 
@@ -55,7 +56,7 @@ class SeatedPosition:
     can_start_game: Callable[[], bool] = _return_true
     """Function that returns whether the position's state permits a game to start.
 
-    It is called only for games in which players play against each other.
+    It is called only for games with fixed seats, in which players play against each other.
     """
     has_screen: Callable[[], bool] = _return_true
     """Function that returns whether the position's screen is connected, so that the player sees the machine."""
@@ -127,9 +128,9 @@ class SharedTables:
     """The nanoseconds left in each time bank that was used; a full one is absent."""
 
     last_refusal_notice: Notice | None = None
-    """While a seat's game is started: the notice why the seat is left out of the round.
+    """While a seat's game is started: the notice that says why the rules refuse its bets or the whole round.
 
-    None if it is not left out, or if there is no particular reason.
+    None if they do not, or if there is no particular reason.
     """
 
     last_wheel_report: WheelPhaseReported | None = None
@@ -208,7 +209,8 @@ class SharedTables:
     def must_next_round_wait(self, game_digest: str) -> bool:
         """Return whether the game's next round must wait, because a position is still playing the present one.
 
-        A position that still shows the result of the present round counts as playing.
+        If standing bets depend on the table's state, as at craps, a position that still shows the result counts as
+        playing.
         """
         return any(
             _is_position_delaying_next_round(seat.machine, game_digest)
@@ -241,31 +243,31 @@ class SharedTables:
 
     def _start_games(self, game_digest: str, round_id: str, seats: list[SeatedPosition]) -> None:
         """Start a game at each of the given positions, as one shared round."""
-        able = [seat for seat in seats if _can_take_part(seat)]
-        assignments = _assign_seats([(seat, find_bet_in_force(seat.machine)) for seat in able])
-        refusals = _remove_refused_seats(able, assignments)
+        able_seats = [seat for seat in seats if _can_take_part(seat)]
+        assignments = _assign_seats([(seat, find_bet_in_force(seat.machine)) for seat in able_seats])
+        refusals = _remove_refused_seats(able_seats, assignments)
         round_refusal = _find_refusal(seats[0].machine, game_digest, assignments)
         assignments = {} if round_refusal else assignments
         wagers = dict(assignments.values())
-        common_round = SharedRound(round_id or seats[0].machine.fresh_id("round"), wagers)
+        shared_round = SharedRound(round_id or seats[0].machine.fresh_id("round"), wagers)
         shared_state = TableStatesAtRoundStart(
             {game_digest: read_shared_state(seats[0].machine, game_digest)}
         )
         for seat in seats:
             seat.game_digest = ""
-            round_in_common = seat.machine.component(PositionRounds)
+            position_rounds = seat.machine.component(PositionRounds)
             seat.machine.install(shared_state)
             number = seat.machine.position.number
             self.last_refusal_notice = refusals.get(number, round_refusal)
             if number in assignments:
-                round_in_common.starting_round, round_in_common.seat_number = (
-                    common_round,
+                position_rounds.starting_round, position_rounds.seat_number = (
+                    shared_round,
                     assignments[number][0],
                 )
             try:
                 seat.submit_event(Event(TableEvent.NO_MORE_BETS))
             finally:
-                round_in_common.starting_round = None
+                position_rounds.starting_round = None
                 seat.machine.install(TableStatesAtRoundStart())
 
 
@@ -274,7 +276,7 @@ def _get_position_number(seat: SeatedPosition) -> int:
 
 
 def _has_bets_in_round(machine: Machine, game_digest: str) -> bool:
-    """Return whether the starting round decides standing bets of this position, although it has no new bets."""
+    """Return whether the starting round decides standing bets of this position."""
     table = read_table(machine, game_digest)
     selected_game = machine.games.get(machine.selection.game_id)
     depends_on_throw = selected_game is not None and bool(selected_game.rules.standing_bet_state_keys)
@@ -319,15 +321,15 @@ def _assign_seats(
 ) -> dict[int, SeatAssignment]:
     """Return the seat number and the wager of each position, by position number.
 
-    A position whose wager the table's rules do not accept is left out.
+    A position whose wager the table's rules do not accept by itself is left out.
     """
     wagers: dict[int, SeatAssignment] = {}
     for seat, bet in bets_by_position:
         if bet is not None:
             position, rules = seat.machine.position.number, bet.game.rules
             number = position - 1 if rules.has_fixed_seats else len(wagers)
-            misfit = _find_wager_refusal(rules, number, bet.wager, {})
-            if misfit != _BETS_NOT_ACCEPTED_NOTICE:  # other reasons need all seats
+            refusal = _find_wager_refusal(rules, number, bet.wager, {})
+            if refusal != _BETS_NOT_ACCEPTED_NOTICE:  # other reasons need all seats
                 wagers[position] = SeatAssignment(number, bet.wager)
     return wagers
 
@@ -344,12 +346,12 @@ def _remove_refused_seats(
         number, bet = seat.machine.position.number, find_bet_in_force(seat.machine)
         if bet is None or number not in assignments or bet.game.rules.seats_min > 1:
             continue
-        misfit = _find_wager_refusal(
+        refusal = _find_wager_refusal(
             bet.game.rules, assignments[number].seat_number, bet.wager, dict(assignments.values())
         )
-        if misfit is not None:
+        if refusal is not None:
             del assignments[number]
-            refusals[number] = misfit
+            refusals[number] = refusal
     return refusals
 
 
@@ -369,17 +371,20 @@ def _can_take_part(seat: SeatedPosition) -> bool:
 def _find_refusal(
     machine: Machine, game_digest: str, assignments: Mapping[int, SeatAssignment]
 ) -> Notice | None:
-    """Return why a game's rules refuse a round with these seats and wagers, or None if it can be played."""
-    rules = next((each.rules for each in machine.games.values() if each.digest == game_digest), None)
+    """Return why a game's rules refuse a round with these seats and wagers, or None if it can be played.
+
+    Only a game that needs several seats can refuse a whole round.
+    """
+    rules = next((game.rules for game in machine.games.values() if game.digest == game_digest), None)
     if rules is None or not assignments or rules.seats_min == 1:
         return None
     table = read_table(machine, game_digest)
-    at, wagers = (
+    current_rules, wagers = (
         rules.with_table_state(None if table is None else table.table_state),
         dict(assignments.values()),
     )
-    misfits = (_find_wager_refusal(at, number, wager, wagers) for number, wager in wagers.items())
-    return next((misfit for misfit in misfits if misfit is not None), None)
+    refusals = (_find_wager_refusal(current_rules, number, wager, wagers) for number, wager in wagers.items())
+    return next((refusal for refusal in refusals if refusal is not None), None)
 
 
 def find_selected_game_digest(machine: Machine) -> str:
@@ -463,7 +468,10 @@ def position_has_seat(machine: Machine, _: Event) -> bool:
 
 
 def notify_bets_not_accepted(machine: Machine, _: Event) -> None:
-    """Show a notice that the bets were not accepted when betting closed, and that nothing was staked."""
+    """Show a notice that the bets were not accepted when betting closed, and that nothing was staked.
+
+    A position that placed no new bets gets no notice.
+    """
     if machine.component(AcceptedBetCache).is_without_new_bets:
         return
     machine.notice = machine.component(SharedTables).last_refusal_notice or _BETS_NOT_ACCEPTED_NOTICE

@@ -93,8 +93,8 @@ def _find_spin_mismatch(
     """
     if report.spin != spin.wheel_counter:
         return "another_spin"
-    launched_again = report.is_void or (previous_report is not None and previous_report.is_void)
-    if report.phase is WheelPhase.BETTING and launched_again:
+    was_relaunched = report.is_void or (previous_report is not None and previous_report.is_void)
+    if report.phase is WheelPhase.BETTING and was_relaunched:
         return None
     is_over = report.phase in {WheelPhase.WAITING, WheelPhase.BETTING, WheelPhase.CLOSED}
     return "went_on" if is_over else None
@@ -148,7 +148,10 @@ def _close_betting(machine: Machine, table: SharedTables, spin_number: int) -> N
 
 
 def deliver_spin_number(machine: Machine) -> None:
-    """Give the recorded number of the wheel's spin to every game that waits for it."""
+    """Give the recorded number of the wheel's spin to every game that waits for it.
+
+    A spin launched before the last restart is first recorded as missed.
+    """
     find_expected_spin(machine)
     for seat in list(machine.component(SharedTables).seats.values()):
         game, spin = find_open_game(seat.machine), read_last_spin(seat.machine)

@@ -182,7 +182,7 @@ class Outcome:
     display: Mapping[str, Json] = field(default_factory=dict)
     """The data that a screen needs to redraw the end of the round."""
     table: Json = None
-    """State for the next round, such as a shoe (:meth:`paytables.game.Rules.with_table_state`), or None."""
+    """State for the next round, such as a shoe (:meth:`paytables.game.GameRules.with_table_state`), or None."""
 
     @property
     def win_credits(self) -> int:

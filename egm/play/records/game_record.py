@@ -37,7 +37,7 @@ class RecordedStep:
     """One recorded step of a game: the player's choice that started it, and the random numbers drawn in it."""
 
     choice: JSON
-    """The player's choice that started the step, or None for the first step."""
+    """The choice that started the step, or None for the first step."""
     draws: tuple[DrawRecord, ...]
 
 
@@ -115,18 +115,18 @@ class GameRecord:
     credit_before_cents: Count
     """The credit meter before the wager was deducted."""
     steps: tuple[RecordedStep, ...]
-    """The steps so far: the first one, and one for each answer of the player."""
+    """The steps so far: the first one, and one for each answer, by this player, another seat or a real wheel."""
     outcome: Outcome | None
     """The outcome; None while a decision is pending."""
     standing_credits: Count = omit_if_default(0)
     """The credits that a decided game leaves on the table as standing bets."""
     table_state: JSON = omit_if_default(None, key="table")
-    """The state of the table when the game began (:meth:`paytables.game.Rules.with_table_state`)."""
+    """The state of the table when the game began (:meth:`paytables.game.GameRules.with_table_state`)."""
     raised_credits: int = omit_if_default(0)
     """The credits that the player's answers have added to the wager."""
     levels: LevelsPlayed = inline_record(LevelsPlayed())
     round_id: str = omit_if_default("")
-    """The id of the round if other positions play it too, with the same random numbers; otherwise empty."""
+    """The id of the shared round (its seats have the same random numbers) or of the wheel's spin; empty if neither."""
     stakes_by_account: tuple[AccountAndCents, ...] | None = omit_if_default(None, key="staked")
     """Only in a game carried into a new journal by a memory clear: the amounts staked, by account."""
     has_returned_stakes: bool = omit_if_default(False, key="returned")
@@ -273,14 +273,15 @@ class TableBetsReturned:
     """Why the bets were returned.
 
     ``taken_down``: the player leaves and the rules allow it. ``stopped``: the machine cannot continue the game.
-    ``changed``: the definition of the game has changed, or cannot read the table's stored state.
+    ``changed``: the definition of the game has changed, cannot read the table's stored state, or is no longer offered
+    at the denomination of the bets.
     """
     amount_cents: Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastGame:
-    """The amounts that the last finished game paid, progressive levels included."""
+    """The amount that the last finished game paid, progressive levels and returned stakes included."""
 
     play_id: str
     win_cents: int

@@ -37,10 +37,13 @@ class TableStateKeys:
 
 
 def find_table_keys(rules: GameRules, position_count: int) -> TableStateKeys:
-    """Return the names of a game's table state values that are shared on a machine with this many positions."""
-    several = position_count > 1 and rules.betting_seconds is not None
+    """Return the names of the special values in a game's table state, on a machine with this many positions.
+
+    With one position, or if the game has no betting period, no value is shared.
+    """
+    is_shared = position_count > 1 and rules.betting_seconds is not None
     return TableStateKeys(
-        tuple(sorted(rules.shared_state_keys)) if several else (),
+        tuple(sorted(rules.shared_state_keys)) if is_shared else (),
         tuple(sorted(rules.standing_bet_state_keys)),
     )
 
@@ -103,7 +106,7 @@ def _to_mapping(table_state: JSON) -> Mapping[str, JSON]:
     return table_state if isinstance(table_state, Mapping) else {}
 
 
-# ---------------------------------------------------------------------------------------------- what is kept
+# ---------------------------------------------------------------------------------------------- what is stored
 def read_table(machine: Machine, digest: str) -> TableRecord | None:
     """Return the stored state of the table of a game definition, or None if it is in its initial state."""
     record = machine.memory.read(TableRecord, f"{TableKey.TABLE_STATE}{digest}")
@@ -153,10 +156,13 @@ def can_join_shared_round(machine: Machine, digest: str) -> bool:
 
 
 def read_shared_state(machine: Machine, digest: str) -> JSON:
-    """Return the state that a table's players share; None if none is stored or the table is in its initial state."""
-    starting = machine.find_installed(TableStatesAtRoundStart)
-    if starting is not None and digest in starting.state_by_digest:
-        return starting.state_by_digest[digest]
+    """Return the state that a table's players share; None if none is stored or the table is in its initial state.
+
+    While the games of a round start, it is the state before the round.
+    """
+    round_start = machine.find_installed(TableStatesAtRoundStart)
+    if round_start is not None and digest in round_start.state_by_digest:
+        return round_start.state_by_digest[digest]
     shared_record = _read_shared_record(machine, digest)
     return None if shared_record is None else shared_record.shared_state
 
@@ -165,7 +171,8 @@ def build_shared_state_change(machine: Machine, rules: GameRules, game: GameReco
     """Return the change of the table's shared state that a step of a game makes, by storage key.
 
     The first step of a game marks its round as the table's latest. The end of the game stores the state that it
-    leaves, unless a newer round has started.
+    leaves, unless a newer round has started. There is no change if no state is shared, or if the game was played
+    alone to decide standing bets that had missed a round.
     """
     keys, round_id = find_table_keys(rules, machine.position.position_count), game.round_id or game.play_id
     if not keys.shared_keys or (keys.standing_bet_keys and not game.round_id):

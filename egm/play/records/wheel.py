@@ -11,7 +11,10 @@ from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import Count
 
 MissedSpinReason: TypeAlias = Literal["another_spin", "went_on", "line_lost", "restart"]
-"""Why the number of a spin was missed: the wheel moved on, the reader's line was lost, or the machine restarted."""
+"""Why the number of a spin was missed.
+
+The wheel reported another spin, or moved on; the reader's line was lost; or the machine restarted.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +24,7 @@ class WheelSpin:
     round_id: str
     """The id of the round that the spin decides; it identifies the spin."""
     wheel_counter: Count = field(metadata=stored_as("spin"))
-    """The wheel's own count of its spins, which restarts and wraps around; for display only."""
+    """The wheel's own count of its spins, which restarts and wraps around; a different one means another spin."""
     winning_number: Count | None = omit_if_default(None, key="number")
     missed_reason: Literal["", "another_spin", "went_on", "line_lost", "restart"] = omit_if_default(
         "", key="unheard"
