@@ -442,7 +442,7 @@ class MachineProcess:
             for station in self._stations:
                 station.engine.submit(Event(EventType.SELF_TEST_FAILED, SelfTestFailure(detail=str(error))))
             return
-        games = {game_id: each.game.digest for game_id, each in self._installed.items()}
+        games = {game_id: installed_game.game.digest for game_id, installed_game in self._installed.items()}
         for station in self._stations:
             station.engine.submit(Event(EventType.SELF_TEST_PASSED, SelfTestResult(games=games)))
 
@@ -468,7 +468,7 @@ class MachineProcess:
                 self._print_message(f"game refused: {refusal.reason}")
             self._machine.post(GAME_REFUSED, GameRefused(game=refusal.game_id, reason=refusal.reason))
         for game in record_conflicting_versions(
-            self._machine, [each.game for each in installed_games.values()]
+            self._machine, [installed_game.game for installed_game in installed_games.values()]
         ):
             self._print_message(
                 f"{game.id}: this machine played another definition as version {game.version}: "
@@ -608,6 +608,8 @@ class MachineProcess:
         """Notify the services of every position that the machine has changed."""
         if self._attachments:
             numbers = {station: station.machine.position.number for station, _ in self._attachments}
-            snapshots = {each: self._running_positions.read_snapshot(n) for each, n in numbers.items()}
+            snapshots = {
+                station: self._running_positions.read_snapshot(number) for station, number in numbers.items()
+            }
             for station, attachment in self._attachments:
                 attachment.process_change(snapshots[station])

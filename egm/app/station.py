@@ -107,11 +107,11 @@ class PlayerStation:
         self._installed = installed
         self._handle = handle
         self._on_change = on_change
-        self._show_timer: asyncio.TimerHandle | None = None
-        self._showing = ""
+        self._game_end_timer: asyncio.TimerHandle | None = None
+        self._shown_play_id = ""
         self._play_id_at_start = ""
         self._withdrawn_game_view: GameView | None = None
-        self._show_began_ns = 0
+        self._outcome_sent_ns = 0
         self._doors_open_at_board: frozenset[str] | None = None
         self._board_faults: frozenset[FaultCode] = frozenset()
         number = machine.position.number
@@ -272,7 +272,7 @@ class PlayerStation:
         """
         self.server.send(message)
         if isinstance(message, GameOutcome):
-            self._showing, self._show_began_ns = message.play_id, self.machine.clock.monotonic_ns()
+            self._shown_play_id, self._outcome_sent_ns = message.play_id, self.machine.clock.monotonic_ns()
             self._schedule_game_end(self._compute_outcome_shown_timeout_seconds(message), message.play_id)
 
     def _compute_outcome_shown_timeout_seconds(self, message: GameOutcome) -> float:
@@ -286,16 +286,16 @@ class PlayerStation:
 
     def _end_shown_game(self, play_id: str | None) -> None:
         """End the game whose outcome a screen has shown, at once or when its minimum time has passed."""
-        if play_id != self._showing:  # a late report of an earlier game: this one is still being shown
+        if play_id != self._shown_play_id:  # a late report of an earlier game: this one is still being shown
             return
-        elapsed = (self.machine.clock.monotonic_ns() - self._show_began_ns) / 1e9
+        elapsed = (self.machine.clock.monotonic_ns() - self._outcome_sent_ns) / 1e9
         self._schedule_game_end(max(0.0, self._read_minimum_game_seconds() - elapsed), play_id)
 
     def _schedule_game_end(self, seconds: float, play_id: str | None) -> None:
         """Schedule the end of the game ``play_id`` in ``seconds``, and cancel the previous schedule."""
-        if self._show_timer is not None:
-            self._show_timer.cancel()
-        self._show_timer = asyncio.get_running_loop().call_later(
+        if self._game_end_timer is not None:
+            self._game_end_timer.cancel()
+        self._game_end_timer = asyncio.get_running_loop().call_later(
             seconds, lambda: self._handle(self, Event(EventType.OUTCOME_SHOWN, OutcomeShown(value=play_id)))
         )
 

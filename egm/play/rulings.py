@@ -43,7 +43,8 @@ def forfeiting_game_is_permitted(machine: Machine, event: Event) -> bool:
 def open_game_has_neither_outcome_nor_win(machine: Machine, _: Event) -> bool:
     """Return whether staff may declare the open game, which has no outcome, void because the player disrupted it.
 
-    That is refused if the game has already won, if its next step is recorded, or if other players play for its stake.
+    That is refused if other players play for its stake and, unless the game cannot be replayed, if it has already
+    won or its next step is recorded.
     """
     return _may_declare_void(machine, Ruling.DISRUPTED)
 

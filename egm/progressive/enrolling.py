@@ -122,10 +122,10 @@ def _record_certificate(machine: Machine, facts: CertificateFacts, persons: Sequ
 @refusal_code("link_folder_is_own")
 def link_files_are_in_machine_folder(machine: Machine, _: Event) -> bool:
     """Return whether the cabinet file names the progressive link's files in the machine's own folder."""
-    enrolling = machine.component(EnrolmentState)
+    enrolment = machine.component(EnrolmentState)
     return (
-        enrolling.progressive_link_table is not None
-        and enrolling.progressive_link_table.key == enrolling.certificate_folder.key_path
+        enrolment.progressive_link_table is not None
+        and enrolment.progressive_link_table.key == enrolment.certificate_folder.key_path
     )
 
 
@@ -178,10 +178,10 @@ def _record_refusal(machine: Machine, event: Event, code: str, values: dict[str,
 
 def _write_request(machine: Machine, persons: list[str]) -> None:
     """Write the machine's certificate request to the memory stick and record it; discard an answer read earlier."""
-    enrolling = machine.component(EnrolmentState)
-    key = enrolling.certificate_folder.get_or_create_request_key()
-    enrolling.pending_answer = None
-    enrolling.enrolment_stick.write_request(create_request(key, machine.identity.serial))
+    enrolment = machine.component(EnrolmentState)
+    key = enrolment.certificate_folder.get_or_create_request_key()
+    enrolment.pending_answer = None
+    enrolment.enrolment_stick.write_request(create_request(key, machine.identity.serial))
     machine.post(
         ENROLMENT_REQUESTED,
         EnrolmentRequested(key_digest=compute_key_digest(key.public_key()), persons=tuple(persons)),
@@ -193,12 +193,12 @@ def _read_controller_answer(machine: Machine, persons: list[str]) -> None:
 
     It is not put into use yet.
     """
-    enrolling = machine.component(EnrolmentState)
-    enrolling.pending_answer = None
-    answer = enrolling.enrolment_stick.read_answer()
+    enrolment = machine.component(EnrolmentState)
+    enrolment.pending_answer = None
+    answer = enrolment.enrolment_stick.read_answer()
     facts = answer.read_facts()
     _check_answer(machine, facts)
-    enrolling.pending_answer = answer
+    enrolment.pending_answer = answer
     machine.post(
         ENROLMENT_ANSWERED, LinkCertificateWithPersons(**facts.to_entry_fields(), persons=tuple(persons))
     )
@@ -225,16 +225,16 @@ def _check_answer(machine: Machine, facts: CertificateFacts) -> None:
 
 def _store_enrolment_answer(machine: Machine, persons: list[str]) -> None:
     """Put the certificate of the controller's answer into use for the link; record it and ``persons``."""
-    enrolling = machine.component(EnrolmentState)
-    if enrolling.pending_answer is None:
+    enrolment = machine.component(EnrolmentState)
+    if enrolment.pending_answer is None:
         raise EnrolmentError("link_no_answer")
-    facts = enrolling.pending_answer.read_facts()
+    facts = enrolment.pending_answer.read_facts()
     _check_answer(machine, facts)
-    name = enrolling.certificate_folder.store_answer(enrolling.pending_answer)
-    enrolling.pending_answer = None
+    name = enrolment.certificate_folder.store_answer(enrolment.pending_answer)
+    enrolment.pending_answer = None
     _record_certificate(machine, facts, persons)
-    enrolling.certificate_folder.activate_certificate(name)
-    enrolling.certificate_folder.remove_unused_files()
+    enrolment.certificate_folder.activate_certificate(name)
+    enrolment.certificate_folder.remove_unused_files()
 
 
 # ---------------------------------------------------------------------------------------------- the page
@@ -297,22 +297,22 @@ def _list_open_forms(machine: Machine) -> dict[str, Form]:
 
 def _iter_tables(machine: Machine) -> Iterator[PageTable]:
     """Yield the tables of the link page: the certificate in use, the pending certificate request, and the answer."""
-    enrolling = machine.component(EnrolmentState)
+    enrolment = machine.component(EnrolmentState)
     yield from _iter_certificate_in_use(machine)
     if not link_files_are_in_machine_folder(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
         return
     try:
-        key = enrolling.certificate_folder.read_request_key()
+        key = enrolment.certificate_folder.read_request_key()
         if key is not None:
             yield build_two_column_table(
                 (("link.key", build_plain_text(compute_key_digest(key.public_key()))),),
                 build_text("service.link.asks"),
             )
-        if enrolling.pending_answer is not None:
-            facts = enrolling.pending_answer.read_facts()
+        if enrolment.pending_answer is not None:
+            facts = enrolment.pending_answer.read_facts()
             current_facts = None
             with suppress(EnrolmentError):  # reported with the certificate in use
-                current_facts = enrolling.certificate_folder.read_facts()
+                current_facts = enrolment.certificate_folder.read_facts()
             is_other_authority = (
                 current_facts is not None and current_facts.authority_digest != facts.authority_digest
             )
@@ -323,8 +323,8 @@ def _iter_tables(machine: Machine) -> Iterator[PageTable]:
 
 def _iter_certificate_in_use(machine: Machine) -> Iterator[PageTable]:
     """Yield a table of the link's certificate in use and one of any error in it, or of why none is in use."""
-    enrolling = machine.component(EnrolmentState)
-    link = enrolling.progressive_link_table
+    enrolment = machine.component(EnrolmentState)
+    link = enrolment.progressive_link_table
     if link is None:
         yield PageTable(rows=(PageRow(cells=(build_text("service.link.none"),)),))
         return
@@ -335,7 +335,7 @@ def _iter_certificate_in_use(machine: Machine) -> Iterator[PageTable]:
                     PageRow(cells=(build_text("service.link.elsewhere"), build_plain_text(link.certificate))),
                 )
             )
-        elif (facts := enrolling.certificate_folder.read_facts()) is None:
+        elif (facts := enrolment.certificate_folder.read_facts()) is None:
             yield PageTable(rows=(PageRow(cells=(build_text("service.link.not_yet"),), icon="warning"),))
             return
         else:

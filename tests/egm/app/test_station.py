@@ -81,8 +81,8 @@ def ends_after(station: PlayerStation, seconds: float, act) -> bool:
     loop = asyncio.get_running_loop()
     before = loop.time()
     act()
-    assert station._show_timer is not None
-    return before + seconds <= station._show_timer.when() <= loop.time() + seconds
+    assert station._game_end_timer is not None
+    return before + seconds <= station._game_end_timer.when() <= loop.time() + seconds
 
 
 class Acceptor:
@@ -162,12 +162,12 @@ def test_a_game_lasts_at_least_the_profiles_time_from_button_to_button(tmp_path)
         station.engine.handle(EventType.PLAY)
         assert rig.machine.notice.code == "refused.playing"
 
-        play_id = station._showing
+        play_id = station._shown_play_id
         rig.clock.pass_seconds(0.4)  # a screen that shows it in less does not hurry the machine
         assert ends_after(station, 2.1, lambda: station._end_shown_game(play_id))
         rig.clock.pass_seconds(9)  # a display that takes longer delays nobody
         assert ends_after(station, 0.0, lambda: station._end_shown_game(play_id))
-        station._show_timer.cancel()
+        station._game_end_timer.cancel()
         rig.close()
 
     asyncio.run(scene())
@@ -189,7 +189,7 @@ def test_a_game_open_at_the_start_waits_for_the_screen_even_if_decided_later(tmp
         outcome = build_message(rig.machine, resumed=False)
         station.connect_devices(PositionDevices(drivers=(), kind_by_device_name={}))
         assert ends_after(station, 10.0, lambda: station.send_message(outcome))
-        station._show_timer.cancel()
+        station._game_end_timer.cancel()
         rig.close()
 
     asyncio.run(scene())
@@ -199,7 +199,7 @@ def test_a_late_message_about_an_earlier_game_ends_nothing(tmp_path):
     async def scene() -> None:
         rig, station = a_station(tmp_path, 0)
         station._end_shown_game("play-1")
-        assert station._show_timer is None
+        assert station._game_end_timer is None
         rig.close()
 
     asyncio.run(scene())
