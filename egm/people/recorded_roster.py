@@ -10,8 +10,8 @@ file is refused in three cases:
 * It has later changes that are not authenticated with the machine's own key.
 
 Until a change is recorded there is nothing to compare with, and the first person may enrol freely. A second
-copy of the roster is stored with the second copy of the journal; if the first copy is refused, it is replaced
-by the second.
+copy of the roster is stored with the second copy of the journal; if the first copy is refused, or the second is
+authenticated and newer, the second replaces it.
 """
 
 import contextlib
@@ -79,8 +79,8 @@ def load_recorded_roster(
     """Return the staff roster from the copy that agrees with the journal, and why the first copy is not used.
 
     The reason is None if the first copy (``path``) is used. ``second_copy_path`` is the path of the second copy. A copy
-    agrees if it is the recorded roster or continues it; if both do, the one with more changes is used. Raises
-    :class:`RosterError` if neither does. Nothing is written.
+    agrees if it is the recorded roster or continues it. If both do, the first is used, unless the second has more
+    changes and a valid seal. Raises :class:`RosterError` if neither does. Nothing is written.
     """
     try:
         roster = Roster.load(path, second_copy_path)
@@ -91,16 +91,18 @@ def load_recorded_roster(
         try:
             second_copy = replace(Roster.load(second_copy_path), path=path, second_copy_path=second_copy_path)
             recorded.check_roster(second_copy)
-        except RosterError as worse:
-            raise RosterError(f"{roster_error}; the second copy cannot be used either: {worse}") from None
+        except RosterError as second_error:
+            raise RosterError(
+                f"{roster_error}; the second copy cannot be used either: {second_error}"
+            ) from None
         return second_copy, roster_error
     if second_copy_path is not None and second_copy_path.exists():
         with contextlib.suppress(RosterError):
-            newer = replace(Roster.load(second_copy_path), path=path, second_copy_path=second_copy_path)
-            recorded.check_roster(newer)
-            if newer.has_valid_seal and len(newer.changes) > len(roster.changes):
-                difference = f"has {len(roster.changes)} changes, the second copy {len(newer.changes)}"
-                return newer, RosterError(f"{path}: is out of date: it {difference}")
+            second_copy = replace(Roster.load(second_copy_path), path=path, second_copy_path=second_copy_path)
+            recorded.check_roster(second_copy)
+            if second_copy.has_valid_seal and len(second_copy.changes) > len(roster.changes):
+                difference = f"has {len(roster.changes)} changes, the second copy {len(second_copy.changes)}"
+                return second_copy, RosterError(f"{path}: is out of date: it {difference}")
     return roster, None
 
 
@@ -109,10 +111,10 @@ def read_recorded_roster(folder: Path, second_folder: Path | None = None) -> Rec
 
     ``second_folder`` is the folder of the journal's second copy. If the journal is too damaged to be opened, the last
     recorded change that can still be read in either copy counts. Only entries written with this machine's key
-    count. Raises :class:`RosterError` for a journal without that key.
+    count. Raises :class:`RosterError` for a journal without that key, or if the key is damaged.
     """
     storage, second_folder = DiskStorage(), second_folder or folder / SECOND_FOLDER
-    place = JournalLocation(storage, folder, second_folder)
+    location = JournalLocation(storage, folder, second_folder)
     try:
         key = MachineKey.load(storage, folder, second_folder)
     except JournalError as error:
@@ -134,7 +136,7 @@ def read_recorded_roster(folder: Path, second_folder: Path | None = None) -> Rec
         with contextlib.closing(database):
             _collect_roster_states(roster_states, database.iter_entries(), key)
     with contextlib.suppress(JournalError):
-        _collect_roster_states(roster_states, place.create_log_copy().iter_entries(), key)
+        _collect_roster_states(roster_states, location.create_log_copy().iter_entries(), key)
     return max(roster_states, key=lambda roster_state: roster_state.last_change_number)
 
 

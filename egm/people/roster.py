@@ -5,7 +5,7 @@ whole roster after it. Only the machine writes the journal: at its start and at 
 changes from the file into the journal, so people can be enrolled while it runs. :mod:`egm.people.recorded_roster`
 decides whether the file is trusted. A machine without the file has no staff: nobody can sign in.
 
-If the machine key is in the same folder, the file has a seal: an HMAC with that key. So changes that are not
+If the machine key is in the folder of either copy, the file has a seal: an HMAC with that key. So changes that are not
 yet in the journal can be distinguished from a forgery.
 """
 
@@ -61,7 +61,7 @@ class RosterChange:
     at: str
     """The time of the change, ISO 8601."""
     by: str
-    """The staff number of the author; empty for the first change."""
+    """The staff number of the author; empty for the first change, ``demonstration`` for a demonstration's staff."""
     what: str
     """The kind of change: ``added``, ``disabled``, ``enabled`` or ``pin``."""
     person: str
@@ -84,7 +84,7 @@ class Roster:
     pin_digest_by_staff_number: Mapping[str, PinDigest] = field(default_factory=dict)
     changes: tuple[RosterChange, ...] = ()
     has_valid_seal: bool = field(default=False, compare=False)
-    """Whether the roster file has the right HMAC with the machine key in the same folder."""
+    """Whether the roster file has the right HMAC with the machine key, which is in the folder of either copy."""
     second_copy_path: Path | None = field(default=None, compare=False)
     """The path of the roster's second copy, or None."""
 
@@ -174,7 +174,10 @@ class Roster:
         return self._append_change("added", person, digest, changed_by, changed_at)
 
     def disable_person(self, person_id: str, *, changed_by: str, changed_at: datetime) -> "Roster":
-        """Disable a person; return the new roster. Raises :class:`RosterError` if nobody else may enrol others."""
+        """Disable a person, and return the new roster.
+
+        Raises :class:`RosterError` if nobody has this staff number, or nobody else may enrol others.
+        """
         person = self.require_person(person_id)
         other_people = (other for other in self.people.values() if other.id != person_id)
         if person.has_permission(Permission.ENROL_STAFF) and not any(
@@ -190,14 +193,14 @@ class Roster:
         )
 
     def enable_person(self, person_id: str, *, changed_by: str, changed_at: datetime) -> "Roster":
-        """Enable a disabled person again, and return the new roster."""
+        """Enable a disabled person again, and return the new roster. Raises :class:`RosterError`."""
         person = replace(self.require_person(person_id), disabled=False)
         return self._append_change(
             "enabled", person, self.pin_digest_by_staff_number[person_id], changed_by, changed_at
         )
 
     def set_pin(self, person_id: str, pin: str, *, changed_by: str, changed_at: datetime) -> "Roster":
-        """Set a person's new PIN, and return the new roster."""
+        """Set a person's new PIN, and return the new roster. Raises :class:`RosterError` or PinRefusedError."""
         return self._append_change(
             "pin", self.require_person(person_id), PinDigest.from_pin(pin), changed_by, changed_at
         )

@@ -1,9 +1,10 @@
-"""Wrong PINs typed at a computer terminal (command line), in a file of the state folder until the journal has them.
+"""Wrong PINs typed at a computer terminal (command line), in a file of the state folder.
 
 Only the machine writes the journal, and it may be running or stopped while a person types at a terminal. Each
-wrong PIN is one line, written under a lock that prevents two terminals from trying PINs at once. The age of a
-line is counted in seconds since the computer started, not by the clock, which anybody there may set; a line
-from before the last start counts as if written at that start.
+wrong PIN is one line, written under a lock that prevents two terminals from trying PINs at once; wrong PINs typed
+at the machine are added, so that terminals count them too. A line stays until the journal has it and it no longer
+counts. Its age is counted in seconds since the computer started, not by the clock, which anybody there may set. For a
+line from before the last start, it is not more than the seconds since that start, so a restart never shortens a lock.
 """
 
 import fcntl

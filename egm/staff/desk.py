@@ -1,9 +1,10 @@
 """The open service menu: the stack of menu pages that a person has opened, of which the screen shows the top one.
 
 A page builds its content from the machine's state each time it is shown. It answers a touch with a result:
-stay, open a page, go back, or submit an event; only an event, which the state table accepts or refuses, changes
-anything. The stack is not stored, so a restart closes the menu. Only the signed-in person is stored, in the
-journal (:attr:`~egm.staff.keys.StaffKey.OPEN_MENU`).
+stay, open a page, go back, close the menu, or submit an event, which the state table accepts or refuses. Only such
+events change the machine, with two exceptions: a sign-in, and a new PIN of one's own. The stack is not stored, so a
+restart closes the menu. Only when the menu was opened and who is signed in are stored, in the journal
+(:attr:`~egm.staff.keys.StaffKey.OPEN_MENU`).
 """
 
 from collections.abc import Callable, Mapping
@@ -25,8 +26,7 @@ from egm.staff.workbench import DeviceWorkbench
 Severity = Literal["info", "warning", "alarm"]
 
 
-# ---------------------------------------------------------------------------------------------- where answers
-# lead
+# ---------------------------------------------------------------------------------------------- page results
 @dataclass(frozen=True, slots=True)
 class StayOnPage:
     """Result of a touch on a menu page: stay on the page, and show a notice."""
@@ -52,9 +52,9 @@ class GoBack:
 
 @dataclass(frozen=True, slots=True)
 class SubmitEvent:
-    """Result of a touch on a menu page: submit an event, then leave ``pages_to_leave`` pages of the menu.
+    """Result of a touch on a menu page: leave ``pages_to_leave`` pages of the menu, and submit an event.
 
-    If the state table refuses the event, no page is left and the open page shows the reason.
+    If the state table refuses the event, the page that is then open shows the reason.
     """
 
     event: Event
@@ -129,7 +129,7 @@ class ServiceDesk:
     _notice: PageText | None = None
     _notice_severity: Severity = "info"
     _answer_count: int = 0
-    """The number of answers to pages so far, which makes each page's id unique."""
+    """The number of answers to pages, and of closings of the menu, so far; it makes each page's id unique."""
     _has_warned_about_loss: bool = False
     """Whether the open page has shown the warning that leaving it loses the entries of a form."""
 
@@ -177,9 +177,9 @@ class ServiceDesk:
             return None
         self._has_warned_about_loss = False
         ways_out: dict[str, PageResult] = {"back": GoBack(), "leave": CloseMenu()}
-        move = ways_out.get(action) or self.open_pages[-1].handle_input(machine, action, text)
+        result = ways_out.get(action) or self.open_pages[-1].handle_input(machine, action, text)
         self._set_notice(None)
-        match move:
+        match result:
             case StayOnPage(notice=notice, severity=severity):
                 self._set_notice(notice, severity)
             case OpenPage(page=page):
@@ -193,7 +193,7 @@ class ServiceDesk:
                 self._set_notice(build_text("service.done"))
                 return event
             case CloseMenu():
-                return move
+                return result
         return None
 
     def _has_unwarned_entries(self, pages: list[MenuPage]) -> bool:
@@ -227,7 +227,7 @@ class ServiceDesk:
 
     @property
     def _page_id(self) -> str:
-        """Return the id of the open service page, which changes with every answer."""
+        """Return the id of the open service page, which changes with every answer and when the menu closes."""
         return f"page-{self._answer_count}"
 
     def _step_back(self, page_count: int) -> None:
@@ -257,9 +257,9 @@ def find_key_permission(machine: Machine) -> Permission:
 def find_actor(machine: Machine, event: Event) -> str:
     """Return who caused an event: a staff number, or the name of a key switch.
 
-    It is the person whom the event names, otherwise the signed-in person, otherwise the key that was turned. If
-    the role of the signed-in person does not permit what the key does, another person must have turned the key,
-    so the key is returned.
+    It is the person whom the event names, otherwise the signed-in person, otherwise the key that was turned
+    (``attendant`` if the event names none). If the role of the signed-in person does not permit what the key does,
+    another person must have turned the key, so the key is returned.
     """
     signed_in = machine.component(ServiceDesk).signed_in_person
     if (

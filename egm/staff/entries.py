@@ -503,7 +503,7 @@ class OptionsChanged(StaffAuthorisedEntry, OptionValues):
     """Staff changed an option of the operator; it takes effect at the next start."""
 
     option: OptionName
-    """The name of the changed option; the field of that name has its new value."""
+    """The name of the changed option (:class:`~egm.staff.records.OptionValues`)."""
     options_before: OperatorOptions = field(metadata=stored_as("before"))
     """All options before the change."""
     options_after: OperatorOptions = field(metadata=stored_as("after"))

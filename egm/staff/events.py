@@ -1,7 +1,7 @@
 """Payloads of the staff's events: keys, the service menu, device tests, and the forms that staff fill in.
 
-Every field of a form has a default for the case that it is not filled in. The guards of the form's rule refuse
-an incomplete form, with a message to the person.
+Every field of a form has a default for the case that it is not filled in. The service menu submits a form only when
+its required fields are filled in; some rules have guards that check this again.
 """
 
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ class KeySwitched:
     key: str
     on: bool
     unattended: bool | None = None
-    """Whether it was turned while the machine was off."""
+    """Whether it was turned while the machine was off, or received no reports of the I/O board."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,11 @@
 """Wrong PINs at the machine: after a limit, the staff number is locked for a while, whether it exists or not.
 
-All staff numbers, known and unknown, are counted in a fixed number of groups, chosen by a digest of the number.
-So nothing reveals whether a number exists, and typing many numbers does not fill the memory. Wrong PINs typed
-without turning a key are counted separately, so that no player can lock out a person who has a key. Computer
-terminals (command line) and the machine count each other's wrong PINs, so that using both gives nobody twice as
-many tries. A lock lasts for a number of seconds of the machine's own running time, not of the clock; after a
-restart, it lasts for the seconds that were stored last.
+All staff numbers, known and unknown, are counted in a fixed number of groups, chosen by a digest of the number. So
+nothing reveals whether a number exists, and typing many numbers does not fill the memory. Wrong PINs typed without
+turning a key are counted separately, so that no player can lock out a person who has a key; terminals do not count
+them. Otherwise computer terminals (command line) and the machine count each other's wrong PINs, so that using both
+gives nobody twice as many tries. A lock lasts for a number of seconds of the machine's own running time, not of the
+clock; after a restart, it lasts for the seconds that were stored last.
 """
 
 import hashlib
@@ -46,7 +46,10 @@ def build_wrong_pins_key(machine: Machine, staff_number: str, *, is_opened_by_ke
 
 
 def compute_lock_seconds_left(machine: Machine, wrong_pins_key: str) -> int:
-    """Return how many more seconds the staff numbers counted under ``wrong_pins_key`` are locked; 0 if not."""
+    """Return how many more seconds the staff numbers counted under ``wrong_pins_key`` are locked; 0 if not.
+
+    If the stored lock does not run yet at this player position, it starts now.
+    """
     counts = _read_stored_counts(machine, wrong_pins_key)
     if not counts["locked_seconds"]:
         return 0
@@ -56,7 +59,10 @@ def compute_lock_seconds_left(machine: Machine, wrong_pins_key: str) -> int:
 
 
 def restart_lock_outs(machine: Machine) -> None:
-    """At power-up, lock each staff number again that was locked at power-down, for the remaining seconds."""
+    """At power-up, restart the lock of each staff number that was locked at power-down.
+
+    It lasts for the seconds that were stored last: when the number was locked, or tried again while locked.
+    """
     for key in machine.journal.states(StaffKey.WRONG_PINS):
         machine.component(ServiceDesk).locked_since_ns.setdefault(key, machine.clock.monotonic_ns())
 
@@ -64,7 +70,7 @@ def restart_lock_outs(machine: Machine) -> None:
 def authenticate(machine: Machine, staff_number: str, pin: str) -> Person | str:
     """Return the person whose staff number and PIN were typed, or the code of the refusal.
 
-    The attempt is recorded in either case.
+    A refused attempt is recorded here; a right PIN only if earlier wrong ones were counted, which it clears.
     """
     key = build_wrong_pins_key(
         machine, staff_number, is_opened_by_key=machine.component(ServiceDesk).is_opened_by_key
@@ -111,14 +117,15 @@ def _read_stored_counts(machine: Machine, wrong_pins_key: str) -> dict[str, int]
 def _restart_lock(
     machine: Machine, wrong_pins_key: str, wrong_pin_count: int, lock_seconds: int
 ) -> dict[str, object]:
-    """Lock the staff numbers counted under ``wrong_pins_key``; return the state change that stores the lock.
+    """Start a lock of the staff numbers counted under ``wrong_pins_key``; return the state change that stores it.
 
-    The stored seconds count for all player positions of the machine, so at each of them they start now.
+    The state change also stores the count of wrong PINs. With 0 ``lock_seconds``, the numbers are not locked. The
+    seconds count for all player positions of the machine, so at each of them they start now.
     """
     positions = machine.find_installed(RunningPositions)
     others = () if positions is None else positions.position_by_number.values()
-    for each in (machine, *(other.engine.machine for other in others)):
-        each.component(ServiceDesk).locked_since_ns[wrong_pins_key] = machine.clock.monotonic_ns()
+    for position_machine in (machine, *(other.engine.machine for other in others)):
+        position_machine.component(ServiceDesk).locked_since_ns[wrong_pins_key] = machine.clock.monotonic_ns()
     return {wrong_pins_key: {"wrong": wrong_pin_count, "locked_seconds": lock_seconds}}
 
 
@@ -128,10 +135,10 @@ def _count_wrong_pins_at_terminals(machine: Machine, staff_number: str) -> int:
     if path is None:
         return 0
     try:
-        with edit_wrong_pins(path.parent, must_wait=False) as noted:
+        with edit_wrong_pins(path.parent, must_wait=False) as wrong_pins:
             return sum(
                 wrong_pin.is_counted_towards_lock and not wrong_pin.recorded
-                for wrong_pin in noted
+                for wrong_pin in wrong_pins
                 if wrong_pin.number == counted_number
             )
     except OSError:  # a terminal is in use, or the file cannot be read: only tries typed here count
@@ -142,18 +149,18 @@ def _report_wrong_pin_to_terminals(machine: Machine, staff_number: str) -> None:
     """Add a wrong PIN typed at the machine to the count that the terminals keep for its staff number."""
     path = machine.component(Roster).path
     if path is not None:
-        with suppress(OSError), edit_wrong_pins(path.parent, must_wait=False) as noted:
-            at = machine.timekeeper.now().isoformat(timespec="seconds")
-            noted.append(WrongPin.create_now(staff_number, at, is_recorded=True))
+        with suppress(OSError), edit_wrong_pins(path.parent, must_wait=False) as wrong_pins:
+            display_time = machine.timekeeper.now().isoformat(timespec="seconds")
+            wrong_pins.append(WrongPin.create_now(staff_number, display_time, is_recorded=True))
 
 
 def clear_wrong_pins_at_terminals(machine: Machine, staff_number: str) -> None:
-    """Remove the wrong PINs of a staff number from the terminals' file, because the journal has them now."""
+    """Record the terminals' wrong PINs in the journal, then remove those of a staff number from the terminals' file."""
     record_wrong_pins_of_terminals(machine)
     path, counted_number = machine.component(Roster).path, find_counted_staff_number(staff_number)
     if path is not None:
-        with suppress(OSError), edit_wrong_pins(path.parent, must_wait=False) as noted:
-            noted[:] = [wrong_pin for wrong_pin in noted if wrong_pin.number != counted_number]
+        with suppress(OSError), edit_wrong_pins(path.parent, must_wait=False) as wrong_pins:
+            wrong_pins[:] = [wrong_pin for wrong_pin in wrong_pins if wrong_pin.number != counted_number]
 
 
 def record_wrong_pins_of_terminals(machine: Machine) -> None:
@@ -165,8 +172,8 @@ def record_wrong_pins_of_terminals(machine: Machine) -> None:
     if path is None:
         return
     try:
-        with edit_wrong_pins(path.parent, must_wait=False) as noted:
-            for wrong_pin in noted:
+        with edit_wrong_pins(path.parent, must_wait=False) as wrong_pins:
+            for wrong_pin in wrong_pins:
                 entry_id = f"wrong-pin-{wrong_pin.id}"
                 # Another player position may have recorded it, as an entry of its own.
                 if wrong_pin.recorded or machine.journal.has_transaction(entry_id):
@@ -176,6 +183,6 @@ def record_wrong_pins_of_terminals(machine: Machine) -> None:
                     WrongPinAtTerminal(person=wrong_pin.number, why="terminal", terminal_name=wrong_pin.at),
                     entry_id=entry_id,
                 )
-            noted[:] = [wrong_pin for wrong_pin in noted if wrong_pin.is_counted_towards_lock]
+            wrong_pins[:] = [wrong_pin for wrong_pin in wrong_pins if wrong_pin.is_counted_towards_lock]
     except OSError:  # a terminal is in use, or the file cannot be read: retried next time
         return

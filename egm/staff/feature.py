@@ -39,7 +39,8 @@ STAFF_FEATURE: Final = Feature(
         StaffKey.MONITORED_INTERVENTION: str,
         StaffKey.LAST_COLLECTION: entries.CollectionRecord,
         StaffKey.WITHDRAWN_BASE: entries.WithdrawnBase,
-        # STAFF and TRIES have other shapes in journals of earlier versions, and a memory clear carries them over.
+        # ROSTER_CHANGE and WRONG_PINS have other forms in journals of earlier versions, and a memory clear carries
+        # them over.
     },
     entry_declarations=list_entries(entries),
     payload_classes=PAYLOAD_CLASS_BY_EVENT,

@@ -3,9 +3,10 @@
 Each feature declares its own forms; the service menu shows them. A completed form becomes one
 :class:`~egm.kernel.events.Event`, which the state table accepts or refuses. Its payload is a
 :class:`~egm.staff.events.FilledForm` with: the values of the fields (amounts as ``int`` minor units, under
-names that end in ``_cents``), the constants in the form's ``values``, ``person`` (a staff number) and
-``persons`` (all who authorised it, ``person`` first). Each person was verified by PIN just before. The guard of
-:func:`build_form_rule` accepts only such events; no host and no player's screen can send one.
+names that end in ``_cents``), the form's ``preset_values`` and its id (``form``), ``person`` (a staff number) and
+``persons`` (all who authorised it, ``person`` first). Each person was verified by PIN: the first when they signed in
+at the menu, a second one just before. The guard of :func:`build_form_rule` accepts only such events; no host and no
+player's screen can send one.
 
 The texts are in the screen's catalogues: ``form.<id>.title``, ``form.<id>.<field>`` and, for a choice,
 ``form.<id>.<field>_<choice>``.
@@ -150,7 +151,7 @@ def is_authorised(machine: Machine, event: Event, permission: Permission, person
 
 
 def list_event_persons(machine: Machine, event: Event) -> list[str]:
-    """Return who caused the event: the persons verified by PIN or, if no PIN was required, the key that was turned."""
+    """Return who caused the event: all who authorised it by PIN or, if nobody did, the result of :func:`find_actor`."""
     return list(event.read_payload(Authorisation).persons or (find_actor(machine, event),))
 
 

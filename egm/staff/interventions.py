@@ -93,7 +93,10 @@ def every_door_is_closed(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def open_intervention(machine: Machine, event: Event) -> None:
-    """Open an intervention: record who, when, why and the meters, and hold the machine out of service."""
+    """Open an intervention: record who, when, why and the meters, and hold the machine out of service.
+
+    If the profile requires slips, also print an access ticket.
+    """
     form, since = event.read_payload(InterventionForm), machine.clock.now().isoformat()
     number, person = machine.fresh_id("intervention"), find_actor(machine, event)
     if form.kind is None:
@@ -121,10 +124,10 @@ def open_intervention(machine: Machine, event: Event) -> None:
             ),
         },
     )
-    about = f"{form.kind}: {form.reason} ({person})"
-    print_access_ticket(machine, about)
-    waits = machine.profile.staff.monitored_openings
-    machine.notice = Notice(code="intervention_announced" if waits else "intervention_opened")
+    print_access_ticket(machine, f"{form.kind}: {form.reason} ({person})")
+    # Whether the monitoring system must read who is at work before a door is opened.
+    must_be_read = machine.profile.staff.monitored_openings
+    machine.notice = Notice(code="intervention_announced" if must_be_read else "intervention_opened")
 
 
 def record_intervention_seen(machine: Machine, event: Event) -> None:
@@ -146,7 +149,10 @@ def record_intervention_seen(machine: Machine, event: Event) -> None:
 
 
 def close_intervention(machine: Machine, event: Event) -> None:
-    """Close the intervention: record what was done and the meters, and return the machine to service."""
+    """Close the intervention: record what was done and the meters, and end its hold on the machine.
+
+    After a collection, also store the amounts metered into the boxes, with which their counts are compared.
+    """
     form, intervention = event.read_payload(InterventionForm), machine.memory.get(StaffKey.INTERVENTION)
     collected_state = (
         build_collection_state(machine, intervention["id"]) if intervention["kind"] == "collection" else {}

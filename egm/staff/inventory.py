@@ -104,7 +104,8 @@ def record_inventory_change(
     """At start-up, record the machine's inventory entry if it has changed.
 
     ``certificates`` are the games' certificates by game id. Raises OperatorError if the base number differs
-    from the first one recorded, or if data are missing although ``must_be_complete`` requires all of them.
+    from the first one recorded, if data are missing although ``must_be_complete`` requires all of them, or if the
+    photograph cannot be read.
     """
     entry = build_inventory_entry(machine, inventory, certificates or {})
     old_entry = machine.memory.read(InventoryEntry, StaffKey.INVENTORY)

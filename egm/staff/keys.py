@@ -25,4 +25,4 @@ class StaffKey(StorageKey):
     ROSTER_CHANGE = "staff", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The last recorded change of the staff roster: its number, and the roster's digest after it."""
     WRONG_PINS = "tries:", ClearAction.IDENTITY, KeyOwner.MACHINE
-    """Prefix; one key per group of staff numbers: the count of wrong PINs, and the remaining time of the lock."""
+    """Prefix; one key per group of staff numbers: the count of wrong PINs, and the lock's seconds as last stored."""

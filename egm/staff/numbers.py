@@ -15,7 +15,10 @@ from egm.staff.failed_sign_ins import (
 
 
 def _find_locked_numbers(machine: Machine) -> dict[str, str]:
-    """Return the staff numbers that are locked now, each with the storage key of its wrong PINs."""
+    """Return the enrolled staff numbers that are locked now, each with the storage key of its wrong PINs.
+
+    If a number is locked with and without a key (of the menu), the storage key is that of the wrong PINs with a key.
+    """
     keys_by_number = {
         number: (
             build_wrong_pins_key(machine, number),
@@ -39,7 +42,10 @@ def staff_number_is_locked(machine: Machine, event: Event) -> bool:
 
 
 def unlock_staff_number(machine: Machine, event: Event) -> None:
-    """Unlock a staff number by deleting its count of wrong PINs; the PIN itself does not change."""
+    """Unlock a staff number by deleting its count of wrong PINs; the PIN itself does not change.
+
+    Other staff numbers that are counted under the same storage key are unlocked with it.
+    """
     form = event.read_payload(SignInUnlockForm)
     clear_wrong_pins_at_terminals(machine, form.number)
     # The lock may have expired since the form was checked.

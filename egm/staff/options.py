@@ -1,7 +1,8 @@
 """Operator options: the games, denominations, minimum and maximum bet that are offered.
 
 Options only restrict further what the cabinet file and the profile allow, and are stored in the journal. They
-are changed with a door open, without credits and without a game, by as many persons as the profile requires.
+are changed with the main or logic door open, while no player is owed anything and the machine is in no tournament, by
+as many persons as the profile requires.
 They take effect at the next start, so nothing changes while a player is at the machine.
 """
 
@@ -116,7 +117,7 @@ def no_tournament_is_on(machine: Machine, _: Event) -> bool:
 
 @refusal_code("nothing_is_owed")
 def no_position_is_in_use(machine: Machine, _: Event) -> bool:
-    """Return whether no player position has credit, a bet, a game, a hand-pay or a payout."""
+    """Return whether no player position has credit, a bet, a game, a hand-pay, a payout or uncredited paper."""
     states = machine.journal.states()
     names = {key: key.rpartition("/")[2] for key in states}  # a position's keys have the form "2/game"
     tables = (states[key] for key, name in names.items() if name.startswith(TableKey.TABLE_STATE))

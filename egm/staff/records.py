@@ -34,7 +34,8 @@ OptionName: TypeAlias = Literal["bet_limit", "bet_minimum", "game", "denominatio
 class OptionValues:
     """Base class of the form that changes an operator option, and of the entry that records the change.
 
-    The field of the changed option has the new value; all others are None.
+    The fields that state the change have values: for a bet option its amount; for ``game`` also ``on``; for
+    ``denomination`` also ``game`` and ``on``. All others are None.
     """
 
     __slots__ = ()  # a class with two bases has the slots itself
@@ -45,7 +46,7 @@ class OptionValues:
     game: str | None = omit_if_default(None)
     """The id of the game that is switched on or off, or whose denomination is switched on or off."""
     denomination_cents: str | None = omit_if_default(None)
-    """The denomination that is switched on or off, in minor units; None: the whole game is."""
+    """The denomination that is switched on or off, in minor units; None for another option."""
     on: Literal["yes", "no"] | None = omit_if_default(None)
     """Whether the game or denomination is offered after the change."""
 

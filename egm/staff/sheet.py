@@ -71,7 +71,10 @@ class InterventionSheet:
 
     @property
     def changed_meters(self) -> dict[str, tuple[int, int]]:
-        """Return the meters that changed during the intervention, by name, each with its value before and after."""
+        """Return the meters that changed during the intervention, by name, each with its value before and after.
+
+        Empty while the intervention is open.
+        """
         names = sorted(self.meters_before.keys() | self.meters_after.keys())
         values_by_name = {
             name: (self.meters_before.get(name, 0), self.meters_after.get(name, 0)) for name in names

@@ -3,8 +3,8 @@
 If the profile requires it, an access ticket is printed when an intervention starts (who, why, the current
 meters) and when the logic area or an area with money is opened, and an audit ticket when the main door is
 opened. A slip uses the ticket printer and the jurisdiction's template. Its content is recorded in the journal
-before it is printed. If the printer is serving a player or has a fault, the slip is not printed, which is
-recorded too.
+before it is printed. If the printer is busy with a ticket or another slip, or has a fault, the slip is not printed,
+which is recorded too.
 """
 
 from collections.abc import Mapping
@@ -41,8 +41,8 @@ _TICKET_TITLE_BY_DOOR: Final[Mapping[str, str]] = {
     "main": _AUDIT_TICKET_TITLE,
     **dict.fromkeys(("logic", *MONEY_DOORS), _ACCESS_TICKET_TITLE),
 }
-#: The meters on an audit ticket, in minor units.
-_AUDIT_TICKET_METERS: Final = ("coin_in", "coin_out", "coin_drop", "bill_in.value", "hand_paid")
+#: The meters on a slip, in minor units.
+_SLIP_METERS: Final = ("coin_in", "coin_out", "coin_drop", "bill_in.value", "hand_paid")
 
 
 def is_slip_job_id(job_id: str) -> bool:
@@ -51,8 +51,8 @@ def is_slip_job_id(job_id: str) -> bool:
 
 
 def format_meters_line(values: Mapping[str, int]) -> str:
-    """Return the line of an audit ticket that states its meters, in minor units."""
-    return "  ".join(f"{name} {values[name]}" for name in _AUDIT_TICKET_METERS)
+    """Return the line of a slip that states its meters, in minor units."""
+    return "  ".join(f"{name} {values[name]}" for name in _SLIP_METERS)
 
 
 def build_slip_job(machine: Machine, job_id: str) -> TicketJob:
@@ -77,7 +77,7 @@ def build_slip_job(machine: Machine, job_id: str) -> TicketJob:
 
 
 def print_door_ticket(machine: Machine, door: str, *, unattended: bool) -> None:
-    """Print the slip about the opening of a door.
+    """Print the slip about the opening of a door; nothing for a door whose opening prints none.
 
     ``unattended``: the door was opened while the machine was off.
     """
@@ -91,9 +91,10 @@ def print_access_ticket(machine: Machine, work_description: str) -> None:
 
 
 def _print_slip(machine: Machine, title: str, subject_lines: str) -> None:
-    """Record a slip; print it if the profile requires slips and the printer is free.
+    """Record a slip, then print it or record why the printer cannot print it now.
 
-    ``subject_lines`` are the lines that state its subject.
+    If the profile requires no slips, or the machine has no printer, do nothing. ``subject_lines`` are the lines that
+    state its subject.
     """
     printer = machine.component(MoneyDevices).printer
     if not machine.profile.staff.slips or printer is None:

@@ -73,7 +73,7 @@ def box_is_not_counted_yet(machine: Machine, event: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def record_opening_stock(machine: Machine, coin_count: int) -> None:
-    """Record how many simulated coins a demonstration's hopper has at the start."""
+    """Record the amount of simulated coins that a demonstration's hopper has at the start, if it has any."""
     cents = coin_count * machine.profile.coins.hopper_cents
     if cents:
         machine.post(

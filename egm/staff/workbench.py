@@ -27,22 +27,25 @@ class DeviceWorkbench:
     refused_games: tuple[tuple[str, str], ...] = ()
     """Games of the cabinet file that are not offered, each with the reason."""
     active_inputs: set[str] = field(default_factory=set)
-    """The I/O board's active inputs, such as ``door:main``: open doors, keys that are on, pressed buttons."""
+    """The I/O board's active inputs, such as ``door:main``: open doors, keys that are on, and pressed buttons.
+
+    A button stays active after its release, until the tests end or the board reports all inputs.
+    """
     outputs: frozenset[str] = frozenset()
     """Lamps, tower lights and the bell switched on by a test: ``lamp:play``, ``tower:tilt``, ``bell``."""
     is_testing_acceptor: bool = False
     """Whether the bill acceptor is under test: it then accepts bills and tickets and returns all of them."""
 
     def end_test(self) -> None:
-        """End all device tests, and switch off the outputs that they have switched on."""
+        """End all device tests: switch off the outputs that they have switched on, and forget pressed buttons."""
         self.outputs = frozenset()
         self.is_testing_acceptor = False
         self.active_inputs = {name for name in self.active_inputs if not name.startswith("button:")}
 
     def store_report(self, event: device.DeviceEvent) -> None:
         """Store a device's report, for the device's service page."""
-        news = self.last_reports.setdefault(event.device, deque(maxlen=DEVICE_REPORTS_MAX))
-        news.appendleft(_format_report(event))
+        reports = self.last_reports.setdefault(event.device, deque(maxlen=DEVICE_REPORTS_MAX))
+        reports.appendleft(_format_report(event))
         match event:
             case device.DeviceIdentified(identity=identity):
                 self.identities[event.device] = identity

@@ -70,7 +70,10 @@ class Certificate:
             raise BundleError(f"{location}: is not a certificate of a game: {error!r}") from None
 
     def check_certifies(self, game: str, digest: str, jurisdiction: str, return_min: Fraction) -> None:
-        """Raise OperatorError unless the certificate is for this game, digest, jurisdiction and lowest return."""
+        """Raise OperatorError unless the certificate is for this digest, jurisdiction and lowest return.
+
+        ``game`` is the id of the game for the error's text: the digest identifies the game.
+        """
         if self.digest != digest:
             raise OperatorError(
                 f"{game}: its certificate is of {self.game} with digest {self.digest[:12]}, not of "

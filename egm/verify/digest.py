@@ -46,7 +46,7 @@ HMAC_SEED_BYTES_MAX: Final = 64
 def read_seed(text: str) -> bytes:
     """Return the seed that a verifier gave as hexadecimal text; the text may be empty.
 
-    Raises OperatorError if it is not hexadecimal.
+    Raises OperatorError if it is not hexadecimal, or longer than :data:`HMAC_SEED_BYTES_MAX`.
     """
     try:
         seed = bytes.fromhex(text)

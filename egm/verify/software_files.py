@@ -36,7 +36,7 @@ _PATH_PREFIX_AND_COMPONENT_PAIRS: Final = sorted(
     ((prefix, name) for name, prefixes in PATH_PREFIXES_BY_COMPONENT.items() for prefix in prefixes),
     key=lambda pair: -len(pair[0]),
 )
-#: The folders of compiled modules.
+#: The name of the folders of compiled modules.
 _BYTECODE_FOLDER: Final = "__pycache__"
 
 

@@ -1,7 +1,7 @@
-"""Device tests: through the real driver, and without changing any meter of value (J-10, J-11).
+"""Device tests: through the real driver, and without changing any meter of value (J-10, J-11); touch calibration.
 
 The ids of a test ticket and a test payout have a prefix of their own (:data:`TEST_JOB_PREFIX`). So everything
-that the driver reports about them, also after a restart, is recognised as a test. A bill inserted into an
+that the driver reports about them, also after a restart, is recognised as a test. A bill or ticket inserted into an
 acceptor under test is returned. Every test is recorded with the person. Nothing here reserves, credits or
 settles anything.
 """
@@ -69,7 +69,7 @@ def build_test_job(jurisdiction: str, job_id: str) -> TicketJob:
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("may_test")
 def person_may_test_devices(machine: Machine, event: Event) -> bool:
-    """Return whether the person who is signed in at the menu may test devices."""
+    """Return whether a person who may test devices has authorised the event."""
     return is_authorised(machine, event, Permission.TEST_DEVICES, 1)
 
 
@@ -132,7 +132,7 @@ def payout_is_a_test(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def start_test(machine: Machine, event: Event) -> None:
-    """Start the requested test on its device, and record it."""
+    """Start the requested test on its device, and record it; for a calibration, store it instead."""
     test, bench = event.read_payload(DeviceTest), machine.component(ServiceDesk).workbench
     if test.test is None or test.test == "calibrate":
         _store_calibration(machine, event)

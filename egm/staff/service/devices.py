@@ -1,7 +1,7 @@
 """Device pages of the service menu: what each device reports, and its tests.
 
-Every test page is marked as a test. Reports of a device appear as they arrive. Tests are events of the state
-table (:mod:`egm.staff.service.device_tests`).
+The page of each device and of each screen test is marked as a test. Reports of a device appear as they arrive. Tests
+are events of the state table (:mod:`egm.staff.service.device_tests`).
 """
 
 from collections.abc import Callable
@@ -56,7 +56,7 @@ class DeviceListPage(MenuPage):
             )
             for name, kind in bench.kind_by_device_name.items()
         )
-        screens = tuple(
+        screen_tests = tuple(
             PageRow(cells=(build_text(f"service.test.{name}"),), action=f"screen:{name}")
             for name in (*_SCREEN_TEST_PATTERNS, _CALIBRATE_ACTION_ID)
         )
@@ -65,7 +65,7 @@ class DeviceListPage(MenuPage):
             title=build_text("service.menu.devices"),
             tables=(
                 PageTable(columns=build_column_titles("device", "kind", "identity", "fault"), rows=rows),
-                PageTable(title=build_text("service.test.screen"), rows=screens),
+                PageTable(title=build_text("service.test.screen"), rows=screen_tests),
             ),
             actions=(BACK_ACTION,),
         )
@@ -127,7 +127,7 @@ class TouchCalibrationPage(MenuPage):
         return ServicePage(id="", title=build_text("service.test.calibrate"), test=True, pattern="calibrate")
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
-        """Store the touch-screen calibration if the touches fit the crosses."""
+        """Submit the touch-screen calibration; if the touches do not fit the crosses, leave the page with a notice."""
         person = machine.component(ServiceDesk).signed_in_person
         if action != "crosses" or person is None:
             return build_refusal("not_offered")
@@ -152,7 +152,7 @@ class DevicePage(MenuPage):
         """Return the page of the device, which changes with every report of the device."""
         bench = machine.component(ServiceDesk).workbench
         kind = bench.kind_by_device_name[self.device_name]
-        news = tuple(
+        report_rows = tuple(
             PageRow(cells=(build_plain_text(line),)) for line in bench.last_reports.get(self.device_name, ())
         )
         head = build_two_column_table(
@@ -162,7 +162,7 @@ class DevicePage(MenuPage):
                 ("column.fault", _find_worst_fault(machine, kind)),
             )
         )
-        reports = PageTable(title=build_text("service.test.reports"), rows=news)
+        reports = PageTable(title=build_text("service.test.reports"), rows=report_rows)
         tables = (head, _build_input_table(machine), reports) if kind == "io_board" else (head, reports)
         return ServicePage(
             id="",
@@ -218,7 +218,7 @@ def _build_test_action(test_name: str, *, is_enabled: bool = True) -> PageAction
     )
 
 
-def _list_no_tests(machine: Machine) -> tuple[PageAction, ...]:  # noqa: ARG001 (signature of the functions in _TESTS)
+def _list_no_tests(machine: Machine) -> tuple[PageAction, ...]:  # noqa: ARG001 (signature of the functions in _LIST_TESTS_BY_DEVICE_KIND)
     """Return no test buttons, for a device that has no tests."""
     return ()
 
@@ -234,7 +234,7 @@ def _list_acceptor_tests(machine: Machine) -> tuple[PageAction, ...]:
     return (_build_test_action("take", is_enabled=not taking), _build_test_action("stop", is_enabled=taking))
 
 
-def _list_io_board_tests(machine: Machine) -> tuple[PageAction, ...]:  # noqa: ARG001 (signature of the functions in _TESTS)
+def _list_io_board_tests(machine: Machine) -> tuple[PageAction, ...]:  # noqa: ARG001 (signature of the functions in _LIST_TESTS_BY_DEVICE_KIND)
     """Return the buttons that test the outputs of the I/O board: lamps, tower light, bell, and all off."""
     return tuple(_build_test_action(name) for name in _OUTPUTS_BY_GROUP)
 

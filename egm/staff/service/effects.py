@@ -39,7 +39,7 @@ from egm.staff.page_texts import build_text
 from egm.staff.service.menu import MainMenuPage
 from egm.staff.service.sign_in import SignInPage, reload_staff_roster
 
-#: The longest accepted input.
+#: Characters of an input that are used; the rest is cut off.
 _TYPED_TEXT_LENGTH_MAX: Final = 400
 #: Key switches that open the menu; the others are the attendant's.
 MENU_KEYS: Final = frozenset({"operator", "audit"})
@@ -78,12 +78,12 @@ def key_may_act_without_sign_in(machine: Machine, event: Event) -> bool:
     True if the profile requires no sign-in for what the key would do, or if a person with the permission is signed in
     or has authorised the event.
     """
-    act = find_key_permission(machine)
+    permission = find_key_permission(machine)
     person = machine.component(ServiceDesk).signed_in_person
     return (
-        act in machine.profile.staff.key_alone
-        or (person is not None and person.has_permission(act))
-        or is_authorised(machine, event, act, 1)
+        permission in machine.profile.staff.key_alone
+        or (person is not None and person.has_permission(permission))
+        or is_authorised(machine, event, permission, 1)
     )
 
 
@@ -105,7 +105,7 @@ def record_key_turn(machine: Machine, event: Event) -> None:
 def open_menu(machine: Machine, event: Event) -> None:
     """Open the service menu at the sign-in page.
 
-    A person who comes from another player position of the machine is already signed in.
+    A person who comes from another player position of the machine is signed in at once.
     """
     request = event.read_payload(MenuRequest)
     _open_service_menu(
@@ -121,7 +121,10 @@ def open_menu(machine: Machine, event: Event) -> None:
 
 
 def move_menu(machine: Machine, event: Event) -> Event | None:
-    """Move the service menu and the signed-in person to another player position, whose own screen then shows it."""
+    """Move the service menu and the signed-in person to another player position, whose own screen then shows it.
+
+    Return the event that closes the menu here. If the menu cannot be opened there, show a notice and return None.
+    """
     desk, number = machine.component(ServiceDesk), event.read_payload(MenuMove).position
     target = machine.component(RunningPositions).position_by_number[number]
     key = "operator" if desk.is_opened_by_key else "screen"
@@ -137,7 +140,7 @@ def move_menu(machine: Machine, event: Event) -> Event | None:
 
 def ask_for_sign_in(machine: Machine, event: Event) -> None:
     """Ask the person who turned the attendant's key to sign in; then the key acts as turned by that person."""
-    act, authorisation = find_key_permission(machine), event.read_payload(Authorisation)
+    permission, authorisation = find_key_permission(machine), event.read_payload(Authorisation)
 
     def act_on(machine: Machine, person: Person) -> PageResult:
         """Record the sign-in, close the menu, and let the attendant's key act as turned by this person."""
@@ -145,18 +148,18 @@ def ask_for_sign_in(machine: Machine, event: Event) -> None:
         _sign_out(machine, "done")
         return SubmitEvent(Event(event.type, replace(authorisation, person=person.id, persons=(person.id,))))
 
-    page = SignInPage(act_on, build_text(f"service.act.{act}"), permission=act)
+    page = SignInPage(act_on, build_text(f"service.act.{permission}"), permission=permission)
     _open_service_menu(machine, page, authorisation.key or "attendant")
     machine.component(ServiceDesk).menu_name = "attendant"
 
 
-def _open_service_menu(machine: Machine, page: SignInPage, person_id: str) -> None:
-    """Open the service menu at ``page``, and record which key opened it, or that it was opened from the screen."""
+def _open_service_menu(machine: Machine, page: SignInPage, opened_by: str) -> None:
+    """Open the service menu at ``page``, and record how: ``opened_by`` is the key switch, or ``screen``."""
     desk = machine.component(ServiceDesk)
     new_menu = OpenMenu(since=machine.clock.now().isoformat(), person=None)
-    machine.post(MENU_REQUESTED, MenuRequested(opened_by=person_id), state={StaffKey.OPEN_MENU: new_menu})
+    machine.post(MENU_REQUESTED, MenuRequested(opened_by=opened_by), state={StaffKey.OPEN_MENU: new_menu})
     desk.open(page)
-    desk.menu_name, desk.is_opened_by_key = "operator", person_id != "screen"
+    desk.menu_name, desk.is_opened_by_key = "operator", opened_by != "screen"
 
 
 def _sign_in_and_show_main_menu(machine: Machine, person: Person) -> PageResult:
@@ -174,7 +177,7 @@ def _record_sign_in(machine: Machine, person: Person, menu: str) -> None:
 
 
 def answer_page(machine: Machine, event: Event) -> Event | None:
-    """Pass the attendant's answer to the open service page; return the event that it leads to, or None."""
+    """Pass the signed-in person's answer to the open service page; return the event that it leads to, or None."""
     answer = event.read_payload(PageAnswer)
     action, text = _clean_typed_text(answer.value), _clean_typed_text(answer.options.input)
     machine.notice = None
@@ -215,7 +218,7 @@ def _sign_out(machine: Machine, reason: str) -> None:
 
 
 def record_roster_changes(machine: Machine, _: Event) -> None:
-    """At power-up, record changes of the staff roster since the last one recorded.
+    """At power-up, record changes of the staff roster since the last one recorded, and restart the stored locks.
 
     If the roster cannot be read, nobody can sign in.
     """

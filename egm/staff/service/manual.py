@@ -1,9 +1,9 @@
 """The operator's and the service manual: chapters of tables, generated from the data that the machine itself uses.
 
-Nothing is listed here. The rows come from ``meters.events``, the menu, the forms, the state-table rules, the
-roles and the device protocols, with the texts of the screen's catalogue. So a manual names everything that the
-machine has, and nothing else. The service menu shows the chapters (:mod:`egm.staff.service.manual_page`); ``egm
-manual`` prints them (:mod:`tools.lab.manual`).
+Most rows come from the declared faults and journal entries, the meters, the menu, the forms, the state-table rules, the
+roles and the device protocols, with the texts of the screen's catalogue. Only the codes of device faults and the number
+of steps of each procedure are listed here. The service menu shows the chapters
+(:mod:`egm.staff.service.manual_page`); ``egm manual`` prints them (:mod:`tools.lab.manual`).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -26,8 +26,8 @@ from egm.staff.page_texts import build_code_text, build_plain_text, build_text
 from egm.staff.service.menu import MENU_SECTIONS, ServiceMenu
 from meters.table import METERS, OCCURRENCE_METERS
 
-#: Device faults with their own texts in the catalogue, in addition to those named in the table of events.
-_DEVICE_FAULT_PREFIXES: Final = {
+#: Kind of device -> the codes of its faults that have their own texts, in addition to those in SIGNIFICANCE_BY_FAULT.
+_FAULT_CODES_BY_DEVICE_KIND: Final = {
     "bill_acceptor": ("communication", "failure", "power", "jam", "stacker_jam", "wrong_values"),
     "ticket_printer": ("failure", "head_up", "chassis_open"),
     "hopper": ("communication", "failure", "power", "cheat", "sensor_stuck"),
@@ -99,7 +99,7 @@ def join_texts(keys: Iterable[str], separator: str = "") -> PageText:
 def list_fault_codes() -> list[str]:
     """Return the codes of all faults of the machine, sorted: ``device.code``, or the code alone."""
     device_codes = (
-        f"{device}.{code}" for device, codes_of in _DEVICE_FAULT_PREFIXES.items() for code in codes_of
+        f"{device}.{code}" for device, codes in _FAULT_CODES_BY_DEVICE_KIND.items() for code in codes
     )
     return sorted(
         {*device_codes, "monitoring.port_taken", *(code for code in SIGNIFICANCE_BY_FAULT if "*" not in code)}
@@ -243,7 +243,7 @@ def _iter_door_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
 
 
 def _iter_serial_line_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
-    """Yield the manual's row of each device protocol: device, line settings and wiring."""
+    """Yield the manual's row of each device protocol: device, protocol, line settings and wiring."""
     for protocol, entry in PROTOCOLS.items():
         line = entry.line_settings
         yield (
@@ -301,12 +301,15 @@ def build_event_text(event_pattern: str) -> PageText:
 
 
 def _find_subject_text_key(event_kind: str, subject_pattern: str) -> str:
-    """Return the catalogue key of the text for the section of an event: a door, fault or menu; empty for others."""
+    """Return the catalogue key of the text for the subject of an event: a fault, door, menu or service call.
+
+    Empty if the event has no subject.
+    """
     if not subject_pattern:
         return ""
     if event_kind.startswith("fault."):
         device, _, code = subject_pattern.partition(".*")
-        any_of = f"device.{device}" if device in _DEVICE_FAULT_PREFIXES else "manual.any"
+        any_of = f"device.{device}" if device in _FAULT_CODES_BY_DEVICE_KIND else "manual.any"
         exact = f"tilt.text.{device}.{code}" if code else any_of
         return exact if "*" in subject_pattern else f"tilt.text.{subject_pattern}"
     sections = {"menu": "manual.event.menu_", "service": "manual.event.", "door": "door."}

@@ -34,13 +34,13 @@ class ManualPage(MenuPage):
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
         """Open the page of a chapter, or the page of one line of a chapter."""
-        name, _, place = action.partition(":")
+        name, _, line_index = action.partition(":")
         chapter = next((chapter for chapter in MANUAL_CHAPTERS if chapter.id == name), None)
         if chapter is None:
             return build_refusal("not_offered")
         return (
-            _ManualChapterPage(chapter).handle_input(machine, place, text)
-            if place
+            _ManualChapterPage(chapter).handle_input(machine, line_index, text)
+            if line_index
             else OpenPage(_ManualChapterPage(chapter))
         )
 

@@ -54,9 +54,9 @@ class MainMenuPage(MenuPage):
     """Main menu: the sections available to the signed-in person, and the other player positions."""
 
     def build_page(self, machine: Machine) -> ServicePage:
-        """Return the main menu: a line for each section, and the search.
+        """Return the main menu: a button for each section, and the search.
 
-        On a machine with several player positions, it also shows the state of each.
+        On a machine with several player positions, it also shows the state and the hand-pay of each.
         """
         sections = tuple(
             PageAction(id=f"subject:{section}", label=build_text(f"service.section.{section}"))
@@ -126,11 +126,11 @@ class _MenuSearchPage(MenuPage):
 
 def _iter_position_tables(machine: Machine) -> Iterator[PageTable]:
     """Yield the table of a machine's player positions, if it has several: the state and hand-pay of each."""
-    at = machine.component(RunningPositions).position_by_number
-    if len(at) < 2:
+    position_by_number = machine.component(RunningPositions).position_by_number
+    if len(position_by_number) < 2:
         return
     rows = []
-    for number, position in sorted(at.items()):
+    for number, position in sorted(position_by_number.items()):
         handpay = position.engine.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
         rows.append(
             PageRow(
@@ -147,7 +147,7 @@ def _iter_position_tables(machine: Machine) -> Iterator[PageTable]:
 
 
 def _iter_section_tables(machine: Machine, sections: Iterable[str]) -> Iterator[PageTable]:
-    """Yield the pages and forms of the given sections of the main menu, one table per section."""
+    """Yield the lines of the given sections of the main menu: a table of all pages, then a table of all forms."""
     for part, title in enumerate(("reading", "forms")):
         rows = tuple(row for section in sections for row in _iter_section_rows(machine, section, part))
         if rows:

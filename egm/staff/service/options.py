@@ -1,4 +1,4 @@
-"""Service pages of the operator's options: those in force, those from the next start on, and forms to change them."""
+"""Service pages of the operator's options as they will be from the next start on, and forms to change them."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -27,7 +27,10 @@ class OptionListPage(MenuPage):
     """Page of the operator's options: every installed game, and the minimum and maximum bet."""
 
     def build_page(self, machine: Machine) -> ServicePage:
-        """Return the page with the options as they will be from the next start on."""
+        """Return the page with the options as they will be from the next start on.
+
+        A game whose offered denominations are different until then is marked.
+        """
         options = OperatorOptions.read_stored(machine)
         rows = []
         for game_id, admitted in machine.component(InstalledGames).denominations_cents.items():
@@ -78,7 +81,7 @@ class OptionListPage(MenuPage):
         )
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
-        """Open the options of a game, or the form of a bet limit."""
+        """Open the options of a game, or the form of the minimum or maximum bet."""
         game_id = action.removeprefix("game:")
         if action.startswith("game:") and game_id in machine.component(InstalledGames).denominations_cents:
             return OpenPage(GameOptionsPage(game_id))
@@ -91,7 +94,7 @@ class OptionListPage(MenuPage):
 
 @dataclass(frozen=True, slots=True)
 class GameOptionsPage(MenuPage):
-    """Page of the options of one game: on or off, and each of its denominations."""
+    """Page of the options of one game: each of its denominations, and the forms that switch the game or one of them."""
 
     game_id: str
 

@@ -1,6 +1,6 @@
-"""Pages of the service menu that need no open door: meters, logs, software, clock, memory (D-16, J-12).
+"""Pages of the service menu that only show data: meters, logs, software, inventory, clock, memory (D-16, J-12).
 
-Each page is built from the machine's state when it is shown; no page changes anything.
+Each page is built from the machine's state when it is shown. No page changes the machine, and none needs an open door.
 """
 
 import platform
@@ -44,13 +44,13 @@ from meters.table import METER_BY_NAME
 
 #: The dimensions by which a meter may be split.
 _METER_SPLIT_DIMENSIONS: Final = ("game", "denomination_cents", "paytable", "bill_cents", "position")
-#: Number of past clock corrections that are shown.
-_CLOCK_CHANGES_SHOWN: Final = 10
+#: Number of past clock corrections, and of memory events, that are shown.
+_SHOWN_EVENTS_MAX: Final = 10
 
 
 @dataclass(slots=True)
 class MetersPage(MenuPage):
-    """Page of the service menu with every meter, under the jurisdiction's name and under the machine's own name.
+    """Page of the service menu with the meters, under the jurisdiction's names and under the machine's own names.
 
     It shows totals, or a split by game or another dimension.
     """
@@ -58,7 +58,7 @@ class MetersPage(MenuPage):
     split_dimension: str = ""
 
     def build_page(self, machine: Machine) -> ServicePage:
-        """Return the meters' page: the jurisdiction's names first, then every meter that is not zero."""
+        """Return the meters' page: the jurisdiction's meters first, then every meter that is not zero; or the split."""
         reading = machine.journal.meters()
         if self.split_dimension:
             tables = self._build_split_tables(machine)
@@ -98,7 +98,10 @@ class MetersPage(MenuPage):
         return StayOnPage()
 
     def _build_split_tables(self, machine: Machine) -> tuple[PageTable, ...]:
-        """Return one table for each meter, split by the chosen dimension."""
+        """Return one table for each meter that has counted under a value of the chosen dimension, split by its values.
+
+        Meters that can decrease, or that count only since power-up or a door's closing, are not split.
+        """
         reading = machine.journal.meters()
         tables = []
         for name in reading.values:
@@ -304,7 +307,7 @@ def _build_software_tables(machine: Machine) -> tuple[PageTable, ...]:
 
 def _build_clock_tables(machine: Machine) -> tuple[PageTable, ...]:
     """Return the tables of the time and of past clock corrections. The operating system keeps the time."""
-    changes = machine.journal.entries("clock.changed", limit=_CLOCK_CHANGES_SHOWN, newest_first=True)
+    changes = machine.journal.entries("clock.changed", limit=_SHOWN_EVENTS_MAX, newest_first=True)
     rows = tuple(
         PageRow(cells=(build_time_text(change["last_entry"]), build_time_text(change["now"])), icon="warning")
         for change in map(recall.read_details, changes)
@@ -335,7 +338,7 @@ def _build_memory_tables(machine: Machine) -> tuple[PageTable, ...]:
     The memory cannot be cleared from this page, and never without two people (A-20, A-21).
     """
     journal = machine.journal
-    mended = journal.entries("event", limit=_CLOCK_CHANGES_SHOWN, newest_first=True)
+    mended = journal.entries("event", limit=_SHOWN_EVENTS_MAX, newest_first=True)
     cleared = recall.read_details(next(journal.entries("machine.genesis", limit=1))).get("cleared")
     origin = (
         build_plain_text("-")

@@ -79,7 +79,10 @@ class _PinPage(MenuPage):
         return ServicePage(id="", title=self.sign_in.title, prompt=prompt, actions=(BACK_ACTION,))
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
-        """Authenticate the person by PIN and continue, or ask again without saying what was wrong."""
+        """Authenticate the person by PIN and continue, or refuse.
+
+        The refusal does not say whether the staff number or the PIN was wrong.
+        """
         if action != "enter":
             return build_refusal("not_offered")
         try:
@@ -110,7 +113,7 @@ SIGN_IN_PAGE_COUNT = 2
 
 
 def reload_staff_roster(machine: Machine) -> None:
-    """Read the staff roster again, and record its changes since the last reading.
+    """Read the staff roster again; record its changes since the last reading, and the terminals' wrong PINs.
 
     If the roster cannot be read, or is not the one that the journal recorded (:mod:`egm.people.recorded_roster`),
     raise RosterError and a technician's fault: nobody can sign in. If the second copy is the recorded roster,
