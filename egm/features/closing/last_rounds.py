@@ -51,7 +51,7 @@ def read_closing_time(machine: Machine) -> datetime | None:
 def count_rounds_left(machine: Machine) -> int | None:
     """Return how many rounds the table of the selected game still plays.
 
-    None if the selected game has no table, or before the closing time.
+    None if the selected game has no table, if no closing is announced, or before the closing time.
     """
     game, at = machine.games.get(machine.selection.game_id), read_closing_time(machine)
     if game is None or at is None or not is_table_game(game) or machine.clock.now() < at:

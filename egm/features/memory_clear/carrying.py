@@ -167,16 +167,17 @@ def inspect_claims(
         for name, copy in (("first", inspection.first_copy), ("second", inspection.second_copy))
     }
     claims, carried_state = _collect_claims(inspection.both_copies, features)
-    later = _find_later_entries_status(inspection)
+    later_entries = _find_later_entries_status(inspection)
     if inspection.copies_agree:
         proposals = tuple(
-            ProposedClaim(claim, _list_copies_with_claim(claims_by_copy, claim.id), True, later)
+            ProposedClaim(claim, _list_copies_with_claim(claims_by_copy, claim.id), True, later_entries)
             for claim in claims.values()
         )
     else:
         ids = sorted({claim for copy in claims_by_copy.values() for claim in copy})
         proposals = tuple(
-            _propose_larger_claim(_list_copies_with_claim(claims_by_copy, claim), later) for claim in ids
+            _propose_larger_claim(_list_copies_with_claim(claims_by_copy, claim), later_entries)
+            for claim in ids
         )
     return ClaimInspection(inspection, proposals, carried_state)
 

@@ -58,7 +58,10 @@ class ClearanceClaim:
     end_entries: tuple[Transaction, ...] | None = None
     """The new journal's entries if nothing is owed any more; None if this is not possible."""
     entries_if_ended: tuple[Transaction, ...] = ()
-    """The new journal's entries if nothing is owed any more, and this is only possible as entries are missing."""
+    """The new journal's entries if nothing is owed any more and ``end_entries`` has none.
+
+    That decision is then possible only because one copy lacks the claim, or later entries are missing.
+    """
     smallest_payment_cents: int | None = None
     """The least amount that may be paid by hand; None if the whole amount must be paid."""
     is_readable: bool = True
@@ -270,8 +273,7 @@ class ClaimBook:
             )
             if cents <= 0:
                 continue
-            words = parse_account_variables(name)
-            position = int(words["position"])
+            position = int(parse_account_variables(name)["position"])
             restricted = is_restricted_account(name)
             state = (
                 self.remove_values(format_state_name(position, MoneyKey.RESTRICTED_CREDIT_TERMS))
@@ -338,7 +340,8 @@ class ClaimBook:
     def build_carried_state_entry(self) -> Transaction | None:
         """Return the entry for the new journal with the stored state that is part of no claim.
 
-        State that concerned only the old journal is left out. None if there is no state to carry over.
+        State that concerned only the old journal is left out. None if there is no state, end of a ticket ledger or text
+        of a cabinet file to carry over.
         """
         keep = {
             name: value

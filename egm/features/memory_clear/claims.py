@@ -61,8 +61,8 @@ from meters.recall import CARRIED_GAME_KIND
 from meters.salvage import SalvagedJournal
 from meters.transaction import JSON
 
-#: A controller may still report a win for any of this number of latest contributions, so their games are carried
-#: over.
+#: A controller may still report a win for any of this number of the last contributions that it has counted, so their
+#: games are carried over.
 _REPORTABLE_CONTRIBUTIONS_MAX: Final = 8
 #: The accounts of a progressive level in which money is held.
 _LEVEL_AMOUNT_FIELDS: Final = ("current", "hidden", "overflow", "won")
@@ -128,12 +128,12 @@ def _claim_pay_out(book: ClaimBook, state_name: str) -> None:
     if reservation is None:
         return
     claim, cents = f"payout:{position}", pay_out.amount_cents
-    in_doubt = format_state_name(position, MoneyKey.DISPUTE) + pay_out.id
+    dispute_name = format_state_name(position, MoneyKey.DISPUTE) + pay_out.id
     state = book.remove_values(
         state_name,
         format_state_name(position, MoneyKey.PRINT_JOB),
         format_state_name(position, MoneyKey.HOPPER_PAYOUT),
-        in_doubt,
+        dispute_name,
     )
     progress = {str(book.keys.find_key(key)): state[key] for key in state if key != state_name}
     credit = _list_credit_transfers(reservation)
@@ -302,19 +302,19 @@ def _claim_game(book: ClaimBook, state_name: str) -> None:
         *wins,
     )
     table = format_state_name(position, TableKey.TABLE_STATE) + game.game.digest
-    decides = outcome is not None and table in book.old_state  # the outcome decides the standing bets
-    state = book.remove_values(*names, *([table] if decides else []))
+    has_table = outcome is not None and table in book.old_state  # the outcome decides the standing bets
+    state = book.remove_values(*names, *([table] if has_table else []))
     stake_cents = sum(cents for _, cents in game.stakes_by_account or ())
     awards = [(hit.pool, _find_award_cents(hit, wins)) for hit in game.levels.hits]
     prizes = [] if outcome is None else list(outcome.merchandise)
     win_cents = game.win_cents
     back_cents = (0 if game.has_returned_stakes else game.push_cents) + game.standing_bets_cents
     total_cents = win_cents + back_cents + sum(cents or 0 for _, cents in awards)
-    waits = outcome is not None and any(cents is None for _, cents in awards)
+    is_award_pending = outcome is not None and any(cents is None for _, cents in awards)
     by_hand: list[Transfer] = []
     if outcome is None:
         by_hand = [Transfer("house:refund_defect", PAID_BY_HAND_ACCOUNT, stake_cents)]
-    elif not waits and not prizes:
+    elif not is_award_pending and not prizes:
         by_hand = [Transfer("house:attendant_jackpot", "out:handpay_jackpot", win_cents)] if win_cents else []
         by_hand += [Transfer(PUSH_ACCOUNT, PAID_BY_HAND_ACCOUNT, back_cents)] if back_cents else []
         by_hand += [
@@ -323,9 +323,11 @@ def _claim_game(book: ClaimBook, state_name: str) -> None:
             if cents
         ]
     is_void = game.round_id in book.evidence.void_rounds
-    is_held = outcome is None and are_stakes_between_players((*game.steps, *round_steps)) and not is_void
-    way = "hand" if outcome is not None else "void"
-    closed_wins = {key: to_json(replace(won, payment_method=way)) for key, won in wins.items()}
+    must_be_carried = (
+        outcome is None and are_stakes_between_players((*game.steps, *round_steps)) and not is_void
+    )
+    payment_method = "hand" if outcome is not None else "void"
+    closed_wins = {key: to_json(replace(won, payment_method=payment_method)) for key, won in wins.items()}
     paid_entries = (
         _build_game_entry(book, claim, play_id, replace(game, end_entry_kind=CLAIM_PAID_KIND), {}),
         book.build_entry(claim, CLAIM_PAID_KIND, transfers=tuple(by_hand), state=closed_wins),
@@ -343,11 +345,11 @@ def _claim_game(book: ClaimBook, state_name: str) -> None:
                 "decided": outcome is not None,
                 "staked_cents": stake_cents,
                 "prizes": prizes,
-                "awaited": waits,
+                "awaited": is_award_pending,
                 "steps_behind_round": max(missing_steps, 0),
             },
             carry_entries=() if is_void else (_build_game_entry(book, claim, play_id, game, state),),
-            build_paid_entries=(lambda _: paid_entries) if by_hand and not is_held else None,
+            build_paid_entries=(lambda _: paid_entries) if by_hand and not must_be_carried else None,
             # Its contribution must still be sent: without it, the controller counts no later one.
             entries_if_ended=(_build_game_entry(book, claim, play_id, ended_game, {}),)
             if is_feeding_controller
@@ -443,13 +445,16 @@ def _claim_level(book: ClaimBook, state_name: str) -> None:
 
 
 def _claim_contributions(book: ClaimBook, state_name: str) -> None:
-    """Add a claim for contributions to a linked progressive level that its controller may not have counted yet."""
+    """Add a claim for contributions to a linked progressive level that its controller has not counted yet.
+
+    Their games are carried over with it, and those of the last counted contributions, which may still win.
+    """
     pool, link = (
         state_name.removeprefix(ProgressiveKey.LINK_PROGRESS),
         book.read_record(LinkProgress, state_name),
     )
     book.remove_values(state_name)
-    fed = {
+    shares_by_play_id = {
         play_id: shares
         for play_id, game in book.evidence.games.items()
         if (
@@ -461,17 +466,17 @@ def _claim_contributions(book: ClaimBook, state_name: str) -> None:
         )
     }
     open_games = (key for key in book.old_state if book.keys.find_key(key) is PlayKey.GAME)
-    is_open = {book.read_record(GamePointer, key).play_id for key in open_games}
+    open_play_ids = {book.read_record(GamePointer, key).play_id for key in open_games}
     # The new journal numbers its entries from the beginning.
     unsent = to_json(replace(link, uncounted_since_sequence=0))
     carried = [
         _build_game_entry(book, "games", play_id, book.evidence.games[play_id], {})
-        for play_id in fed
-        if play_id not in is_open
+        for play_id in shares_by_play_id
+        if play_id not in open_play_ids
     ]
     uncounted = [
         share
-        for shares in fed.values()
+        for shares in shares_by_play_id.values()
         for share in shares
         if _is_uncounted(share, pool, link.counted_number)
     ]
@@ -491,10 +496,9 @@ def _claim_contributions(book: ClaimBook, state_name: str) -> None:
 
 
 def _is_uncounted(contribution: LevelContribution, pool: str, last_counted: int) -> bool:
-    """Return whether a contribution belongs to ``pool`` and its controller has not counted it yet.
+    """Return whether a contribution belongs to ``pool`` and has a higher number than ``last_counted``.
 
-    The accounts of a pool hold the money of one progressive level. ``last_counted`` is the number of the last
-    contribution that the controller has counted.
+    The accounts of a pool hold the money of one progressive level.
     """
     return (
         contribution.pool == pool

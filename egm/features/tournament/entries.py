@@ -47,7 +47,7 @@ class RulesInstalled(InstalledRules):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulesRemoved:
-    """Staff removed the rules of a tournament: it has ended, or no entry was sold at this machine."""
+    """Staff removed the rules of a tournament that is over, has no valid entry here, or cannot be played any more."""
 
     digest: Sha256Digest
     """The SHA-256 of the rules file."""

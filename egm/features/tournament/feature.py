@@ -403,7 +403,10 @@ def create_round_clock(context: MachineContext) -> Iterable[BackgroundService]:
 
 
 def iter_tournament_notices(machine: Machine) -> Iterator[Notice]:
-    """Yield the notice that a tournament will take place, with its name; players can read its rules in the help."""
+    """Yield the notice that a tournament is announced, so that players read its rules in the help.
+
+    There is none while the machine is in the tournament, or if this version of the software does not accept the rules.
+    """
     if read_installed_rules(machine) is not None and not is_in_tournament(machine):
         yield Notice(code="tournament_announced", lasting=True)
 

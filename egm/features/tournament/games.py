@@ -140,13 +140,13 @@ def _build_bet(machine: Machine, selection: Selection, purse: Purse) -> Accepted
     if game is None or not _SHARED_TABLE_OPTIONS.isdisjoint(selection.options):
         return None
     try:
-        at = game.with_table_state(purse.table_state)
-        wager = at.build_wager(selection.bet_credits, **selection.options)
-        if at.list_levels(wager) or not has_prescribed_amounts(at, wager, cents):
+        game_at_table = game.with_table_state(purse.table_state)
+        wager = game_at_table.build_wager(selection.bet_credits, **selection.options)
+        if game_at_table.list_levels(wager) or not has_prescribed_amounts(game_at_table, wager, cents):
             return None
     except (PaytableError, TypeError, ValueError):
         return None
-    return AcceptedBet(at, wager, cents, (), purse.table_state)
+    return AcceptedBet(game_at_table, wager, cents, (), purse.table_state)
 
 
 def _compute_needed_points(bet: AcceptedBet) -> int:

@@ -113,7 +113,7 @@ def has_tournament_started(machine: Machine, rules: Tournament) -> bool:
 def find_future_start(machine: Machine) -> datetime | None:
     """Return the start of the tournament, with its time zone.
 
-    None if no rules are installed or the tournament has started.
+    None if there are no installed rules that this version of the software accepts, or the tournament has started.
     """
     rules = read_installed_rules(machine)
     if rules is None or has_tournament_started(machine, rules):
@@ -140,7 +140,8 @@ def find_machine_in_rules(machine: Machine, rules: Tournament) -> tuple[ListedMa
 def reason_machine_is_unsuitable(machine: Machine, rules: Tournament) -> str | None:
     """Return why this machine may not be used for a tournament with these rules, or None if it may.
 
-    The rules must list the machine with a game, a denomination and a wager that the machine offers.
+    The rules must list the machine with a game, a denomination and a wager that the machine offers. The game must be
+    the library's version, and must not have a linked progressive level.
     """
     number = machine.identity.operator_number
     listed_machine = find_listed_machine(rules, number)
@@ -207,8 +208,8 @@ def rules_are_lawful(machine: Machine, _: Event) -> bool:
 def rules_file_describes_machine(machine: Machine, _: Event) -> bool:
     """Return whether this machine may be used for the tournament of the rules file.
 
-    The rules must list the machine with a game, a denomination and a wager that the machine offers, and the game must
-    not have a linked progressive level. If the file has no faults, its text is stored as the text to be installed.
+    If the file has no faults, its text is stored as the text to be installed, even if the machine is unsuitable
+    (:func:`reason_machine_is_unsuitable`).
     """
     file = machine.component(RulesFile)
     text = file.read()

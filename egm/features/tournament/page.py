@@ -111,7 +111,7 @@ def _list_rules_faults(machine: Machine, text: str | None) -> tuple[str, ...]:
 
 
 def _iter_rows(machine: Machine) -> Iterator[tuple[str | PageText, PageText]]:
-    """Yield table rows, each with a label and a value, for the statements of the installed rules."""
+    """Yield table rows (label and value) about the rules file, the installed rules and the last round here."""
     text = machine.component(RulesFile).read()
     digest = "-" if text is None else hashlib.sha256(text.encode()).hexdigest()[:16]
     yield "tournament.file", build_plain_text(digest)

@@ -17,9 +17,9 @@ class InstalledRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TournamentMode:
-    """The tournament that the machine is in: when it began, and its rules."""
+    """The tournament that the machine is in: its rules, and since when the machine is in it."""
 
     digest: Sha256Digest
     """The SHA-256 of the rules file."""
     since: IsoTime
-    """The time at which the tournament was entered."""
+    """The time at which staff put the machine into the tournament."""

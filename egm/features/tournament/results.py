@@ -77,7 +77,7 @@ def derive_results(
         _collect_records(collected, digest, machine, entries)
     _require_all_machines(rules, collected, absent_machines)
     attempts: dict[tuple[int, int], _RoundAttempt] = {}
-    other_names: set[int] = set()
+    entries_under_other_name: set[int] = set()
     _drop_ignored_rounds(collected, ignored_rounds)
     for (number, round_number, participant, _), attempt in sorted(collected.round_attempts.items()):
         if (number, participant) in collected.void_entries and collected.sold_entries.get(number, ("",))[
@@ -93,12 +93,12 @@ def derive_results(
                 f" {round_number} for {participant}; if that is the same participant, give --renamed {number}"
             )
         if participant != buyer:
-            other_names.add(number)
+            entries_under_other_name.add(number)
         known_attempt = attempts.get((number, round_number))
         attempts[number, round_number] = (
             attempt if known_attempt is None else _choose_attempt(known_attempt, attempt)
         )
-    if unneeded := sorted({*renamed_entries} - other_names):
+    if unneeded := sorted({*renamed_entries} - entries_under_other_name):
         raise ResultsError(
             f"entry {unneeded[0]}: no machine recorded a name other than its buyer's: omit --renamed"
         )

@@ -143,10 +143,10 @@ def list_open_purses(machine: Machine) -> tuple[Purse, ...]:
 
     A purse has the points and the progress of a round.
     """
-    machines = (
+    positions = (
         replace(machine.position, number=number) for number in range(1, machine.position.position_count + 1)
     )
-    names = (machine.storage_keys.build_stored_name(PlayKey.PURSE, position) for position in machines)
+    names = (machine.storage_keys.build_stored_name(PlayKey.PURSE, position) for position in positions)
     purse_states = (machine.journal.state(name) for name in names)
     purses = [from_json(Purse, data, PlayKey.PURSE) for data in purse_states if data is not None]
     return tuple(purse for purse in purses if not purse.ending)
@@ -181,9 +181,9 @@ def tournament_is_today(machine: Machine, _: Event) -> bool:
 def tournament_is_over_or_unsold(machine: Machine, _: Event) -> bool:
     """Return whether the installed rules may be removed.
 
-    They may be removed if the tournament is over, or if this machine has no valid entry. Until the tournament ends, its
-    rules are public (s. 125), and participants play by them. Rules that this version of the software does not accept
-    may always be removed: no round can be played by them.
+    They may be removed if the tournament is over, or if no valid entry was sold at this machine. Until the tournament
+    ends, its rules are public (s. 125), and participants play by them. Rules that this version of the software does not
+    accept may always be removed: no round can be played by them.
     """
     rules = read_installed_rules(machine)
     return rules is None or has_tournament_ended(machine, rules) or not read_sold_entries(machine)
@@ -239,7 +239,7 @@ def fee_matches_rules(machine: Machine, event: Event) -> bool:
 
 
 def entry_is_new(machine: Machine, event: Event) -> bool:
-    """Return whether the form states a participant, and an entry number that this machine has not sold yet."""
+    """Return whether the form states a participant, and an entry number that is in no record of this machine yet."""
     form = event.read_payload(EntrySaleForm)
     used_entries = {record.entry for record in iter_tournament_records(machine)}
     return form.entry > 0 and are_texts_filled_in(form.participant) and form.entry not in used_entries
@@ -254,15 +254,16 @@ def participant_may_enter(machine: Machine, event: Event) -> bool:
     if rules is None:
         return False
     sold = [sale.participant for sale in read_sold_entries(machine).values()]
-    is_a_place_left = participant in sold or len({*sold}) < rules.entries.participants_max
-    return is_a_place_left and sold.count(participant) < rules.entries.per_participant
+    has_place_left = participant in sold or len({*sold}) < rules.entries.participants_max
+    return has_place_left and sold.count(participant) < rules.entries.per_participant
 
 
 def round_may_begin(machine: Machine, event: Event) -> bool:
     """Return whether the round of the entry in the form may be played at this machine now.
 
-    The entry must belong to the participant in the form, and the round must be its next one. An interrupted round may
-    be repeated if the rules say so. Rounds that were played at other machines are unknown here.
+    No record of this machine may state another participant or a void entry, the entry must not be played at another
+    position, and no later round of it may have ended here. An interrupted round may be repeated if the rules say so.
+    Entries and rounds of other machines are unknown here, so it is not checked that the round is the entry's next one.
     """
     rules, form = read_installed_rules(machine), event.read_payload(RoundStartForm)
     if rules is None or not are_texts_filled_in(form.participant) or not 1 <= form.round <= len(rules.rounds):
@@ -295,23 +296,25 @@ def ending_and_reason_are_stated(_: Machine, event: Event) -> bool:
 
 @refusal_code("entry_may_be_void")
 def entry_can_be_voided(machine: Machine, event: Event) -> bool:
-    """Return whether the entry in the form was sold at this machine, is not void, and is not being played."""
+    """Return whether the form states a reason, and its entry was sold here, is not void, and is not being played."""
     form = event.read_payload(EntryVoidForm)
-    is_played = any(purse.entry_number == form.entry for purse in list_open_purses(machine))
-    return are_texts_filled_in(form.reason) and form.entry in read_sold_entries(machine) and not is_played
+    is_being_played = any(purse.entry_number == form.entry for purse in list_open_purses(machine))
+    return (
+        are_texts_filled_in(form.reason) and form.entry in read_sold_entries(machine) and not is_being_played
+    )
 
 
 def prize_may_be_paid(machine: Machine, event: Event) -> bool:
     """Return whether the form states an entry, its participant and an amount.
 
-    False if this machine has already recorded the prize of that entry as paid.
+    False if this machine has recorded the prize of that entry as paid, the entry as void, or another participant.
     """
     form = event.read_payload(PrizePaymentForm)
     if form.entry <= 0 or form.amount_cents <= 0 or not are_texts_filled_in(form.participant):
         return False
     records = [record for record in iter_tournament_records(machine) if record.entry == form.entry]
-    is_closed = any(isinstance(record, EntryVoided | PrizePaid) for record in records)
-    return not is_closed and {record.participant for record in records} <= {form.participant.strip()}
+    is_void_or_paid = any(isinstance(record, EntryVoided | PrizePaid) for record in records)
+    return not is_void_or_paid and {record.participant for record in records} <= {form.participant.strip()}
 
 
 def round_is_over(machine: Machine, event: Event) -> bool:

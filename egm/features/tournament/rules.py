@@ -2,8 +2,8 @@
 
 :func:`read_rules` refuses a file that is incomplete or contradicts itself. :func:`list_violations` lists where complete
 rules violate the by-law or treat participants unequally. It checks the week of publication (s. 125), the return of 30 %
-of the fees at every possible number of entries (s. 127), the fee of Let It Ride (s. 124), and whether the machines are
-equal.
+of the fees at every possible number of entries (s. 127), the fee of Let It Ride (s. 124), whether the machines are
+equal, and whether their games can be played in a tournament.
 """
 
 import hashlib
@@ -352,7 +352,7 @@ def list_violations(rules: Tournament, today: date) -> list[ConfigFault]:
 
 def _add_line_numbers(rules: Tournament, faults: Iterable[ConfigFault]) -> list[ConfigFault]:
     """Return the faults, each with the line of its key in the rules file."""
-    lines = TomlLineNumbers(rules._text)  # noqa: SLF001 (this function creates the object)
+    lines = TomlLineNumbers(rules._text)  # noqa: SLF001 (a class of this module)
     return [replace(fault, line=lines.find_line(parse_key_path(fault.key))) for fault in faults]
 
 
@@ -443,9 +443,10 @@ def _iter_return_faults(rules: Tournament) -> Iterator[ConfigFault]:
 
 
 def _iter_unequal_machine_faults(rules: Tournament) -> Iterator[ConfigFault]:
-    """Yield a fault for each machine whose conditions differ from those of the first machine.
+    """Yield a fault for each machine whose conditions differ from those of the others.
 
-    Denomination and wager must be equal; the returns of the games must be nearly equal.
+    Denomination and wager must be those of the first machine, and the game must have the denomination. Different games
+    must have the same bets, with nearly equal returns.
     """
     first = rules.machines[0]
     games: dict[str, Game] = {}
@@ -504,17 +505,17 @@ def find_listed_machine(rules: Tournament, machine_number: str) -> ListedMachine
     return next((machine for machine in rules.machines if machine.number == machine_number), None)
 
 
-def _describe_return_difference(game: Game, first_game: Game) -> str:
+def _describe_return_difference(game: Game, other_game: Game) -> str:
     """Return as text how the bets of two games differ, or that their returns differ by more than 1 %; "" otherwise."""
     returns, expected = (
-        {bet.bet: bet.rtp for bet in analyse(each, AnalysisDepth.RETURN).bets} for each in (game, first_game)
+        {bet.bet: bet.rtp for bet in analyse(each, AnalysisDepth.RETURN).bets} for each in (game, other_game)
     )
-    if game.family != first_game.family or returns.keys() != expected.keys():
-        return f"{game.id} does not have the bets of {first_game.id}"
+    if game.family != other_game.family or returns.keys() != expected.keys():
+        return f"{game.id} does not have the bets of {other_game.id}"
     for bet, value in returns.items():
         if abs(value - expected[bet]) > MACHINE_RETURN_DIFFERENCE_MAX:
             return (
-                f"{game.id} returns {value} on {bet} and {first_game.id} returns {expected[bet]}:"
+                f"{game.id} returns {value} on {bet} and {other_game.id} returns {expected[bet]}:"
                 " they differ by more than 1 %"
             )
     return ""

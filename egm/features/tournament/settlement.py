@@ -25,7 +25,7 @@ class TournamentSettlement:
     """The total fee of all entries that were not refunded."""
     refunded_cents: int
     added_cents: int
-    """The amount that the venue has added to the prizes."""
+    """The amount that the venue has added to the prizes; 0 if no participant has a rank."""
     missing_cents: int
     """The amount that must still be added so that the prizes are 30 % of the fees, the legal minimum."""
 
@@ -36,7 +36,7 @@ class TournamentSettlement:
 
     @property
     def returned_share(self) -> Fraction | None:
-        """Return the sum of the prizes as a fraction of the fees; None if all fees were refunded."""
+        """Return the sum of the prizes as a fraction of the fees; None without fees, or if all were refunded."""
         return Fraction(self.total_cents, self.sold_fees_cents) if self.sold_fees_cents else None
 
     def list_standings_with_prizes(self) -> list[tuple[ParticipantStanding, int]]:
@@ -57,10 +57,10 @@ def compute_tournament_settlement(
     fee_cents = rules.entries.fee_cents
     refunded_cents = len(standings.refunded_entries) * fee_cents
     sold_cents = len(results.entries) * fee_cents - refunded_cents
-    ranked = len(standings.ranked_standings)
-    prizes = compute_prizes(rules.prize_plan, sold_cents, ranked)
-    if ranked and added_cents:
-        added_shares = split_cents(added_cents, [Fraction(1)] * ranked, rules.remainders)
+    ranked_count = len(standings.ranked_standings)
+    prizes = compute_prizes(rules.prize_plan, sold_cents, ranked_count)
+    if ranked_count and added_cents:
+        added_shares = split_cents(added_cents, [Fraction(1)] * ranked_count, rules.remainders)
         prizes = [prize + each for prize, each in zip(prizes, added_shares, strict=True)]
     paid_cents = divide_prizes_of_ties(
         prizes, [each.rank for each in standings.ranked_standings], rules.remainders
@@ -71,6 +71,6 @@ def compute_tournament_settlement(
         entry_count=len(results.entries),
         sold_fees_cents=sold_cents,
         refunded_cents=refunded_cents,
-        added_cents=added_cents if ranked else 0,
+        added_cents=added_cents if ranked_count else 0,
         missing_cents=compute_prize_shortfall_cents(sold_cents, sum(paid_cents)),
     )

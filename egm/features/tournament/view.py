@@ -17,7 +17,8 @@ from egm.play.records.purse import Purse, find_purse, read_playable_points
 def build_tournament_view(machine: Machine) -> TournamentView | None:
     """Return the view, for the screen, of the tournament that is announced or in progress.
 
-    None if no rules are installed, or this version of the software does not accept them.
+    None if no rules are installed, or if this version of the software does not accept them and the machine is not in
+    the tournament.
     """
     installed = machine.memory.read(InstalledRules, TournamentKey.INSTALLED_RULES)
     if installed is None:
