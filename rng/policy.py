@@ -16,8 +16,8 @@ class ReseedPolicy:
     (reseed often with external entropy; reseed as little as possible and never under an operator's control; cycle in
     the background), so each rule is a setting. Every reseed is an event with its reason and counters.
 
-    Background cycling discards output of the generator at random intervals. The fresh input of a step is not counted as
-    entropy: it only makes two machines diverge at once if both were started from one snapshot of the memory.
+    Background cycling discards output of the generator at random intervals. Fresh input is not counted as entropy: it
+    only makes two machines diverge at once if both were started from one snapshot of the memory.
     """
 
     mechanism: MechanismName = MechanismName.CTR_AES_256_DF
@@ -31,7 +31,7 @@ class ReseedPolicy:
     prediction_resistance: bool = False
     """Whether to reseed before every step."""
     fresh_input_each_step: bool = True
-    """Whether each step mixes 16 bytes of the kernel's randomness into the generator."""
+    """Whether each request mixes 16 bytes of the kernel's randomness into the generator."""
     cycle_min_ms: int = 0
     """The shortest interval of background cycling, in milliseconds; 0: no cycling."""
     cycle_max_ms: int = 0

@@ -28,7 +28,7 @@ from rng.sources import EntropySource, list_available_sources
 
 #: Random bytes that a step generates at a time: 32 draws below 256 for the cost of one request.
 BYTES_PER_STEP_REQUEST = 64
-#: Fresh random bytes mixed into each step if the policy asks for it.
+#: Fresh random bytes mixed into each request if the policy asks for it.
 _FRESH_INPUT_SIZE_BYTES = 16
 #: Background cycling discards the output of 1 to this many Generates.
 _CYCLE_GENERATES_MAX = 8
@@ -105,7 +105,7 @@ class DrawStep(WordDraws):
 class RandomService:
     """The seeded and self-tested random number generator of a machine.
 
-    Create it with :meth:`start`; every method may raise OutOfService.
+    Create it with :meth:`start`. Once it has failed, every method that uses the generator raises OutOfService.
     """
 
     __slots__ = (
@@ -172,7 +172,7 @@ class RandomService:
         ``sources``: None for every source of this machine. ``carry_over``: the bytes that
         :meth:`build_carry_over` returned in the last power cycle; they are mixed into the personalization and
         not counted as entropy. ``clock``: returns monotonic nanoseconds. ``fresh_input``: returns bytes to mix
-        into each step if the policy asks for it; they are not counted as entropy. ``on_event(code, values)``
+        into each request if the policy asks for it; they are not counted as entropy. ``on_event(code, values)``
         receives ``rng_started``, ``rng_reseeded``, ``rng_self_tested`` and ``rng_out_of_service``. If a test or
         a source fails, its error is raised after the event ``rng_out_of_service``.
         """

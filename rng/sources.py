@@ -149,7 +149,7 @@ class JitterSource:
         self._memory = bytearray(self._MEMORY_SIZE_BYTES)
         """The memory that the measured work walks through."""
         self._next_index = 0
-        """The index of the byte of memory that the measured work accesses next."""
+        """The index of the byte of memory from which the measured work goes on."""
 
     def read_samples(self, count: int) -> bytes:
         """Return ``count`` samples: the durations of the measured work in nanoseconds, modulo 256."""

@@ -64,7 +64,7 @@ _RESEED_POLICY_MEANINGS: Final = {
     "every_seconds": "Fresh entropy before the next step after this many seconds; 0: never.",
     "on_event": "Events after which the generator takes fresh entropy.",
     "prediction_resistance": "Fresh entropy before every step.",
-    "fresh_input_each_step": "Mix bytes from the kernel into each step, without counting them as entropy.",
+    "fresh_input_each_step": "Mix bytes from the kernel into each request, without counting them as entropy.",
     "cycle_min_ms": "Minimum interval of background cycling; 0 here and in cycle_max_ms: none (NJ-G(b)4).",
     "cycle_max_ms": "Maximum interval of background cycling; the generator draws each interval itself.",
     "self_test_every_generates": "The complete chain is tested again after this many requests; 0: never.",
@@ -431,8 +431,8 @@ class StaffRules(_ProfileTable):
     """Whether a door may be opened only after the monitoring system has identified who is working (Monaco art.
     20.3)."""
     slips: bool = False
-    """Whether to print an access ticket at an intervention, and an audit ticket while a main or logic door is open
-    (SD addenda 1-5)."""
+    """Whether to print an access ticket when an intervention starts, or the door of the logic area or of money is
+    opened, and an audit ticket when the main door is opened (SD addenda 1-5)."""
     test_coins_max: Annotated[int, Field(ge=0, le=50, strict=True)] = 5
     """The maximum number of coins paid by a hopper test; 0: hoppers are not tested."""
     meter_names: Literal["us", "mc", "fr", "anz"] = "us"
@@ -503,9 +503,9 @@ class Profile(_ProfileTable):
         """Return the profile; raise ValueError if keys contradict each other, or a text lacks one of its languages."""
         if len(set(self.languages)) != len(self.languages):
             raise ValueError("languages: list each language once")
-        untitled = [code for code in self.languages if code not in self.title]
-        if untitled:
-            raise ValueError(f"title: no text for {', '.join(untitled)}")
+        languages_without_title = [code for code in self.languages if code not in self.title]
+        if languages_without_title:
+            raise ValueError(f"title: no text for {', '.join(languages_without_title)}")
         if self.value_in.bills_cents != tuple(sorted(set(self.value_in.bills_cents))):
             raise ValueError("value_in.bills_cents: list each bill once, smallest first")
         unsuitable_meters = [
@@ -519,10 +519,10 @@ class Profile(_ProfileTable):
             raise ValueError(
                 f"hard_meters.meters: no cumulative meter of money is called {', '.join(unsuitable_meters)}"
             )
-        line = self.protection.help_line
-        unsaid = [code for code in self.languages if line and code not in line]
-        if unsaid:
-            raise ValueError(f"protection.help_line: no text for {', '.join(unsaid)}")
+        help_line = self.protection.help_line
+        languages_without_help = [code for code in self.languages if help_line and code not in help_line]
+        if languages_without_help:
+            raise ValueError(f"protection.help_line: no text for {', '.join(languages_without_help)}")
         if "coins" in self.pay_out.order and not self.coins.hopper_cents:
             raise ValueError("pay_out.order: has coins, but coins.hopper_cents names no coin")
         if self.play.win_limit_cents is not None and self.by_hand.prizes_in_kind != "refused":
@@ -543,11 +543,11 @@ class Profile(_ProfileTable):
     @property
     def _automatic_payout_max_cents(self) -> int:
         """Return the largest amount that the machine can pay at once without staff, in minor units."""
-        ways = {
+        payout_max_cents = {
             "ticket": self.tickets.limit_cents,
             "coins": self.coins.hopper_cents * self.coins.payout_coins_max,
         }
-        return max((ways[way] for way in self.pay_out.order), default=0)
+        return max((payout_max_cents[method] for method in self.pay_out.order), default=0)
 
 
 def list_profile_ids() -> tuple[str, ...]:
