@@ -81,14 +81,14 @@ def build(out: Path, *, compression: str = "xz") -> Path:
     """
     epoch = os.environ.get("SOURCE_DATE_EPOCH") or read_command_output("git", "log", "-1", "--format=%ct")
     architecture = read_command_output("dpkg", "--print-architecture")
-    numbered = format_version(epoch)
-    package = out / f"{_PACKAGE_NAME}_{numbered}_{architecture}.deb"
+    package_version = format_version(epoch)
+    package = out / f"{_PACKAGE_NAME}_{package_version}_{architecture}.deb"
     unfinished = package.with_suffix(".part")
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch) / "root"
         _build_environment(root / _INSTALL_FOLDER, Path(scratch), epoch)
-        for name, place in _TARGET_BY_FILE.items():
-            _copy_file(_PACKAGE_FILES_FOLDER / name, root / place)
+        for name, target in _TARGET_BY_FILE.items():
+            _copy_file(_PACKAGE_FILES_FOLDER / name, root / target)
         _copy_file(DEFAULT_CABINET, root / "etc" / _PACKAGE_NAME / "cabinet.toml")
         for page in list_pages():
             _copy_file(_SOURCE_ROOT / page, root / "usr/share/doc" / _PACKAGE_NAME / page)
@@ -97,7 +97,7 @@ def build(out: Path, *, compression: str = "xz") -> Path:
         text = (_PACKAGE_FILES_FOLDER / "control").read_text(encoding="utf-8")
         (control / "control").write_text(
             text.format(
-                version=numbered,
+                version=package_version,
                 architecture=architecture,
                 pythons=format_python_dependencies(_PYTHON_VERSIONS),
             ),
@@ -217,7 +217,7 @@ def run(
 ) -> str:
     """Run a command and return its output; ``variables`` is added to its environment.
 
-    Raises OperatorError with the last lines of its output if the command fails.
+    Raises OperatorError if the command is not installed or fails, in that case with the last lines of its output.
     """
     plain = {"TZ": "UTC", "LC_ALL": "C.UTF-8"}  # FAT stores local times
     environment = {

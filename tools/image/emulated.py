@@ -33,7 +33,6 @@ _FIRMWARE_VARIABLES_FILE: Final = Path("/usr/share/OVMF/OVMF_VARS_4M.fd")
 #: (Cards would work too, but this firmware takes what a device sends on one for keys pressed in its setup.)
 EMULATED_DEVICE_PORTS: Final = ("bill", "printer", "coin", "hopper", "io")
 
-
 #: The computer's hardware, whatever it runs.
 _HARDWARE_OPTIONS: Final = (
     *("-machine", "q35,smm=off"),
@@ -178,12 +177,12 @@ class EmulatedComputer:
 
     def touch(self, x: float, y: float) -> None:
         """Touch the emulated computer's display at a point given as shares of its width and height."""
-        where: list[dict[str, object]] = [
+        moves: list[dict[str, object]] = [
             {"type": "abs", "data": {"axis": axis, "value": round(share * 32767)}}
             for axis, share in (("x", x), ("y", y))
         ]
         for event in (
-            where,
+            moves,
             [_build_mouse_button_event(is_pressed=True)],
             [_build_mouse_button_event(is_pressed=False)],
         ):
@@ -221,10 +220,10 @@ def main(image: Path, display: str | None, state: Path | None) -> None:
     ports = {} if state is None else {name: state / "run/dev" / name for name in EMULATED_DEVICE_PORTS}
     disks = [f"format=raw,file={image / name}" for name in ("open-egm.img", "second.img")]
     with tempfile.TemporaryDirectory() as scratch:
-        windows = "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ
+        has_window_system = "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ
         try:
             deb.install_missing_packages(IMAGE_CONTENT["emulator"])
-            display_option = display or ("gtk" if windows else "vnc=127.0.0.1:0")
+            display_option = display or ("gtk" if has_window_system else "vnc=127.0.0.1:0")
             computer = EmulatedComputer(Path(scratch), disks, ports, display=display_option)
         except OperatorError as error:
             raise click.ClickException(str(error)) from error

@@ -48,10 +48,10 @@ _EFI_STUB: Final = "/usr/lib/systemd/boot/efi/linuxx64.efi.stub"
 
 def compute_partition_offsets() -> dict[str, int]:
     """Return the offset in bytes of each partition on the machine's disk, by name."""
-    at, offsets = _MIB, {}
+    offset, offsets = _MIB, {}
     for name, mib in PARTITION_SIZE_MIB.items():
-        offsets[name] = at
-        at += mib * _MIB
+        offsets[name] = offset
+        offset += mib * _MIB
     return offsets
 
 
@@ -169,18 +169,18 @@ def _build_esp(work: Path, command_line: str, epoch: str) -> None:
     """Build an EFI system partition with one program: kernel, initramfs and ``command_line`` in one file."""
     (work / "cmdline").write_text(command_line, encoding="ascii")
     (work / "osrel").write_text('ID=open-egm\nNAME="Open EGM"\n', encoding="ascii")
-    at, arguments = 0x20000, []
+    address, arguments = 0x20000, []
     for section, source in {
         ".osrel": "osrel",
         ".cmdline": "cmdline",
         ".linux": "vmlinuz",
         ".initrd": "initrd",
     }.items():
-        at = max(at, 0x2000000) if section == ".linux" else at
+        address = max(address, 0x2000000) if section == ".linux" else address
         arguments += ["--add-section", f"{section}={work / source}"]
-        arguments += ["--change-section-vma", f"{section}={at:#x}"]
-        at += -(-(work / source).stat().st_size // 0x10000) * 0x10000
-    # (Otherwise it writes the build time into the program.)
+        arguments += ["--change-section-vma", f"{section}={address:#x}"]
+        address += -(-(work / source).stat().st_size // 0x10000) * 0x10000
+    # Without this option, objcopy writes the build time into the program.
     deb.run("objcopy", "--preserve-dates", *arguments, _EFI_STUB, str(work / "BOOTX64.EFI"), epoch=epoch)
     esp = work / "esp.img"
     with esp.open("wb") as stream:

@@ -102,10 +102,10 @@ def read_release(line: bytes, public_key_hex: str, location: str) -> Release:
     try:
         signed_release = parse_json(line)
         content, signature = signed_release["release"], bytes.fromhex(signed_release["signature"])
-        canonically = encode_canonical_json(content)
+        signed_content = encode_canonical_json(content)
     except (ValueError, KeyError, TypeError) as error:
         raise SlotError(f"{location} does not contain a release of this software") from error
-    if not is_signed_by(bytes.fromhex(public_key_hex), _SIGNATURE_PURPOSE + canonically, signature):
+    if not is_signed_by(bytes.fromhex(public_key_hex), _SIGNATURE_PURPOSE + signed_content, signature):
         raise SlotError(f"{location}: the release is not signed with the key this machine trusts")
     if content["format"] != RELEASE_FORMAT:
         raise SlotError(f"{location}: format: {content['format']!r} is not {RELEASE_FORMAT!r}")
@@ -157,19 +157,20 @@ def require_complete_bundle(bundle: BinaryIO, release: Release, location: str) -
     Raises SlotError if the bundle is truncated or altered. This check comes before the first write, because the
     slot to be overwritten is the fallback, and only a complete release may replace it.
     """
-    began = bundle.tell()
+    partitions_start = bundle.tell()
     for name in reversed(SLOT_PARTITION_NAMES):
         if compute_stream_digest(bundle, release.parts[name].length) != release.parts[name].sha256:
             raise SlotError(
                 f"{location}: {name} is truncated or differs from the release; no slot was changed"
             )
-    bundle.seek(began)
+    bundle.seek(partitions_start)
 
 
 def install_release(bundle: BinaryIO, release: Release, slot: SystemSlot, location: str) -> None:
     """Write the partitions of an update bundle into a system slot.
 
-    Raises SlotError if the bundle is truncated or altered; then the slot remains empty and cannot start.
+    Raises SlotError if the bundle is truncated or altered, or if the slot does not read back as written; then the slot
+    is empty and cannot start.
     """
     _write_at(slot.esp, 0, bytes(_BOOT_SECTOR_SIZE_BYTES))
     _copy_partition(bundle, release.parts["root"], slot.root, f"{location}: root")

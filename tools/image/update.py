@@ -1,7 +1,8 @@
 """The slots of a running machine: ``python -I -m tools.image.update COMMAND``, as called by the image's units.
 
-``check`` verifies both slots and the media before the machine starts, and writes their faults to the file
-that the machine reads; ``late`` waits for each medium that was missing and then continues with it.
+``check`` verifies both slots, and that the first state medium is mounted, before the machine starts, and writes their
+faults to the file that the machine reads; ``late`` waits for each state medium that was missing, mounts it and restarts
+the machine.
 ``install`` writes a bundle into the slot that is not running, waits until nobody plays and nothing is owed,
 and starts that slot for one boot (``BootNext``). ``good`` runs after each boot: once the machine and its
 screen are up, it makes the running release the default; if they do not come up, it starts the other release.
@@ -91,8 +92,8 @@ def find_running_slot() -> str:
 
 
 # ------------------------------------------------------------------ before the machine starts
-def check_slots_and_media(device_by_label: Mapping[str, Path], public_key_hex: str) -> list[str]:
-    """Check the system slots and the storage media; print what each slot contains.
+def check_slots_and_media(mount_point_by_label: Mapping[str, Path], public_key_hex: str) -> list[str]:
+    """Check the system slots, and that each of the given media is mounted; print what each slot contains.
 
     Returns one line (code and detail) for each fault.
     """
@@ -105,7 +106,9 @@ def check_slots_and_media(device_by_label: Mapping[str, Path], public_key_hex: s
         except (OperatorError, OSError) as error:
             faults.append(f"software_differs {error}")
     faults += [
-        f"first_memory_missing {label}" for label, path in device_by_label.items() if not _is_mounted(path)
+        f"first_memory_missing {label}"
+        for label, path in mount_point_by_label.items()
+        if not _is_mounted(path)
     ]
     return faults
 
@@ -121,7 +124,7 @@ def _is_mounted(path: Path) -> bool:
 # ------------------------------------------------------------------ what the machine says
 @contextmanager
 def _act_as_owner(folder: Path) -> Iterator[None]:
-    """Run the ``with`` block with only the rights of the folder's owner.
+    """Run the ``with`` block with only the rights of the folder's owner, if this process is root's.
 
     The owner may have placed a symbolic link in the folder.
     """
@@ -295,12 +298,12 @@ def main() -> None:
 
 @main.command("check")
 def check_command() -> None:
-    """Check the system slots and the storage media, and write their faults to the file that the machine reads."""
+    """Check the system slots and the first state medium, and write their faults to the file that the machine reads."""
     _write_faults()
 
 
 def _write_faults() -> None:
-    """Write the faults of the system slots and storage media to the file that the machine reads."""
+    """Write the faults of the system slots and the first state medium to the file that the machine reads."""
     faults = check_slots_and_media(
         _MOUNT_POINT_BY_STATE_LABEL, _PUBLISHER_KEY_FILE.read_text("ascii").strip()
     )
