@@ -169,7 +169,7 @@ class Backup:
 
 
 def _find_recorded_staff_file(state_folder: Path, second_folder: Path | None) -> Path:
-    """Return the copy of the staff roster that the journal records: the second one if the first is lost or damaged.
+    """Return the copy of the staff roster that the journal records: the second one if the first is refused or older.
 
     ``second_folder`` is the folder of the second copy if it is not inside ``state_folder``. Raises RosterError
     if neither copy can be used.

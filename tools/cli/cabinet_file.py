@@ -79,13 +79,13 @@ def format_cabinet_file(requested: CabinetRequest, folder: Path) -> str:
     for part in parts_by_header.values():
         if part.header in _TABLES_ALWAYS_WRITTEN:
             lines += _format_table(part, part.header, {})
-    other_devices = [
+    other_headers = [
         header
         for header in parts_by_header
         if header not in _TABLES_ALWAYS_WRITTEN | _TABLES_WITH_REQUESTED_VALUES
         and (header != _LEVEL_TABLE_HEADER or not levels)
     ]
-    lines += _format_comment(f"Other tables: {', '.join(other_devices)}. Their keys: egm cabinet schema.")
+    lines += _format_comment(f"Other tables: {', '.join(other_headers)}. Their keys: egm cabinet schema.")
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -108,8 +108,8 @@ def _build_machine_table_values(requested: CabinetRequest) -> dict[str, str | No
         "profile": requested.profile.id,
         "site": requested.site,
     }
-    must = MANDATORY_FIELDS_BY_CLASS[load_template(requested.profile.id).ticket]
-    values |= {key: None for key in ("licence_holder", "address") if key in must}
+    mandatory_fields = MANDATORY_FIELDS_BY_CLASS[load_template(requested.profile.id).ticket]
+    values |= {key: None for key in ("licence_holder", "address") if key in mandatory_fields}
     if requested.licence_holder is not None:
         values["licence_holder"] = requested.licence_holder
     if requested.time_zone is not None:

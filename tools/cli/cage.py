@@ -31,7 +31,7 @@ T = TypeVar("T")
 def open_cage(
     folder: Path, second_folder: Path | None, person: str, second_person: str, clock: Clock
 ) -> Iterator[TicketCage]:
-    """Yield the ticket ledger after ``person`` and, unless it is "", ``second_person`` have entered their PINs.
+    """Yield the cage after ``person`` and, unless it is "", ``second_person`` have entered their PINs.
 
     ``folder`` is the machine's state folder, and ``second_folder`` that of its second copy, if it has one.
 

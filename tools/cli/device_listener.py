@@ -97,5 +97,5 @@ class DeviceListener:
         """Report a device's event; stack the bill or ticket in escrow or return it, as the user requested."""
         self._report(event)
         if isinstance(event, PaperInEscrow) and isinstance(self._driver, _EscrowDevice):
-            answer = self._driver.stack if self._keep else self._driver.return_bill
-            answer(event.escrow)
+            move_paper = self._driver.stack if self._keep else self._driver.return_bill
+            move_paper(event.escrow)

@@ -96,8 +96,8 @@ def _iter_facts(bet: BetAnalysis) -> Iterator[tuple[str, str, str]]:
             f"index {1.65 * bet.standard_deviation:.3f} (z 1.65)",
         )
     if bet.max_win_credits is not None:
-        less = "highest win, less what was added" if bet.mean_raise_credits else "highest win"
-        yield less, format_count(bet.max_win_credits, "credit"), format_one_in(bet.max_win_probability)
+        label = "highest win, less what was added" if bet.mean_raise_credits else "highest win"
+        yield label, format_count(bet.max_win_credits, "credit"), format_one_in(bet.max_win_probability)
 
 
 def _build_feature_tables(feature_data: dict[str, Any]) -> tuple[Table, ...]:

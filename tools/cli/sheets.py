@@ -164,7 +164,7 @@ class _PdfPages:
 
 
 def _wrap_text(text: str, font: ImageFont.FreeTypeFont, width_max_dots: int) -> Iterator[str]:
-    """Yield the text in lines of at most ``width_max_dots`` dots; a longer word is cut."""
+    """Yield the text in lines of at most ``width_max_dots`` dots; a longer word is split."""
     line = ""
     for word in text.split(" "):
         remainder = word

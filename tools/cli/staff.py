@@ -30,21 +30,22 @@ def load_roster(folder: Path, second_folder: Path | None = None) -> Roster:
 
 
 def authenticate(roster: Roster, staff_number: str, prompt: str = "PIN") -> Person:
-    """Ask for the PIN of a staff number and return the person. Raises ClickException if it is wrong.
+    """Ask for the PIN of a staff number and return the person.
 
-    A wrong PIN is stored in a file, and the machine copies it into its journal later. After
+    Raises ClickException if the PIN is wrong, the number is locked, or wrong PINs cannot be recorded. A wrong PIN is
+    stored in a file, and the machine copies it into its journal later. After
     :data:`~egm.people.wrong_pins.WRONG_PINS_MAX` wrong PINs, the staff number is locked at terminals for a while.
     """
     pin = click.prompt(f"{prompt} of {staff_number}", hide_input=True)
     if roster.path is None:
         raise click.ClickException("there is no roster: nobody is enrolled on this machine")
     try:
-        with edit_wrong_pins(roster.path.parent, must_wait=True) as noted:
+        with edit_wrong_pins(roster.path.parent, must_wait=True) as wrong_pins:
             if (
                 sum(
-                    attempt.is_counted_towards_lock
-                    for attempt in noted
-                    if attempt.number == find_counted_staff_number(staff_number)
+                    wrong_pin.is_counted_towards_lock
+                    for wrong_pin in wrong_pins
+                    if wrong_pin.number == find_counted_staff_number(staff_number)
                 )
                 >= WRONG_PINS_MAX
             ):
@@ -53,7 +54,7 @@ def authenticate(roster: Roster, staff_number: str, prompt: str = "PIN") -> Pers
                 )
             person = roster.authenticate(staff_number, pin)
             if person is None:
-                noted.append(
+                wrong_pins.append(
                     WrongPin.create_now(staff_number, SystemClock().now().isoformat(timespec="seconds"))
                 )
                 raise click.ClickException("number or PIN is wrong")

@@ -217,11 +217,14 @@ class Table:
     def _format_block(self, row: Sequence[str], width_max: int) -> str:
         """Return one row as a block of text, with one line for each column: title and value."""
         names = [make_lines_printable(column.title) or column.name for column in self._columns]
-        wide = max(map(cell_len, names))
-        indent = "\n" + " " * (wide + len(_COLUMN_GAP))
-        value_width = max(width_max - wide - len(_COLUMN_GAP), 1)
+        name_width = max(map(cell_len, names))
+        indent = "\n" + " " * (name_width + len(_COLUMN_GAP))
+        value_width = max(width_max - name_width - len(_COLUMN_GAP), 1)
         return "\n".join(
-            f"{name}{' ' * (wide - cell_len(name))}{_COLUMN_GAP}{indent.join(_wrap_cell(cell, value_width))}".rstrip()
+            (
+                f"{name}{' ' * (name_width - cell_len(name))}{_COLUMN_GAP}"
+                f"{indent.join(_wrap_cell(cell, value_width))}"
+            ).rstrip()
             for name, cell in zip(names, row, strict=True)
         )
 
@@ -261,10 +264,10 @@ def _fit_widths(
         )
     excess = sum(widths) + len(_COLUMN_GAP) * (len(widths) - 1) - width_max
     while excess > 0:
-        able = [i for i, wide in enumerate(widths) if wide > minimum_widths[i]]
-        if not able:
+        reducible_columns = [i for i, width in enumerate(widths) if width > minimum_widths[i]]
+        if not reducible_columns:
             return None
-        widest = max(able, key=lambda i: widths[i])
+        widest = max(reducible_columns, key=lambda i: widths[i])
         widths[widest] -= 1
         excess -= 1
     return widths

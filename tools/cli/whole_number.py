@@ -1,4 +1,4 @@
-"""A whole-number type for command arguments, limited to 64 bits."""
+"""A whole-number type for command arguments, limited to signed 64 bits."""
 
 from typing import Any, Final
 
@@ -9,7 +9,7 @@ _NUMBER_MAX: Final = (1 << 63) - 1
 
 
 def parse_whole_number(text: str) -> int | None:
-    """Return the number written as digits 0 to 9; None for any other text, or a number above 64 bits."""
+    """Return the number written as digits 0 to 9; None for any other text, or a number above signed 64 bits."""
     if not (text.isascii() and text.isdecimal() and len(text) <= len(str(_NUMBER_MAX))):
         return None
     number = int(text)
@@ -17,7 +17,7 @@ def parse_whole_number(text: str) -> int | None:
 
 
 class WholeNumber(click.IntRange):
-    """A type of command argument: a whole number from ``min`` to the largest 64-bit value."""
+    """A type of command argument: a whole number from ``min`` to the largest signed 64-bit value."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the argument as a whole number. Raises click.BadParameter if it is not digits or out of range.

@@ -1,4 +1,4 @@
-"""One module per command of ``egm``; :data:`COMMANDS` lists them.
+"""One module per command of ``egm``; :data:`MODULE_AND_HELP_BY_COMMAND` lists them.
 
 A module is imported only when its command is called, so ``egm run`` on a cabinet never loads a laboratory
 package.

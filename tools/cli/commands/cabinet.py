@@ -270,17 +270,19 @@ def new(
 
     if file.exists():
         raise click.ClickException(f"{file} exists and was not changed")
-    asks = sys.stdin.isatty()
+    is_at_terminal = sys.stdin.isatty()
 
     def ask_for_value(option: str | None, prompt: str, example: str = "") -> str:
         """Return the option's value, or ask the person for it; without a terminal return the example."""
-        if option is not None or not asks:
+        if option is not None or not is_at_terminal:
             return option or example
         return str(click.prompt(prompt, default=example or None))
 
-    place = ask_for_value(profile, f"The jurisdiction's profile ({', '.join(list_profile_ids())})", "generic")
+    profile_id = ask_for_value(
+        profile, f"The jurisdiction's profile ({', '.join(list_profile_ids())})", "generic"
+    )
     try:
-        rules = load_profile(place)
+        rules = load_profile(profile_id)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
     requested = CabinetRequest(

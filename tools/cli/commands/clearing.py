@@ -1,6 +1,6 @@
 """``egm audit inspect`` and ``egm audit clear``: the amounts that a damaged machine owes, and their settlement.
 
-A claim is an amount that the machine owes when its memory is cleared.
+A claim is an amount or item that the machine owes when its memory is cleared.
 """
 
 import shlex
@@ -136,8 +136,8 @@ def _describe_next_step(result: ClaimInspection, folder: Path, second_folder: Pa
         return f"nothing to do\n{challenge}"
     if inspection.is_complete and not (inspection.first_copy.damage and inspection.second_copy.damage):
         damaged, intact = ("first", "second") if inspection.first_copy.damage else ("second", "first")
-        mends = f"start the machine: it makes the {damaged} copy again from the {intact}; nothing is lost"
-        return f"next: {mends}\n{challenge}"
+        next_step = f"start the machine: it makes the {damaged} copy again from the {intact}; nothing is lost"
+        return f"next: {next_step}\n{challenge}"
     words = ["egm", "audit", "clear", "--state", str(folder)]
     words += ["--second", str(second_folder)] if second_folder is not None else []
     words += ["--person", "NUMBER", "--second-person", "NUMBER", "--reason", "WHY"]

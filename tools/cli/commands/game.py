@@ -461,11 +461,11 @@ def _list_returns_to_compare(
     The key "" is the return of ``bet``, or for None the lowest return of any bet; it is left out if every bet was
     tuned by its own pays.
     """
-    every = compute_bet_returns(definition)
-    returns_of_tuned = {name: every[name] for name in bets}
+    returns_by_bet = compute_bet_returns(definition)
+    returns_of_tuned = {name: returns_by_bet[name] for name in bets}
     return (
         returns_of_tuned
-        if len(returns_of_tuned) == len(every)
+        if len(returns_of_tuned) == len(returns_by_bet)
         else {"": compute_rtp(definition, bet), **returns_of_tuned}
     )
 

@@ -136,12 +136,14 @@ def day(date: datetime, out: Path, language: str, state: Path | None, file: Path
     machine; an unfinished intervention is marked as open. The first page lists all sheets, so that a missing
     sheet is noticed.
     """
-    sheets, days = _read_sheets(state, file)
-    of_day = [
-        sheet for sheet in sheets if days.find_date(datetime.fromisoformat(sheet.opened_time)) == date.date()
+    sheets, gaming_day = _read_sheets(state, file)
+    day_sheets = [
+        sheet
+        for sheet in sheets
+        if gaming_day.find_date(datetime.fromisoformat(sheet.opened_time)) == date.date()
     ]
     texts = Texts(language)
-    title = texts.say("service.sheet.day", date=date.date().isoformat(), number=len(of_day))
+    title = texts.say("service.sheet.day", date=date.date().isoformat(), number=len(day_sheets))
     listed = LinesTable(
         columns=build_column_titles("id", "time", "ended", "person", "reason"),
         rows=tuple(
@@ -156,14 +158,16 @@ def day(date: datetime, out: Path, language: str, state: Path | None, file: Path
                     build_plain_text(sheet.reason),
                 )
             )
-            for sheet in of_day
+            for sheet in day_sheets
         ),
     )
     tables = [listed]
-    for sheet in of_day:
+    for sheet in day_sheets:
         head = build_text("service.sheet.title", number=sheet.id)
         tables += [table.model_copy(update={"title": table.title or head}) for table in sheet.build_tables()]
-    write_result(out, build_pdf(title, tables, texts, NO_CURRENCY_CODE), format_count(len(of_day), "sheet"))
+    write_result(
+        out, build_pdf(title, tables, texts, NO_CURRENCY_CODE), format_count(len(day_sheets), "sheet")
+    )
 
 
 def _format_sheet(sheet: InterventionSheet, language: str) -> str:

@@ -216,7 +216,7 @@ def serve(
     and every level with the ledger, the register and the prizes: any difference is recorded, and nothing is
     served (I-08).
     """
-    slot = ProgressiveLinkTable(
+    link_table = ProgressiveLinkTable(
         host=host,
         port=port,
         authority=folder / f"{AUTHORITY_CERTIFICATE_NAME}.crt",
@@ -241,7 +241,9 @@ def serve(
                 if manifest is None
                 else verify_software_files(manifest, key or "", list_level_and_game_files(source), (source,))
             )
-            asyncio.run(_serve(store, definitions, slot, admit, vault, readings, software, stand_by=stand_by))
+            asyncio.run(
+                _serve(store, definitions, link_table, admit, vault, readings, software, stand_by=stand_by)
+            )
     except (*ERRORS_REPORTED_IN_ONE_LINE, OSError) as error:
         raise click.ClickException(str(error)) from error
 
@@ -493,7 +495,7 @@ def sign(
     from egm.screen.window import WindowError  # noqa: PLC0415 (pygame is slow to load)
     from tools.floor.progressive.sign_window import SignFile, SignWindow, show_sign  # noqa: PLC0415
 
-    slot = ProgressiveLinkTable(
+    link_table = ProgressiveLinkTable(
         host=host,
         port=port,
         authority=folder / f"{AUTHORITY_CERTIFICATE_NAME}.crt",
@@ -501,12 +503,16 @@ def sign(
         key=folder / f"{format_sign_name(name)}.key",
     )
     try:
-        wall: SignFile | SignWindow
+        sign_output: SignFile | SignWindow
         if png is None:
-            wall = SignWindow(currency, fullscreen=fullscreen, display=display)
+            sign_output = SignWindow(currency, fullscreen=fullscreen, display=display)
         else:
-            wall = SignFile(currency, png, portrait=portrait)
-        asyncio.run(show_sign(slot, wall, levels=levels, name=format_sign_name(name), report=print_with_time))
+            sign_output = SignFile(currency, png, portrait=portrait)
+        asyncio.run(
+            show_sign(
+                link_table, sign_output, levels=levels, name=format_sign_name(name), report=print_with_time
+            )
+        )
     except (*ERRORS_REPORTED_IN_ONE_LINE, WindowError, OSError) as error:
         raise click.ClickException(str(error)) from error
 

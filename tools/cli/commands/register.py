@@ -205,14 +205,14 @@ def identities(*, state: Path | None, second_folder: Path | None, output_format:
     folder = state or find_default_state_folder()
     try:
         with open_view(folder, check_pages=True) as view:
-            promised = {
+            entry_number_by_commitment = {
                 details["identity"]: entry.sequence
                 for entry in view.entries()
                 if isinstance(details := entry.record, dict) and details.get("identity")
             }
     except JournalError as error:
         raise click.ClickException(str(error)) from error
-    rows = _compare_records(folder, second_folder, promised)
+    rows = _compare_records(folder, second_folder, entry_number_by_commitment)
     record_column = Column(
         "record", choose_style=lambda state_text: _STYLE_BY_RECORD_STATE.get(state_text, DOUBT_STYLE)
     )
@@ -224,9 +224,10 @@ def identities(*, state: Path | None, second_folder: Path | None, output_format:
 def _compare_records(
     folder: Path, second_folder: Path | None, entry_number_by_commitment: dict[str, int]
 ) -> list[dict[str, Any]]:
-    """Return one row for each identity record, compared with its commitment in the journal.
+    """Return one row for each identity record, compared with its commitment, and for each commitment without one.
 
-    The row's state is right, erased, altered, missing, or not committed to.
+    Commitments with a record are removed from ``entry_number_by_commitment``. The row's state is right, erased,
+    altered, missing, or not committed to.
     """
     rows: list[dict[str, Any]] = []
     identities_store = _open_register(folder, second_folder)
@@ -274,7 +275,7 @@ def erase(*, state: Path | None, second_folder: Path | None, before: datetime) -
 def _open_register(folder: Path, second_folder: Path | None) -> IdentityRegister:
     """Open the identity register of a state folder. Raises ClickException if there is none."""
     second = second_folder or folder / SECOND_FOLDER
-    if not any((place / IDENTITY_FILE_NAME).exists() for place in (folder, second)):
+    if not any((copy_folder / IDENTITY_FILE_NAME).exists() for copy_folder in (folder, second)):
         raise click.ClickException(f"{folder / IDENTITY_FILE_NAME}: there is no identity register")
     try:
         return IdentityRegister.open(folder, second)

@@ -130,7 +130,10 @@ def outcomes(  # one parameter per option
 
 
 def _read_weights(path: Path) -> tuple[tuple[int, ...], int]:
-    """Return the weights in a JSON file, and their sum. Raises ClickException if the file has another form."""
+    """Return the weights in a JSON file, and the total that it states.
+
+    Raises ClickException if the file has another form.
+    """
     try:
         table = json.loads(read_contents(path))
         weights, total = table["weights"], table["total"]

@@ -105,7 +105,7 @@ def battery(
     from tools.lab.rng.production import ProductionDraws  # noqa: PLC0415
 
     def create_source() -> WordSource:
-        """Return the source of the outcomes to test: the production generator, or one with a planted fault."""
+        """Return the source of the words to test: production draws, or raw output in which a defect is planted."""
         return create_raw_reader(start_service()) if planted else ProductionDraws(start_service())
 
     console = Terminal()

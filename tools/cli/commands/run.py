@@ -40,9 +40,9 @@ _RESTART_WINDOW_S: Final = 60.0
 #: If a child ends with an operator error within this time after its first start, it never worked; the person
 #: who started it is present and has read the reason.
 _FAILED_START_SECONDS_MAX: Final = 30.0
-#: How often another process than the machine is restarted without a pause. After that the pause grows with
-#: each end within the window.
-_IMMEDIATE_RESTARTS_MAX: Final = 3
+#: The end within the window from which on another process than the machine is restarted after a pause. The pause
+#: doubles with each further end.
+_FIRST_END_WITH_PAUSE: Final = 3
 #: The longest pause before a restart, in seconds.
 _RESTART_PAUSE_MAX_S: Final = 10.0
 #: The file in the state folder that one cabinet locks.
@@ -99,8 +99,8 @@ def _build_screen_process(
     A browser screen receives its listening socket; it is ready when it has written its address to a file.
     """
     descriptors = _open_browser_sockets(name, port) if screen_options.mode == "web" else ()
-    door = ("--held", *map(str, descriptors)) if descriptors else ()
-    command = build_python_command("egm.screen", *arguments, "--mode", screen_options.mode, *door)
+    held_option = ("--held", *map(str, descriptors)) if descriptors else ()
+    command = build_python_command("egm.screen", *arguments, "--mode", screen_options.mode, *held_option)
     return _CabinetProcess(
         name,
         command,
@@ -185,10 +185,15 @@ def _build_child_processes(
             *(("--position", "1") if several else ()),
             *screen_options.flags,
         )
-        at = folder.get_address_path(1)
+        address_file = folder.get_address_path(1)
         children.append(
             _build_screen_process(
-                "screen", first, screen_options, at, screen_options.port or 0, closing_ends_cabinet=True
+                "screen",
+                first,
+                screen_options,
+                address_file,
+                screen_options.port or 0,
+                closing_ends_cabinet=True,
             )
         )
     if cabinet is not None and screen in {"window", "web"}:
@@ -200,9 +205,11 @@ def _build_child_processes(
                 str(position),
                 *screen_options.flags,
             )
-            at = folder.get_address_path(position)
+            address_file = folder.get_address_path(position)
             children.append(
-                _build_screen_process(f"screen of position {position}", arguments, screen_options, at)
+                _build_screen_process(
+                    f"screen of position {position}", arguments, screen_options, address_file
+                )
             )
     if screen_options.has_top_screen and screen in {"window", "web"}:
         display_option = (
@@ -358,15 +365,15 @@ def _compute_restart_pause_s(end_count: int) -> float:
     """Return the pause before a process is restarted, in seconds; it has ended ``end_count`` times within a minute."""
     return (
         0.0
-        if end_count < _IMMEDIATE_RESTARTS_MAX
-        else min(_RESTART_PAUSE_MAX_S, 2.0 ** (end_count - _IMMEDIATE_RESTARTS_MAX))
+        if end_count < _FIRST_END_WITH_PAUSE
+        else min(_RESTART_PAUSE_MAX_S, 2.0 ** (end_count - _FIRST_END_WITH_PAUSE))
     )
 
 
 def _find_one_game_folder(game: str) -> Path:
     """Return the state folder for a demonstration cabinet with only this game, next to the demonstration's folder."""
-    usual = find_default_state_folder()
-    return usual.with_name(f"{usual.name}-{Path(game).stem}")
+    default_folder = find_default_state_folder()
+    return default_folder.with_name(f"{default_folder.name}-{Path(game).stem}")
 
 
 async def _end_process(process: asyncio.subprocess.Process) -> None:

@@ -1,7 +1,7 @@
 """``egm ticket``: the cage of a stand-alone machine, and pictures of tickets.
 
 The commands that only read (``check``, ``list``, ``report``, ``payees``, ``prove``) open everything
-read-only. All others need enrolled staff, each proved by a PIN.
+read-only, and ``render`` uses no ledger. All others need enrolled staff, each proved by a PIN.
 """
 
 import json
@@ -184,7 +184,7 @@ def _make_cage_command(cage_action: Callable[..., str]) -> Callable[..., None]:
         second_person: str,
         **action_options: Any,
     ) -> None:
-        """Run the action on a ticket after checking the PINs of both people, and print what was done."""
+        """Run the action on a ticket after checking the PIN of each person named, and print what was done."""
         with _open_cage(state, second_folder, person, second_person) as cage:
             text = cage_action(cage, number, **action_options)
         echo(text)
@@ -523,8 +523,8 @@ def restore_(
         for number in (person, second_person):
             authenticate_for(roster, number, Permission.CLEAR_MEMORY)
         key = read_machine_key(folder, second_folder)
-        at = SystemClock().now().replace(microsecond=0)
-        accepted_tickets, numbers = (
+        action_time = SystemClock().now().replace(microsecond=0)
+        accepted_tickets, commitment_key = (
             read_all_accepted_redemptions(folder, second_folder),
             key.derive_key(NUMBER_COMMITMENT_PURPOSE),
         )
@@ -534,8 +534,8 @@ def restore_(
             key.derive_key(LEDGER_HEAD_MAC_PURPOSE),
             persons=(person, second_person),
             reason=why,
-            action_time=at,
-            find_redemption=lambda number: accepted_tickets.get(compute_commitment(numbers, number)),
+            action_time=action_time,
+            find_redemption=lambda number: accepted_tickets.get(compute_commitment(commitment_key, number)),
         )
     echo(f"a new ticket ledger starts with {format_count(moves, 'move')}; their source: {vouches}")
 
