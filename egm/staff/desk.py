@@ -1,10 +1,10 @@
 """The open service menu: the stack of menu pages that a person has opened, of which the screen shows the top one.
 
 A page builds its content from the machine's state each time it is shown. It answers a touch with a result:
-stay, open a page, go back, close the menu, or submit an event, which the state table accepts or refuses. Only such
-events change the machine, with two exceptions: a sign-in, and a new PIN of one's own. The stack is not stored, so a
-restart closes the menu. Only when the menu was opened and who is signed in are stored, in the journal
-(:attr:`~egm.staff.keys.StaffKey.OPEN_MENU`).
+stay, open a page, go back, close the menu, or submit an event, which the state table accepts or refuses. All changes
+are made by such events, except that the pages themselves record sign-ins, new PINs and shown game recalls. The stack
+is not stored, so a restart closes the menu. Only when the menu was opened and who is signed in are stored, in the
+journal (:attr:`~egm.staff.keys.StaffKey.OPEN_MENU`).
 """
 
 from collections.abc import Callable, Mapping

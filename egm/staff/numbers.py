@@ -17,7 +17,8 @@ from egm.staff.failed_sign_ins import (
 def _find_locked_numbers(machine: Machine) -> dict[str, str]:
     """Return the enrolled staff numbers that are locked now, each with the storage key of its wrong PINs.
 
-    If a number is locked with and without a key (of the menu), the storage key is that of the wrong PINs with a key.
+    If a number is locked both for menus opened by a key switch and for menus opened without one, the storage key is
+    that of the former.
     """
     keys_by_number = {
         number: (
@@ -44,7 +45,8 @@ def staff_number_is_locked(machine: Machine, event: Event) -> bool:
 def unlock_staff_number(machine: Machine, event: Event) -> None:
     """Unlock a staff number by deleting its count of wrong PINs; the PIN itself does not change.
 
-    Other staff numbers that are counted under the same storage key are unlocked with it.
+    Other staff numbers that are counted under the same storage key are unlocked with it. A number that is locked twice,
+    with and without a key switch, is to be unlocked twice.
     """
     form = event.read_payload(SignInUnlockForm)
     clear_wrong_pins_at_terminals(machine, form.number)

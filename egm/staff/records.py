@@ -34,8 +34,8 @@ OptionName: TypeAlias = Literal["bet_limit", "bet_minimum", "game", "denominatio
 class OptionValues:
     """Base class of the form that changes an operator option, and of the entry that records the change.
 
-    The fields that state the change have values: for a bet option its amount; for ``game`` also ``on``; for
-    ``denomination`` also ``game`` and ``on``. All others are None.
+    Only the fields of the changed option have values: its amount in minor units for a limit of the bet; ``game`` and
+    ``on`` for a game; ``game``, ``denomination_cents`` and ``on`` for a denomination. All others are None.
     """
 
     __slots__ = ()  # a class with two bases has the slots itself

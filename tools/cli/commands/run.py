@@ -35,7 +35,7 @@ _OPERATOR_ERROR_EXIT_CODE: Final = 2
 _FILE_CHANGED_EXIT_CODE: Final = 4
 #: A machine that ends this often within the window is not restarted.
 _RESTARTS_MAX: Final = 5
-#: Seconds within which :data:`_RESTARTS_MAX` restarts are too many.
+#: Seconds within which :data:`_RESTARTS_MAX` ends of a process are too many.
 _RESTART_WINDOW_S: Final = 60.0
 #: If a child ends with an operator error within this time after its first start, it never worked; the person
 #: who started it is present and has read the reason.
