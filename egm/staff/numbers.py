@@ -14,44 +14,38 @@ from egm.staff.failed_sign_ins import (
 )
 
 
-def _find_locked_numbers(machine: Machine) -> dict[str, str]:
-    """Return the enrolled staff numbers that are locked now, each with the storage key of its wrong PINs.
+def _list_lock_keys(machine: Machine, number: str) -> list[str]:
+    """Return the storage keys under which a staff number is locked now.
 
-    If a number is locked both for menus opened by a key switch and for menus opened without one, the storage key is
-    that of the former.
+    There may be two: for menus opened by a key switch, and for menus opened without one.
     """
-    keys_by_number = {
-        number: (
-            build_wrong_pins_key(machine, number),
-            build_wrong_pins_key(machine, number, is_opened_by_key=False),
-        )
-        for number in machine.component(Roster).people
-    }
-    return {
-        number: next(key for key in keys if compute_lock_seconds_left(machine, key))
-        for number, keys in keys_by_number.items()
-        if any(compute_lock_seconds_left(machine, key) for key in keys)
-    }
+    keys = (
+        build_wrong_pins_key(machine, number),
+        build_wrong_pins_key(machine, number, is_opened_by_key=False),
+    )
+    return [key for key in keys if compute_lock_seconds_left(machine, key)]
 
 
 @refusal_code("number_is_locked")
 def staff_number_is_locked(machine: Machine, event: Event) -> bool:
-    """Return whether the staff number in the form is locked; without a number, whether any is locked."""
-    locked = _find_locked_numbers(machine)
-    number = event.read_payload(SignInUnlockForm).number
-    return number in locked if number else bool(locked)
+    """Return whether the enrolled staff number in the form is locked; without a number, whether any is locked."""
+    form_number = event.read_payload(SignInUnlockForm).number
+    return any(
+        _list_lock_keys(machine, number)
+        for number in machine.component(Roster).people
+        if form_number in {"", number}
+    )
 
 
 def unlock_staff_number(machine: Machine, event: Event) -> None:
     """Unlock a staff number by deleting its count of wrong PINs; the PIN itself does not change.
 
-    Other staff numbers that are counted under the same storage key are unlocked with it. A number that is locked twice,
-    with and without a key switch, is to be unlocked twice.
+    Other staff numbers that are counted under the same storage keys are unlocked with it.
     """
     form = event.read_payload(SignInUnlockForm)
     clear_wrong_pins_at_terminals(machine, form.number)
     # The lock may have expired since the form was checked.
-    key = _find_locked_numbers(machine).get(form.number) or build_wrong_pins_key(machine, form.number)
+    keys = _list_lock_keys(machine, form.number) or [build_wrong_pins_key(machine, form.number)]
     machine.post(
         SIGN_IN_UNLOCKED,
         SignInUnlocked(
@@ -60,5 +54,5 @@ def unlock_staff_number(machine: Machine, event: Event) -> None:
             locked_number=form.number,
             reason=form.reason,
         ),
-        state={key: None},
+        state=dict.fromkeys(keys),
     )

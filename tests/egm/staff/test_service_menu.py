@@ -228,6 +228,28 @@ def test_wrong_pins_at_the_screen_lock_the_number_only_there(tmp_path):
 
 
 @pytest.mark.requirement("J-16")
+def test_a_number_locked_with_and_without_a_key_is_unlocked_at_once(tmp_path):
+    profile_file = tmp_path / "generic.toml"
+    profile_file.write_bytes(load_profile("generic").file.data + b"\n[staff]\nmenu_key = false\n")
+    rig = MachineRig(tmp_path / "state", profile=profile_file).boot()
+    menu = Menu(rig)
+    for open_menu in (menu.open, lambda: rig.engine.handle(EventType.OPEN_SERVICE_MENU)):
+        open_menu()
+        for _ in range(3):
+            menu.prove(Role.SUPERVISOR, pin="1379")
+        assert menu.notice == "service.refused.locked"
+        menu.touch("leave", page=menu.page.id)
+    menu.open().prove(Role.MANAGER).fill("unlock", STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR], "children")
+    menu.touch("leave")
+    for open_menu in (menu.open, lambda: rig.engine.handle(EventType.OPEN_SERVICE_MENU)):
+        open_menu()
+        menu.prove(Role.SUPERVISOR)
+        assert menu.page.person is not None
+        menu.touch("leave")
+    rig.close()
+
+
+@pytest.mark.requirement("J-16")
 def test_the_management_unlocks_a_locked_number(menu):
     menu.open()
     for _ in range(3):

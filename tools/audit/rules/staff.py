@@ -183,7 +183,7 @@ RULES: Final = (
     AuditRule(entry_declaration=entries.WRONG_PINS_CLEARED, state={"tries:{bucket}": None}),
     AuditRule(
         entry_declaration=entries.SIGN_IN_UNLOCKED,
-        state={"tries:{bucket}": None},
+        state={"tries:{bucket}": None, "tries:{second_bucket}?": None},
         permission=Permission.ENROL_STAFF,
         extra_checks=(check_signed_in_to_menu,),
     ),
