@@ -1,8 +1,9 @@
 """The bets of a table with one draw: the spots, the permitted wagers, and the effect of a result on each bet.
 
 A bet may outlast its draw: a bet on the same number several times in a row, and a stake that its player left
-"in prison" at zero. Those are the table's state, ``{"held": [{"spot", "credits", "count", "seat"?}]}``, where
-``times_held_over`` is the number of completed spins of a repeat, or of zeros that imprisoned the stake.
+"in prison" at zero. Those are the table's state, ``{"held": [{"spot", "credits", "count", "seat"?}]}``. ``count``
+(:attr:`~paytables.prison.ImprisonedBet.times_held_over`) is the number of completed spins of a repeat, or of zeros
+since the stake was bet.
 """
 
 from collections.abc import Mapping, Sequence
@@ -80,14 +81,16 @@ class OneDrawBets(TableRules):
     def table_layout(self) -> TableLayout:
         """Return the layout of betting spots.
 
-        Bets that stay for another spin cannot be changed any more, and no limit counts them.
+        Bets that stay for another spin cannot be changed any more, and the limit of the total stake does not count
+        them.
         """
         return TableLayout(tuple(rules.spot for rules in self.spot_rules), self.table, self.forms)
 
     def build_wager(self, credits_: int, **options: Json) -> Wager:
         """Check the bets of a wager that costs ``credits_``, and return the wager. Raises :class:`WagerError`.
 
-        If bets of earlier spins are still on the table (:attr:`held_bets`), a wager without new bets is allowed.
+        If bets of earlier spins are still on the table (:attr:`held_bets`), a wager without new bets is allowed. The
+        win limit of the table counts those bets.
         """
         if self.held_bets and credits_ == 0 and options in ({}, {"bets": {}}):
             return Wager(0, {"bets": {}})
@@ -99,17 +102,17 @@ class OneDrawBets(TableRules):
     def find_highest_returns(self, wager: Wager) -> dict[int, int]:
         """Return the most credits that any single result may return, by seat.
 
-        A bet that needs several results in a row is counted as won with this one.
+        A bet that needs several results in a row is counted as won with this one. At a zero, a part of a stake that the
+        player may leave in prison is counted as taken back.
         """
         return_by_seat: dict[int, int] = {}
         for result in self.case_count_by_result:
             credits_by_seat: dict[int, int] = {}
             for bet in list_bets_on_table(self.held_bets, wager, self.table_layout.spots):
-                odds = self.rules_by_spot[bet.spot].pays.get(result)
-                if odds is not None:
-                    in_prison = bet.times_held_over and self.rules_by_spot[bet.spot].consecutive_spins == 1
-                    credits_ = bet.stake_credits if in_prison else odds.compute_total_return(bet.credits)
-                    credits_by_seat[bet.seat] = credits_by_seat.get(bet.seat, 0) + credits_
+                settlement, _ = self.decide_bet(bet, result)
+                if settlement is None:  # a bet on several spins, after one that it needs
+                    settlement = settle_bet(bet, self.rules_by_spot[bet.spot].pays[result])
+                credits_by_seat[bet.seat] = credits_by_seat.get(bet.seat, 0) + settlement.credits
             for seat, credits_ in credits_by_seat.items():
                 return_by_seat[seat] = max(return_by_seat.get(seat, 0), credits_)
         return return_by_seat
@@ -160,9 +163,14 @@ class OneDrawBets(TableRules):
         leaving player, that spin was the last (Monaco, art. 8.2). A bet on several spins cannot be taken
         down.
         """
-        prison = [bet for bet in self.held_bets if self.rules_by_spot[bet.spot].consecutive_spins == 1]
-        remaining = tuple(bet for bet in self.held_bets if bet not in prison)
-        return tuple(settle_partial_return(bet) for bet in prison), build_table_state(remaining)
+        imprisoned_bets = [
+            bet for bet in self.held_bets if self.rules_by_spot[bet.spot].consecutive_spins == 1
+        ]
+        remaining_bets = tuple(bet for bet in self.held_bets if bet not in imprisoned_bets)
+        return (
+            tuple(settle_partial_return(bet) for bet in imprisoned_bets),
+            build_table_state(remaining_bets),
+        )
 
     def decide_bet(self, bet: ImprisonedBet, result: str) -> BetResult:
         """Return the effect of a result on a bet: its settlement, or the bet that stays on the table.
@@ -176,8 +184,8 @@ class OneDrawBets(TableRules):
             return settle_bet(bet, rules.pays.get(result)), None
         if result in self.zero_results and rules.on_zero != "lost" and result not in rules.pays:
             bet_after_zero = replace(bet, times_held_over=bet.times_held_over + 1)
-            may_stand = self._can_stay_between_spins(rules, bet_after_zero)
-            return settle_partial_return(bet_after_zero), bet_after_zero if may_stand else None
+            may_stay = self._can_stay_between_spins(rules, bet_after_zero)
+            return settle_partial_return(bet_after_zero), bet_after_zero if may_stay else None
         if bet.times_held_over:
             return settle_imprisoned_stake(bet, won=result in rules.pays), None
         return settle_bet(bet, rules.pays.get(result)), None

@@ -167,6 +167,13 @@ def test_a_table_refuses_bets_that_could_win_more_than_it_pays() -> None:
         game.build_wager(13, seats={"0": {"straight-7": 1}, "1": {"straight-7": 12}})
 
 
+def test_the_part_of_a_stake_that_a_zero_returns_counts_towards_the_win_limit() -> None:
+    game = build_changed_game("monaco-roulette-european", table={"most_win": 400})
+    assert game.build_wager(208, bets={"straight-0": 8, "red": 200}).credits == 208
+    with pytest.raises(WagerError, match="return 424 credits to seat 0; the table allows 400 at most"):
+        game.build_wager(209, bets={"straight-0": 9, "red": 200})
+
+
 def test_seats_share_one_spin_and_have_separate_settlements() -> None:
     game = load_game("monaco-roulette-european")
 
