@@ -37,9 +37,9 @@ def solve_completions(
 ) -> ProvedFigures:
     """Return the exact figures of a bet on the best five of seven cards, which the player may take back.
 
-    The player may take the bet back after ``seen_card_count`` cards (None: never) and then gets ``returned_share`` of
-    it. ``withdraw_and_keep_options`` has two indices of options: the option to take the bet back, and the option to
-    leave it.
+    The player may take the bet back after ``seen_card_count`` cards (:data:`SEEN_CARD_COUNT`, or None: never) and then
+    gets ``returned_share`` of it. ``withdraw_and_keep_options`` has two indices of options: the option to take the bet
+    back, and the option to leave it.
     """
     tables = build_strength_tables(0)
     row_indexes = [

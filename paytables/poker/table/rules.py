@@ -154,11 +154,11 @@ class PokerRules(SeatedRules):
         if step_index == len(self.definition.step):
             return Fraction(0)
         step = self.definition.step[step_index]
-        only = step.asked_with_bets and all(
+        needs_raise = step.asked_with_bets and all(
             self.definition.spots[name].raised for name in step.asked_with_bets
         )
         if raised.intersection(step.skipped_with_bets) or (
-            only and not raised.intersection(step.asked_with_bets)
+            needs_raise and not raised.intersection(step.asked_with_bets)
         ):
             return self._find_added_stake_factor_from(step_index + 1, raised)
         return max(
@@ -352,7 +352,7 @@ class PokerRules(SeatedRules):
 
     # ------------------------------------------------------------ what bets come to
     def compare_hands(self, player: list[Card], bank: list[Card]) -> HandComparison:
-        """Return how the player's best hand compares with the bank's, each made with the board's cards."""
+        """Return how the player's best hand compares with the bank's; both lists of cards include the board's."""
         duel = self.definition.duel
         if duel is None:
             raise WagerError("this game has no duel against the bank")

@@ -264,7 +264,8 @@ class ProvedFigures(StrictTable):
     policy: PackedPolicy | None = None
     """The index of the best option in each class of hands, as packed data; None if it would be too long.
 
-    Classes are those of five cards. If the bank shows a card, there is an index for each such card.
+    Classes are those of the cards that the player sees (:mod:`paytables.poker.policy`). If the bank shows a card,
+    there is an index for each such card.
     """
     levels: dict[Identifier, FractionText] = Field({})
     """The probability of each pay-table row that pays a share of a progressive level, by row id."""

@@ -95,8 +95,8 @@ def find_winning_rows(rows: tuple[PayRow, ...], strengths: Ints, spot: BetSpot) 
     """Return the index of the pay-table row that each poker hand strength wins on a spot; -1 for no row."""
     known_strengths, inverse = np.unique(strengths, return_inverse=True)
     order = RANKING_RULES_BY_NAME[spot.order]
-    places = [find_pay_row(rows, int(strength), 0, order) for strength in known_strengths]
-    row_indexes: Ints = np.array([-1 if place is None else place for place in places])[inverse]
+    row_by_strength = [find_pay_row(rows, int(strength), 0, order) for strength in known_strengths]
+    row_indexes: Ints = np.array([-1 if row is None else row for row in row_by_strength])[inverse]
     return row_indexes
 
 
@@ -144,7 +144,11 @@ def solve_independent_bet(definition: PokerDefinition, spot: BetSpot) -> ProvedF
             f"{spot.id}: no exact figures for a bet on {cards} cards that pays a share of a level"
         )
     if cards > 6:
-        from paytables.poker.table.completions import solve_completions  # noqa: PLC0415 (numba)
+        from paytables.poker.table.completions import SEEN_CARD_COUNT, solve_completions  # noqa: PLC0415 (numba)
+
+        if cards > 7 or seen_cards not in {None, SEEN_CARD_COUNT}:
+            seen_text = "" if seen_cards is None else f" that may be taken back after {seen_cards}"
+            raise BeyondExactAnalysis(f"{spot.id}: no exact figures for a bet on {cards} cards{seen_text}")
 
         return solve_completions(spot, seen_cards, back, answers)
     hands = build_sets(52, cards)
@@ -361,18 +365,18 @@ class StudSolver:
 
             Without a winning row the net result is ``default_net``.
             """
-            places = find_winning_rows(rows, strengths, spot)
+            row_indexes = find_winning_rows(rows, strengths, spot)
             values = [int(row.pays.net * factor * self.unit) for row in rows]
             return np.array([*values, int(default_net * factor * self.unit)], dtype=np.int64)[
-                places
-            ], places >= 0
+                row_indexes
+            ], row_indexes >= 0
 
-        words = {"win": Fraction(1), "push": Fraction(0), "lose": Fraction(-1)}
+        net_by_result = {"win": Fraction(1), "push": Fraction(0), "lose": Fraction(-1)}
         nets_by_standing = []
         for standing in HAND_COMPARISONS:
             result = spot.find_result(standing)
-            none = words[spot.otherwise if result == "pays" else result]
-            nets, _ = find_spot_win(spot.pay if result == "pays" else (), none)
+            net_without_row = net_by_result[spot.otherwise if result == "pays" else result]
+            nets, _ = find_spot_win(spot.pay if result == "pays" else (), net_without_row)
             first, fits = find_spot_win(spot.first, Fraction(0))
             bonus, _ = find_spot_win(spot.bonus, Fraction(0))
             nets_by_standing.append(np.where(fits, first, nets) + bonus)
@@ -384,14 +388,14 @@ class StudSolver:
         values = np.stack(
             [(standings * choice.nets[:, :, None]).sum(axis=0, dtype=np.int64) for choice in choices]
         )
-        closed_choices = np.stack([~choice.offered_classes for choice in choices])
+        unavailable_options = np.stack([~choice.offered_classes for choice in choices])
         simple = self.find_published_answers(choices, self.definition.simple)
         lines = self.find_published_answers(choices, self.definition.best)
         if self.known_card_count < self.own_card_count:
             return self._prove_early_decision(standings, choices, values)
         unreachable = np.int64(1) << 62
-        best = np.where(closed_choices[:, :, None], -unreachable, values).argmax(axis=0)
-        worst = np.where(closed_choices[:, :, None], unreachable, values).argmin(axis=0)
+        best = np.where(unavailable_options[:, :, None], -unreachable, values).argmax(axis=0)
+        worst = np.where(unavailable_options[:, :, None], unreachable, values).argmin(axis=0)
         net_cases, staked = self._count_nets(standings, choices, best)
         low, _ = self._count_nets(standings, choices, worst)
         plain = None

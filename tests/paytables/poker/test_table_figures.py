@@ -1,5 +1,6 @@
 """Exact figures of poker against the bank: control values, published values, and independently counted states."""
 
+import json
 from fractions import Fraction
 from itertools import combinations
 from math import comb
@@ -8,12 +9,12 @@ import numpy as np
 import pytest
 
 import paytables
-from paytables import AnalysisDepth, analyse, load_game
+from paytables import AnalysisDepth, BeyondExactAnalysis, analyse, build_game, load_game
 from paytables.cards import parse_cards
 from paytables.poker.community import HoldemSolver
 from paytables.poker.table import figures
 from paytables.poker.table.rules import SeatRound
-from paytables.poker.table.solve import StudSolver
+from paytables.poker.table.solve import StudSolver, solve_independent_bet
 from paytables.poker.table.streets import build_street_bets
 from tests.paytables.poker import hands_numpy as other
 
@@ -63,6 +64,16 @@ def test_let_it_ride_is_the_published_fraction():
 
 def test_never_withdrawing_at_seven_cards():
     assert f"{float(bet('quebec-poker-3-5-7', 'seven').simplest_rtp) * 100:.4f}" == "96.7205"
+
+
+def test_a_bet_on_seven_cards_has_no_figures_if_it_is_taken_back_after_other_than_three_cards():
+    data = json.loads(load("quebec-poker-3-5-7").text)
+    data["step"][1:3] = data["step"][2:0:-1]  # two shared cards are dealt before the question
+    definition = build_game({**data, "proved": {}}, "changed.toml").rules.definition
+    with pytest.raises(
+        BeyondExactAnalysis, match="no exact figures for a bet on 7 cards that may be taken back after 5"
+    ):
+        solve_independent_bet(definition, definition.spots["seven"])
 
 
 def test_caribbean_stud_is_the_published_return():
