@@ -90,12 +90,12 @@ class WinDistribution:
 
     def find_highest_win_reached_on_average(self, reached_count_min: int, game_count: int) -> int:
         """Return the largest win that on average ``reached_count_min`` of ``game_count`` games reach; 0 if none."""
-        missing_amount = (
+        missing_cases = (
             Fraction(reached_count_min, game_count) * self.total - self.unlisted_probability * self.total
         )
         for win in sorted(self.counts, reverse=True):
-            missing_amount -= self.counts[win]
-            if missing_amount <= 0:
+            missing_cases -= self.counts[win]
+            if missing_cases <= 0:
                 return max(win, 0)
         return 0
 
@@ -242,7 +242,7 @@ class DoubleUpFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BetAnalysis:
-    """The exact figures of one way to bet on a game. Figures that were not requested are None.
+    """The exact figures of one way to bet on a game. Figures that were not requested are None or empty.
 
     The figures exclude bets that already stand in the table state ``table``
     (:meth:`paytables.game.Game.with_table_state`).
@@ -283,7 +283,7 @@ class BetAnalysis:
     distribution: WinDistribution | None = None
     """The probability of each win; None if it was not computed."""
     max_win_credits: int | None = None
-    """The highest possible win, in credits."""
+    """The highest possible win, in credits; an upper bound if :attr:`notes` say so."""
     max_win_probability: Fraction | None = None
     """The probability of the highest win."""
     double_up: DoubleUpFigures | None = None

@@ -267,8 +267,8 @@ def _has_fractional_positions(gradient: Mapping[str, str]) -> bool:
     """Return whether an SVG gradient gives positions as fractions, which the screen would read as lengths."""
     if gradient.get("gradientUnits") == "userSpaceOnUse":
         return False
-    places = (gradient.get(key, "0").strip() for key in _GRADIENT_POSITION_ATTRIBUTES)
-    return any(place.strip("0.") and not place.endswith("%") for place in places)
+    positions = (gradient.get(key, "0").strip() for key in _GRADIENT_POSITION_ATTRIBUTES)
+    return any(position.strip("0.") and not position.endswith("%") for position in positions)
 
 
 def _has_outside_links(attributes: Mapping[str, str]) -> bool:

@@ -31,11 +31,11 @@ class Commission(StrictTable):
 
 
 class BaccaratCommission(Commission):
-    """A commission of a baccarat game, whose key ``per`` is the number of credits staked for each credit taken.
+    """A commission of a baccarat game, whose key ``per`` gives the number ``of`` and must be present.
 
     Québec s.32 counts 5 % of the stake, or of the next higher multiple of ten: if ten dollars are 20 credits,
     ``per = 20``.
     """
 
     of: PositiveInt = Field(alias="per")
-    """The number of credits staked for each credit of commission."""
+    """The size of the parts into which the stake is divided; ``credits`` are taken for each."""

@@ -47,8 +47,8 @@ _BIDIRECTIONAL_CONTROLS: Final = frozenset(
 def check_readable(text: str) -> str:
     """Return ``text`` unchanged, or raise ValueError if it has characters that a device would obey or cannot display.
 
-    They are control characters other than a line feed, bidirectional controls, and private or unassigned
-    characters.
+    They are control characters other than a line feed, bidirectional controls, surrogates, and private or
+    unassigned characters.
     """
     for at, char in enumerate(text):
         if char in _BIDIRECTIONAL_CONTROLS or (
@@ -185,7 +185,7 @@ class Definition(StrictTable):
 
     @model_validator(mode="after")
     def _insert_pays_in_help(self) -> Self:
-        """Replace ``{pays}`` in the help texts by the rows of the pay table."""
+        """Replace ``{pays}`` in the help texts by the rows of the pay table; refuse it if the family has no rows."""
         texts = self.game.help.model_dump()
         rows = (
             self.format_pay_table_rows() if any(_PAYS_PLACEHOLDER in text for text in texts.values()) else {}
@@ -237,7 +237,8 @@ def _format_iso_date(value: object) -> str:
 def read_header_value(definition_data: Mapping[str, Any], file: str, header_key: str) -> str:
     """Return one text of a definition's ``[game]`` table before the definition is checked.
 
-    The family's name is read in this way, because it selects the model that checks the definition.
+    The family's name is read in this way, because it selects the model that checks the definition. Raises
+    :class:`DefinitionError` if there is no such text.
     """
     table = definition_data.get("game")
     if not isinstance(table, Mapping):
@@ -251,7 +252,8 @@ def read_header_value(definition_data: Mapping[str, Any], file: str, header_key:
 def parse_model(model: type[D], definition_data: Mapping[str, Any], file: str) -> D:
     """Return a definition's data as the family's model. Raises :class:`DefinitionError` for the first wrong key.
 
-    If a value may be of several types, the errors of all of them are joined into one sentence.
+    The error also names up to three other wrong keys. If a value may be of several types, the errors of all of them
+    are joined into one sentence.
     """
     try:
         return model.model_validate(definition_data)
@@ -330,12 +332,12 @@ def list_library_games() -> tuple[str, ...]:
 
 
 def list_table_games() -> tuple[str, ...]:
-    """Return the ids of the table games shipped with the machine, sorted."""
+    """Return the ids of the table games and video poker games shipped with the machine, sorted."""
     return tuple(sorted(path.stem for path in (LIBRARY_FOLDER / "tables").glob("*.toml")))
 
 
 def list_shipped_games() -> tuple[str, ...]:
-    """Return the ids of every game shipped with the machine, table games last."""
+    """Return the ids of every game shipped with the machine: :func:`list_library_games`, then the table games."""
     return (*list_library_games(), *list_table_games())
 
 

@@ -18,8 +18,9 @@ ReachableSumsMask = int
 def find_highest_stake(spots: Sequence[Spot], table_max_credits: int | None, credits_: int) -> int:
     """Return the highest total stake of one seat's round that is at most ``credits_``, raises included.
 
-    The table limit applies to the initial stakes. If nothing can be added in a round, it applies to the
-    total. Of spots that exclude each other, the one with the higher stake counts.
+    If stakes can be added in a round, the table limit is not applied: it limits only the initial stakes, and the
+    result may be too high. Otherwise it limits the total. Of spots that exclude each other, the one with the higher
+    stake counts.
     """
     ids = {spot.id for spot in spots}
     excluding = next((spot for spot in spots if not ids.isdisjoint(spot.excluded_spots)), None)
@@ -53,7 +54,7 @@ class _ReachableStakes:
     def __init__(self, spots: Sequence[Spot], max_credits: int) -> None:
         self.spots = {spot.id: spot for spot in spots}
         self._limit_mask = (1 << max_credits + 1) - 1
-        """A mask of the sums up to the largest permitted bet, one bit per sum."""
+        """A mask of the sums up to ``max_credits``, one bit per sum."""
         self._sums_by_spot: dict[str, list[ReachableSumsMask]] = {}
         """Cached reachable sums by spot id. Element n has the sums of the spot's n smallest bets."""
 
@@ -109,9 +110,9 @@ class _ReachableStakes:
         return cached[len(bets)]
 
     def _find_bet_sums(self, spot: Spot, credits_: int) -> ReachableSumsMask:
-        """Return the possible total stakes of a bet on a spot with its raises and the bets that depend on it.
+        """Return the total stakes of a bet of ``credits_`` on a spot, with the bets that depend on it, in credits.
 
-        Totals are in credits, ``credits_`` is the bet itself.
+        All raises of the bet are included. Its other options, such as insurance, are all taken or all left.
         """
         staked = (1 + spot.reserve_per_credit) * credits_
         sums: ReachableSumsMask = 1 << floor(staked) | 1 << floor(
@@ -121,18 +122,21 @@ class _ReachableStakes:
             sums = self._add_sums(sums, self._find_dependent_sums(dependent_spot, credits_))
         return sums & self._limit_mask
 
-    def _find_dependent_sums(self, spot: Spot, needed: int) -> ReachableSumsMask:
-        """Return the possible total stakes on ``spot`` if the bet that it requires is ``needed`` credits."""
+    def _find_dependent_sums(self, spot: Spot, required_credits: int) -> ReachableSumsMask:
+        """Return the possible total stakes on ``spot`` if the bet that it requires is ``required_credits``."""
         if spot.required_multiple is not None:
-            return self._find_bet_sums(spot, spot.required_multiple * needed)
+            return self._find_bet_sums(spot, spot.required_multiple * required_credits)
         if spot.credits_covered is not None:
             return (
                 1
-                if needed % spot.credits_covered
-                else 1 | self._find_bet_sums(spot, needed // spot.credits_covered)
+                if required_credits % spot.credits_covered
+                else 1 | self._find_bet_sums(spot, required_credits // spot.credits_covered)
             )
         return 1 | self._find_sums_up_to(
-            spot, spot.bet_max if spot.required_multiple_max is None else spot.required_multiple_max * needed
+            spot,
+            spot.bet_max
+            if spot.required_multiple_max is None
+            else spot.required_multiple_max * required_credits,
         )
 
     def _add_sums(self, sums: ReachableSumsMask, added_sums: ReachableSumsMask) -> ReachableSumsMask:

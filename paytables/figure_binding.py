@@ -71,12 +71,12 @@ def _compute_digest(definition_data: Mapping[str, object]) -> str:
 def _remove_texts_and_limits(definition_part: object) -> object:
     """Return a part of a definition without texts and betting limits, because these do not affect the figures."""
     if isinstance(definition_part, Mapping):
-        deciding = {
+        relevant_children = {
             key: child
             for key, child in definition_part.items()
             if key not in _STAKE_LIMIT_KEYS and not _is_multilingual_text(child)
         }
-        return {key: _remove_texts_and_limits(child) for key, child in deciding.items()}
+        return {key: _remove_texts_and_limits(child) for key, child in relevant_children.items()}
     return (
         [_remove_texts_and_limits(child) for child in definition_part]
         if isinstance(definition_part, list)

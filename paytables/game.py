@@ -207,10 +207,10 @@ def _return_unchanged(definition_data: Mapping[str, object], file: str) -> Mappi
 
 @dataclass(frozen=True, slots=True)
 class GameFamily(Generic[D]):
-    """A family (kind) of games: the ``model`` of its definition, and the function that builds its rules.
+    """A family (kind) of games: the data model of its definitions, and the function that builds its rules.
 
-    The model's JSON Schema is published for editors. ``build_rules`` raises :class:`DefinitionError` for
-    errors that the model alone cannot detect.
+    The JSON Schema of ``definition_class`` is published for editors. ``build_rules`` raises :class:`DefinitionError`
+    for errors that the model alone cannot detect.
     """
 
     definition_class: type[D]
@@ -347,7 +347,8 @@ def build_game(
 ) -> Game:
     """Build a game from the parsed TOML of its definition.
 
-    ``file`` is named in errors; ``source`` is the file that was parsed.
+    ``file`` is named in errors; ``source`` is the file that was parsed. Raises :class:`DefinitionError`. Whether
+    stored figures belong to the definition is checked only by :func:`load_game`.
     """
     kind = find_family(definition.read_header_value(definition_data, file, "family"), file)
     checked = definition.parse_model(
@@ -475,19 +476,21 @@ def analyse(game: Game, depth: AnalysisDepth = AnalysisDepth.FULL) -> Analysis:
 
 def _iter_help_figure_remarks(game: Game) -> Iterator[DefinitionRemark]:
     """Yield a remark on each number in a game's help text that occurs neither in its definition nor in its pays."""
-    known_names = (
+    known_numbers = (
         help_numbers.find_numbers_in_definition(game.text)
         | help_numbers.find_mentioned_numbers(*game.rules.explain_pays())
         | find_family(game.family).help_figures
     )
     for code, text in help_numbers.read_help_texts(game.text).items():
-        if strange := [
-            figure
-            for figure in help_numbers.list_written_numbers(text)
-            if not any(reading <= known_names for reading in help_numbers.parse_written_number(figure))
+        if unknown_numbers := [
+            number
+            for number in help_numbers.list_written_numbers(text)
+            if not any(reading <= known_numbers for reading in help_numbers.parse_written_number(number))
         ]:
-            words = f"mentions {', '.join(dict.fromkeys(strange))}, which is not a number of the game"
-            yield DefinitionRemark(f"game.help.{code}", words)
+            remark = (
+                f"mentions {', '.join(dict.fromkeys(unknown_numbers))}, which is not a number of the game"
+            )
+            yield DefinitionRemark(f"game.help.{code}", remark)
 
 
 def _iter_zero_win_remarks(game: Game) -> Iterator[DefinitionRemark]:
@@ -508,15 +511,15 @@ def list_remarks(game: Game, analysis: Analysis | None) -> tuple[DefinitionRemar
     ``analysis`` may be of any depth, or None if the figures are beyond exact computation.
     """
     remarks = [*game.rules.list_remarks(), *_iter_help_figure_remarks(game), *_iter_zero_win_remarks(game)]
-    #: Odds behind a line bet pay true odds, and are never bet alone.
-    required_spots = {
+    # A bet that requires another, such as the odds behind a line bet, may return 100 %: it is never placed alone.
+    dependent_spots = {
         name for spot in game.rules.list_spots() if spot.required_spot for name in (spot.id, spot.group)
     }
     for bet in () if analysis is None else analysis.bets:
         if bet.rtp > 1:
             words = f"returns more than {bet.rtp * 100 // 1:,} %: the player wins in the long run"
             remarks.append(DefinitionRemark(f"bet {bet.bet}", words))
-        elif bet.rtp == 1 and required_spots.isdisjoint({bet.bet, bet.bet.partition(" ")[0]}):
+        elif bet.rtp == 1 and dependent_spots.isdisjoint({bet.bet, bet.bet.partition(" ")[0]}):
             words = "returns 100 %: the operator keeps nothing"
             remarks.append(DefinitionRemark(f"bet {bet.bet}", words))
         remarks += [

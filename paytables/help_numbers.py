@@ -39,19 +39,20 @@ def find_mentioned_numbers(*texts: str) -> set[int]:
 
 def read_help_texts(text: str) -> Mapping[str, str]:
     """Return the help text in a definition's canonical JSON, by language, exactly as the author wrote it."""
-    words: Mapping[str, str] = json.loads(text)["game"]["help"]
-    return words
+    help_texts: Mapping[str, str] = json.loads(text)["game"]["help"]
+    return help_texts
 
 
 def find_numbers_in_definition(text: str) -> set[int]:
     """Return every number in a definition's canonical JSON, except in its header texts and art.
 
-    These are its values, the lengths of its lists and tables, and how often an element occurs in a list.
+    These are its values, the numbers in its keys and texts, the lengths of its lists, tables and texts (in words),
+    and how often an element occurs in a list or a word in a text.
     """
     data = json.loads(text)
     data.pop("art", None)
-    for words in ("help", "departure", "id", "version", "date", "title", "author"):
-        data["game"].pop(words, None)
+    for key in ("help", "departure", "id", "version", "date", "title", "author"):
+        data["game"].pop(key, None)
     return _find_numbers(data)
 
 
@@ -73,6 +74,6 @@ def _find_numbers(definition_part: object) -> set[int]:
         inside = [_find_numbers(part) for pair in definition_part.items() for part in pair]
         return {len(definition_part)}.union(*inside)
     if isinstance(definition_part, list):
-        alike = Counter(map(str, definition_part)).values()
-        return {len(definition_part), *alike}.union(*map(_find_numbers, definition_part))
+        element_counts = Counter(map(str, definition_part)).values()
+        return {len(definition_part), *element_counts}.union(*map(_find_numbers, definition_part))
     raise TypeError(f"{definition_part!r} is not of a definition")

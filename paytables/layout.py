@@ -239,8 +239,9 @@ class TableLayout:
     def build_wager(self, credits_: int, **options: Json) -> Wager:
         """Return the wager of ``credits_``, given by ``bets`` (by spot), ``seats`` (bets of each seat) or ``form``.
 
-        Without any of these it is the first form (wager offered by name) of that cost. A negative amount
-        takes that much off a standing bet. Raises :class:`WagerError` with the spot, the requested amount and
+        Without any of these it is the first form (wager offered by name) of that cost; if there is none, the cost is
+        0 and bets stand on the table, it is a wager without new bets. A negative amount takes that much off a
+        standing bet. Raises :class:`WagerError` with the spot, the requested amount and
         the allowed amounts.
         """
         if set(options) - {"bets", "seats", "form"} or len(options) > 1:
@@ -267,7 +268,8 @@ class TableLayout:
     def with_other_seats(self, wager: Wager, seat: object, others: object) -> Wager:
         """Return a wager as that of seat ``seat`` in a round with ``others``, the bets of the other seats.
 
-        Raises :class:`WagerError` if there is no such seat, or if the other seats' bets are not valid.
+        Raises :class:`WagerError` if there is no such seat, if the wager is one for several seats, or if the other
+        seats' bets are not valid.
         """
         seat_by_text = {str(number): number for number in range(self.table.seats)}
         if isinstance(seat, bool) or seat not in seat_by_text.values() or "bets" not in wager.options:
@@ -520,7 +522,8 @@ class TableRules(TablelessRules):
     def find_highest_bet(self, credits_: int) -> dict[str, int]:
         """Return the maximum bet on each spot if a round may cost at most ``credits_``, later stakes included.
 
-        The result is empty at a table where nothing can be added to a bet during the round.
+        The result is empty at a table where nothing is added to a bet during the round, and no bet must be a fixed
+        multiple of another.
         """
         spots = self.table_layout.spots
         if not any(spot.reserve_per_credit or spot.required_multiple for spot in spots):

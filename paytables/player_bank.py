@@ -21,7 +21,7 @@ from paytables.seating import SeatedRules, ask_whether_all_staked
 
 #: The id of the bet to be the bank.
 BANK_SPOT: Final = "bank"
-#: The stake against the bank, which every seat of a round has.
+#: The id of the spot of the stake against the bank, which every seat of a round has.
 STAKE_SPOT: Final = "stake"
 #: The name of the settlement of what is returned before the deal.
 NOT_COVERED_SETTLEMENT_NAME: Final = "not covered"
@@ -230,20 +230,21 @@ class PlayerBankRules(SeatedRules):
         """Return which seat, if any, is the bank of a round with these bets, and which bets are played or returned."""
         stakes = {bet.seat: bet.credits for bet in bets if bet.spot == STAKE_SPOT}
         offers = {bet.seat: bet.credits for bet in bets if bet.spot == BANK_SPOT}
-        banker, covered = None, 0
+        banker, covered_credits = None, 0
         for seat in self.turn.list_candidates(self.table_layout.table.seats):
-            against = sum(credits_ for other, credits_ in stakes.items() if other != seat)
-            if against and offers.get(seat, 0) >= against:
-                banker, covered = seat, against
+            opposing_credits = sum(credits_ for other, credits_ in stakes.items() if other != seat)
+            if opposing_credits and offers.get(seat, 0) >= opposing_credits:
+                banker, covered_credits = seat, opposing_credits
                 break
-        returned = []
+        returned_settlements = []
         for bet in bets:
-            unplayed = bet.credits if bet.spot == BANK_SPOT or bet.seat == banker else 0
-            unplayed -= covered if (bet.seat, bet.spot) == (banker, BANK_SPOT) else 0
-            if unplayed:
-                returned.append(settle_push(replace(bet, credits=unplayed), NOT_COVERED_SETTLEMENT_NAME))
+            unplayed_credits = bet.credits if bet.spot == BANK_SPOT or bet.seat == banker else 0
+            unplayed_credits -= covered_credits if (bet.seat, bet.spot) == (banker, BANK_SPOT) else 0
+            if unplayed_credits:
+                unplayed_bet = replace(bet, credits=unplayed_credits)
+                returned_settlements.append(settle_push(unplayed_bet, NOT_COVERED_SETTLEMENT_NAME))
         player_bets = tuple(bet for bet in bets if bet.spot != BANK_SPOT and bet.seat != banker)
-        return BankedRound(banker, player_bets, tuple(returned))
+        return BankedRound(banker, player_bets, tuple(returned_settlements))
 
     def ask_whether_bank_covers(
         self, banked: BankedRound, display: Mapping[str, object], viewer: int | None

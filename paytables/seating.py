@@ -112,10 +112,9 @@ def ask_whether_all_staked(
 ) -> Generator[Step, Choice | None, bool]:
     """Ask the program that plays the round whether every seat's stake is recorded; return the answer.
 
-    It is asked before anything is drawn. The players win each other's stakes, so the round is played only if all
-    stakes are recorded. If the power fails
-    while the games of a round start, some stakes may be missing; the recorded ones are then returned. For one
-    player who plays all seats the result is True.
+    The question comes before anything is drawn. The players win each other's stakes, so the round is played only if
+    all stakes are recorded. If the power fails while the games of a round start, some stakes may be missing; the
+    recorded ones are then returned. If one player plays all seats, nothing is asked, and the result is True.
     """
     if viewer is None:
         return True

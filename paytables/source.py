@@ -28,7 +28,7 @@ _DEFINITION_SUFFIX: Final = ".toml"
 DEFINITION_BYTES_MAX: Final = 4 << 20
 #: Maximum nesting depth of tables and lists in a TOML file.
 NESTING_DEPTH_MAX: Final = 20
-#: The integer range that TOML guarantees.
+#: TOML guarantees integers from minus this number up to one less than it.
 _INTEGER_LIMIT: Final = 1 << 63
 
 
@@ -55,7 +55,8 @@ def parse_toml(text: str) -> dict[str, Any]:
     """Return the data of a hand-written TOML text.
 
     Raises :class:`tomllib.TOMLDecodeError` also if it starts with a byte order mark, is nested deeper than
-    :data:`NESTING_DEPTH_MAX`, or an integer exceeds 64 bits; the error names the key of the wrong value.
+    :data:`NESTING_DEPTH_MAX`, or an integer exceeds 64 bits. The error names the key of such an integer, or its line if
+    the integer has thousands of digits.
     """
     if text.startswith("\ufeff"):
         raise tomllib.TOMLDecodeError(f"{_BYTE_ORDER_MARK_REASON} (at line 1, column 1)")

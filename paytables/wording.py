@@ -14,7 +14,7 @@ __all__ = [
     "format_percent",
 ]
 
-#: If there are more valid names than this, an error message lists only those similar to the wrong one.
+#: If there are more valid names than this, an error message lists only those similar to the wrong one, if any are.
 _LISTED_NAMES_MAX: Final = 24
 #: Types of values as pydantic names them, and as the author of a TOML file knows them.
 _PLAIN_NAME_BY_TYPE_TEXT: Final = {
@@ -61,7 +61,7 @@ def find_nearest_words(word: str, known_names: Iterable[str], words_max: int = 3
 
 
 def format_known_names(word: str, known_names: Iterable[str]) -> str:
-    """Return the hint for an unknown name: the known names, and the one that was probably meant."""
+    """Return the hint for an unknown name: the known names, and those that were probably meant."""
     known_names = [*known_names]
     *other_words, last = find_nearest_words(word, known_names) or ("",)
     suggestion = (

@@ -580,10 +580,10 @@ def _count_orders(unpacked: Sequence[Sequence[int]], dealt_points: tuple[int, ..
         return ways - unpacked[1][first] if first == second else ways
     first, second, third = dealt_points
     ways = unpacked[3][100 * first + 10 * second + third]
-    fewer = (first == third) + (second == third)
+    repeat_count = (first == third) + (second == third)
     if first == second:
-        ways -= unpacked[2][10 * first + third] - fewer * unpacked[1][first]
-    return ways - fewer * unpacked[2][10 * first + second]
+        ways -= unpacked[2][10 * first + third] - repeat_count * unpacked[1][first]
+    return ways - repeat_count * unpacked[2][10 * first + second]
 
 
 FAMILY = build_bank_family(BanqueDefinition, BanqueRules)

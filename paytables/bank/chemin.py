@@ -136,7 +136,7 @@ class BankHoldingTurn:
     seat: int = 0
     """The seat that may hold the bank next."""
     bank_min: int = 0
-    """The least credits of the bank if ``seat`` holds it again (art. 11.8); 0 if this seat did not hold it before."""
+    """The credits of the bank if ``seat`` holds it again (art. 11.8); 0 if this seat did not hold it before."""
     banco_priority_seat: int | None = None
     """The seat that may cover the whole bank before all others, because its *banco* lost the last round (art. 11.4)."""
 
@@ -274,16 +274,16 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
                 count=PLAYERS_MIN,
             )
         credits_by_spot = {(bet.seat, bet.spot): bet.credits for bet in bets}
-        banker, left_ = self._find_bank(credits_by_spot)
+        banker, uncovered_bank = self._find_bank(credits_by_spot)
         order = self._list_seats_from(banker + 1)[:-1]
-        caller = self._find_banco_caller(credits_by_spot, banker, left_, order)
+        caller = self._find_banco_caller(credits_by_spot, banker, uncovered_bank, order)
         covered = {(banker, BANK_SPOT): 0}
-        for where in ([] if caller is None else [(caller, BANCO_SPOT)]) + [
+        for seat_and_spot in ([] if caller is None else [(caller, BANCO_SPOT)]) + [
             (seat, STAKE_SPOT) for seat in order
         ]:
-            part = min(credits_by_spot.get(where, 0), left_)
-            covered[where] = part
-            left_ -= part
+            part = min(credits_by_spot.get(seat_and_spot, 0), uncovered_bank)
+            covered[seat_and_spot] = part
+            uncovered_bank -= part
         covered_credits = sum(covered.values())
         if not covered_credits:
             raise RefusedRoundError("bank_not_covered", "bets: nobody bets against the bank")

@@ -9,7 +9,7 @@ from paytables.cards.card import RANK_LETTERS, Shoe, format_card, get_rank
 from paytables.contract import Cue, DrawSource
 from paytables.definition import StrictTable
 
-#: Minimum number of cards behind a shoe's stop card: what the longest round may need.
+#: Minimum number of cards behind a shoe's stop card, if the game's own shoe does not set another one.
 CARDS_BEHIND_STOP_CARD_MIN = 8
 #: With more players than this, one deck is shuffled after every round (Québec s. 8).
 PLAYERS_WITHOUT_SHUFFLE_AFTER_ROUND_MAX: Final = 3

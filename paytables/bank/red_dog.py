@@ -29,10 +29,10 @@ RAISE_ANSWER: Final = "raise"
 
 
 class RedDogBet(BankBet):
-    """The only bet of red dog. ``pays`` are the odds for a spread of four or more, ``spreads`` for smaller ones."""
+    """The only bet of red dog. ``spreads`` are the odds for single spreads, ``pays`` for every other spread."""
 
     spreads: dict[Annotated[int, Field(ge=1, le=_RANK_COUNT - 2)], WrittenOdds]
-    """The odds for each spread below four."""
+    """The odds for spreads that do not pay ``pays``, by spread (in Québec one to three)."""
     triple: WrittenOdds
     """The odds if all three cards have the same rank."""
 
@@ -142,8 +142,8 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
 
     def iter_every_case(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every case of a red dog round twice: with a raise, and without one."""
-        every = frozenset(range(1, _RANK_COUNT - 1))
-        return (*self._iter_cases(wager, every), *self._iter_cases(wager, frozenset()))
+        all_spreads = frozenset(range(1, _RANK_COUNT - 1))
+        return (*self._iter_cases(wager, all_spreads), *self._iter_cases(wager, frozenset()))
 
     def _iter_cases(self, wager: Wager, raised_spreads: frozenset[int]) -> Iterable[WeightedResult]:
         """Yield each combination of ranks of the two first cards and the third, with the wager's settlements.
@@ -175,15 +175,15 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
         """Return a bet's figures with the best strategy, and its returns with the worst one and without raises."""
         figures = super().analyse_stakes(bet_name, stakes, depth)
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
-        every = frozenset(range(1, _RANK_COUNT - 1))
-        never = compute_mean_return(wager, self._iter_cases(wager, frozenset()))
-        worst = compute_mean_return(wager, self._iter_cases(wager, every - self.raised_spreads))
+        all_spreads = frozenset(range(1, _RANK_COUNT - 1))
+        never_raise_rtp = compute_mean_return(wager, self._iter_cases(wager, frozenset()))
+        worst = compute_mean_return(wager, self._iter_cases(wager, all_spreads - self.raised_spreads))
         least = min(self.raised_spreads, default=0)
         return replace(
             figures,
             strategy=f"raise at a spread of {least} or more" if least else "never raise",
             simplest_strategy="never raise",
-            simplest_rtp=never,
+            simplest_rtp=never_raise_rtp,
             worst_rtp=worst,
         )
 

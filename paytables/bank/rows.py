@@ -159,12 +159,12 @@ class _RowPairCount:
         The rows are those of trente et quarante.
         """
         total_ways, reach = 0, range(b, -1, -value)
-        for i, (sum_before, several) in enumerate(zip(range(a, -1, -value), factors, strict=False)):
-            row, ways, place = cells[sum_before], 0, 0
-            for before, factor in zip(reach, several, strict=False):
+        for i, (sum_before, factor_row) in enumerate(zip(range(a, -1, -value), factors, strict=False)):
+            row, ways, shift = cells[sum_before], 0, 0
+            for before, factor in zip(reach, factor_row, strict=False):
                 if row[before]:
-                    ways += row[before] * factor << place
-                place += self.polynomial_bits
+                    ways += row[before] * factor << shift
+                shift += self.polynomial_bits
             if ways:
                 total_ways += ways * factors[0][i] << (i * self.coefficient_bits)
         return total_ways

@@ -232,7 +232,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         """
         decks, name = self.definition.shoe.decks, self.definition.stake.id
         counts, bet = _count_cards_by_points(decks), Bet(name, stakes[name])
-        unheld = (
+        bank_settlements = (
             [settle_push(Bet(BANK_SPOT, stakes[BANK_SPOT]), NOT_COVERED_SETTLEMENT_NAME)]
             if BANK_SPOT in stakes
             else []
@@ -241,9 +241,10 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         for hand in combinations_with_replacement(range(len(counts)), _CARDS_PER_HAND):
             hand_chance = Fraction(_count_ways(counts, hand), total)
             chances = _compute_chances(hand, decks)[should_draw(hand) == DRAW_ANSWER]
-            for won, chance in chances.items():
+            for result, chance in chances.items():
                 if chance * hand_chance:
-                    yield WeightedResult(chance * hand_chance, [*unheld, self._settle_bet(bet, won, 0)])
+                    settlements = [*bank_settlements, self._settle_bet(bet, result, 0)]
+                    yield WeightedResult(chance * hand_chance, settlements)
 
     def _iter_bank_cases(
         self, stakes: Mapping[str, int], should_draw: DrawDecider
@@ -295,8 +296,10 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         by_bank = self._iter_cases(
             stakes, lambda hand: DRAW_ANSWER if sum(hand) % 10 <= _BANK_DRAWS_UP_TO_POINTS else STAND_ANSWER
         )
-        draws = [hand for hand in _iter_hands() if self.find_best_answer(hand, wager.credits) == DRAW_ANSWER]
-        most = max(sum(hand) % 10 for hand in draws)
+        drawing_hands = [
+            hand for hand in _iter_hands() if self.find_best_answer(hand, wager.credits) == DRAW_ANSWER
+        ]
+        most = max(sum(hand) % 10 for hand in drawing_hands)
         return replace(
             base_figures,
             strategy=f"draw on {most} or less",
@@ -349,8 +352,8 @@ def _compute_chances(
     for points, n in enumerate(counts_left):
         if n:
             counts_left[points] -= 1
-            for won, chance in _compute_chances_against((own_points + points) % 10, counts_left).items():
-                draw_chances[won] += Fraction(n, cards) * chance
+            for result, chance in _compute_chances_against((own_points + points) % 10, counts_left).items():
+                draw_chances[result] += Fraction(n, cards) * chance
             counts_left[points] += 1
     return stand, draw_chances
 
@@ -363,7 +366,7 @@ def _compute_chances_against(points: int, counts_left: Sequence[int]) -> Mapping
     bank = _count_bank_points(tuple(counts_left))
     tally = {1: sum(bank[:points]), 0: bank[points], -1: sum(bank[points + 1 :])}
     total = sum(bank)
-    return {won: Fraction(ways, total) for won, ways in tally.items()}
+    return {result: Fraction(ways, total) for result, ways in tally.items()}
 
 
 @cache

@@ -7,8 +7,8 @@ of it in prison (art. 8.2); an insured stake is returned in full.
 
 Where the rules leave a choice, this implementation does the following: a coup that decides nothing leaves a
 stake in prison unchanged, and returns an insurance with its stake; a stake can be insured if one per cent of
-it is whole credits. If the stop card comes before the point is known, every bet of the coup is returned, and
-the cards are shuffled.
+it is whole credits. If the stop card comes before the point is known, every new bet is returned, stakes in prison
+stay there, and the cards are shuffled.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -242,7 +242,10 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return tuple(settle_partial_return(bet) for bet in self.held_bets), self.table
 
     def build_wager(self, credits_: int, **options: object) -> Wager:
-        """Return the wager of ``credits_`` credits. It may be 0 while stakes of earlier rounds are still in prison."""
+        """Return the wager of ``credits_`` credits. It may be 0 while stakes of earlier rounds are still in prison.
+
+        Raises :class:`WagerError`.
+        """
         if self.held_bets and credits_ == 0 and options in ({}, {"bets": {}}):
             return Wager(0, {"bets": {}})
         return super().build_wager(credits_, **options)
@@ -348,18 +351,18 @@ class TrenteRules(BankRules[TrenteDefinition]):
     def analyse_stakes(self, bet_name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
         """Return a bet's figures for always taking part of the stake back, and for always leaving it in prison."""
         figures = super().analyse_stakes(bet_name, stakes, depth)
-        choices = [
+        prison_bets = [
             bet_after_refait
             for spot, credits_ in stakes.items()
             if spot in self.bets_by_chance and spot + INSURANCE_SPOT_SUFFIX not in stakes
             for bet_after_refait in [ImprisonedBet(spot, credits_, times_held_over=1)]
             if bet_after_refait.can_stay
         ]
-        if not choices:
+        if not prison_bets:
             return figures
         _, refait = compute_equal_row_chances(self.definition.shoe.decks)
         prison_gain_credits = sum(
-            (refait * (self._compute_prison_mean(bet) - bet.half_stake_credits) for bet in choices),
+            (refait * (self._compute_prison_mean(bet) - bet.half_stake_credits) for bet in prison_bets),
             Fraction(0),
         )
         worst = figures.rtp + prison_gain_credits / figures.cost_credits

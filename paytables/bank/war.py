@@ -1,7 +1,7 @@
 """War (Québec by-law, ss. 67.33-67.40): one card each, the higher wins; equal cards go to war.
 
-On equal cards the player surrenders half of the stake, or adds the same amount: three cards are burned, each
-side gets another card, and the higher wins (the first stake is paid and the added one returned); if they are
+On equal cards the player surrenders half of the stake, or adds the same amount: each side gets another card, each time
+after three burned cards, and the higher wins (the first stake is paid and the added one returned); if they are
 equal again both stakes are paid. A bet on the tie is separate.
 """
 
@@ -28,7 +28,7 @@ from paytables.game import GameFamily
 from paytables.layout import WeightedResult, compute_mean_return, settle_bet, settle_push
 from paytables.seating import can_see_seat_cards, describe_owner, format_hand_id
 
-#: Cards burned before the second cards.
+#: Cards burned before each second card.
 _BURNED_CARD_COUNT_BEFORE_WAR: Final = 3
 #: The id of the bet on the higher card.
 MAIN_SPOT: Final = "main"
@@ -138,28 +138,33 @@ class WarRules(SeatedBankRules[WarDefinition]):
         on the probabilities: any two of the remaining cards are equally likely.
         """
         decks = self.definition.shoe.decks
-        cards, of_rank = 52 * decks, 4 * decks
+        cards, cards_of_rank = 52 * decks, 4 * decks
         bets = {bet.spot: bet for bet in wager.bets}
-        equal = Fraction(of_rank - 1, cards - 1)
+        equal_chance = Fraction(cards_of_rank - 1, cards - 1)
         for order in (1, -1):
             settlements = [self._settle_first_cards(bet, order) for bet in bets.values()]
-            yield WeightedResult((1 - equal) / 2, settlements)
+            yield WeightedResult((1 - equal_chance) / 2, settlements)
         if MAIN_SPOT not in bets or surrenders:
             settlements = [
                 _settle_surrender(bet) if bet.spot == MAIN_SPOT else self._settle_first_cards(bet, 0)
                 for bet in bets.values()
             ]
-            yield WeightedResult(equal, settlements)
+            yield WeightedResult(equal_chance, settlements)
             return
         remaining = cards - 2
-        pairs = Fraction(
-            12 * of_rank * (of_rank - 1) + (of_rank - 2) * (of_rank - 3), remaining * (remaining - 1)
+        second_tie_chance = Fraction(
+            12 * cards_of_rank * (cards_of_rank - 1) + (cards_of_rank - 2) * (cards_of_rank - 3),
+            remaining * (remaining - 1),
         )
-        tie = [self._settle_first_cards(bets[TIE_SPOT], 0)] if TIE_SPOT in bets else []
+        second_win_chance = (1 - second_tie_chance) / 2
+        tie_settlements = [self._settle_first_cards(bets[TIE_SPOT], 0)] if TIE_SPOT in bets else []
         war_bet = Bet(WAR_SPOT, bets[MAIN_SPOT].credits)
-        for order, chance in ((1, (1 - pairs) / 2), (-1, (1 - pairs) / 2), (0, pairs)):
-            settlements = [*tie, *_settle_war(bets[MAIN_SPOT], war_bet, self.definition.main, order)]
-            yield WeightedResult(equal * chance, settlements, added_credits=war_bet.credits)
+        for order, chance in ((1, second_win_chance), (-1, second_win_chance), (0, second_tie_chance)):
+            settlements = [
+                *tie_settlements,
+                *_settle_war(bets[MAIN_SPOT], war_bet, self.definition.main, order),
+            ]
+            yield WeightedResult(equal_chance * chance, settlements, added_credits=war_bet.credits)
 
     def _settle_first_cards(self, bet: Bet, comparison: int) -> Settlement:
         """Return the settlement of the main bet, or of the bet on the tie, by the first cards.
@@ -178,13 +183,13 @@ class WarRules(SeatedBankRules[WarDefinition]):
         if MAIN_SPOT not in stakes:
             return base_figures
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
-        up = compute_mean_return(wager, self._iter_cases(wager, surrenders=True))
+        surrender_rtp = compute_mean_return(wager, self._iter_cases(wager, surrenders=True))
         return replace(
             base_figures,
             strategy="always go to war",
             simplest_strategy="always go to war",
             simplest_rtp=base_figures.rtp,
-            worst_rtp=min(up, base_figures.rtp),
+            worst_rtp=min(surrender_rtp, base_figures.rtp),
         )
 
 

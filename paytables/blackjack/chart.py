@@ -371,12 +371,12 @@ class _DealerCardColumn:
         """
         hands = self.hands_by_total[hand_total]
         best_answer = current_answer
-        weighed = [hand for hand in hands if hand.weight and hand.draw_value is not None]
-        if weighed:
+        reached_hands = [hand for hand in hands if hand.weight and hand.draw_value is not None]
+        if reached_hands:
             sums = {
-                answer: sum(hand.weight * hand.compute_value(answer) for hand in weighed)
+                answer: sum(hand.weight * hand.compute_value(answer) for hand in reached_hands)
                 for answer in _LETTER_BY_ANSWER
-                if not answer[1] or any(hand.double_value is not None for hand in weighed)
+                if not answer[1] or any(hand.double_value is not None for hand in reached_hands)
             }
             top = max(sums.values())
             best_answer = (

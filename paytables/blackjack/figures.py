@@ -290,7 +290,8 @@ def _analyse_stakes(
 ) -> BetAnalysis:
     """Return the exact figures of combined bets, ``stakes`` in credits by spot.
 
-    It is assumed that the player draws every card that the side bets need.
+    It is assumed that the player draws every card that the side bets need, except for ``worst_rtp``: a player who makes
+    the worst decisions draws none.
     """
     proof, cost = find_proof(definition), sum(stakes.values())
     sides = {side.id: side for side in definition.side}

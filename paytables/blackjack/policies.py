@@ -28,7 +28,8 @@ PACKED_BLACKJACK: Final = PACKED_CARD_BY_VALUE[ACE_VALUE - 1] + PACKED_CARD_BY_V
 class PairQuestion(NamedTuple):
     """A decision about a two-card blackjack hand: ``split`` or ``insurance``.
 
-    The options of ``insurance`` are, in this order: no, yes, and even money if it is offered.
+    The options of ``insurance`` are, in this order: no insurance, insurance if it is offered, and even money if it is
+    offered.
     """
 
     kind: str
@@ -220,12 +221,12 @@ def choose_worst(_situation: HandSituation, _hand: int, _suited: bool, options: 
 
 def choose_highest_sum(_question: PairQuestion, sums: list[NetAndStakeSums]) -> int:
     """Return the index of the highest-valued decision on a split or insurance; the first of equal ones."""
-    return max(range(len(sums)), key=lambda place: (sums[place][0], -place))
+    return max(range(len(sums)), key=lambda index: (sums[index][0], -index))
 
 
 def choose_lowest_sum(_question: PairQuestion, sums: list[NetAndStakeSums]) -> int:
     """Return the index of the lowest-valued decision on a split or insurance."""
-    return min(range(len(sums)), key=lambda place: sums[place][0])
+    return min(range(len(sums)), key=lambda index: sums[index][0])
 
 
 def decline_every_offer(_question: PairQuestion, _sums: list[NetAndStakeSums]) -> int:

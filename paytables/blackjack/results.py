@@ -8,5 +8,5 @@ BLACKJACK_RESULT: Final = "blackjack"
 EVEN_MONEY_RESULT: Final = "even-money"
 #: The result of a hand of three sevens.
 THREE_SEVENS_RESULT: Final = "three-sevens"
-#: The result of a hand of 6, 7 and 8.
+#: The result of a hand of 6, 7 and 8 of one suit.
 SUITED_678_RESULT: Final = "6-7-8"

@@ -131,7 +131,7 @@ class BettingBox:
     seat: int
     """The seat of the player who bets on the box."""
     number: int
-    """The number of the box on the table."""
+    """The index of the box among the boxes of its seat."""
     id: str
     hands: list[BlackjackHand]
     side_bets: list[tuple[BlackjackSideBet, Bet]]
@@ -194,14 +194,14 @@ class BlackjackRound:
         yield from self._settle_side_bets(2)
         for box in self.boxes:
             yield from self._offer_insurance(box)
-        ends = self.house.has_hole_card and is_blackjack(self._list_dealer_values(0))
-        if self.house.has_hole_card and not ends:
+        is_over = self.house.has_hole_card and is_blackjack(self._list_dealer_values(0))
+        if self.house.has_hole_card and not is_over:
             yield from self._settle_insurance(0, won=False)
-        for box in self.boxes if not ends else ():
+        for box in self.boxes if not is_over else ():
             yield from self._play_box(box, draw)
         yield from self._settle_side_bets()
-        for index, against in enumerate(self._staked_dealer_hands):
-            yield from self._complete_and_settle_dealer_hand(index, against, draw)
+        for index, dealer_hand_number in enumerate(self._staked_dealer_hands):
+            yield from self._complete_and_settle_dealer_hand(index, dealer_hand_number, draw)
         yield from self._settle_side_bets(hits_levels=True)
         return Outcome(
             progressives=tuple(self._levels_hit),
@@ -432,8 +432,8 @@ class BlackjackRound:
         hands = [
             hand for box in self.boxes for hand in box.hands if _has_bets_against(hand, dealer_hand_number)
         ]
-        compared = any(hand.points <= BEST_HAND_TOTAL and not hand.is_blackjack for hand in hands)
-        insured = any(dealer_hand_number in box.insurance_bets for box in self.boxes)
+        needs_total = any(hand.points <= BEST_HAND_TOTAL and not hand.is_blackjack for hand in hands)
+        has_insurance = any(dealer_hand_number in box.insurance_bets for box in self.boxes)
         if hand_index:
             self.dealer_hands.append(self.dealer_hands[0][:1])
             yield Cue("deal", {"hand": name, "card": format_card(self.dealer_hands[0][0])})
@@ -441,9 +441,9 @@ class BlackjackRound:
         if self._is_second_card_hidden:
             self._is_second_card_hidden = False
             yield Cue("flip", {"hand": name, "index": 1, "card": format_card(cards[1])})
-        elif compared or ((hands or insured) and self.up_card_value in {ACE_VALUE, TEN_VALUE}):
+        elif needs_total or ((hands or has_insurance) and self.up_card_value in {ACE_VALUE, TEN_VALUE}):
             yield from self._deal_card(draw, name, cards)
-        while compared and self.house.should_dealer_draw(self._list_dealer_values(hand_index)):
+        while needs_total and self.house.should_dealer_draw(self._list_dealer_values(hand_index)):
             yield from self._deal_card(draw, name, cards)
         yield from self._settle_insurance(
             dealer_hand_number, won=is_blackjack(self._list_dealer_values(hand_index))
@@ -505,9 +505,9 @@ class BlackjackRound:
         """
         for box in self.boxes:
             ready_bets = [
-                e
-                for e in box.side_bets
-                if e[0].cards <= max_cards and (hits_levels or e[0].id not in self._levels)
+                (side, bet)
+                for side, bet in box.side_bets
+                if side.cards <= max_cards and (hits_levels or side.id not in self._levels)
             ]
             box.side_bets = [side_bet for side_bet in box.side_bets if side_bet not in ready_bets]
             for side, bet in ready_bets:
@@ -601,9 +601,9 @@ def _settle_stakes(
         key = piece.bet.spot, piece.bet.seat, piece.is_back_bet
         stakes[key] = stakes.get(key, 0) + piece.bet.credits
     hand.stakes = [piece for piece in hand.stakes if not is_included(piece)]
-    for (spot, seat, returned_credits), credits_ in stakes.items():
+    for (spot, seat, is_back_bet), credits_ in stakes.items():
         settlement = replace(settle(Bet(spot, credits_, seat)), detail={"hand": hand.id})
-        if not returned_credits:
+        if not is_back_bet:
             hand.result_names.append(settlement.name)
         yield settlement
 

@@ -60,14 +60,14 @@ def sample_rounds(
     unit = 2 * lcm(*(odds.denominator for odds in pays if odds is not None))
     hands = definition.main.hands
     known_hands = list(list_every_hand(build_shoe(house.decks)).items())
-    place = {hand: n for n, (hand, _) in enumerate(known_hands)}
+    index_by_hand = {hand: n for n, (hand, _) in enumerate(known_hands)}
     next_hands: Ints = np.full((len(known_hands), TEN_VALUE + 1), -1, dtype=np.int64)
     totals: Ints = np.array(
         [(hand_value.best_total, hand_value.is_soft) for _, hand_value in known_hands], dtype=np.int64
     )
     for n, (_, hand_value) in enumerate(known_hands):
         for value, child in hand_value.hands_after_card:
-            next_hands[n, value + 1] = place[child]
+            next_hands[n, value + 1] = index_by_hand[child]
     numbers = [
         *(
             house.has_hole_card,
@@ -92,12 +92,12 @@ def sample_rounds(
             -1 if shoe.stop is None else shoe.stop,
             _BURN_FIRST_CARD_VALUE if shoe.burn is True else shoe.burn,
         ),
-        *(place.get(_PACKED_THREE_SEVENS, -2), place.get(PACKED_SIX_SEVEN_EIGHT, -2)),
+        *(index_by_hand.get(_PACKED_THREE_SEVENS, -2), index_by_hand.get(PACKED_SIX_SEVEN_EIGHT, -2)),
         *(shoe.rounds if shoe.stop is None else rounds, rounds),
     ]
     rules, tables = (
         _SimulationRules(*map(int, numbers)),
-        _SimulationLookups(next_hands, totals, _VALUE_BY_RANK, *_build_play_arrays(play, place)),
+        _SimulationLookups(next_hands, totals, _VALUE_BY_RANK, *_build_play_arrays(play, index_by_hand)),
     )
     box = _SimulationBox(*(np.zeros(6, dtype=np.int64) for _ in _SimulationBox._fields))
     steps = _CompiledSteps(
@@ -123,12 +123,12 @@ def sample_rounds(
         )
     middle = hands * _BOX_RESULT_MAX * unit
     nets = {
-        str(banks): {
+        str(hand_count): {
             format_fraction(Fraction(net - middle, unit)): int(count)
             for net, count in enumerate(row)
             if count
         }
-        for banks, row in enumerate(net_counts, 1)
+        for hand_count, row in enumerate(net_counts, 1)
     }
     return SimulatedRounds(
         rounds=int(net_counts[0].sum()),

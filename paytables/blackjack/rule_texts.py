@@ -206,7 +206,10 @@ def _format_totals(rules: HouseRules, language: str) -> str:
 
 
 def format_pays(pays: Sequence[NamedPay], side_bets: Sequence[BlackjackSideBet], language: str) -> list[str]:
-    """Return a blackjack table's pays other than even money as lines in one language, one line per stake."""
+    """Return a blackjack table's pays other than even money as lines in one language.
+
+    There is one line per pay of the main bet and the insurance, and one per side bet.
+    """
     colon = " :" if language == "fr" else ":"
     sides = {side.id: side for side in side_bets}
     lines: dict[str, list[str]] = {}
@@ -244,8 +247,8 @@ def build_chart_rows(lines: Sequence[str]) -> list[dict[str, object]]:
     neighbouring rows with equal letters are combined.
     """
     chart_rows: list[dict[str, object]] = []
-    parted = [(line.split()[0], line.split()[2], line.split()[1]) for line in lines]
-    for (kind, cells), alike in groupby(parted, lambda line: line[:2]):
+    parsed_lines = [(line.split()[0], line.split()[2], line.split()[1]) for line in lines]
+    for (kind, cells), alike in groupby(parsed_lines, lambda line: line[:2]):
         totals = ["A" if kind == "pair" and total == "1" else total for _, _, total in alike]
         names = {}
         for code, name in _CHART_TITLE_TEXTS[kind].model_dump().items():

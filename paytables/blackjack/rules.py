@@ -64,7 +64,7 @@ class BlackjackRules(SeatedRules):
     def _build_back_spots(self) -> list[Spot]:
         """Return the spots for bets on the hand of each seat, if the table takes such bets (Québec s. 16)."""
         limits, spots = self.definition.main.limits, []
-        # the player whose hand it is bets the least at least
+        # the hand's own player bets at least the minimum; the rest of the limit is left for other players
         back_limits = limits.build_spot_fields()
         back_limits["bet_max"] = limits.most - limits.least
         for seat, spot_id in enumerate(self._back_spot_ids):
@@ -250,17 +250,17 @@ class BlackjackRules(SeatedRules):
         It assumes that every hand is split, doubled and won at the best odds.
         """
         rules = self.definition.rules
-        won = max(
+        highest_net = max(
             [
                 EVEN_MONEY_ODDS.net,
                 *(odds.net for odds in (rules.sevens, rules.suited_678) if odds is not None),
             ]
         )
-        best_win = max(won, rules.blackjack.net)
+        best_win = max(highest_net, rules.blackjack.net)
         most = sum(int(bets.get(spot, 0) * (1 + best_win)) for spot in self._back_spot_ids)
         for box in range(self.definition.boxes):
             staked = sum(bets.get(format_spot_id(name, box), 0) for name in SPOTS_BY_DEALER_HAND)
-            split = int(2 * rules.split.hands * staked * (1 + won))
+            split = int(2 * rules.split.hands * staked * (1 + highest_net))
             most += max(split, int(staked * (1 + rules.blackjack.net)))
             for side in self.definition.side:
                 best = max(row.pays.net for row in side.row)
@@ -363,12 +363,12 @@ class BlackjackRules(SeatedRules):
     def list_levels(self, wager: Wager) -> tuple[LevelParticipation, ...]:
         """Return the progressive level of each side bet in the wager that plays for one."""
         staked = [bet.spot for bet in self.build_wager(wager.credits, **wager.options).bets]
-        level_plays = []
+        participations = []
         for level in self.definition.progressive:
             side_bet = self._build_side_bet(level)
             bets = sum(staked.count(spot) for spot in side_bet.spots)
-            level_plays += [side_bet.build_level_participation(bets)] if bets else []
-        return tuple(level_plays)
+            participations += [side_bet.build_level_participation(bets)] if bets else []
+        return tuple(participations)
 
     def list_every_level(self) -> tuple[LevelParticipation, ...]:
         """Return every progressive level of the side bets, each with the only stake that plays for it."""

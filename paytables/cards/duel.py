@@ -2,9 +2,10 @@
 
 The dealer's hands are added to a table of counts, from the weakest up; each is counted under every subset of its
 cards. The table is read twice for a player's hand: when all weaker dealer hands have been added, and when the
-equal ones have been added too. Inclusion and exclusion over the player's cards then gives the number of dealer
-hands that share no card with the player's. So 134,459 classes of hands against
-all the dealer's cost a few hundred million additions instead of 10 ** 11 comparisons.
+equal ones have been added too. If the dealer must open with a minimum strength, it is also read once when all dealer
+hands below that strength have been added. Inclusion and exclusion over the player's cards then gives the number of
+dealer hands that share no card with the player's. So 134,459 classes of hands against all the dealer's cost a few
+hundred million additions instead of 10 ** 11 comparisons.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def count_duel_results(
     weakest_first = np.argsort(dealer_strengths, kind="stable")
     hands = dealer.cards_by_set[weakest_first]
     sorted_dealer_strengths = dealer_strengths[weakest_first]
-    asking = np.argsort(strengths, kind="stable")
+    rows_by_strength = np.argsort(strengths, kind="stable")
     player_hands = player.cards_by_set[chosen]
     columns = deck_size if is_dealer_card_visible else 1
     counts = [np.zeros((len(chosen), columns), dtype=np.int64) for _ in range(3)]
@@ -84,9 +85,8 @@ def count_duel_results(
                 counts[2],
                 is_dealer_card_visible,
             )
-        hand_rows = asking[
-            np.searchsorted(strengths[asking], threshold) : np.searchsorted(strengths[asking], threshold + 1)
-        ]
+        first_row, end_row = np.searchsorted(strengths[rows_by_strength], [threshold, threshold + 1])
+        hand_rows = rows_by_strength[first_row:end_row]
         count_hands(player_hands, hand_rows, table, starts, binomial, counts[0], is_dealer_card_visible)
         fill_table(hands[below:through], table, starts, binomial)
         count_hands(player_hands, hand_rows, table, starts, binomial, counts[1], is_dealer_card_visible)

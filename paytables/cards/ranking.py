@@ -110,7 +110,7 @@ class HandRanking:
     def __init__(self, ranking_rules: RankingRules) -> None:
         self.order = ranking_rules
         self._level = {name: n for n, name in enumerate(reversed(ranking_rules.categories))}
-        """The rank of each combination, 0 for the lowest."""
+        """The level of each combination among all, 0 for the lowest."""
         self._strength_by_ranks: dict[tuple[int, ...], int] = {}
         self._flush_strength_by_mask: dict[tuple[int, int], int] = {}
         """Flush strengths computed so far, by (ranks held in one suit as bits, number of wild cards)."""
@@ -181,19 +181,20 @@ class HandRanking:
         shape = tuple(count for count, _ in groups if count > 1)
         decide = [rank for _, rank in groups]
         if not shape and "straight" in self._level:
-            place = self._rank_by_straight_mask.get(sum(1 << rank for rank in ranks))
-            if place is not None:
-                return self._encode_strength("straight", [place])
+            straight_rank = self._rank_by_straight_mask.get(sum(1 << rank for rank in ranks))
+            if straight_rank is not None:
+                return self._encode_strength("straight", [straight_rank])
         return self._encode_strength(_CATEGORY_BY_SHAPE[shape], decide)
 
     def _rank_flush(self, rank_mask: int, wild_count: int) -> int:
         """Return the strength of the best flush of the ranks in ``rank_mask`` and ``wild_count`` wild cards, or 0."""
         best = 0
         size = self.order.hand_size
-        for run, place in self._rank_by_straight_mask.items():
+        for run, straight_rank in self._rank_by_straight_mask.items():
             if size - (rank_mask & run).bit_count() <= wild_count:
-                royal = "royal-flush" in self._level and run == self._highest_straight_mask
-                best = max(best, self._encode_strength("royal-flush" if royal else "straight-flush", [place]))
+                is_royal = "royal-flush" in self._level and run == self._highest_straight_mask
+                category = "royal-flush" if is_royal else "straight-flush"
+                best = max(best, self._encode_strength(category, [straight_rank]))
         for _ in range(wild_count):
             rank_mask |= 1 << next(rank for rank in range(ACE_RANK, -1, -1) if not rank_mask >> rank & 1)
         highest = [rank for rank in range(ACE_RANK, -1, -1) if rank_mask >> rank & 1]
@@ -218,12 +219,12 @@ class HandRanking:
         """Return the rank of each straight among all straights, lowest first, by the bit mask of its card ranks."""
         size = self.order.hand_size
         run = (1 << size) - 1
-        places = {run << low: low + 1 for low in range(len(RANK_LETTERS) - size + 1)}
+        ranks = {run << low: low + 1 for low in range(len(RANK_LETTERS) - size + 1)}
         wheel = 1 << ACE_RANK | (run >> 1)
-        top = places[self._highest_straight_mask]
+        top = ranks[self._highest_straight_mask]
         if self.order.ace_low_straight == "second":
-            places[self._highest_straight_mask] = top + 1
-            places[wheel] = top
+            ranks[self._highest_straight_mask] = top + 1
+            ranks[wheel] = top
         else:
-            places[wheel] = 0
-        return places
+            ranks[wheel] = 0
+        return ranks

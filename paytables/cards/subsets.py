@@ -2,8 +2,8 @@
 
 Sets of k cards are in colexicographic order: {c1 < c2 < ... < ck} has the number C(c1, 1) + ... + C(ck, k).
 So the sets whose highest card is m are consecutive, in the order of the sets of k - 1 cards below m; every
-property of a set follows from the set without its highest card, for all of them at once. numpy is imported
-only on use: a cabinet does not load it.
+property of a set follows from the set without its highest card, for all of them at once. A cabinet does not
+import this module, because it imports numpy.
 """
 
 from __future__ import annotations

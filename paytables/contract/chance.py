@@ -25,9 +25,9 @@ T = TypeVar("T")
 DIE_FACES: Final = 6
 
 
-def throw_dice(draw: DrawSource, dice: int) -> tuple[int, ...]:
+def throw_dice(draw: DrawSource, dice_count: int) -> tuple[int, ...]:
     """Return the result of each die; each is drawn with its own random number."""
-    return tuple([1 + draw.below(DIE_FACES, f"die {n}") for n in range(1, dice + 1)])
+    return tuple([1 + draw.below(DIE_FACES, f"die {n}") for n in range(1, dice_count + 1)])
 
 
 def draw_and_remove_element(draw: DrawSource, remaining: list[T], purpose: str) -> T:
@@ -79,7 +79,8 @@ class ReplayDrawSource:
     def below(self, bound: int, purpose: str) -> int:
         """Return the next recorded number.
 
-        Raises :class:`ReplayError` if no recorded number is left, or if its bound or purpose is a different one.
+        Raises :class:`ReplayError` if no recorded number is left, if its bound or purpose is a different one, or if it
+        is not below its bound.
         """
         if self.next_record_index >= len(self.records):
             raise ReplayError(

@@ -80,7 +80,7 @@ class Spot:
     hand_seat: int | None = None
     """For a bet on the hand of another player: the number of the seat that plays the hand; otherwise None."""
     covered_results: tuple[str, ...] = ()
-    """The single results on which the bet wins, as the display names them: wheel pockets or dice totals."""
+    """The single results on which the bet wins, as the display names them: wheel pockets, dice totals, or two dice."""
     worth_cents: int | None = None
     """The exact value that a bet must have, in minor units of the currency; None: any value."""
     credits_covered: int | None = None
@@ -107,15 +107,14 @@ class Spot:
         If the rules fix the value of a bet (``worth_cents``), the only possible bet is that value; the result is empty
         if the limits do not permit it at this denomination.
         """
-        every = range(self.bet_min, self.bet_max + 1, self.bet_step)
-        stakes = range(
-            every.start * denomination_cents,
-            every.stop * denomination_cents,
+        stakes_cents = range(
+            self.bet_min * denomination_cents,
+            (self.bet_max + 1) * denomination_cents,
             self.bet_step * denomination_cents,
         )
         if self.worth_cents is None:
-            return stakes
-        return range(self.worth_cents, self.worth_cents + (self.worth_cents in stakes))
+            return stakes_cents
+        return range(self.worth_cents, self.worth_cents + (self.worth_cents in stakes_cents))
 
     def to_json(self) -> dict[str, Json]:
         """Return the spot as the JSON object that the screen reads."""

@@ -99,8 +99,8 @@ def find_highest_throw_return(
 ) -> dict[int, int]:
     """Return the most credits that the next or any later throw of the dice may return to each seat.
 
-    For each pair of dice, every bet counts with its best result at any point. That is an upper bound, and
-    exact for bets that one throw decides.
+    For each pair of dice, every bet counts with its best result at any point; pass and don't pass bets and their odds
+    count at the table's point if one is set. That is an upper bound, and exact for bets that one throw decides.
     """
     best = {bet: _find_highest_bet_returns(rules_by_spot, bet, table_state.point) for bet in table_state.bets}
     return {
@@ -120,14 +120,14 @@ def _find_highest_bet_returns(
     A come bet may also return them from the spot that it travels to.
     """
     bet_spot_rules = rules_by_spot[bet.spot]
-    boxed = bet_spot_rules.bet.kind in {"come", "dontcome"} and not bet_spot_rules.number_or_dice
-    travelled = (
+    is_in_come_box = bet_spot_rules.bet.kind in {"come", "dontcome"} and not bet_spot_rules.number_or_dice
+    possible_spot_rules = (
         (bet_spot_rules, *(rules_by_spot[f"{bet_spot_rules.id}-{n}"] for n in POINT_NUMBERS))
-        if boxed
+        if is_in_come_box
         else (bet_spot_rules,)
     )
     highest_returns = [0] * len(UNORDERED_THROWS)
-    for spot_rules in travelled:
+    for spot_rules in possible_spot_rules:
         is_line_bet = (
             point is not None
             and not spot_rules.number_or_dice
@@ -177,16 +177,16 @@ def compute_decision_chance_per_throw(spot_rules: SpotRules, point: int | None) 
 
 
 def analyse_spots(rules_by_spot: Mapping[str, SpotRules], depth: AnalysisDepth) -> tuple[BetAnalysis, ...]:
-    """Return the exact figures of the minimum craps bet of each kind and price, played to its end."""
+    """Return the exact figures of the minimum craps bet of each kind and pay, played to its end."""
     figures_by_name: dict[str, BetAnalysis] = {}
     for spot_rules in rules_by_spot.values():
         if spot_rules.number_or_dice and spot_rules.bet.kind in {"come", "dontcome"}:
             continue  # the destination of a come bet: part of its figures
-        on_line = spot_rules.bet.kind in {"pass", "dontpass"}
+        is_line_bet = spot_rules.bet.kind in {"pass", "dontpass"}
         for point in (
             POINT_NUMBERS
             if spot_rules.line_kind and not spot_rules.number_or_dice
-            else (None if on_line else POINT_NUMBERS[0],)
+            else (None if is_line_bet else POINT_NUMBERS[0],)
         ):
             name = (
                 f"{spot_rules.group} {spot_rules.list_odds(point)[0].text}"

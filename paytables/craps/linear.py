@@ -16,25 +16,25 @@ def solve_chain(rows: list[dict[int, Fraction]], right: list[SumsByKey[K]]) -> l
     ``right`` and x are sums by key. Both lists are consumed. The state with the fewest transitions through it
     is eliminated first (Markowitz 1957), which keeps rows short.
     """
-    into: list[set[int]] = [set() for _ in rows]
+    predecessors: list[set[int]] = [set() for _ in rows]
     for i, row in enumerate(rows):
         for j in row:
-            into[j].add(i)
+            predecessors[j].add(i)
     remaining = set(range(len(rows)))
     eliminated: list[int] = []
     while remaining:
-        k = min(remaining, key=lambda k: (len(rows[k]) * len(into[k]), k))
+        k = min(remaining, key=lambda k: (len(rows[k]) * len(predecessors[k]), k))
         remaining.remove(k)
         eliminated.append(k)
-        leaves = 1 - rows[k].pop(k, Fraction(0))
-        rows[k] = {j: share / leaves for j, share in rows[k].items()}
-        right[k] = {key: value / leaves for key, value in right[k].items()}
-        for i in into[k] & remaining:
+        leave_chance = 1 - rows[k].pop(k, Fraction(0))
+        rows[k] = {j: share / leave_chance for j, share in rows[k].items()}
+        right[k] = {key: value / leave_chance for key, value in right[k].items()}
+        for i in predecessors[k] & remaining:
             share = rows[i].pop(k)
             add_sums(rows[i], rows[k], share)
             add_sums(right[i], right[k], share)
         for j in rows[k]:
-            into[j] |= into[k]
+            predecessors[j] |= predecessors[k]
     for k in reversed(eliminated):
         for j, share in rows[k].items():
             add_sums(right[k], right[j], share)

@@ -127,7 +127,8 @@ class CrapsRules(TableRules):
     def _find_minimum_left_on_spot(self, spot_rules: SpotRules, seat: int) -> int:
         """Return the least credits that a seat may leave on a spot when it takes bets down.
 
-        It is more than zero only for the shooter's don't pass bet until that bet is decided.
+        It is more than zero only for the shooter's don't pass bet while a point is set, and only if the definition
+        requires that the shooter leaves it (``shooter_keeps``).
         """
         must_leave = (
             spot_rules.bet.shooter_keeps and seat == self.state.shooter and self.state.point is not None
@@ -263,7 +264,7 @@ class CrapsRules(TableRules):
         return Outcome(display=display, table=state_after.to_json())
 
     def build_presentation(self) -> dict[str, object]:
-        """Return what a screen needs to draw the table: the layout and the point."""
+        """Return what a screen needs to draw the table: the layout, the point, and which bets may be off."""
         return {
             "kind": "table",
             "felt": "craps",

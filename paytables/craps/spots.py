@@ -35,7 +35,7 @@ class SpotRules:
     bet: CrapsBet
     """The bet of the craps definition that is placed on the spot."""
     number_or_dice: str = ""
-    """The number or the dice that the spot is on, such as ``6`` or ``5-1``; empty: none."""
+    """The number or the dice that the spot is on, such as ``6`` or ``1-5``; empty: none."""
     line_kind: str = ""
     """For odds: the kind of line bet behind which they are placed; else empty."""
     required_spot: str | None = None
@@ -43,7 +43,7 @@ class SpotRules:
 
     @property
     def number(self) -> int | None:
-        """Return the number that must be thrown before 7, or None if the spot has no fixed number."""
+        """Return the number that, or 7, decides a bet on the spot; None if the spot has no fixed number."""
         return int(self.number_or_dice) if self.number_or_dice and self.bet.kind != "hop" else None
 
     @property
@@ -53,7 +53,7 @@ class SpotRules:
 
     @property
     def is_removable(self) -> bool:
-        """Return whether the player may take down a standing bet on this spot: False for pass and come bets."""
+        """Return whether the player may take down a bet on this spot: False for pass, come and one-throw bets."""
         return self.can_outlast_throw and self.bet.kind not in {"pass", "come"}
 
     @property
@@ -69,7 +69,8 @@ class SpotRules:
         """Return whether the spot accepts bets while this point is set (None: on a come-out).
 
         Pass and don't pass accept bets on a come-out (a put bet also later), come and don't come while a point is set,
-        and odds once the number of their line bet is known. All other spots always accept bets.
+        and odds once the number of their line bet is known. The spots that come and don't come bets move to never
+        accept bets; all other spots always do.
         """
         has_point, kind = point is not None, self.bet.kind
         if kind in {"pass", "dontpass"}:
@@ -128,9 +129,9 @@ class SpotRules:
         total = sum(dice)
         if total not in {7, winning_number}:
             return self.id
-        easy = self.bet.kind == "hard" and dice[0] != dice[1]
-        won = (total == 7) == self._wins_on_seven and not easy
-        return self.list_odds(point)[0] if won else None
+        is_easy_way = self.bet.kind == "hard" and dice[0] != dice[1]
+        is_won = (total == 7) == self._wins_on_seven and not is_easy_way
+        return self.list_odds(point)[0] if is_won else None
 
     def find_smallest_stake(self, point: int | None) -> tuple[int, int]:
         """Return the smallest stake on this craps spot that pays whole credits, and its commission, in credits.
@@ -201,8 +202,8 @@ class SpotRules:
     @property
     def group(self) -> str:
         """Return the id that groups craps spots of the same bet and the same pay."""
-        several = self.number_or_dice and len({odds.text for odds in self.bet.pays.values()}) > 1
-        return f"{self.bet.id} {self.bet.pays[self.number_or_dice].text}" if several else self.bet.id
+        has_several_pays = self.number_or_dice and len({odds.text for odds in self.bet.pays.values()}) > 1
+        return f"{self.bet.id} {self.bet.pays[self.number_or_dice].text}" if has_several_pays else self.bet.id
 
     def _find_covered_totals(self, point: int | None) -> tuple[str, ...]:
         """Return the dice totals that win a bet on this spot on the next throw; for a hop bet, its two dice."""

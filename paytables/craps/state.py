@@ -92,7 +92,7 @@ def state_from_json(state_data: object, craps_spots: CrapsSpots) -> CrapsState:
         switched_bets = frozenset((int(seat), str(spot)) for seat, spot in state_data["told"])
     except (TypeError, ValueError):
         raise ValueError(
-            f"'told': {state_data['told']!r} is not a mapping of bets by seat and spot"
+            f"'told': {state_data['told']!r} is not a list of bets, each as seat and spot"
         ) from None
     state = CrapsState(point, shooter).with_bets(bets, switched_bets, seats)
     if (
@@ -115,7 +115,7 @@ def _check_standing_bet(bet: Bet, craps_spots: CrapsSpots, state: CrapsState) ->
         and not spot_rules.number_or_dice
         and (spot_rules.line_kind or spot_rules.bet.kind in {"pass", "dontpass"})
     )
-    boxed = (
+    is_in_come_box = (
         spot_rules.bet.kind in {"come", "dontcome"}
         and not spot_rules.number_or_dice
         and not spot_rules.bet.waits
@@ -123,7 +123,7 @@ def _check_standing_bet(bet: Bet, craps_spots: CrapsSpots, state: CrapsState) ->
     if (
         not spot_rules.can_outlast_throw
         or lacks_point
-        or boxed
+        or is_in_come_box
         or (is_switched and not spot_rules.can_switch_on_off)
     ):
         raise ValueError(f"no throw can leave the bet on {bet.spot!r} with point {state.point} as {bet!r}")
@@ -162,7 +162,8 @@ def apply_throw(
 ) -> tuple[tuple[Settlement, ...], CrapsState]:
     """Return the settlements of the bets that a throw of the dice decides, and the table after it.
 
-    The settlements are in the order of the bets.
+    The settlements are in the order of the bets. A seven with a point passes the dice to the next seat, if another seat
+    than the shooter's has bets.
     """
     settled: list[Settlement] = []
     bets_after = list(_iter_bets_after(rules_by_spot, state, dice, settled))

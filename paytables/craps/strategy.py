@@ -21,15 +21,19 @@ _TABLE_STATES_MAX = 500
 
 
 def find_strategy_bets(strategy: CrapsStrategy, rules: CrapsRules) -> dict[str, int]:
-    """Return the bets, credits by spot, that a craps strategy places before the next throw."""
+    """Return the bets, credits by spot, that a craps strategy places before the next throw.
+
+    Raises :class:`AnalysisError` if the strategy has a bet on an unknown spot.
+    """
     point, standing_bets = rules.state.point, rules.state.find_seat_bets(0)
     bets: dict[str, int] = {}
     for spot, credits_ in strategy.keep.items():
         spot_rules = rules.rules_by_spot.get(spot)
         if spot_rules is None:
             raise AnalysisError(f"strategy {strategy.id}: there is no spot {spot!r}")
-        on_numbers = sum(name.startswith(f"{spot}-") for name in standing_bets)
-        if spot_rules.accepts_bets(point) and spot not in standing_bets and on_numbers < strategy.points:
+        moved_bet_count = sum(name.startswith(f"{spot}-") for name in standing_bets)
+        has_room = moved_bet_count < strategy.points
+        if spot_rules.accepts_bets(point) and spot not in standing_bets and has_room:
             bets[spot] = credits_
     for spot_rules in rules.rules_by_spot.values() if strategy.odds else ():
         if (
@@ -64,7 +68,7 @@ def analyse_strategy(strategy: CrapsStrategy, rules: CrapsRules) -> BetAnalysis:
 
     The return is per credit of the first stakes, as for every game with later stakes; ``rtp_of_all_staked``
     is per credit of all stakes. The player makes no on/off choices. Raises :class:`AnalysisError` for bets
-    that the rules refuse.
+    that the rules refuse, and if the strategy reaches too many table states.
     """
     states = [OPENING_STATE]
     at = {OPENING_STATE: 0}
@@ -103,15 +107,15 @@ def _build_figures(
 ) -> BetAnalysis:
     """Return a strategy's figures from the mean of stakes, returns and throws in one hand of the shooter."""
     lost_credits = mean_sums_per_hand["staked"] - mean_sums_per_hand["back"]
-    edge, throw, throws = (
+    edge, loss_per_throw, mean_throws = (
         lost_credits / mean_sums_per_hand["staked"],
         lost_credits / mean_sums_per_hand["throws"],
         mean_sums_per_hand["throws"],
     )
     note = (
-        f"{strategy.name.en}: a hand lasts {format_percent(throws / 100, 4)} throws on average ({throws}); "
+        f"{strategy.name.en}: a hand lasts {format_percent(mean_throws / 100, 4)} throws on average ({mean_throws}); "
         f"of all that is staked the house keeps {format_percent(edge, 4)} % ({edge}), "
-        f"a throw {format_percent(throw / 100, 6)} ({throw})"
+        f"a throw {format_percent(loss_per_throw / 100, 6)} ({loss_per_throw})"
     )
     return BetAnalysis(
         bet=strategy.id,

@@ -78,8 +78,8 @@ def compute_bounded_figures(
         )
     weights = compute_factor_weights(ticket.options)
     total = sum(weights.values())
-    first = Fraction(sum(f * w for f, w in weights.items()), total)
-    second = Fraction(sum(f * f * w for f, w in weights.items()), total)
+    mean_factor = Fraction(sum(f * w for f, w in weights.items()), total)
+    mean_square_factor = Fraction(sum(f * f * w for f, w in weights.items()), total)
     least, most = (
         1 - all_ways.no_win_chance_max**ticket.draw_count,
         1 - all_ways.no_win_chance_min**ticket.draw_count,
@@ -94,9 +94,10 @@ def compute_bounded_figures(
         bet=bet_name,
         cost_credits=ticket.cost_credits,
         options=ticket.to_json(),
-        rtp=first * all_ways.mean / ticket.cost_per_draw_credits,
+        rtp=mean_factor * all_ways.mean / ticket.cost_per_draw_credits,
         cycle=definition.cycle,
-        variance=ticket.draw_count * (second * all_ways.mean_square - (first * all_ways.mean) ** 2),
+        variance=ticket.draw_count
+        * (mean_square_factor * all_ways.mean_square - (mean_factor * all_ways.mean) ** 2),
         notes=tuple(notes),
     )
 
@@ -106,8 +107,8 @@ def _iter_ways(ticket: KenoTicket) -> Iterator[tuple[frozenset[int], int]]:
     for selection in ticket.selections:
         if not selection.is_quick_pick:
             for spots, stake in sorted(selection.stakes.items()):
-                for places in iter_group_combinations(selection.sizes, spots):
-                    yield frozenset(n for g in places for n in selection.groups[g]), stake
+                for group_indexes in iter_group_combinations(selection.sizes, spots):
+                    yield frozenset(n for g in group_indexes for n in selection.groups[g]), stake
 
 
 def _sum_marked_ways(definition: KenoDefinition, tables: KenoPays, ticket: KenoTicket) -> WinSum:

@@ -1,7 +1,8 @@
 """The life cycle of a Keno ticket at the central computer: paid, drawn, settled, claimed, void (ss. 83, 84, 86).
 
 A :class:`TicketRecord` is the central computer's data of one ticket. It is immutable: every function returns
-the record after the event, or raises TicketRefusedError. The record alone decides what is paid; the paper only
+the record after the event, or raises
+:class:`TicketRefusedError`. The record alone decides what is paid; the paper only
 proves who may claim it (s. 84: if they differ, the central data prevail). Amounts are credits.
 """
 
@@ -100,7 +101,7 @@ class TicketCondition(StrEnum):
 
 
 class ClaimRefusal(StrEnum):
-    """The reason why a claim on a Keno ticket is refused."""
+    """The reason why an event, such as a claim, is refused for a Keno ticket."""
 
     NOT_IN_THIS_STATE = "not_in_this_state"
     """The ticket's state does not permit the event."""
@@ -273,7 +274,8 @@ def settle_ticket_draw(
 ) -> TicketRecord:
     """Return the Keno ticket's record with the result of a draw, ``prize_credits`` or 0.
 
-    Each draw of a ticket is settled once.
+    Each draw of a ticket is settled once. Raises :class:`TicketRefusedError` for a draw that is not closed, is settled
+    already, or is none of the ticket's.
     """
     if prize_credits < 0:
         raise ValueError(f"a prize of {prize_credits} credits was given; expected 0 or more")
@@ -358,11 +360,11 @@ def claim_ticket(
         raise TicketRefusedError(ClaimRefusal.TOO_EARLY, "none of its draws has been held")
     credits_ = record.unpaid_credits
     if not credits_:
-        won = any(d.credits for d in record.decided_draws.values())
+        has_won = any(d.credits for d in record.decided_draws.values())
         raise TicketRefusedError(
-            ClaimRefusal.ALREADY_PAID if won else ClaimRefusal.NO_PRIZE,
+            ClaimRefusal.ALREADY_PAID if has_won else ClaimRefusal.NO_PRIZE,
             f"ticket {record.printed_ticket.ticket_number}: its prizes were paid already"
-            if won
+            if has_won
             else f"ticket {record.printed_ticket.ticket_number} has won nothing in the draws held so far",
         )
     due_draws = tuple(n for n, d in sorted(record.decided_draws.items()) if d.credits and not d.is_paid)

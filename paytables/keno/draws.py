@@ -75,8 +75,8 @@ def evaluate_ticket(tables: KenoPays, ticket: KenoTicket, drawn_balls: DrawnBall
     results = []
     for i, selection in enumerate(ticket.selections):
         for spots, stake in sorted(selection.stakes.items()):
-            for places in iter_group_combinations(selection.sizes, spots):
-                numbers = tuple(sorted(n for g in places for n in selection.groups[g]))
+            for group_indexes in iter_group_combinations(selection.sizes, spots):
+                numbers = tuple(sorted(n for g in group_indexes for n in selection.groups[g]))
                 results.append(
                     _build_way_result(tables, ticket.options, i, numbers, stake, drawn_balls, factor)
                 )
@@ -115,7 +115,7 @@ def list_levels_won(tables: KenoPays, ways: Sequence[WayResult]) -> list[str]:
 
     They are in the definition's order.
     """
-    won = 0
+    won_mask = 0
     for way in ways:
-        won |= way.level_mask
-    return [level.id for i, level in enumerate(tables.levels) if won >> i & 1]
+        won_mask |= way.level_mask
+    return [level.id for i, level in enumerate(tables.levels) if won_mask >> i & 1]

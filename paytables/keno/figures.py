@@ -38,8 +38,8 @@ def analyse(
 
     First come single selections of every number of spots, with every choice of bonuses, at the minimum stake
     and at the minimum stake that plays for a progressive; which numbers are chosen has no effect. If the
-    limit of a draw can reduce prizes, the ticket that loses most by it is added: no ticket returns less than
-    the lowest of these figures. At full depth the forms of play (preset tickets) follow, at every stake with
+    limit of a draw can reduce prizes, the ticket of straight selections that loses most by it is added; its note bounds
+    the return of all other tickets. From depth HIGHEST, the forms of play (preset tickets) follow, at every stake with
     different figures.
     """
     bets = []
@@ -50,10 +50,10 @@ def analyse(
                 for stake in _list_distinct_stakes(definition, spots)
             ]
             if definition.paid_max_credits is not None:
-                dearest = _analyse_most_limited_ticket(
+                most_limited_bet = _analyse_most_limited_ticket(
                     definition, tables, spots, options, definition.paid_max_credits
                 )
-                bets += [dearest] if dearest.rtp < bets[-1].rtp else []
+                bets += [most_limited_bet] if most_limited_bet.rtp < bets[-1].rtp else []
     if depth in {AnalysisDepth.HIGHEST, AnalysisDepth.FULL}:
         bets += _analyse_forms(definition, tables, forms)
     header = definition.game

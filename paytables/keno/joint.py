@@ -3,8 +3,7 @@
 The numbers of the field are divided into *atoms*: numbers that belong to exactly the same groups are equivalent,
 and only how many of an atom are drawn matters. Atoms are processed one after another. The state is how many
 numbers each open selection has caught so far. When the last atom of a selection has been processed, its win is
-known, and it leaves the state. Finished groups of a selection are stored sorted, because equal groups are
-equivalent.
+known, and it leaves the state. Finished groups of a selection are stored sorted, because equal groups are equivalent.
 Selections that share no numbers are therefore never in a state together, and a way ticket of twenty kings has
 twenty-one states.
 
@@ -176,7 +175,7 @@ class JointDistribution:
         An atom is a set of numbers that are in the same groups. Raises AnalysisError if there are more than
         ``states_max`` states at once.
         """
-        todo = self.drawn_count - self.named_ball_count
+        unnamed_ball_count = self.drawn_count - self.named_ball_count
         marks_by_group = [0] * len(self.group_sizes)
         for step in self.steps:
             for g in step.touched_groups:
@@ -184,7 +183,7 @@ class JointDistribution:
         start: _State = (0, 0, 0, tuple(h.bit_count() for h in marks_by_group), ((),) * len(self.selections))
         states: dict[_State, int] = {start: 1}
         for step in self.steps:
-            states = self._process_atom(step, sizes[step.atom], todo, marks_by_group, states)
+            states = self._process_atom(step, sizes[step.atom], unnamed_ball_count, marks_by_group, states)
             if len(states) > states_max:
                 raise AnalysisError(
                     f"the joint distribution of {len(self.selections)} overlapping selections needs more than "
@@ -192,7 +191,7 @@ class JointDistribution:
                 )
         won: dict[CreditsAndLevels, int] = {}
         for (balls_drawn, credits_, levels, _, _), count in states.items():
-            ways = comb(sizes[-1], todo - balls_drawn)
+            ways = comb(sizes[-1], unnamed_ball_count - balls_drawn)
             if ways:
                 won[credits_, levels] = won.get((credits_, levels), 0) + count * ways
         return won

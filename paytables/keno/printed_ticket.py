@@ -76,8 +76,8 @@ _CLAIM_TEXT: Final = {
     "en": "{days} days after the last draw, at: {place}",
     "fr": "{days} jours après le dernier tirage, à : {place}",
 }
-#: Text on numbers of spots and ways, by language.
-_SPOTS_TEXT: Final = {"en": "{spots} spots x {ways}", "fr": "{spots} numéros x {ways}"}
+#: Text on a number of spots and the wager on each of its ways, by language.
+_SPOTS_TEXT: Final = {"en": "{spots} spots x {stake}", "fr": "{spots} numéros x {stake}"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,11 +263,11 @@ def list_ticket_lines(
     for selection in paper.selections:
         groups = selection["groups"]
         entries.append((TicketLine.SELECTION, " / ".join(" ".join(f"{n:02d}" for n in g) for g in groups)))
-        played_lines = [
-            _SPOTS_TEXT[language].format(spots=s, ways=format_money(stake))
+        stake_texts = [
+            _SPOTS_TEXT[language].format(spots=s, stake=format_money(stake))
             for s, stake in selection["stakes"].items()
         ]
-        entries.append((TicketLine.STAKE, ", ".join(played_lines)))
+        entries.append((TicketLine.STAKE, ", ".join(stake_texts)))
     names = {b.id: b.name.model_dump()[language] for b in definition.bonus}
     entries += [(TicketLine.BONUS, names[b]) for b in paper.bonuses]
     entries.append((TicketLine.TOTAL, format_money(paper.cost_credits)))

@@ -103,7 +103,8 @@ class Progressive(StrictTable):
 
     One ticket wins it at most once per draw, even if several of its ways catch it; no bonus multiplies it.
     For a level that machines share, all players must pay the same and have the same chance (Québec by-law,
-    s.92). Therefore only a ticket of one such way at exactly ``stake`` for one draw plays for it.
+    s.92). Therefore only a ticket of one such way at exactly ``stake`` for one draw, without bought bonuses, plays for
+    it.
     """
 
     id: Identifier

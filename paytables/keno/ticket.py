@@ -15,7 +15,7 @@ from paytables.keno.schema import KenoDefinition
 from paytables.keno.tables import BonusOptions, KenoPays, build_bonus_options
 from paytables.wording import format_count
 
-#: Maximum number of ways of a ticket: nobody could check the prizes of more.
+#: Maximum number of ways of a selection for one number of spots: nobody could check the prizes of more.
 WAYS_MAX = 2000
 
 
@@ -181,7 +181,7 @@ def _parse_selection(
             )
         if count > WAYS_MAX:
             ways = f"{format_count(count, 'way')} of {format_count(spots, 'spot')}"
-            raise WagerError(f"{where}: {ways}; a ticket has at most {WAYS_MAX}")
+            raise WagerError(f"{where}: {ways}; a selection has at most {WAYS_MAX} of one number of spots")
     used_groups = {
         g
         for spots in selection.stakes

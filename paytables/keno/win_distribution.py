@@ -146,11 +146,12 @@ def compute_factor_weights(options: BonusOptions) -> dict[int, int]:
     """Return the weight of each product of factors that the multiplier bonuses of a Keno draw can have together."""
     weights = {1: 1}
     for bonus in options.multipliers:
-        longer: dict[int, int] = {}
+        weights_after: dict[int, int] = {}
         for factor, weight in weights.items():
             for other, other_weight in bonus.weights.items():
-                longer[factor * other] = longer.get(factor * other, 0) + weight * other_weight
-        weights = longer
+                product = factor * other
+                weights_after[product] = weights_after.get(product, 0) + weight * other_weight
+        weights = weights_after
     return weights
 
 

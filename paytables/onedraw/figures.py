@@ -21,7 +21,10 @@ _TAKE_PART_BACK_TEXT: Final = "take your part back at every zero"
 
 
 def analyse(table: OneDrawBets, depth: AnalysisDepth) -> Analysis:
-    """Return the exact figures of every kind of bet at its minimum stake, and of every form (preset wager)."""
+    """Return the exact figures of every kind of bet at its minimum stake.
+
+    From depth HIGHEST, also those of every form (preset wager) on several spots.
+    """
     bets = []
     for group, spot_rules in table.rules_by_group().items():
         spot = spot_rules[0].spot
@@ -47,16 +50,16 @@ def analyse_bets(
     bets = list_bets_on_table((), wager, table.table_layout.spots)
     figures = analyse_cases(bet_name, wager, iter_cases(table, bets), depth)
     figures = replace(figures, cycle=sum(table.case_count_by_result.values()))
-    choices = {bet.spot for bet in bets if table.rules_by_spot[bet.spot].on_zero == "choice"}
-    if not choices:
+    choice_spots = {bet.spot for bet in bets if table.rules_by_spot[bet.spot].on_zero == "choice"}
+    if not choice_spots:
         return figures
     worst = analyse_cases(
         bet_name, wager, iter_cases(table, bets, leaves_in_prison=True), AnalysisDepth.RETURN
     ).rtp
-    ever = min(compute_rtp_with_unlimited_prison(table, spot) for spot in choices)
+    rtp_without_limit = min(compute_rtp_with_unlimited_prison(table, spot) for spot in choice_spots)
     note = (
         f"return if every stake is left in prison at zero: {format_percent(worst)} %; "
-        f"of a simple chance without a limit to the halving: {format_percent(ever)} %"
+        f"of a simple chance without a limit to the halving: {format_percent(rtp_without_limit)} %"
     )
     return with_prison_choice(figures, _TAKE_PART_BACK_TEXT, worst, note)
 
@@ -71,17 +74,17 @@ def iter_cases(
     total = sum(table.case_count_by_result.values())
     for result, count in table.case_count_by_result.items():
         settlements: list[Settlement] = []
-        stand: list[ImprisonedBet] = []
+        staying_bets: list[ImprisonedBet] = []
         for bet in bets:
-            settlement, staying = table.decide_bet(bet, result)
-            if staying is not None and (settlement is None or leaves_in_prison):
-                stand.append(staying)
+            settlement, staying_bet = table.decide_bet(bet, result)
+            if staying_bet is not None and (settlement is None or leaves_in_prison):
+                staying_bets.append(staying_bet)
             elif settlement is not None:
                 settlements.append(settlement)
-        if not stand:
+        if not staying_bets:
             yield WeightedResult(count, settlements)
             continue
-        for later in iter_cases(table, stand, leaves_in_prison=leaves_in_prison):
+        for later in iter_cases(table, staying_bets, leaves_in_prison=leaves_in_prison):
             yield WeightedResult(count * Fraction(later.weight) / total, [*settlements, *later.settlements])
 
 

@@ -46,11 +46,11 @@ class OneDrawTable(OneDrawBets):
         return self.draw_result(draw)
 
     def build_display_data(self) -> dict[str, object]:
-        """Return the family's data that the screen needs in addition to the layout; none by default."""
+        """Return the data that the screen needs in addition to the layout; each family implements it."""
         raise NotImplementedError
 
     def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
-        """Play a round: draw once, and settle every bet.
+        """Play a round: draw once, and settle every bet that the result decides.
 
         At zero, players of even-money bets may have to choose between half of the stake and prison.
         """
@@ -94,7 +94,7 @@ class OneDrawTable(OneDrawBets):
         return ()
 
     def analyse(self, depth: AnalysisDepth) -> Analysis:
-        """Return the exact figures of every kind of bet at the table and of every form (preset wager)."""
+        """Return the exact figures of the table; see :func:`paytables.onedraw.figures.analyse`."""
         return figures.analyse(self, depth)
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:

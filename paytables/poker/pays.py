@@ -44,8 +44,8 @@ HandCategory = Literal[
 def _check_rank_range(range_text: str) -> str:
     """Return a span of card ranks such as "9-J" unchanged. Raises ValueError if it is not valid."""
     low, _, high = range_text.partition("-")
-    places = [RANK_LETTERS.find(rank) if len(rank) == 1 else -1 for rank in (low, high or low)]
-    if min(places) < 0 or places != sorted(places):
+    rank_indexes = [RANK_LETTERS.find(rank) if len(rank) == 1 else -1 for rank in (low, high or low)]
+    if min(rank_indexes) < 0 or rank_indexes != sorted(rank_indexes):
         raise ValueError(
             f"{range_text!r} is neither a rank nor two ranks in order, as in J-A; ranks are {RANK_LETTERS}"
         )

@@ -175,5 +175,5 @@ def find_hand_class(dealt_cards: Sequence[Card], deck_cards: int) -> tuple[int, 
 
 def look_up_hold(policy: bytes, dealt_cards: Sequence[Card], deck_cards: int) -> int:
     """Return which of the dealt cards a video poker policy holds; bit n stands for the card with index n."""
-    at, places = find_hand_class(dealt_cards, deck_cards)
-    return sum(1 << place for n, place in enumerate(places) if policy[at] >> n & 1)
+    class_index, dealt_indexes = find_hand_class(dealt_cards, deck_cards)
+    return sum(1 << index for n, index in enumerate(dealt_indexes) if policy[class_index] >> n & 1)

@@ -109,7 +109,7 @@ class SeatRound:
     dealt_pieces: list[int] = field(default_factory=list)
     """The cards or tiles dealt to the seat, each as its number in the pack or set."""
     hand_setting: HandSetting | None = None
-    """How the seat sets its cards or tiles as a low and a high hand; None if it has surrendered."""
+    """How the seat sets its cards or tiles as a low and a high hand; None before, and if it has surrendered."""
 
     @property
     def hand_id(self) -> str:
@@ -126,7 +126,7 @@ class TwoHandsRules(PlayerBankRules):
 
     definition: TwoHandsDefinition
     turn: BankTurn = FIRST_BANK_TURN
-    """The seat that is the bank in the next round, if players take turns at being the bank."""
+    """The turn in which seats are offered the bank of the next round."""
 
     PIECES_PER_HAND: ClassVar[int]
     """The number of cards or tiles dealt to each player."""
@@ -394,7 +394,7 @@ class TwoHandsRules(PlayerBankRules):
     def _build_hand(
         self, hand_id: str, dealt_pieces: Sequence[int], hand_setting: HandSetting | None
     ) -> dict[str, object]:
-        """Return one hand as the screen shows it; ``hand_setting`` is how it is set, None if it is not set yet."""
+        """Return one hand as the screen shows it; ``hand_setting`` is how it is set; None if it is not set."""
         if hand_setting is None:
             return {"id": hand_id, "cards": [self.PIECE_NAMES[piece] for piece in dealt_pieces]}
         cards = self._list_set_pieces(dealt_pieces, hand_setting)

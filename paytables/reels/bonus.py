@@ -293,7 +293,7 @@ class HoldBonus(_EnumerableBonusStage):
         weights = [p.count for p in self.items]
         item_by_cell: list[int | None] = [None] * self.cell_count
         order = list(range(self.cell_count))
-        # positions of the first coins: a uniform sample, each with its own value draw
+        # the cells of the first coins are a uniform sample; each coin's value is drawn separately
         for n in range(self.start_coins):
             k = n + draw.below(self.cell_count - n, f"{self.name}.cell")
             order[n], order[k] = order[k], order[n]

@@ -29,7 +29,8 @@ def expand_inherited_stages(data: Mapping[str, Any], file: str) -> Mapping[str, 
     """Return the definition with every stage that has ``like = "other"`` completed from that other stage.
 
     Missing keys are copied. A stage that names no kind is a reel stage. ``like`` stays if the pays are
-    inherited: an inherited pay that the stage cannot win is dropped later, and the game's remarks name it.
+    inherited: an inherited pay that the stage cannot win is dropped later, and the game's remarks name it. Raises
+    :class:`DefinitionError` for a ``like`` that names no other stage, or leads back to its own stage.
     """
     stages = data.get("stage")
     if not isinstance(stages, Mapping):
@@ -61,7 +62,8 @@ def expand_inherited_stages(data: Mapping[str, Any], file: str) -> Mapping[str, 
     return {**data, "stage": {name: get_stage_table(name) for name in stages}}
 
 
-#: Maximum number of cells on which a sticky symbol may show: each set of stuck cells is a separate stage.
+#: Maximum number of cells on which a sticky symbol may show: each set of stuck cells is a separate stage. It does not
+#: apply to a stage with symbols that expand.
 STICKY_CELLS_MAX = 12
 
 
@@ -220,7 +222,10 @@ class ModeStages:
 
 
 def check_references(definition: ReelsDefinition, file: str) -> None:
-    """Refuse awards of undefined stages, levels or merchandise, and levels or merchandise that no prize awards."""
+    """Refuse references to what the definition does not define, and what it defines twice or never awards.
+
+    This concerns stages, progressive levels, merchandise and modes. Raises :class:`DefinitionError`.
+    """
     known_names = {
         "stage": list(definition.stage),
         "progressive": [p.id for p in definition.progressive],
@@ -255,7 +260,10 @@ def check_references(definition: ReelsDefinition, file: str) -> None:
 def _check_merchandise_and_levels(
     definition: ReelsDefinition, given_names: set[str | None], file: str
 ) -> None:
-    """Refuse merchandise that no prize awards, and progressive levels without exactly one way in which they are hit."""
+    """Refuse merchandise that no prize awards, and progressive levels that are not hit in exactly one way.
+
+    Refuse also a mystery level whose ceiling is not above its reset value, or whose meter does not grow.
+    """
     for prize in definition.merchandise:
         if prize.id not in given_names:
             raise DefinitionError(file, f"merchandise.{prize.id}", "no prize gives this merchandise")

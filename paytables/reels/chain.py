@@ -55,7 +55,7 @@ class StageState(NamedTuple):
     runs_left: int
     """The number of plays of the series that are still to be made."""
     runs_played: int
-    """The number of plays of the series that were made."""
+    """The number of plays of the series that were made; 0 if the stage has no limit of plays."""
     multiplier_index: int
     """The index of the series' current multiplier."""
     size: int

@@ -248,7 +248,7 @@ class HeldReels(_EnumeratedStage):
             build_prompt=lambda: {"advice": self.find_best_hold(stops)},
         )
         held_mask = decision.get_chosen_option((yield decision))
-        first = list(stops)
+        first_stops = list(stops)
         spun_stops = self.reels.spin_reels(draw, [x for x in range(count) if not held_mask >> x & 1])
         for x, stop in spun_stops.items():
             stops[x] = stop
@@ -258,7 +258,7 @@ class HeldReels(_EnumeratedStage):
         return StageRun(
             paid_wins,
             list_awards(hits),
-            {**self.build_display(stops, window), "first_stops": first, "held": held_mask},
+            {**self.build_display(stops, window), "first_stops": first_stops, "held": held_mask},
         )
 
     def find_best_hold(self, stops: Sequence[int]) -> int:
@@ -411,12 +411,12 @@ class HeldReels(_EnumeratedStage):
             awards = list_awards(hits)
             cases = 0
             for mask in range(1 << count):
-                first = cases_by_hold.get((mask, _select_held_columns(key, mask)), 0)
-                if first:
+                mask_cases = cases_by_hold.get((mask, _select_held_columns(key, mask)), 0)
+                if mask_cases:
                     for x in range(count):
                         if not mask >> x & 1:
-                            first *= self._class_weights[x][key[x]]
-                    cases += first
+                            mask_cases *= self._class_weights[x][key[x]]
+                    cases += mask_cases
             adder.add_window(paid_wins, awards, cases)
         return adder.build_result()
 

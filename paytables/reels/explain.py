@@ -42,14 +42,15 @@ def explain_pays(stages: Mapping[str, ModeStages]) -> tuple[str, ...]:
     """
     lines: list[str] = []
     explainer_by_sentences: dict[tuple[str, ...], str] = {}
-    first: dict[str, tuple[str, ...]] = {}
+    sentences_by_stage: dict[str, tuple[str, ...]] = {}
     for explainer in _iter_stage_explainers(stages):
         sentences = tuple(explainer.iter_sentences())
-        if explainer.name in first:
-            other_sentences = [sentence for sentence in sentences if sentence not in first[explainer.name]]
+        if explainer.name in sentences_by_stage:
+            first_sentences = sentences_by_stage[explainer.name]
+            other_sentences = [sentence for sentence in sentences if sentence not in first_sentences]
             lines += [explainer.title, *(f"  {s}" for s in other_sentences)] if other_sentences else []
             continue
-        first[explainer.name] = sentences
+        sentences_by_stage[explainer.name] = sentences
         lines.append(explainer.title)
         earlier_name = explainer_by_sentences.setdefault(sentences, explainer.name)
         lines += (
@@ -337,9 +338,9 @@ class _StagePaySentences:
         order = sorted(count_by_name.items(), key=lambda item: -item[1])
         symbols_text = " and ".join(f"{count} {name}" for name, count in order)
         sentence = f"{symbols_text} on a line {_format_worth(end.value, end.prize.awards)}"
-        plain = len(count_by_name) == 1 and end.multiplier == 1 and end.prize.name == symbols_text
+        is_plain = len(count_by_name) == 1 and end.multiplier == 1 and end.prize.name == symbols_text
         times = f" x {end.multiplier}" if end.multiplier > 1 else ""
-        return sentence if plain else f"{sentence}: as {end.prize.name}{times}"
+        return sentence if is_plain else f"{sentence}: as {end.prize.name}{times}"
 
     # ------------------------------------------------------------------ remarks
     def list_remarks(self) -> Iterator[DefinitionRemark]:
@@ -364,8 +365,8 @@ class _StagePaySentences:
     ) -> Iterator[DefinitionRemark]:
         """Yield a remark if the definition does not say which window row the stop weights are for."""
         if stage_table.weights is not None and stage_table.weights_row is None:
-            only = self._builder.find_rows_of_only_line() is not None
-            row = "the row of the only line" if only else "the top row of the window"
+            has_only_line = self._builder.find_rows_of_only_line() is not None
+            row = "the row of the only line" if has_only_line else "the top row of the window"
             yield DefinitionRemark(
                 f"{definition_key}.weights", f"a stop's weight is of {row}; `weights_row` says another"
             )

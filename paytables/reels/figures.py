@@ -40,7 +40,7 @@ ExpectedRuns = Mapping[tuple[str, int, int], Fraction]
 _LABORATORY_ONLY_TEXT = (
     "computed only with the laboratory packages (pip install open-egm[lab]; in a checkout, make setup-dev)"
 )
-#: The player's strategy for the figures of a bet.
+#: How the double-up is played, as text.
 _DOUBLE_UP_STRATEGY_TEXT = "double-up: any way, red and black are equally likely"
 #: How the best strategy holds reels, as text.
 _HOLD_STRATEGY_TEXT = "hold the reels worth most on average, as the game advises"
@@ -129,7 +129,7 @@ def _analyse_double_up(double_up: DoubleUp, bet: BetAnalysis) -> DoubleUpFigures
     """Return how a bet's highest win and variance change if wins are doubled as often as the table allows.
 
     A win of w that may be doubled k times becomes 2^k w with probability 1 / 2^k, so its second moment is
-    multiplied by 2^k. If the distribution omits wins that may be doubled, the variance is not stated.
+    multiplied by 2^k. If the distribution is unknown or omits wins that may be doubled, only the highest win is stated.
     """
     top, distribution, variance = bet.max_win_credits, bet.distribution, bet.variance
     most = double_up.most_credits if top is None else double_up.compute_win_bound(top)
@@ -139,14 +139,13 @@ def _analyse_double_up(double_up: DoubleUp, bet: BetAnalysis) -> DoubleUpFigures
         or (distribution.unlisted_probability and 2 * max(distribution.counts) < double_up.most_credits)
     ):
         return DoubleUpFigures(max_win_credits=most)
-    added_return = sum(
+    added_square_sum = sum(
         count * win**2 * ((1 << double_up.count_possible_rounds(win)) - 1)
         for win, count in distribution.counts.items()
     )
-    spread = variance + Fraction(added_return, distribution.total)
     return DoubleUpFigures(
         max_win_credits=most,
-        variance=spread,
+        variance=variance + Fraction(added_square_sum, distribution.total),
         distribution=_compute_doubled_distribution(double_up, distribution),
     )
 
@@ -291,11 +290,11 @@ def _add_never_won_prizes(
     hits: dict[tuple[str, str, int], int | None],
 ) -> None:
     """Add to ``rows`` each prize in a stage's pay table that no window wins, so that the PAR sheet reports it."""
-    won = {(name, prize) for name, prize, _ in rows}
+    listed_prizes = {(name, prize) for name, prize, _ in rows}
     for name, size, _ in runs:
         stage = stages.get_stage(name, size)
         for prize, credits_ in stage.reels.pay_table_prizes if isinstance(stage, ReelsStageBase) else ():
-            if (name, prize) not in won:
+            if (name, prize) not in listed_prizes:
                 rows[name, prize, credits_] = [ZERO, ZERO]
                 hits[name, prize, credits_] = 0
 

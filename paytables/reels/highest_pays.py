@@ -130,9 +130,11 @@ class _HighestPaySearch:
                 ]
                 todo += sorted(longer_branches, key=lambda b: b.pay_bound)
             else:
-                ways = branch.cases * prod(totals[branch.reels_read :])
-                first = branch.pay_bound > best or not cases
-                best, cases = (branch.pay_bound, ways) if first else (best, cases + ways)
+                branch_cases = branch.cases * prod(totals[branch.reels_read :])
+                is_new_best = branch.pay_bound > best or not cases
+                best, cases = (
+                    (branch.pay_bound, branch_cases) if is_new_best else (best, cases + branch_cases)
+                )
         return best, cases
 
     def _extend_branch(self, branch: "_SearchBranch", given_awards: GivenAwards) -> "list[_SearchBranch]":

@@ -129,7 +129,7 @@ def _count_windows_by_nodes(
     ``required_winners`` does not win are left out.
     """
     current_windows: dict[AutomatonNodes, int] = {start: 1}
-    places = range(len(start))
+    component_indexes = range(len(start))
     for letters_of in counts:
         next_windows: dict[AutomatonNodes, int] = defaultdict(int)
         total = sum(n for _, n in letters_of)
@@ -141,7 +141,7 @@ def _count_windows_by_nodes(
             for letters, count in letters_of:
                 factor = amount * count
                 target = list(nodes)
-                for i in places:
+                for i in component_indexes:
                     if rows[i] >= 0:
                         k = rows[i] + letters[i]
                         target[i] = g.next_nodes[k]
@@ -195,9 +195,8 @@ def find_given_awards(reels: ReelSet, nodes: Sequence[int]) -> GivenAwards:
 def compute_run_figures(reels: ReelSet, ends: EndCounts, *, with_second_moment: bool) -> RunFigures:
     """Return the exact figures of one play of a reel stage; ``with_second_moment``: with what variances need.
 
-    ``ends`` is the result of :func:`count_ends_by_component`. If too many
-    components give awards to be walked together, ``odds_by_awards`` is empty; with ``with_second_moment`` that raises
-    :class:`BeyondExactAnalysis`.
+    ``ends`` is the result of :func:`count_ends_by_component`. If too many components give awards to be walked together,
+    ``odds_by_awards`` is empty; with ``with_second_moment`` that raises :class:`BeyondExactAnalysis`.
     """
     award_components = list_award_components(reels)
     rates: dict[Award, Fraction] = defaultdict(Fraction)
@@ -434,7 +433,7 @@ class _WinProductSums:
 def compute_prize_rates(reels: ReelSet, ends: EndCounts) -> list[PrizeRate]:
     """Return how often each prize of a reel stage is won over the cycle of its windows, and its pay."""
     hits: dict[str, int] = defaultdict(int)
-    paid_counts: dict[str, int] = defaultdict(int)
+    paid_credits: dict[str, int] = defaultdict(int)
     credits_: dict[str, int] = {}
     for walks in ends:
         for node, (_, amount) in walks.items():
@@ -447,9 +446,9 @@ def compute_prize_rates(reels: ReelSet, ends: EndCounts) -> list[PrizeRate]:
             ):
                 name = end.prize.name
                 hits[name] += amount
-                paid_counts[name] += amount * end.value * reels.multiplier
+                paid_credits[name] += amount * end.value * reels.multiplier
                 credits_[name] = end.prize.credits * reels.multiplier
-    return [PrizeRate(name, credits_[name], hits[name], paid_counts[name], reels.cycle) for name in hits]
+    return [PrizeRate(name, credits_[name], hits[name], paid_credits[name], reels.cycle) for name in hits]
 
 
 def compute_mean_awards(reels: ReelSet, ends: EndCounts) -> dict[tuple[str, str], Fraction]:

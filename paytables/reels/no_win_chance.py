@@ -61,7 +61,7 @@ class NoWinChance:
     def _compute_run_no_win_chance(self, series_key: SeriesKey) -> Fraction:
         """Return the probability that a play of a stage in a given state and all that it starts win nothing.
 
-        It is computed once, and by iteration if the stage can start itself.
+        It is computed only once, except if the play can start itself: then it is computed by iteration each time.
         """
         if series_key in self._chance_by_play:
             return self._chance_by_play[series_key]

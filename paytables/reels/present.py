@@ -78,24 +78,24 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
 def _find_resting_stops(stage_name: str, stages: Mapping[str, ModeStages]) -> tuple[int, ...]:
     """Return the stops of a stage's reels before any game: the first stops where no bet wins.
 
-    If each of the windows tried wins, return the first stop of each strip.
+    If each of the windows tried wins, all stops are 0.
     """
     played_stages = [each for each in stages.values() if each.mode.stage == stage_name] or [
         next(iter(stages.values()))
     ]
-    every_reels = [
+    reel_sets = [
         stage.reels
         for each in played_stages
         if isinstance(stage := each.get_stage(stage_name), ReelSpinStage | CascadingReels | HeldReels)
     ]
-    stops_by_reel = [[stop for stop, weight in enumerate(w) if weight] for w in every_reels[0].weights]
+    stops_by_reel = [[stop for stop, weight in enumerate(w) if weight] for w in reel_sets[0].weights]
     # Each reel is turned further than the one before it, which finds a window soon; then all windows in turn.
     turned_stops = (
         tuple([stops[turn * x % len(stops)] for x, stops in enumerate(stops_by_reel, 1)])
         for turn in range(max(map(len, stops_by_reel)))
     )
     for stops in islice(chain(turned_stops, product(*stops_by_reel)), _RESTING_WINDOWS_TRIED_MAX):
-        if not any(reels.evaluate_stops(stops)[1] for reels in every_reels):
+        if not any(reels.evaluate_stops(stops)[1] for reels in reel_sets):
             return stops
     return (0,) * len(stops_by_reel)
 
@@ -141,12 +141,14 @@ def _describe_reels(reels: ReelSet, ids: Sequence[str]) -> dict[str, Json]:
     for component in reels.components:
         if component.kind == "line" and component.number not in lines:
             lines[component.number] = [list(cell) for cell in component.cells]
-    plain = all([x for x, _ in cells] == list(range(len(reels.heights))) for cells in lines.values())
+    has_one_cell_per_reel = all(
+        [x for x, _ in cells] == list(range(len(reels.heights))) for cells in lines.values()
+    )
     return {
         "strips": [[ids[s] for s in strip] for strip in reels.strips],
         "heights": list(reels.heights),
         "weights": [list(w) if set(w) != {1} else None for w in reels.weights],
-        "lines": [[row for _, row in cells] for cells in lines.values()] if plain else [],
+        "lines": [[row for _, row in cells] for cells in lines.values()] if has_one_cell_per_reel else [],
         "line_cells": list(lines.values()),
         "multiplier": reels.multiplier,
     }

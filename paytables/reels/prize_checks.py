@@ -143,12 +143,12 @@ class PrizeChecker:
                 f"{definition_key}.pays.{max(prizes)}",
                 f"the stage has only {format_count(len(columns), 'reel')}",
             )
-        shows = [any(element[s] for column in reel for s in column) for reel in columns]
+        is_shown_by_reel = [any(element[s] for column in reel for s in column) for reel in columns]
         winnable = dict(prizes)
         while winnable:
             count = max(winnable)
             reach = range(count) if pay_row.direction != "right" else range(-count, 0)
-            missing_reel = next((x for x in reach if not shows[x]), None)
+            missing_reel = next((x for x in reach if not is_shown_by_reel[x]), None)
             if missing_reel is None:
                 break
             reason = f"can never be won: {pay_row.of} never shows on reel {missing_reel % len(columns) + 1}"

@@ -252,7 +252,7 @@ class ReelBuilder:
         heights = self.table.heights
         evaluated = [_list_column_parts(c, 0, h) for c, h in zip(columns, heights, strict=True)]
         parts_before = [_list_column_parts(c, h, 2 * h) for c, h in zip(columns, heights, strict=True)]
-        winnable = PrizeChecker(self)
+        checker = PrizeChecker(self)
         groups: dict[str, list[parts.WinPattern]] = {}
         components: list[parts.WinComponent] = []
         numbers = {"ways": 0, "scatter": 0}
@@ -263,7 +263,7 @@ class ReelBuilder:
                     raise self.build_error(key, "is a line prize, but the stage has no lines")
                 patterns = self._build_patterns(key, pay, {len(line) for line in lines})
                 if not self.size:
-                    patterns = winnable.select_line_patterns(key, pay, patterns, evaluated)
+                    patterns = checker.select_line_patterns(key, pay, patterns, evaluated)
                 groups.setdefault(pay.group, []).extend(patterns)
                 continue
             element = self.find_symbol_multipliers(key, str(pay.of))
@@ -273,7 +273,7 @@ class ReelBuilder:
                 parts_before if pay.on == "scatter" and self._are_scatters_counted_first else evaluated
             )
             if not self.size:
-                check = winnable.select_scatter_prizes if pay.on == "scatter" else winnable.select_ways_prizes
+                check = checker.select_scatter_prizes if pay.on == "scatter" else checker.select_ways_prizes
                 prizes = check(key, pay, element, prizes, seen_parts)
                 if not prizes:
                     continue
@@ -298,7 +298,7 @@ class ReelBuilder:
             ]
         if not self.table.overlapping_ways and not self.size:
             self._check_overlap(components, evaluated)
-        on_lines = [
+        line_components = [
             component
             for patterns in groups.values()
             for component in parts.build_line_components(
@@ -309,7 +309,7 @@ class ReelBuilder:
             components.append(
                 replace(self._build_stick_component(graph, evaluated), rows=self._find_rows_read("stick"))
             )
-        return [*on_lines, *components]
+        return [*line_components, *components]
 
     # ------------------------------------------------------------------ for those who explain a game
     def build_line_patterns(

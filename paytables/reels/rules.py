@@ -114,7 +114,10 @@ class ReelRules(TablelessRules):
         )
 
     def build_wager(self, credits_: int, **options: Json) -> Wager:
-        """Return the wager of the named mode and level, or the first wager that costs ``credits_``."""
+        """Return the wager of the named mode and level, or the first wager that costs ``credits_``.
+
+        Raises :class:`WagerError`.
+        """
         for wager in self._offered_wagers:
             if wager.credits == credits_ and options.items() <= wager.options.items():
                 return wager
@@ -231,12 +234,15 @@ class ReelRules(TablelessRules):
     @cached_property
     def _every_level_participation(self) -> tuple[LevelParticipation, ...]:
         """Return each progressive level at each price for which it is played, computed once."""
-        level_plays: dict[tuple[str, int], LevelParticipation] = {}
+        participations: dict[tuple[str, int], LevelParticipation] = {}
         for mode in self.modes.values():
             for times in self.definition.bets.levels:
-                for play in self.list_levels(Wager(mode.cost * times, {"mode": mode.id, "level": times})):
-                    level_plays.setdefault((play.level, play.stake_credits), play)
-        return tuple(level_plays.values())
+                for participation in self.list_levels(
+                    Wager(mode.cost * times, {"mode": mode.id, "level": times})
+                ):
+                    key = (participation.level, participation.stake_credits)
+                    participations.setdefault(key, participation)
+        return tuple(participations.values())
 
     def list_prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
         """Return the merchandise prizes of the definition."""

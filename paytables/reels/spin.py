@@ -89,14 +89,14 @@ class ReelsStageBase:
 
 def list_winning_cells(window: Sequence[SymbolColumn], hit: WindowWin) -> list[tuple[int, int]]:
     """Return the cells of the window, (reel, row), that show a prize that was won."""
-    part = hit.end.winning_mask
+    winning_mask = hit.end.winning_mask
     if hit.component.kind == "line":
-        return [cell for cell, used in zip(hit.component.cells, part, strict=True) if used]
+        return [cell for cell, used in zip(hit.component.cells, winning_mask, strict=True) if used]
     return [
         (x, row)
         for x, column in enumerate(window)
         for row, symbol in enumerate(hit.component.select_evaluated_rows(x, column))
-        if part[x] and hit.component.win_symbols[symbol]
+        if winning_mask[x] and hit.component.win_symbols[symbol]
     ]
 
 

@@ -225,21 +225,21 @@ class ReelSet:
                 if weight and (g.letter_offsets[node] >= 0 or g.ends[node].prize is not None):
                     still_alive.append((c, node, weight))
             alive_after.append(still_alive)
-        for stop, (column, ways) in enumerate(
+        for stop, (column, stop_cases) in enumerate(
             zip(self.column_index_by_stop[x], self.weights[x], strict=True)
         ):
-            if ways and alive_after[column]:
-                yield from self._iter_winning_stops((*stops, stop), alive_after[column], cases * ways)
+            if stop_cases and alive_after[column]:
+                yield from self._iter_winning_stops((*stops, stop), alive_after[column], cases * stop_cases)
 
     @cached_property
     def _letter_offsets(self) -> list[int]:
         """Return, for each reel, the offset of its letters in a window's flat list for :func:`evaluate_window`."""
         return [x * len(self.components) for x in range(len(self.strips))]
 
-    def _evaluate_letters(self, letters: list[int], at: list[int]) -> tuple[int, list[WindowWin]]:
+    def _evaluate_letters(self, letters: list[int], offsets: list[int]) -> tuple[int, list[WindowWin]]:
         """Return the credits and prizes of a window, given the letters that the pay components read in it.
 
-        ``at[x]`` is the offset in ``letters`` of the column of reel x.
+        ``offsets[x]`` is the offset in ``letters`` of the column of reel x.
         """
         g, components = self.graph, self.components
         count = len(components)
@@ -253,7 +253,7 @@ class ReelSet:
             g.step_factors,
             g.win_value_by_node,
             letters,
-            at,
+            offsets,
             ends,
             weights,
         )

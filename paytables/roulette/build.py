@@ -17,7 +17,7 @@ def build_rules(definition: RouletteDefinition, file: str) -> WheelTable:
         _check_bet(bet, f"bet.{n}", file)
         if bet.id in {other.id for other in definition.bet[:n]}:
             raise DefinitionError(file, f"bet.{n}.id", f"{bet.id!r} is listed twice")
-    offered_bets, left_out = definition.find_permitted_bets(), set[str]()
+    offered_bets, unavailable_spots = definition.find_permitted_bets(), set[str]()
     for n, bet in enumerate(definition.bet):
         try:
             bet_rules = _build_spot_rules(offered_bets.get(n, bet), cylinder)
@@ -26,7 +26,7 @@ def build_rules(definition: RouletteDefinition, file: str) -> WheelTable:
         if n in offered_bets:
             spot_rules += bet_rules
         else:
-            left_out |= {rules.spot.id for rules in bet_rules}
+            unavailable_spots |= {rules.spot.id for rules in bet_rules}
     ids = [rules.spot.id for rules in spot_rules]
     duplicate = next((name for name in ids if ids.count(name) > 1), None)
     if duplicate is not None:
@@ -36,7 +36,7 @@ def build_rules(definition: RouletteDefinition, file: str) -> WheelTable:
         segments=cylinder.pockets,
         spot_rules=tuple(spot_rules),
         table=definition.table,
-        forms=tuple(form for form in definition.form if not left_out & set(form.bets)),
+        forms=tuple(form for form in definition.form if not unavailable_spots & set(form.bets)),
         zero_results=frozenset(cylinder.zeros),
         felt=cylinder.felt,
         revolutions=cylinder.revolutions,

@@ -9,7 +9,7 @@ from paytables.contract import Spot
 from paytables.roulette.names import BET_NAMES
 from paytables.roulette.schema import BetGroup, Cylinder
 
-#: The highest number of a cylinder.
+#: The highest number of the usual layout.
 _LAST_NUMBER: Final = 36
 
 

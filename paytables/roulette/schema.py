@@ -146,18 +146,18 @@ class RouletteDefinition(TableDefinition):
     def find_permitted_bets(self) -> dict[int, BetGroup]:
         """Return the bets that the table's options permit, with their odds, by index in the definition."""
         option = self.option
-        repeats = option.double or option.triple
+        has_repeat_option = option.double or option.triple
         return {
             n: bet.model_copy(update={"pays": bet.with_triple}) if bet.with_triple and option.triple else bet
             for n, bet in enumerate(self.bet)
             if (bet.option is None or getattr(option, bet.option))
-            and not (bet.outside and repeats and not option.outside)
+            and not (bet.outside and has_repeat_option and not option.outside)
         }
 
     def format_pay_table_rows(self) -> dict[str, list[str]]:
         """Return what each roulette bet pays, as text by language."""
-        taken_bets = self.find_permitted_bets().values()
+        permitted_bets = self.find_permitted_bets().values()
         return {
-            "en": [f"{bet.names['en']}: {bet.pays.format_by_language()['en']}" for bet in taken_bets],
-            "fr": [f"{bet.names['fr']} : {bet.pays.format_by_language()['fr']}" for bet in taken_bets],
+            "en": [f"{bet.names['en']}: {bet.pays.format_by_language()['en']}" for bet in permitted_bets],
+            "fr": [f"{bet.names['fr']} : {bet.pays.format_by_language()['fr']}" for bet in permitted_bets],
         }

@@ -1,4 +1,4 @@
-"""A table with a wheel: each round draws one of the wheel's segments, all equally likely."""
+"""A table with a wheel: each round draws one of its segments, all equally likely, or asks a real wheel for it."""
 
 from collections import Counter
 from collections.abc import Generator, Mapping
@@ -56,7 +56,7 @@ class WheelTable(OneDrawTable):
 
         On a roulette cylinder, a number has two neighbours on either side.
         """
-        count, cylinder = len(self.segments), self.felt == "roulette"
+        count, is_cylinder = len(self.segments), self.felt == "roulette"
         neighbours = {
             part: [self.segments[(n + step) % count] for step in (-2, -1, 0, 1, 2)]
             for n, part in enumerate(self.segments)
@@ -66,7 +66,7 @@ class WheelTable(OneDrawTable):
             "revolutions": self.revolutions,
             **(
                 {"neighbours": neighbours, "calls": list_call_bets(self.list_spots(), self.segments)}
-                if cylinder
+                if is_cylinder
                 else {}
             ),
             **self.screen_data,

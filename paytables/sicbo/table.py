@@ -84,12 +84,12 @@ def build_rules(definition: SicBoDefinition, file: str) -> SicBoTable:
 
 def _iter_spot_rules(bet: DiceBet, *, double_on_triple: bool) -> Iterator[SpotRules]:
     """Yield the betting spots of a sic bo bet: one for each number, pair or total it covers, or a single one."""
-    about, wins = _RULES_BY_BET_KIND[bet.kind]
-    for numbers in about or [(total,) for total in bet.totals]:
+    number_groups, count_wins = _RULES_BY_BET_KIND[bet.kind]
+    for numbers in number_groups or [(total,) for total in bet.totals]:
         pays: dict[str, Odds] = {}
         for throw in _CASES_BY_THROW:
             dice = [int(die) for die in throw.split("-")]
-            count = int(wins(dice, numbers))
+            count = int(count_wins(dice, numbers))
             if bet.kind == "double" and len(set(dice)) == 1 and not double_on_triple:
                 count = 0
             if count:

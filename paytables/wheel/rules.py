@@ -227,7 +227,11 @@ def _check_ids(definition: WheelDefinition) -> None:
 
 
 def _check_segments(definition: WheelDefinition) -> None:
-    """Refuse unknown symbols on the wheel's segments, symbols on no segment, and wheels whose game never ends."""
+    """Refuse a wheel definition whose segments do not fit its symbols.
+
+    These are unknown symbols, symbols on no segment, a factor above the maximum, and wheels with a single symbol or
+    whose game never ends.
+    """
     wheel, symbols = definition.wheel, {s.id: s for s in definition.symbol}
     for n, part in enumerate(wheel.parts):
         if part not in symbols:

@@ -89,7 +89,7 @@ class Betting:
     raise_count: int = 0
     """The number of bets and raises in this betting round."""
     last_bettor: int | None = None
-    """The seat of the player who made the last bet of the game (s. 67.102)."""
+    """The seat of the player who made the last bet or raise of the game, forced bets included (s. 67.102)."""
     next_player_index: int = field(default=0)
     """The index of the player to act next; players who cannot act are skipped."""
 

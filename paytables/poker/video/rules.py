@@ -116,12 +116,12 @@ class VideoPokerRules(TablelessRules):
 
         decision = Decision("hold", tuple(range(1 << POLICY_HAND_CARD_COUNT)), build_prompt=build_prompt)
         held_mask = decision.get_chosen_option((yield decision))
-        thrown = [index for index in range(POLICY_HAND_CARD_COUNT) if not held_mask >> index & 1]
-        yield from (Cue("discard", {"hand": "player", "index": index}) for index in thrown)
+        discarded_indexes = [index for index in range(POLICY_HAND_CARD_COUNT) if not held_mask >> index & 1]
+        yield from (Cue("discard", {"hand": "player", "index": index}) for index in discarded_indexes)
         level = self.definition.find_level(credits_per_hand, hands)
-        finished: list[list[int]] = []
-        won: list[tuple[int, str]] = []
-        hit: list[str] = []
+        final_hands: list[list[int]] = []
+        pays_and_rows_won: list[tuple[int, str]] = []
+        levels_won: list[str] = []
         pays = dict(
             zip(
                 (pay.id for pay in self.definition.pay),
@@ -131,24 +131,25 @@ class VideoPokerRules(TablelessRules):
         )
         for hand in range(1, hands + 1):
             cards, deck = list(dealt_cards), Shoe(list(shoe.counts))
-            for index in thrown:
+            for index in discarded_indexes:
                 cards[index] = deck.deal(draw, f"hand {hand} card {index + 1}")
                 data = {"hand": _format_hand_id(hand), "index": index, "card": format_card(cards[index])}
                 yield Cue("draw", data)
-            finished.append(cards)
+            final_hands.append(cards)
             pay = self.find_pay_row(cards)
             if pay is None:
                 yield Settlement("lost", 0, {"hand": hand}, staked_credits=credits_per_hand)
                 continue
-            won.append((pays[pay.id], pay.id))
+            pays_and_rows_won.append((pays[pay.id], pay.id))
             if level is not None and pay.id == level.row:
-                hit.append(level.id)
-            credits_ = 0 if hit else pays[pay.id]
+                levels_won.append(level.id)
+            credits_ = 0 if levels_won else pays[pay.id]
             yield Settlement(
                 pay.id, credits_, {"hand": hand}, staked_credits=credits_per_hand, is_pay_table_prize=True
             )
-        display = {**self._build_felt(finished), "held": held_mask, "won": max(won)[1] if won else None}
-        return Outcome(progressives=tuple(hit), display=display)
+        best_row_won = max(pays_and_rows_won)[1] if pays_and_rows_won else None
+        display = {**self._build_felt(final_hands), "held": held_mask, "won": best_row_won}
+        return Outcome(progressives=tuple(levels_won), display=display)
 
     def list_levels(self, wager: Wager) -> tuple[LevelParticipation, ...]:
         """Return the progressive level if the wager plays for it: one hand at the maximum credits."""
