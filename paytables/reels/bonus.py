@@ -145,8 +145,7 @@ class PickBonus(_EnumerableBonusStage):
     def _compute_distribution(self) -> ChanceByCreditsAndAwards:
         """Return the probability of each result of one play, by recursion over the counts of the items not yet drawn.
 
-        The counts determine how many boxes are open. After n openings every order of items is equally likely, so
-        the recursion counts orders as integers.
+        After n openings every order of items is equally likely, so the recursion counts orders as integers.
         """
         unfinished: dict[tuple[tuple[int, ...], int, GivenAwards], int] = {
             (tuple(p.count for p in self.items), 0, ()): 1

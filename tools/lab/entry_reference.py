@@ -151,7 +151,7 @@ def _describe_unit(name: str) -> str:
 
 
 def _iter_field_rows(record: Any) -> Iterator[list[str]]:
-    """Yield a table row for each field of a record; if a field's object is merged into the record, its fields too."""
+    """Yield a table row for each field of a record; for an object that is merged into the record, for its fields."""
     meanings = read_field_meanings(record)
     for field in dataclasses.fields(record):
         if field.metadata.get("inline"):
@@ -170,7 +170,7 @@ def _iter_field_rows(record: Any) -> Iterator[list[str]]:
 
 
 def iter_records(record: Any) -> Iterator[Any]:
-    """Yield a record class and the classes of all objects nested in it, each once."""
+    """Yield a record class and the classes of all objects nested in it, each as often as a field names it."""
     yield record
     for field in dataclasses.fields(record):
         for part in _find_records(field.type):

@@ -84,15 +84,15 @@ def build_pdf(audience: str, language: str, version: str) -> bytes:
     _draw_cover(sheet, texts, audience, version)
     sheet.start_page()  # the page of contents, filled in when the page numbers are known
     contents = sheet.pages[-1]
-    first: list[int] = []
+    first_pages: list[int] = []
     for chapter in chapters:
-        if not first or sheet.y > _HIGH - _CHAPTER_HEIGHT_MIN_POINTS:
+        if not first_pages or sheet.y > _HIGH - _CHAPTER_HEIGHT_MIN_POINTS:
             sheet.start_page()
         else:
             sheet.y += 34
-        first.append(len(sheet.pages))
+        first_pages.append(len(sheet.pages))
         _draw_chapter(sheet, chapter)
-    _draw_contents(contents, texts, zip(chapters, first, strict=True))
+    _draw_contents(contents, texts, zip(chapters, first_pages, strict=True))
     for number, page in enumerate(sheet.pages[1:], 2):
         foot = texts.say("manual.page", number=number, of=len(sheet.pages))
         page.append(_PageElement(_LEFT, _HIGH - 28, f"{title}  ·  open-egm {version}", colour=_DIM))
@@ -140,8 +140,8 @@ def _split_word(word: str, width_max_points: float, face: str, size_points: floa
         for end in range(len(word) - 1, 0, -1)
         if end == 1 or _measure_text(word[:end], face, size_points) <= width_max_points
     )
-    sign = max(word.rfind(sign, 0, fits) for sign in "._:/-") + 1
-    cut = sign or fits
+    end_of_sign = max(word.rfind(sign, 0, fits) for sign in "._:/-") + 1
+    cut = end_of_sign or fits
     return [word[:cut], *_split_word(word[cut:], width_max_points, face, size_points)]
 
 
@@ -208,7 +208,7 @@ def _wrap_cell(text: str, width_points: float, *, bold: bool) -> list[str]:
 
 
 def _compute_column_widths(chapter: ManualChapterText) -> list[float]:
-    """Return a table's column widths: at least the longest word, plus a share of the remaining width by text length."""
+    """Return a table's column widths: at most that of the longest word, then a share of the rest by text length."""
     columns = list(zip(chapter.column_titles, *chapter.rows, strict=True))
     minimum_widths, wanted_widths = [], []
     for column, cells in enumerate(columns):

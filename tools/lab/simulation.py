@@ -129,7 +129,7 @@ class DistributionVerdict:
 
     @property
     def agrees_with_exact(self) -> bool:
-        """Return whether the chi-square is below the limit that 99.9 % of correct simulations stay below."""
+        """Return whether the z-score is within the limit; that of 99.95 % of correct simulations is."""
         return self.z_score <= INTERVAL_Z_SCORE
 
 
@@ -263,10 +263,10 @@ def play_batch(
 
     A win above ``counted_win_max`` counts as ``counted_win_max``. A bet that is not decided in its round is played
     on until it is; its win counts for the game in which it was placed. Stakes added during a round are
-    subtracted from the win. State that is not a bet (such as a shoe) is carried to the next game. With
-    ``table_state``, each game starts from that table state. The bets standing there and ``additional_bets`` are
-    played but do not count. If the round has several seats, the other seats' bets are played too, with the
-    advised decisions.
+    subtracted from the win, unless bets are played that do not count. State that is not a bet (such as a shoe)
+    is carried to the next game. With ``table_state``, each game starts from that table state. The bets standing
+    there and ``additional_bets`` are played but do not count. If the round has several seats, the other seats'
+    bets are played too, with the advised decisions.
     """
     total = squares = hits = largest_win = 0
     wins: Counter[int] = Counter()

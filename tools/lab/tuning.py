@@ -22,7 +22,7 @@ _LIST_INDEX_PATTERN: Final = re.compile(r"[0-9]{1,9}")
 NEAR_RETURN_DISTANCE = Fraction(1, 2000)
 #: The number of candidates that a search follows at once.
 _CANDIDATES_FOLLOWED: Final = 6
-#: The rounds without progress after which a search ends.
+#: A search ends after more consecutive rounds without progress than this.
 _ROUNDS_WITHOUT_PROGRESS_MAX: Final = 3
 #: The distance of a candidate that is not a valid game: larger than any other.
 _INVALID_GAME_DISTANCE: Final = Fraction(10**6)
@@ -263,12 +263,12 @@ def _iter_pay_changes(
         key: int(get_value_at(original_definition, key)) + pay_limits[key] - current_pays[key] for key in keys
     }
 
-    def find_nearest_pay(key: KeyPath, need: Fraction) -> int:
+    def find_nearest_change(key: KeyPath, need: Fraction) -> int:
         """Return by how many credits to change a pay so that the return changes most nearly by ``need``."""
         return max(lowest_change[key], min(highest_change[key], round(need / return_per_credit[key])))
 
     for key in keys:
-        if change := find_nearest_pay(key, missing_return):
+        if change := find_nearest_change(key, missing_return):
             yield (
                 abs(missing_return - change * return_per_credit[key]),
                 abs(change),
@@ -280,7 +280,7 @@ def _iter_pay_changes(
             min(highest_change[first_key], _PAIR_MOVE_CREDITS_MAX) + 1,
         ):
             remaining_gap = missing_return - change * return_per_credit[first_key]
-            if change and (second_change := find_nearest_pay(second_key, remaining_gap)):
+            if change and (second_change := find_nearest_change(second_key, remaining_gap)):
                 changes = (
                     (first_key, current_pays[first_key] + change),
                     (second_key, current_pays[second_key] + second_change),

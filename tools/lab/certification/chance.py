@@ -92,7 +92,7 @@ def _play_game(
     wager = build_wager(game, bet)
 
     def take_tested_option(decision: Decision) -> Choice:
-        """Return the option that ``option`` selects for the decision, and count the decision."""
+        """Return the option that ``choose_option`` selects for the decision, and count the decision."""
         nonlocal decision_count
         decision_count += 1
         return Choice(

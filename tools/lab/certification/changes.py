@@ -25,14 +25,14 @@ class ApprovalKind(StrEnum):
     THEME = "cloned theme"
     """Only texts, names and ids change; the approved rules, prizes and odds stay the same."""
     NOTICE = "notice only"
-    """Information or offers are added and no existing game changes: a notice is required."""
+    """Only information changes, or fewer of the approved denominations are offered: a notice is required."""
     FULL = "full approval"
     """The rules, the prizes or their odds change: a full approval is needed."""
 
 
 #: Texts that do not affect the rules; ids count as texts if they are renamed consistently.
 _KEY_PATHS_OF_THEME: Final = frozenset({("game", "id"), ("game", "title"), ("game", "author")})
-#: Information for the player or the operator, and the choice among approved options.
+#: Information for the player or the operator.
 _KEY_PATHS_NEEDING_NOTICE_ONLY: Final = frozenset({("game", "version"), ("game", "date"), ("game", "help")})
 
 

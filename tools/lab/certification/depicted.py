@@ -53,16 +53,16 @@ class RealObject:
     may_be_several_packs: bool = False
     """Whether the object may be several packs of cards mixed together."""
 
-    def can_draw_from(self, bound: int, earlier_piece_counts: Collection[int]) -> bool:
+    def can_draw_from(self, bound: int, earlier_bounds: Collection[int]) -> bool:
         """Return whether a draw below ``bound`` can take one piece of this object, given the earlier draws.
 
-        ``earlier_piece_counts`` has the bounds of the earlier draws. A deck has one piece fewer after each
+        ``earlier_bounds`` has the bounds of the earlier draws. A deck has one piece fewer after each
         draw; a die or a wheel always has the same number.
         """
         total = sum(self.pieces)
         if bound == total or (self.may_be_several_packs and bound % total == 0):
             return True
-        return not self.is_replaced and bound + 1 in earlier_piece_counts
+        return not self.is_replaced and bound + 1 in earlier_bounds
 
     def can_have_piece_counts(self, counts: Collection[int]) -> bool:
         """Return whether this object can have pieces of these kinds, given how many equal pieces each kind has.
@@ -244,10 +244,10 @@ def check_depicted_odds(case: CertificationCase) -> Iterator[Finding]:
     kinds: set[str] = set()
     numbers_tried = 0
     for played_round in _iter_played_rounds(case):
-        new_kinds = {_strip_index(purpose) for _, _, purpose in played_round.draws} - kinds
+        new_kinds = {_replace_numbers(purpose) for _, _, purpose in played_round.draws} - kinds
         kinds |= new_kinds
         for at, (bound, _, purpose) in enumerate(played_round.draws):
-            if _strip_index(purpose) not in new_kinds:
+            if _replace_numbers(purpose) not in new_kinds:
                 continue
             real = build_real_object(case.game, purpose)
             earlier_bounds = {each for each, _, _ in played_round.draws[:at]}
@@ -278,8 +278,8 @@ def check_depicted_odds(case: CertificationCase) -> Iterator[Finding]:
     yield Finding("depicted-odds", _COVERED_REQUIREMENT_IDS, FindingStatus.PASS, evidence)
 
 
-def _strip_index(purpose: str) -> str:
-    """Return the purpose of a draw without its index, such as ``reel`` for ``reel 2``."""
+def _replace_numbers(purpose: str) -> str:
+    """Return the purpose of a draw with ``n`` for each number in it, such as ``die n`` for ``die 2``."""
     return re.sub(r"\d+", "n", purpose)
 
 

@@ -1,7 +1,7 @@
 """The contents of a certification bundle are made again with the installed software and compared.
 
 The build is made again from its source, and the figures and tables are computed again. Simulated figures
-differ from run to run; so for a game's findings only the verdict of each rule is compared.
+differ from run to run; so of a game's findings only the rules that failed are compared.
 """
 
 import hashlib
@@ -88,9 +88,9 @@ def _reproduce_certificate(folder: Path, facts: Mapping[str, Any]) -> Iterator[R
 def _reproduce_verdicts(
     findings_file: Path, game: Game, definition_file: Path, profile: Profile, game_count: int
 ) -> ReproducedItem:
-    """Check a game against every rule again and compare the verdicts.
+    """Check a game against every rule again and compare which rules fail.
 
-    The evidence is not compared, because it depends on chance.
+    The evidence is not compared, because it depends on chance; notes are not compared either.
     """
     with start_service().step() as draw:
         findings_here = check_every_rule(

@@ -120,9 +120,11 @@ def check_return_ceiling(case: CertificationCase) -> Iterator[Finding]:
     ceiling = case.profile.returns.find_maximum(case.game.family)
     for bet in case.analysis.bets:
         rtp = bet.rtp_with_progressives
-        above = rtp >= 1 if ceiling is None else rtp > ceiling
+        is_too_high = rtp >= 1 if ceiling is None else rtp > ceiling
         status = (
-            (FindingStatus.NOTED if ceiling is None else FindingStatus.FAIL) if above else FindingStatus.PASS
+            (FindingStatus.NOTED if ceiling is None else FindingStatus.FAIL)
+            if is_too_high
+            else FindingStatus.PASS
         )
         ceiling_text = (
             "the maximum is " + format_percent(ceiling)
@@ -148,12 +150,13 @@ def check_largest_win(case: CertificationCase) -> Iterator[Finding]:
     """Check that the largest win of any bet, after doubling up, fits a meter and the jurisdiction's limit.
 
     At a denomination where a win could exceed the limit, the machine does not offer the game or, at a game with
-    betting spots, refuses such wagers. The game fails only if it cannot be offered at any denomination.
+    betting spots, refuses such wagers. The game fails if it cannot be offered at any denomination, if a win could
+    be more than a meter can count, or if there is a limit and the largest win has no exact figure.
     """
     rules = case.profile.play
     limit = rules.win_limit_cents
     prizes = tuple((bet.max_win_credits, bet.cost_credits) for bet in case.analysis.bets)
-    findings = []
+    offered_denominations = []
     for cents in case.game.denominations_cents:
         if min(map(case.game.compute_round_cost, case.game.bet_options)) * cents > rules.bet_limit_cents:
             continue  # reported by the rule of bets
@@ -169,7 +172,7 @@ def check_largest_win(case: CertificationCase) -> Iterator[Finding]:
         elif limit is not None and largest_cents > limit and case.game.rules.list_spots():
             evidence = f"{format_count(largest_cents, 'cent')}: wagers that could win more than {limit:,} are refused"
             status = FindingStatus.NOTED
-            findings.append(cents)
+            offered_denominations.append(cents)
         elif limit is not None and largest_cents > limit:
             status, evidence = (
                 FindingStatus.NOTED,
@@ -177,14 +180,14 @@ def check_largest_win(case: CertificationCase) -> Iterator[Finding]:
             )
         else:
             status, evidence = FindingStatus.PASS, f"{format_count(largest_cents, 'cent')} at most"
-            findings.append(cents)
+            offered_denominations.append(cents)
         yield Finding(
             "largest-win",
             ("C-07", "F-05", "F-11"),
             status,
             f"{format_count(cents, 'cent')} a credit: {evidence}",
         )
-    if limit is not None and not findings:
+    if limit is not None and not offered_denominations:
         evidence = f"at no denomination is the largest win within {format_count(limit, 'cent')}"
         yield Finding("largest-win", ("C-07", "F-05", "F-11"), FindingStatus.FAIL, evidence)
 
@@ -382,7 +385,7 @@ def _format_award(award: DisclosedAward) -> str:
 
 
 def check_return_by_stake(case: CertificationCase) -> Iterator[Finding]:
-    """Note each bet whose return is over 0.01 percentage points lower than that of a smaller bet."""
+    """Note each bet whose return is over 0.01 percentage points lower than that of the next smaller bet."""
     bets = sorted(case.analysis.bets, key=lambda b: b.cost_credits)
     falls = [
         f"{b.bet} {format_percent(b.rtp)} after {a.bet} {format_percent(a.rtp)}"
@@ -391,7 +394,7 @@ def check_return_by_stake(case: CertificationCase) -> Iterator[Finding]:
     ]
     evidence = (
         "; ".join(falls)
-        or f"{format_count(len(bets), 'way')} to bet, no return is lower than at a smaller bet"
+        or f"{format_count(len(bets), 'way')} to bet, no return is lower than at the next smaller bet"
     )
     status = FindingStatus.NOTED if falls else FindingStatus.PASS
     if len({bet.cost_credits for bet in bets}) == 1:
@@ -458,7 +461,7 @@ def check_simulation(case: CertificationCase) -> Iterator[Finding]:
     A z-score is only meaningful if no single win dominates it. So, if the exact distribution is known, higher
     wins count only as the largest win that is expected ten times in this number of games, both in the
     simulation and in the exact figures. The bets are judged singly and together. If the games are too few to
-    show anything about a bet, the check fails.
+    show anything about any bet, the check fails.
     """
     verdicts: list[ReturnVerdict] = []
     untestable_count = 0
@@ -482,10 +485,9 @@ def check_simulation(case: CertificationCase) -> Iterator[Finding]:
             )
         if not is_testable:
             untestable_count += 1
-            evidence = (
-                f"bet {bet.bet}: {format_count(case.games_per_bet, 'game')} are too few to test it, "
-                "because every win is rarer"
-            )
+            evidence = f"bet {bet.bet}: {format_count(case.games_per_bet, 'game')} are too few to test it"
+            if bet.distribution is not None:
+                evidence += ", because every win is rarer"
             yield Finding("simulation", ("R-10", "B-08"), FindingStatus.NOT_APPLICABLE, evidence)
             continue
         tally = play_batch(
@@ -557,12 +559,12 @@ def check_replay(case: CertificationCase) -> Iterator[Finding]:
         draw = RecordingDrawSource(case.draw_source)
         choices: list[Choice] = []
 
-        def repeat_choice(decision: Decision, recorded_choices: list[Choice] = choices) -> Choice:
+        def record_choice(decision: Decision, recorded_choices: list[Choice] = choices) -> Choice:
             """Take the option that a player would take, and record the choice for a replay."""
             recorded_choices.append(choose_as_player(decision, case.draw_source))
             return recorded_choices[-1]
 
-        outcome = play_with_answers(game.play(wager, draw), wager, repeat_choice)
+        outcome = play_with_answers(game.play(wager, draw), wager, record_choice)
         replayed = play_with_choices(game.play(wager, ReplayDrawSource(draw.records)), wager, choices)
         if replayed.to_json() != outcome.to_json():
             yield Finding("replay", ("B-08", "B-11"), FindingStatus.FAIL, f"game {n + 1} of {games} differs")
@@ -605,7 +607,7 @@ CERTIFICATION_RULES: tuple[CertificationRule, ...] = (
 )
 
 
-#: The subject of a rule that may not apply to a game, if the rule's name does not say it.
+#: Why a rule does not apply to a game, by the name of the rule; the other rules have a common text.
 _NOT_APPLICABLE_TEXTS = {
     "double_up": "the game has no double-up",
     "draw_on_every_path": "the game has no bet that can be played alone",

@@ -218,13 +218,13 @@ def write_game_documents(
     return documents | {name: text.encode() for name, text in texts.items()}
 
 
-def _read_source(profile_id: str, source: SourceFile | None) -> bytes:
-    """Return the bytes of the file from which a profile or a game (``profile_id``) was read.
+def _read_source(source_id: str, source: SourceFile | None) -> bytes:
+    """Return the bytes of the file from which a profile or a game (``source_id``) was read.
 
     Raises OperatorError if it was not read from a file.
     """
     if source is None:
-        raise OperatorError(f"{profile_id}: was not read from a file and cannot be submitted")
+        raise OperatorError(f"{source_id}: was not read from a file and cannot be submitted")
     return source.data
 
 

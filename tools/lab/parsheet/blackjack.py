@@ -47,9 +47,9 @@ def build_sheets(rules: BlackjackRules, _analysis: Analysis) -> list[SheetData]:
 
 
 def _build_insurance_rows(definition: BlackjackDefinition) -> LabelledValues:
-    """Return the PAR sheet's rows on insurance: the chance that the dealer's second card is a ten.
+    """Return the PAR sheet's rows on insurance: its odds and its return.
 
-    It is computed for a fresh shoe from which only the dealer's ace was dealt.
+    The return is that for a fresh shoe from which only the dealer's ace was dealt.
     """
     odds = definition.rules.insurance
     if odds is None:

@@ -23,7 +23,7 @@ from tools.lab.parsheet.sheet_data import LabelledValues, SheetData, build_level
 
 
 def build_sheets(rules: ReelRules, analysis: Analysis) -> list[SheetData]:
-    """Return the sheets of the stages, of the progressive levels and of the double-up, in the usual reading order."""
+    """Return the sheets of the stages, held reels, progressive levels and double-up, in the usual reading order."""
     first = next(iter(rules.stages.values()))
     sheets = [
         _build_stage_sheet(first, name, table)

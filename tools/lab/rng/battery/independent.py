@@ -80,11 +80,11 @@ def compute_coupon_lengths(bound: int) -> Floats:
     new_value_chances = (bound - np.arange(bound + 1)) / bound
     chances = [0.0]
     while 1 - sum(chances) > 1e-9:
-        finished = chance_by_seen[bound]
+        chance_before = chance_by_seen[bound]
         chance_of_new = chance_by_seen * new_value_chances
         chance_by_seen = chance_by_seen - chance_of_new
         chance_by_seen[1:] += chance_of_new[:-1]
-        chances.append(chance_by_seen[bound] - finished)
+        chances.append(chance_by_seen[bound] - chance_before)
     chances.append(1 - sum(chances))
     return np.array(chances)
 
@@ -97,18 +97,18 @@ def count_plays_per_collection(
     A collection is complete when ``outcome_count`` different numbers have occurred; the next one starts after it. A
     collection that is never complete counts all plays.
     """
-    finished: list[int] = []
+    lengths: list[int] = []
     numbers_seen: set[int] = set()
     start = at = 0
     for at, play in enumerate(plays, 1):
         numbers_seen.update(play)
         if len(numbers_seen) == outcome_count:
-            finished.append(at - start)
-            if len(finished) == collection_count:
+            lengths.append(at - start)
+            if len(lengths) == collection_count:
                 break
             start = at
             numbers_seen.clear()
-    return finished + [at] * (collection_count - len(finished))
+    return lengths + [at] * (collection_count - len(lengths))
 
 
 def compute_mean_and_variance(lengths: Floats) -> tuple[float, float]:
@@ -128,10 +128,10 @@ def run_coupon_collector_test(numbers_by_play: Ints, bound: int) -> Iterator[Sta
             f"too few plays: {len(flat)} numbers below {bound} complete {max(collections, 0)} collections, "
             "20 are needed"
         )
-    finished = count_plays_per_collection(((value,) for value in flat.tolist()), bound, collections)
-    observed, expected = count_completions(chances, finished)
+    lengths = count_plays_per_collection(((value,) for value in flat.tolist()), bound, collections)
+    observed, expected = count_completions(chances, lengths)
     yield compute_chi_square_result(
-        "coupon collector", f"{len(finished)} collections", observed, expected, outcome_count=len(flat)
+        "coupon collector", f"{len(lengths)} collections", observed, expected, outcome_count=len(flat)
     )
 
 

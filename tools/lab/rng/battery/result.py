@@ -28,7 +28,7 @@ class StatisticalResult:
     """The result of one statistical test of the RNG: its statistic and p-value.
 
     A small p-value means that values fit badly, cluster, or repeat too often. A p-value close to 1 means that
-    they fit too well, alternate, or do not repeat. Both ends are judged.
+    they fit too well, alternate, or do not repeat. Both ends are judged, unless there are very few degrees of freedom.
     """
 
     test: str
@@ -118,17 +118,17 @@ def compute_runs_result(test: str, detail: str, values: Ints, bound: int) -> Sta
     distribution.
     """
     doubled = 2 * values.astype(np.int64) + 1
-    high = (doubled > bound)[doubled != bound]
-    ups = int(high.sum())
-    downs = len(high) - ups
-    if min(ups, downs) < 20:
+    is_high = (doubled > bound)[doubled != bound]
+    high_count = int(is_high.sum())
+    low_count = len(is_high) - high_count
+    if min(high_count, low_count) < 20:
         raise TooFewOutcomesError(
-            f"{detail}: {ups} high and {downs} low values; a runs test needs 20 of each"
+            f"{detail}: {high_count} high and {low_count} low values; a runs test needs 20 of each"
         )
-    total = ups + downs
-    mean = 1 + 2 * ups * downs / total
+    total = high_count + low_count
+    mean = 1 + 2 * high_count * low_count / total
     variance = (mean - 1) * (mean - 2) / (total - 1)
-    count = 1 + int((high[1:] != high[:-1]).sum())
+    count = 1 + int((is_high[1:] != is_high[:-1]).sum())
     z = (count - mean) / variance**0.5
     p_value = float(stats.norm.cdf(z))
     return StatisticalResult(test=test, detail=detail, statistic=z, dof=None, p_value=p_value, outcomes=total)

@@ -127,13 +127,13 @@ def compute_coupon_lengths(population: int, picks: int) -> Floats:
     steps = [stats.hypergeom.pmf(sizes, population, population - n, picks) for n in range(population + 1)]
     chances = [0.0]
     while 1 - sum(chances) > 1e-9:
-        finished = chance_by_seen[population]
+        chance_before = chance_by_seen[population]
         chance_after_play = np.zeros(population + 1)
         for n in np.flatnonzero(chance_by_seen).tolist():
             reach = min(picks, population - n)
             chance_after_play[n : n + reach + 1] += chance_by_seen[n] * steps[n][: reach + 1]
         chance_by_seen = chance_after_play
-        chances.append(chance_by_seen[population] - finished)
+        chances.append(chance_by_seen[population] - chance_before)
     chances.append(1 - sum(chances))
     return np.array(chances)
 
@@ -153,10 +153,10 @@ def run_coupon_collector_test(numbers_by_play: Ints, population: int) -> Iterato
         raise TooFewOutcomesError(
             f"too few plays: {plays} complete {max(collections, 0)} collections, 20 are needed"
         )
-    finished = independent.count_plays_per_collection(numbers_by_play.tolist(), population, collections)
-    observed, expected = count_completions(chances, finished)
+    lengths = independent.count_plays_per_collection(numbers_by_play.tolist(), population, collections)
+    observed, expected = count_completions(chances, lengths)
     yield compute_chi_square_result(
-        "coupon collector", f"{len(finished)} collections", observed, expected, outcome_count=plays
+        "coupon collector", f"{len(lengths)} collections", observed, expected, outcome_count=plays
     )
 
 
