@@ -299,7 +299,10 @@ def build_ways_components(
         )
 
     def build_step_from_right(count: int) -> WaysStep:
-        """Return the step function that recognises a ways win on exactly ``count`` reels from the right."""
+        """Return the step function that recognises a ways win on ``count`` reels from the right.
+
+        A win of more reels is only recognised with the highest count.
+        """
 
         def step_from_right(x: int, _state: str, shown_count: int) -> tuple[str | GraphEnd, int]:
             """Return the next state (or the end) of a win from the right, and the factor of its number of ways."""

@@ -39,7 +39,7 @@ STRAIGHT_RANK_MASKS: Final = (0b1000000001111, *(0b11111 << low for low in range
 
 @dataclass(frozen=True, slots=True)
 class HeldSubset:
-    """For one of the 32 ways to hold cards: what the held cards have in common, for every class of deals.
+    """For one of the 32 ways to hold cards: the properties of the held cards and their deal, for every class of deals.
 
     Each property is an array with an element for each class of deals.
     """

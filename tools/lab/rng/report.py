@@ -176,8 +176,8 @@ def build_report(
 def _check_scaling(verdicts: Sequence[GameVerdict]) -> list[ReportData]:
     """Scale every random word once for each range, and return a row of results for each range.
 
-    Ranges of the tested games use the machine's own draws; all ranges use the bulk code. A range that is not
-    uniform becomes a row with its error rather than stopping the report.
+    Ranges of the tested games use the machine's own draws; the ranges :data:`EXHAUSTED_BOUNDS` use the bulk code. A
+    range that is not uniform becomes a row with its error rather than stopping the report.
     """
     game_bounds = sorted(
         {bound for verdict in verdicts for bound in production.list_ranges(TESTED_GAMES[verdict.game][0])}
