@@ -1,8 +1,7 @@
 """The life cycle of a Keno ticket at the central computer: paid, drawn, settled, claimed, void (ss. 83, 84, 86).
 
-A :class:`TicketRecord` is the central computer's data of one ticket. It is immutable: every function returns
-the record after the event, or raises
-:class:`TicketRefusedError`. The record alone decides what is paid; the paper only
+A :class:`TicketRecord` is the central computer's data of one ticket. It is immutable: every function returns the
+record after the event, or raises :class:`TicketRefusedError`. The record alone decides what is paid; the paper only
 proves who may claim it (s. 84: if they differ, the central data prevail). Amounts are credits.
 """
 
