@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 
+import pytest
 from click.testing import CliRunner
 
 from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder
@@ -76,12 +77,18 @@ async def connect(socket, token):
 
 
 async def until(reader, condition):
-    """Read messages until one satisfies the condition."""
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while True:
-            message = decode_message(await reader.readline())
-            if condition(message):
-                return message
+    """Read messages until one satisfies the condition; fail with the last one if none comes."""
+    message = None
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while True:
+                message = decode_message(await reader.readline())
+                if condition(message):
+                    return message
+    except TimeoutError:
+        pytest.fail(
+            f"no message satisfies the condition within {PATIENCE_SECONDS} s; the last one is {message}"
+        )
 
 
 def snapshot(**facts):

@@ -88,11 +88,15 @@ _RESIDUAL_LIMIT_LIE: Final = (
     "the amount below which credit is residual, if no game and no removal of residual credit depends on it"
 )
 _POSITION_LIE: Final = "the position at which something was recorded, if it moved no money"
-_REMARK_LIE: Final = "a remark, a language, a time of day, a lamp: nothing of money, outcome, meter or person"
+_REMARK_LIE: Final = (
+    "a remark, a language, a time of day, a lamp: anything that touches no money, outcome, meter or person"
+)
 _PASSED_THROUGH_AMOUNT_LIE: Final = (
     "an amount that came in and was paid out in full, if both are changed by the same amount"
 )
-_TAX_LIE: Final = "whether a hand-pay was taxable, and its form, if no other one of the same run shows it"
+_TAX_LIE: Final = (
+    "the tax mark and tax form of a hand-pay, unless another hand-pay since the same power-up contradicts it"
+)
 _PAY_ROW_MARK_LIE: Final = "the mark of a pay-table row in an outcome, which earlier versions did not record"
 _ROUND_ID_LIE: Final = "the id of a round that no other position played"
 
