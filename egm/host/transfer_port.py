@@ -26,11 +26,11 @@ from egm.host.keys import HostKey
 from egm.host.ticket_port import SubmitEvent
 from egm.host.transfers import (
     TRANSFER_HISTORY_SIZE,
-    are_jackpot_endings_taken,
     can_add_restricted_pool,
     format_entry_id,
-    is_id_of_jackpot_ending,
+    is_jackpot_handpay_blocked,
     record_failed_order,
+    would_block_a_jackpot_handpay,
 )
 from egm.kernel.credits import CreditKind
 from egm.kernel.engine import StateMachineEngine
@@ -148,11 +148,11 @@ class HostTransferInterface:
             (not host.asset_number or asset_number != host.asset_number, TransferStatus.WRONG_ASSET),
             (wrong_key, wrong_key),
             (not _is_identifier(identifier), TransferStatus.BAD_IDENTIFIER),
-            (is_id_of_jackpot_ending(machine.journal, identifier), TransferStatus.BAD_IDENTIFIER),
+            (would_block_a_jackpot_handpay(machine.journal, identifier), TransferStatus.BAD_IDENTIFIER),
             (self._was_executed(identifier), TransferStatus.NOT_UNIQUE),
             (
                 order.kind is TransferKind.BONUS_JACKPOT
-                and are_jackpot_endings_taken(machine.journal, identifier),
+                and is_jackpot_handpay_blocked(machine.journal, identifier),
                 TransferStatus.BAD_IDENTIFIER,
             ),
             (

@@ -274,18 +274,19 @@ def format_entry_id(identifier: str) -> str:
     return f"transfer:{identifier}"
 
 
-def is_id_of_jackpot_ending(journal: JournalView, identifier: str) -> bool:
-    """Return whether the journal id of a transfer would be that of an entry that ends a bonus jackpot's hand-pay.
+def would_block_a_jackpot_handpay(journal: JournalView, identifier: str) -> bool:
+    """Return whether the journal id of this transfer is one that the hand-pay of an open bonus jackpot needs to end.
 
-    The journal rejects a repeated id, so the attendant could not pay that hand-pay.
+    A host could order a transfer ``J1.paid`` while the jackpot ``J1`` waits to be paid by hand. The journal rejects a
+    repeated id, so the attendant could not pay the jackpot.
     """
     jackpot_id, _, ending = format_entry_id(identifier).rpartition(".")
     entry = journal.get(jackpot_id) if ending in tuple(HandpayEnding) else None
     return entry is not None and entry.phase is Phase.RESERVE
 
 
-def are_jackpot_endings_taken(journal: JournalView, identifier: str) -> bool:
-    """Return whether an earlier transfer has the id of an entry that would end this bonus jackpot's hand-pay.
+def is_jackpot_handpay_blocked(journal: JournalView, identifier: str) -> bool:
+    """Return whether an earlier transfer already has an id that the hand-pay of this bonus jackpot will need to end.
 
     The id of that hand-pay is the journal id of the jackpot's transfer.
     """

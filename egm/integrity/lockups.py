@@ -106,8 +106,9 @@ def record_power_up(machine: Machine, event: Event) -> None:
 def record_self_test(machine: Machine, event: Event) -> None:
     """Record a passed self-test.
 
-    It ends being out of service after a failed self-test, but not after a failed generator. Position 1 records it
-    for the machine. At each position that has credit and no game, a notice says that the machine was restarted.
+    It returns the machine to service if a failed self-test took it out, but not if the generator failed. Position 1
+    records it for the machine. At each position that has credit and no game, a notice says that the machine was
+    restarted.
     """
     if machine.credit_cents and machine.memory.get(PlayKey.GAME) is None:
         machine.notice = Notice(code="restarted")
@@ -223,7 +224,7 @@ def record_door_closed(machine: Machine, event: Event) -> None:
 
 
 def reseed_generator_after_door(machine: Machine, _: Event) -> None:
-    """Reseed the random number generator, if the jurisdiction requires this after a door is closed."""
+    """Reseed the random number generator, if the jurisdiction's policy names a closed door as a reason."""
     if machine.random_service is None or machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None:
         return
     try:
@@ -311,8 +312,9 @@ class GeneratorFactory:
 def restart_generator(machine: Machine, event: Event) -> None:
     """Replace the random number generator by a new one, by order of authorised staff.
 
-    This ends being out of service after a failed generator, which nothing else does, and also after a failed self-test.
-    The self-test is repeated. If a check fails, a notice says so and nothing else changes.
+    The self-test is repeated, and the machine returns to service if it passes. After a failure of the generator this is
+    the only way back; after a failed self-test, a passed one at the next start does the same. If a check fails, a
+    notice says so and nothing else changes.
     """
     try:
         machine.random_service = machine.component(GeneratorFactory).create_generator()

@@ -39,10 +39,10 @@ _ODDS_SUFFIX_PATTERN: Final = re.compile(r"(?:[ -][\d:.]+)+$")
 _NARROW_CELL_WIDTH_MAX: Final = 140.0
 #: In a narrow cell no higher than this, a chip lies next to the odds.
 _LOW_CELL_HEIGHT_MAX: Final = 104.0
-#: From this height on, a cell has two lines of its name, and a chip lies to their right only in a cell wider than
-#: :data:`_NARROW_WIDTH_OF_TWO_LINES`.
-_TWO_LINES_HEIGHT: Final = 80.0
-_NARROW_WIDTH_OF_TWO_LINES: Final = 180.0
+#: Cells at least this high show the name in two lines. The chip then lies beside the name only if the cell is wider
+#: than :data:`_TWO_LINE_NARROW_CELL_WIDTH_MAX`.
+_TWO_LINE_CELL_HEIGHT_MIN: Final = 80.0
+_TWO_LINE_NARROW_CELL_WIDTH_MAX: Final = 180.0
 #: Width of a cell that is left free at its right for chips.
 _CHIP_SPACE_WIDTH: Final = 48.0
 #: Height of the row of point numbers above the spots of craps.
@@ -121,14 +121,14 @@ def place_chip_beside_label(rect: Rect) -> Point:
     return (
         (x + w / 2, y + h * 0.76)
         if h > _LOW_CELL_HEIGHT_MAX
-        else (x + w - 24, y + h - (18 if h >= _TWO_LINES_HEIGHT else 21))
+        else (x + w - 24, y + h - (18 if h >= _TWO_LINE_CELL_HEIGHT_MIN else 21))
     )
 
 
 def is_chip_beside_label(rect: Rect) -> bool:
     """Return whether a cell has room for a chip at the right of its label; otherwise the chip lies below."""
     _, _, w, h = rect
-    return w > (_NARROW_WIDTH_OF_TWO_LINES if h >= _TWO_LINES_HEIGHT else _NARROW_CELL_WIDTH_MAX)
+    return w > (_TWO_LINE_NARROW_CELL_WIDTH_MAX if h >= _TWO_LINE_CELL_HEIGHT_MIN else _NARROW_CELL_WIDTH_MAX)
 
 
 def split_label_and_odds(rect: Rect) -> tuple[Rect, Rect]:
@@ -140,7 +140,9 @@ def split_label_and_odds(rect: Rect) -> tuple[Rect, Rect]:
     if h > _LOW_CELL_HEIGHT_MAX:
         return (x + 5, y + 3, w - 10, (h - 6) * 0.44), (x + 5, y + h * 0.54 - 10, w - 10, 20)
     sign = (
-        (x + 5, y + 1, w - 10, h - 35) if h >= _TWO_LINES_HEIGHT else (x + 5, y + 3, w - 10, (h - 6) * 0.44)
+        (x + 5, y + 1, w - 10, h - 35)
+        if h >= _TWO_LINE_CELL_HEIGHT_MIN
+        else (x + 5, y + 3, w - 10, (h - 6) * 0.44)
     )
     return sign, (x + 4, y + h - 27, w - 4 - _CHIP_SPACE_WIDTH, 20)
 

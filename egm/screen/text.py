@@ -127,7 +127,7 @@ class Texts:
         self._texts = {**brought_texts, **catalogue} if texts_of_language else catalogue
         self._timezone = timezone
         self._clock = ("", "")
-        """Cache: the last time that :meth:`clock` has formatted, and the result, which every frame requests."""
+        """Cache: the last time that :meth:`format_time_of_day` formatted, and the result; every frame requests it."""
 
     def has_text(self, key: str) -> bool:
         """Return whether the catalogue has a text with this key."""

@@ -146,7 +146,7 @@ class _TopPrizeRow:
 
 
 def _list_highest_prizes(stage: Stage) -> tuple[str, list[_TopPrizeRow]]:
-    """Return the heading of the prize list, and the highest prizes that the current bet can win."""
+    """Return the heading of the prize list and its rows: the current bet's highest prizes, or a table's first pays."""
     texts, view = stage.texts, stage.view
     field, game = find_base_field(stage), view.game
     if field is not None:

@@ -67,7 +67,9 @@ class Window:
         Args:
             output: The display of a console without a desktop; None for a window on a desktop.
             top_screen: The process of the top screen, which ends with this window.
-            make: The class that draws the picture.
+            ignores_touches: Whether touches of a console's display are left to another process.
+            display_index: The number of the display, from 0.
+            picture_class: The class that draws the picture.
         """
         self._output, self._top_screen = output, top_screen
         if output is not None:  # SDL draws into memory, and reads touch screens.
@@ -78,7 +80,7 @@ class Window:
             os.environ["SDL_VIDEO_MINIMIZE_ON_FOCUS_LOSS"] = "0"
         self.can_be_closed = False
         self._theme = theme
-        self._make = picture_class
+        self._picture_class = picture_class
         try:
             pygame.display.init()
             _refuse_invisible_video_driver()
@@ -112,7 +114,7 @@ class Window:
         width, height = self._display.get_size()
         layout = PORTRAIT_LAYOUT if height > width else LANDSCAPE_LAYOUT
         scale = min(width / layout.size[0], height / layout.size[1])
-        self.picture = self._make(self._theme, scale=scale, layout=layout)
+        self.picture = self._picture_class(self._theme, scale=scale, layout=layout)
         w, h = self.picture.size_pixels
         picture_rect = pygame.Rect((width - w) // 2, (height - h) // 2, w, h).clip(self._display.get_rect())
         self._display.fill((0, 0, 0))

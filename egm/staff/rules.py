@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from egm.kernel.events import EventType, NextState, State
+from egm.kernel.events import EventType, NextState
 from egm.kernel.machine import Machine
 from egm.kernel.rules import REPORT_REFUSAL, Rule
 from egm.kernel.states import (
@@ -13,7 +13,6 @@ from egm.kernel.states import (
     STATES_FOR_RULINGS,
     STATES_FOR_SERVICE_MENU,
     STATES_WITH_STAFF_AT_WORK,
-    single_state,
 )
 from egm.staff.form import build_form_rule
 from egm.staff.forms import STAFF_FORMS
@@ -52,12 +51,6 @@ from egm.staff.service.effects import (
 )
 from egm.staff.service_calls import answer_service_call, show_fault_cannot_be_cleared, toggle_service_call
 from egm.staff.stock import box_is_not_counted_yet, fill_amount_is_valid, record_box_count, record_hopper_fill
-
-#: Only while a hand-pay waits.
-_HANDPAY_STATE: Final = single_state(State.HANDPAY)
-#: Only while the service menu is open.
-_SERVICE_MENU_STATE: Final = single_state(State.SERVICE_MENU)
-
 
 STAFF_RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ the screen, keys and calls

@@ -225,10 +225,10 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
             if BANK_SPOT in stakes:
                 yield from self._iter_bank_cases(stakes, answer)
 
-    def _iter_cases(self, stakes: Mapping[str, int], should_draw: DrawDecider) -> Iterable[WeightedResult]:
+    def _iter_cases(self, stakes: Mapping[str, int], choose_answer: DrawDecider) -> Iterable[WeightedResult]:
         """Yield a win, a push and a loss for each hand of the player, as weighted cases.
 
-        ``should_draw`` is the function that decides whether a hand draws or stands.
+        ``choose_answer`` returns the answer for a hand: draw or stand.
         """
         decks, name = self.definition.shoe.decks, self.definition.stake.id
         counts, bet = _count_cards_by_points(decks), Bet(name, stakes[name])
@@ -240,14 +240,15 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         total = comb(sum(counts), _CARDS_PER_HAND)
         for hand in combinations_with_replacement(range(len(counts)), _CARDS_PER_HAND):
             hand_chance = Fraction(_count_ways(counts, hand), total)
-            chances = _compute_chances(hand, decks)[should_draw(hand) == DRAW_ANSWER]
+            chances = _compute_chances(hand, decks)[choose_answer(hand) == DRAW_ANSWER]
             for result, chance in chances.items():
                 if chance * hand_chance:
+                    # any points that compare like the result: 1 wins against 0, 0 ties, -1 loses
                     settlements = [*bank_settlements, self._settle_bet(bet, result, 0)]
                     yield WeightedResult(chance * hand_chance, settlements)
 
     def _iter_bank_cases(
-        self, stakes: Mapping[str, int], should_draw: DrawDecider
+        self, stakes: Mapping[str, int], choose_answer: DrawDecider
     ) -> Iterable[WeightedResult]:
         """Yield the cases of a seat that holds the bank, against one opposing stake of the same credits.
 
@@ -258,7 +259,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
             if STAKE_SPOT in stakes
             else []
         )
-        for case in self._iter_cases({STAKE_SPOT: stakes[BANK_SPOT]}, should_draw):
+        for case in self._iter_cases({STAKE_SPOT: stakes[BANK_SPOT]}, choose_answer):
             (stake,) = case.settlements
             yield WeightedResult(case.weight, [*own_settlements, mirror_settlement(stake)])
 

@@ -110,11 +110,11 @@ def compute_split_coefficients(hands_max: int) -> tuple[SplitCoefficients, ...]:
     """Return the coefficients for summing over the hands of a pair that is split into up to ``hands_max`` hands.
 
     Each card of the pair's value that is dealt as a second card is split again while permitted. Second cards
-    may be dealt in any order, because all orders of a shoe are equally likely. The second card of a finished
-    hand is not of the pair's value. Its probability is one minus the probability of a card of that value.
-    Therefore the sums need only shoes from which cards of that value have been removed: index ``j`` of the
-    result is for a shoe without ``j`` of them. The caller multiplies by the probability that ``j`` draws all
-    have that value.
+    may be dealt in any order, because all orders of a shoe are equally likely. A hand is finished if its second
+    card is not of the pair's value; the probability of that is one minus the probability of a card of that value.
+    Expanding the product of these factors (inclusion and exclusion, hence the signs) leaves terms in which ``j``
+    cards of the pair's value, and no others, have been drawn: index ``j`` of the result is for a shoe without them.
+    The caller multiplies by the probability that ``j`` draws all have that value.
     """
     coefficients = [SplitCoefficients() for _ in range(2 * hands_max)]
     for resplits, finished, at_limit in _iter_second_card_orders(hands_max, 2, 0, 0):

@@ -302,8 +302,7 @@ class BlackjackSideBet(StrictTable):
         return self
 
 
-#: The spot of a box's stakes other than side bets: those against each of the dealer's hands, and stakes added
-#: in play.
+#: The spot of a box's stake against the dealer's first hand, and of stakes added in play.
 MAIN_SPOT: Final = "main"
 #: The spots of the stakes against each hand of the dealer.
 SPOTS_BY_DEALER_HAND: Final = (MAIN_SPOT, "second", "third")

@@ -1,8 +1,8 @@
 """The probability that a game wins nothing: no credits in its first play or in anything that this play starts.
 
-The result is exact if stages start one another without cycles. If they form a cycle in which nothing is won,
-the probability is a root of a polynomial and not a fraction: it is then computed generation by generation, in
-whole multiples of 2**-64 rounded down.
+The result is exact unless a stage can lead back to itself without a win, such as free games that start again after
+a losing spin. The probability is then a root of a polynomial and not a fraction. It is approached from 0, with one
+more level of repetitions in each pass, in whole multiples of 2**-64 rounded down.
 """
 
 from collections.abc import Mapping

@@ -5,9 +5,9 @@ components alive in the same nodes, the same credits already won, the same award
 with a count. Most lines are dead after two or three reels, so a cycle of billions is reduced to some tens of
 thousands of cases. Counts are 64-bit integers, and the cycle is checked to fit them.
 
-This is a laboratory computation: numpy is imported where it is used. The part that wins nothing can be
-counted without numpy: a window is dropped as soon as a win is certain, so with few lines or with ways few
-kinds of windows remain.
+This is a laboratory computation: numpy is imported where it is used. :func:`count_losing_windows` needs
+no numpy. It drops a window as soon as any component has won, so only a small number of kinds of windows is left if
+the game has few lines, or pays by ways.
 """
 
 from collections import defaultdict
@@ -86,7 +86,7 @@ def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
         steps += len(cases) * len(columns)
         if steps > COLUMNS_READ_MAX:
             raise BeyondExactAnalysis(
-                f"stage {reels.name}: more than {COLUMNS_READ_MAX:,} steps to what wins nothing"
+                f"stage {reels.name}: counting the losing windows takes more than {COLUMNS_READ_MAX:,} steps"
             )
         cases_after: dict[tuple[tuple[tuple[int, int], ...], GivenAwards], int] = defaultdict(int)
         for (alive, given_awards), count in cases.items():
@@ -171,7 +171,9 @@ class _LetterTables:
         """For each node, whether it is final: its component has read all letters that it needs."""
         self.value = np.where(final, np.array(g.win_value_by_node, dtype=np.int64), 0)
         """The credits of each node per unit of weight; 0 if it is not final."""
-        self.next_node = np.where(final, self.dead_node, np.arange(len(g.letter_offsets))).astype(np.int32)
+        self.continuation_by_node = np.where(final, self.dead_node, np.arange(len(g.letter_offsets))).astype(
+            np.int32
+        )
         """For each node, the node from which the next reel continues: the dead node if it is final, else itself."""
         self.ways_components = [c for c, component in enumerate(reels.components) if component.kind == "ways"]
         """The indices of the ways components, whose wins are multiplied by the number of ways."""
@@ -205,7 +207,7 @@ class _LetterTables:
         for c, letter in enumerate(letters):
             k = self.letter_offsets[cases.nodes[c]] + letter
             target = self.next_nodes[k]
-            nodes[c] = self.next_node[target]
+            nodes[c] = self.continuation_by_node[target]
             if c in self.ways_components:
                 w = self.ways_components.index(c)
                 grown_weights = weights[w] * self.step_factors[k]

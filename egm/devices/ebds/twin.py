@@ -121,7 +121,7 @@ class EbdsTwin(BillTwin[EbdsFrame]):
         return NoteTableRow(status, row_index, self.currency, base, exponent)
 
     def _build_status(self, ack: int) -> AcceptorStatus:
-        """Return the present status, with an acknowledgement number."""
+        """Return the present status, with an acknowledgement number, and clear what is reported only once."""
         bits = _STATUS_BITS_BY_PHASE[self._phase] | self._one_time_bits | AcceptorStatusBits.BARCODE_CAPABLE
         self._one_time_bits = AcceptorStatusBits(0)
         if self._phase is not ItemPhase.BOX_REMOVED:

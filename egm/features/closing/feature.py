@@ -9,7 +9,7 @@ from egm.features.closing.entries import CLOSING_ANNOUNCED, TABLES_OPENED, Closi
 from egm.features.closing.events import PAYLOAD_CLASS_BY_EVENT, ClosingEvent, ClosingForm
 from egm.features.closing.keys import ClosingKey
 from egm.features.closing.last_rounds import (
-    CLOSING_ANNOUNCEMENT_LEAD,
+    PLAYER_NOTICE_PERIOD,
     iter_closing_notices,
     notify_table_closed,
     read_closing_time,
@@ -27,7 +27,7 @@ from egm.record_fields import IsoTime
 from egm.staff.form import FieldKind, Form, FormField, build_form_rule, list_event_persons
 
 #: The longest time for which a closing may be announced in advance, in minutes.
-_ANNOUNCEMENT_LEAD_MINUTES_MAX: Final = 24 * 60
+_MINUTES_UNTIL_CLOSING_MAX: Final = 24 * 60
 
 
 # ---------------------------------------------------------------------------------------------- guards, effects
@@ -62,7 +62,7 @@ _CLOSING_FORMS: Final = (
         event=ClosingEvent.CLOSE_TABLES,
         permission=Permission.CONFIGURE,
         menu_section="games",
-        fields=(FormField(name="minutes", kind=FieldKind.NUMBER, value_max=_ANNOUNCEMENT_LEAD_MINUTES_MAX),),
+        fields=(FormField(name="minutes", kind=FieldKind.NUMBER, value_max=_MINUTES_UNTIL_CLOSING_MAX),),
     ),
     Form(
         id="open_tables",
@@ -90,8 +90,8 @@ class ClosingClock(DueEventService):
         seconds = None if at is None else (at - self._context.clock.now()).total_seconds()
         if seconds is None or seconds < 0:
             return None
-        announced_in = seconds - CLOSING_ANNOUNCEMENT_LEAD.total_seconds()
-        return announced_in if announced_in > 0 else seconds % 60 + 0.1
+        seconds_to_first_notice = seconds - PLAYER_NOTICE_PERIOD.total_seconds()
+        return seconds_to_first_notice if seconds_to_first_notice > 0 else seconds % 60 + 0.1
 
 
 def create_closing_clock(context: MachineContext) -> Iterable[BackgroundService]:

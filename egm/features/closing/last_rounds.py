@@ -24,7 +24,7 @@ from paytables import Game
 #: The number of rounds that every table still plays once its closing time has come.
 ROUNDS_AFTER_CLOSING_TIME: Final = 3
 #: How long before the closing time the closing is announced to the players.
-CLOSING_ANNOUNCEMENT_LEAD: Final = timedelta(minutes=30)
+PLAYER_NOTICE_PERIOD: Final = timedelta(minutes=30)
 
 
 @dataclass(slots=True)
@@ -124,6 +124,6 @@ def iter_closing_notices(machine: Machine) -> Iterator[Notice]:
         code = "last_rounds" if rounds > 1 else "last_round" if rounds else "table_closes"
         values: dict[str, int | str] = {"rounds": rounds} if rounds > 1 else {}
         yield Notice(code=code, severity="warning", values=values, lasting=True)
-    elif left <= CLOSING_ANNOUNCEMENT_LEAD:
+    elif left <= PLAYER_NOTICE_PERIOD:
         minutes = -(-int(left.total_seconds()) // 60)
         yield Notice(code="tables_close", values={"minutes": minutes}, lasting=True)

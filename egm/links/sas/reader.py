@@ -108,7 +108,8 @@ class ReadoutBuilder:
         """Return the machine's data as of now, for the replies to the host's polls."""
         host, machine = self._host, self._host.machine
         selection = machine.selection
-        # Money goes through one host; the others see a machine without one.
+        # Only the host on the money line may validate tickets, transfer and award bonuses; every other host reads that
+        # the machine has none of these functions.
         money = (
             machine.component(HostMoney)
             if machine.component(HostMoney).money_line_name == host.name

@@ -114,7 +114,10 @@ class AuditRule:
     allowed_after_kinds: frozenset[str] = frozenset()
     """If the position's money was last moved by an entry of one of these kinds, any machine state is allowed."""
     late_order_seconds: int = 0
-    """For how many seconds after the machine was last idle an order to a device may still be recorded."""
+    """For how many seconds after the machine was last idle an order to a device may still be recorded.
+
+    The order is decided while the machine is idle; its entry may follow a change of state by some seconds.
+    """
     late_order_states: frozenset[State] = frozenset()
     """The machine states in which an order to a device may still be recorded within ``late_order_seconds``."""
     extra_checks: tuple[Check, ...] = ()
@@ -189,9 +192,10 @@ class AuditRule:
             or scope.facts.last_money_entry_kinds.get(scope.position) in self.allowed_after_kinds
         ):
             return
-        # Earlier versions, which recorded no terms of residual credit, wrote the order in any state after idle.
-        is_late = state in self.late_order_states or PlayKey.RESIDUAL_CREDIT_TERMS not in scope.ledger.state
-        seconds = self.late_order_seconds if is_late else 0
+        # Earlier versions wrote the order in any state after idle; their journals have no terms of residual credit.
+        is_from_earlier_version = PlayKey.RESIDUAL_CREDIT_TERMS not in scope.ledger.state
+        may_be_late = is_from_earlier_version or state in self.late_order_states
+        seconds = self.late_order_seconds if may_be_late else 0
         if not (seconds and was_idle(scope.entry, scope.facts, seconds)):
             raise PatternMismatch(
                 f"the entry is not allowed while the machine is {state}, according to its memory"
@@ -290,8 +294,8 @@ class AuditRule:
     def _check_persons(self, scope: CheckContext) -> None:
         """Check that enough persons are named, and that the role of each has the rule's permission.
 
-        If the record names one person beside several, it must be the first of them. If the rule has no permission,
-        nothing is checked.
+        If the record names one person beside several, it must be the first of them, except in records with a form or
+        slip, where it is another person. If the rule has no permission, nothing is checked.
         """
         if self.permission is None:
             return

@@ -78,7 +78,7 @@ def compute_present_level_returns(game: Game, analysis: Analysis, view: JournalV
         for bet in analysis.bets:
             for share in bet.progressives:
                 if share.level == record["level"]:
-                    # Converted to the credits of the analysis: what the base is in the definition.
+                    # convert to the definition's credits: the base, base_cents on this machine, is reset_credits there
                     meter = Fraction(level.shown_cents * share.reset_credits, level.terms.base_cents)
                     returned = share.compute_rtp_at(meter, bet.cost_credits)
                     returns.append(
