@@ -1,8 +1,8 @@
 """One segment of the archive: a range of entries in a signed file.
 
-    blocks   bodies of up to 256 entries, one a line, each with an empty previous hash, deflated together
+    blocks   bodies of up to 256 entries, one a line, without the previous hash (unless marked "="), deflated
     trailer  canonical JSON: a description of the segment, and the machine's signature of it
-    end      length of the trailer u32 | magic 8
+    end      length of the trailer (u32, big-endian), magic (8 bytes)
 
 For each block, the trailer has the hash of the entry before the block. A block can therefore be verified by
 itself: the hash chain of its entries must begin at that hash and end at the hash before the next block, or at
@@ -40,7 +40,7 @@ _SIGNATURE_PREFIX: Final = b"open-egm archive\0"
 #: Longest block, uncompressed.
 _BLOCK_BYTES_MAX: Final = 2 * BODY_BYTES_MAX
 _UNSHORTENED_MARK: Final = b"="
-"""The first bytes of a stored entry from which the previous entry's hash was not removed."""
+"""The prefix of a line that still contains the hash of the entry before."""
 
 
 @dataclass(frozen=True, slots=True)

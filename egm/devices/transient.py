@@ -21,9 +21,9 @@ from egm.devices.ledgers import (
 class TransientEscrowLedger:
     """In-memory ledger of a bill acceptor's stackings.
 
-    ``credited_items`` are the credited items in order, ``void_reasons`` the reasons of those closed without credit,
-    ``disputed_items`` the items whose whereabouts are unknown, and ``unordered_stackings_cents`` the values of
-    items stacked without an order.
+    ``credited_items`` are the credited items in order, ``void_reasons`` the reasons of those closed without credit
+    or disputed, ``disputed_items`` the items whose whereabouts are unknown, and ``unordered_stackings_cents`` the
+    values of items stacked without an order.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class TransientEscrowLedger:
         return self._record
 
     def has_disputed_item(self) -> bool:
-        """Return whether an item was disputed: without a machine, nobody rules on it."""
+        """Return whether an item was disputed. It stays so, because without a machine nobody can rule on it."""
         return bool(self.disputed_items or self.unordered_stackings_cents)
 
     def can_order_stacking(self) -> bool:

@@ -5,8 +5,8 @@ whole roster after it. Only the machine writes the journal: at its start and at 
 changes from the file into the journal, so people can be enrolled while it runs. :mod:`egm.people.recorded_roster`
 decides whether the file is trusted. A machine without the file has no staff: nobody can sign in.
 
-If the machine key is in the folder of either copy, the file has a seal: an HMAC with that key. So changes that are not
-yet in the journal can be distinguished from a forgery.
+The file is sealed with an HMAC made with the machine key, if that key is in the folder of one of the two copies. So
+changes that are not yet in the journal can be distinguished from a forgery.
 """
 
 import fcntl
@@ -84,7 +84,7 @@ class Roster:
     pin_digest_by_staff_number: Mapping[str, PinDigest] = field(default_factory=dict)
     changes: tuple[RosterChange, ...] = ()
     has_valid_seal: bool = field(default=False, compare=False)
-    """Whether the roster file has the right HMAC with the machine key, which is in the folder of either copy."""
+    """Whether the HMAC of the roster file is the one that the machine key gives."""
     second_copy_path: Path | None = field(default=None, compare=False)
     """The path of the roster's second copy, or None."""
 

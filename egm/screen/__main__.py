@@ -116,21 +116,21 @@ def main(
 
     pygame.font.init()
     sound_store = SoundStore()
-    make = TopPicture if top else Picture
+    picture_class = TopPicture if top else Picture
     try:
         theme = load_theme()
         surface: DisplaySurface
         if mode == "web":
             file = address or _find_address_file(state, position, is_top_screen=top)
-            door = held or (None if listening is None else (listening, None))
+            listening_sockets = held or (None if listening is None else (listening, None))
             surface = BrowserScreen(
                 theme,
                 port=port,
                 portrait=portrait,
                 address_file=file,
-                picture_class=make,
+                picture_class=picture_class,
                 sound_store=sound_store,
-                open_descriptors=door,
+                open_descriptors=listening_sockets,
             )
             echo(f"{_format_screen_name(position, is_top_screen=top)}: {surface.address}")
         elif mode == "kmsdrm":
@@ -138,7 +138,7 @@ def main(
                 theme, display, lease, None if top else state, reduced_motion=reduced_motion
             )
         else:
-            surface = Window(theme, fullscreen=fullscreen, display_index=display, picture_class=make)
+            surface = Window(theme, fullscreen=fullscreen, display_index=display, picture_class=picture_class)
     except (ThemeError, WindowError, OSError) as error:
         raise StartupRefusal(make_lines_printable(str(error))) from error
     machine, drawer = create_clients(

@@ -126,7 +126,7 @@ def place_chip_beside_label(rect: Rect) -> Point:
 
 
 def is_chip_beside_label(rect: Rect) -> bool:
-    """Return whether a cell has room for a chip at the right of its label; otherwise the chip lies below."""
+    """Return whether a cell has room for a chip at the right of its label; otherwise it lies elsewhere in the cell."""
     _, _, w, h = rect
     return w > (_TWO_LINE_NARROW_CELL_WIDTH_MAX if h >= _TWO_LINE_CELL_HEIGHT_MIN else _NARROW_CELL_WIDTH_MAX)
 

@@ -244,7 +244,7 @@ def _find_next_state(record: TicketRecord, event: TicketEvent) -> TicketState:
 
 
 def record_ticket_payment(record: TicketRecord) -> TicketRecord:
-    """Return the record of a Keno ticket whose price the player has paid, due before its first draw (s. 83)."""
+    """Return the record of a Keno ticket after its payment, which is due before its first draw (s. 83)."""
     return replace(record, state=_find_next_state(record, TicketEvent.PAY))
 
 

@@ -1,6 +1,6 @@
-"""Serial port for an inspector's GAT verifier of the software; it never disturbs play.
+"""Serial port for an inspector's GAT verifier, which checks the software; it never disturbs play.
 
-The port is outside the logic area. A low-priority process outside the machine calculates the signatures; the
+The port is outside the cabinet's logic area. A low-priority process outside the machine calculates the signatures; the
 port only receives short packets and replies from memory.
 """
 

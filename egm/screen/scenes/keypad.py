@@ -24,7 +24,7 @@ _PROMPT_LABEL_HEIGHT: Final = 46.0
 _PROMPT_FIELD_HEIGHT: Final = 74.0
 #: Gap between keys, in units.
 _KEY_GAP: Final = 10.0
-#: Below this width the letters have narrower gaps.
+#: Up to this width the letters have narrower gaps.
 _NARROW_KEYBOARD_WIDTH_MAX: Final = 800.0
 
 
@@ -42,7 +42,7 @@ def _find_keys_rect(rect: Rect) -> Rect:
 def lay_out_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> list[tuple[Rect, Action]]:
     """Return a touch target for every key of an input prompt.
 
-    The keys that erase are left out while nothing is typed; a search page has no key that sends the text.
+    The keys that erase are left out while nothing is typed; a search page has no ENTER key.
     """
     if prompt.kind == "choice":
         return _lay_out_choices(prompt, rect, stage.layout.touch_size_min)

@@ -195,7 +195,7 @@ def _check_recorded_coins(scope: CheckContext) -> None:
 
 #: Pattern of the stored cash-out that pays coins.
 _COIN_CASH_OUT_PATTERN: Final = ObjectWithMembers(
-    "pay_out", id="$id:text", way="coins", amount_cents="$held_cents", coins="$coins:cents"
+    "pay_out", id="$id:text", way="coins", amount_cents="$held_cents", coins="$coins:positive"
 )
 #: Pattern of the stored payout of coins that was abandoned.
 _ABANDONED_COINS_PATTERN: Final = {
@@ -362,7 +362,7 @@ _CASH_OUT_RULES: Final = (
                 "id": "$id",
                 "way": "coins",
                 "amount_cents": "$held_cents",
-                "coins": "$coins:cents",
+                "coins": "$coins:positive",
                 "in_coins?": "$:object",
             },
             "cash_out_goes_on": None,
@@ -384,7 +384,7 @@ _CASH_OUT_RULES: Final = (
         state={
             "hopper": {
                 "payout_id": "$id:text",
-                "coins": "$coins:cents",
+                "coins": "$coins:positive",
                 "events_before": "$:count",
                 "count_before": "$:count|none",
                 "serial": "$:any",

@@ -497,7 +497,7 @@ _RESIDUAL_CREDIT_RULES: Final = (
         extra_checks=(check_residual_credit, check_residual_prize),
         record={
             "amount_cents": DerivedValue(sum_credit_cents),
-            "draws": [["$:cents", "$:count", "residual"]],
+            "draws": [["$:positive", "$:count", "residual"]],
             "won_cents": "$won",
         },
         expected_transfers=DerivedValue(

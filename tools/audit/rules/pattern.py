@@ -234,6 +234,7 @@ VALUE_CHECK_BY_TYPE: Final[Mapping[str, Callable[[Any, CheckContext], bool]]] = 
     "text": lambda value, _: type(value) is str,
     "words": lambda value, _: type(value) is str and bool(value.strip()),
     "cents": lambda value, _: type(value) is int and value > 0,
+    "positive": lambda value, _: type(value) is int and value > 0,
     "count": lambda value, _: type(value) is int and value >= 0,
     "int": lambda value, _: type(value) is int,
     "bool": lambda value, _: type(value) is bool,

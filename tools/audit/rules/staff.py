@@ -177,7 +177,7 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.SIGN_IN_LOCKED,
-        record={"tries": "$tries", "locked_seconds": "$locked:cents"},
+        record={"tries": "$tries", "locked_seconds": "$locked:positive"},
         state={"tries:{bucket}": {"wrong": "$tries", "locked_seconds": "$locked"}},
     ),
     AuditRule(entry_declaration=entries.WRONG_PINS_CLEARED, state={"tries:{bucket}": None}),

@@ -72,7 +72,7 @@ RULES: Final = (
             "digest": "$digest:digest",
             "play_id": "$play",
             "amount_cents": "$:cents",
-            "minutes": "$:cents",
+            "minutes": "$:positive",
             "until": "$until:time",
         },
         state={PlayKey.PAID_PLAYING_TIME: {"digest": "$digest", "until": "$until"}},

@@ -32,7 +32,7 @@ _OPEN_GAME_PATTERN: Final = {"purse_game": {"play_id": "$play"}}
 #: Pattern of the fields that name an entry to a tournament.
 _ENTRY_FIELDS_PATTERN: Final = {
     "digest": _RULES_DIGEST_PATTERN,
-    "entry": "$entry:cents",
+    "entry": "$entry:positive",
     "participant": "$participant:text",
 }
 
@@ -197,7 +197,7 @@ RULES: Final = (
         entry_declaration=entries.ROUND_STARTED,
         allowed_states=_SERVICE_MENU_STATE,
         state_before=_IN_TOURNAMENT_PATTERN,
-        record={**_ENTRY_FIELDS_PATTERN, "round": "$round:cents", "points": "$points:cents"},
+        record={**_ENTRY_FIELDS_PATTERN, "round": "$round:positive", "points": "$points:positive"},
         state={"purse": "$:object", "selection": "$:object"},
         expected_transfers=DerivedValue(
             lambda scope: [("tournament:entry", name_points_account(scope.position), scope["points"])]

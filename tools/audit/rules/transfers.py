@@ -1,4 +1,4 @@
-"""The audit rules for a host's decisions: replies about tickets, transfers (AFT, bonuses) and settings."""
+"""The audit rules for a host's replies, transfers (AFT, bonuses) and settings, and for the ticket ledger."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -164,7 +164,7 @@ _TRANSFER_RESULT_PATTERN: Final = {
     "expires": "$expires",
     "pool": "$pool",
     "told": False,
-    "position": "$:cents",
+    "position": "$:positive",  # in the transfer history
 }
 #: The source and the target account of each type of transfer.
 _ACCOUNTS_BY_TRANSFER_KIND: Final = {

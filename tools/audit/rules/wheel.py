@@ -1,4 +1,4 @@
-"""The audit rules for a physical wheel: bets closed for a spin, the number of the spin, or a missing number."""
+"""The audit rules for a physical wheel: bets closed for a spin, the number of the spin, or that none was received."""
 
 from typing import Any, Final
 
@@ -11,12 +11,12 @@ from tools.audit.rules.rule import AuditRule
 
 #: Pattern of the round and the spin that a record names.
 _SPIN_PATTERN: Final[dict[str, Any]] = {"round_id": "$round", "spin": "$spin"}
-#: Pattern of a memory in which a spin is stored.
+#: Pattern of the stored state: it must contain a spin.
 _STORED_SPIN_PATTERN: Final = {"wheel_spin": "$was:object"}
 
 
 def _are_earlier_results_recorded(scope: CheckContext) -> bool:
-    """Return whether the results of earlier spins, stored with a new spin, equal those recorded for these spins."""
+    """Return whether each earlier result that a new spin repeats is the one recorded for that spin."""
     spin_before, spin_after = (
         scope.record_before(WheelSpin, "wheel_spin"),
         scope.record_after(WheelSpin, "wheel_spin"),
