@@ -55,7 +55,7 @@ class Person:
         """Operate a device; return the reply of the bench."""
         command = BenchCommand(device=device, action=action, values=values)
         self.app.view = before = self._unsaid()
-        self.app.act(Action("bench", (command,)))
+        self.app.apply_action(Action("bench", (command,)))
         await self.until(lambda v: v.bench_reply is not before.bench_reply)
         return self.app.view.bench_reply
 
@@ -83,9 +83,9 @@ class Person:
         return replace(self.app.view, bench_reply=None)
 
     async def f10_opens_and_closes(self):
-        self.app.act(Action("menu"))
+        self.app.apply_action(Action("menu"))
         await self.until(lambda v: v.scene is Scene.SERVICE)
-        self.app.act(Action("menu"))
+        self.app.apply_action(Action("menu"))
         await self.until(lambda v: v.scene is not Scene.SERVICE)
 
 
