@@ -5,6 +5,8 @@ set. Once a device or host is removed from the cabinet file, nothing does this a
 passes these operations to staff. A bill or ticket in transit and coins of a payout become disputed amounts,
 for a ruling. Holds and restrictions of an absent host (on the machine, a game, bills or sounds) are lifted
 and replaced by a fault that a technician must clear. Faults that only an absent device could clear are cleared.
+
+A start is refused if the cabinet file omits a position that still has money, or changes the currency of the journal.
 """
 
 from collections.abc import Callable, Collection, Mapping

@@ -65,6 +65,7 @@ from egm.money.ticket_ledger import (
 from egm.money.ticket_terms import find_ticket_terms
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketKind
+from egm.tickets.record import TicketRecord
 from egm.tickets.redemption import LockedTicket, TicketRedemption, TicketRefusal, TicketRefusalReason
 from meters import Transfer
 
@@ -206,19 +207,21 @@ def credit_bill_or_ticket(machine: Machine, _: Event) -> None:
 
 def _credit_ticket(machine: Machine, paper: PaperRecord) -> None:
     """Post the credit of a stacked ticket, and redeem the ticket in the ticket ledger."""
-    number = machine.component(TicketDesk).find_number_by_redemption(paper.id)
+    record = machine.component(TicketDesk).find_record_by_redemption(paper.id)
     machine.post(
         VOUCHER_IN,
         TicketIn(
             amount_cents=paper.amount_cents,
             number=paper.masked_ticket_number,
-            number_commitment="" if number is None else compute_number_commitment(machine, number),
+            number_commitment=""
+            if record is None
+            else compute_number_commitment(machine, record.ticket.number),
         ),
         entry_id=f"{paper.id}.in",
         ref=paper.id,
         state={
             MoneyKey.PAPER_BEING_STACKED: replace(paper, phase=EscrowPhase.VENDED),
-            **_build_restricted_state(machine, paper),
+            **_build_restricted_state(machine, paper.id, record),
             **build_host_ticket_state(machine, paper.id, RedemptionStatus.REDEEMED),
             **build_anchor_state(machine),
         },
@@ -328,19 +331,21 @@ def dispute_unordered_money(machine: Machine, event: Event) -> None:
     finish_disputes(machine)
 
 
-def _build_restricted_state(machine: Machine, paper: PaperRecord) -> dict[str, RestrictedTerms]:
+def _build_restricted_state(
+    machine: Machine, redemption_id: str, record: TicketRecord | None
+) -> dict[str, RestrictedTerms]:
     """Return the change of the stored terms of restricted credit (expiry date and pool) when a ticket is credited.
 
     The terms of a restricted ticket validated by the host are stored. A restricted ticket of the ticket ledger has
     an expiry date of its own: if the stored date is earlier, for example the date of another promotion, it is
-    postponed to the ticket's last valid day, or removed if the ticket never expires.
+    postponed to the ticket's last valid day, or removed if the ticket never expires. ``record`` is the ticket's in the
+    ledger, or None if it has none.
     """
     host_ticket = machine.memory.read(HostTicketRecord, HostKey.LAST_TICKET_REDEMPTION)
-    terms = None if host_ticket is None or host_ticket.id != paper.id else host_ticket.restricted_terms
+    terms = None if host_ticket is None or host_ticket.id != redemption_id else host_ticket.restricted_terms
     if terms is not None:
         return {MoneyKey.RESTRICTED_CREDIT_TERMS: terms}
     stored = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED_CREDIT_TERMS)
-    record = machine.component(TicketDesk).find_record_by_redemption(paper.id)
     if stored is None or record is None or record.ticket.kind is not TicketKind.RESTRICTED:
         return {}
     last_day = record.last_valid_day

@@ -1,24 +1,19 @@
 """Restricted, nonrestricted and cashable credit: which is wagered first, what wins pay, and what can be cashed out."""
 
 from datetime import UTC, date, datetime
-from pathlib import Path
 
 import pytest
 from rigs.cards import script_cards
 from rigs.forms import ONE, TWO, fill_in
 from rigs.lies import audit_findings, read_signed_entries
-from rigs.transfers import transfer_in
+from rigs.transfers import transfer_in, write_promotional_profile
 
-import egm.profiles
 from egm.app.view import build_snapshot
 from egm.devices.interface import MoneyDevices, PrintState
 from egm.errors import InvariantError
-from egm.host.transfers import execute_transfer_order
 from egm.kernel.credits import CreditKind, build_credit_transfers, divide_stakes_by_account
-from egm.kernel.events import Event, EventType, State
+from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
-from egm.money.host_money import HostMoney, TransferOrder
-from egm.money.records.host import TransferKind
 from egm.money.restricted import find_restricted_terms
 from egm.money.value_in import list_acceptable_bills, should_accept_tickets
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, create_generator
@@ -29,7 +24,6 @@ from tools.audit.verify import Auditor
 
 RESTRICTED, NONRESTRICTED, CASHABLE = CreditKind.RESTRICTED, CreditKind.NONRESTRICTED, CreditKind.CASHABLE
 MAPLES, LOSS = (23, 7, 5), (0, 0, 0)
-SOLD = Path(egm.profiles.__file__).with_name("generic.toml")
 
 account = Position().name_credit_account
 
@@ -52,10 +46,7 @@ def make(tmp_path):
 @pytest.fixture
 def generous(tmp_path):
     """The generic profile with promotional tickets in both directions."""
-    path = tmp_path / "generous.toml"
-    switched_on = "[tickets]\npromotional = true\nrestricted_out = true"
-    path.write_text(SOLD.read_text().replace("[tickets]", switched_on))
-    return path
+    return write_promotional_profile(tmp_path)
 
 
 def read_credit_kinds(rig: MachineRig) -> tuple[int, int, int]:
@@ -160,17 +151,6 @@ def test_restricted_credit_leaves_on_a_ticket_of_its_kind_and_comes_back_as_such
     assert rig.store.find_ticket(number).state is TicketState.REDEEMED
 
 
-def transfer_promotion(rig, identifier, cents, last_day):
-    """Let the host transfer restricted credit that expires after ``last_day``, or never."""
-    rig.machine.component(HostMoney).transfer_order = TransferOrder(
-        identifier=identifier,
-        kind=TransferKind.IN,
-        cents_by_credit_kind={RESTRICTED: cents},
-        expiry_date=last_day,
-    )
-    execute_transfer_order(rig.machine, Event(EventType.TRANSFER_ORDERED))
-
-
 @pytest.mark.parametrize(
     ("ticket_day", "meter_day", "played", "expected_date"),
     [
@@ -189,11 +169,11 @@ def test_a_restricted_ticket_never_expires_before_its_own_date(
 ):
     """Regression: its credit expired on the date of another promotion, of which credit had been transferred since."""
     rig = make(generous, chance=ScriptedChance(*LOSS))
-    transfer_promotion(rig, "first", 300, ticket_day)
+    transfer_in(rig, "first", expiry_date=ticket_day, restricted=300)
     chance, rig.machine.random_service = rig.machine.random_service, create_generator()
     number = rig.cash_out_ticket()
     rig.machine.random_service = chance
-    transfer_promotion(rig, "second", 5, meter_day)
+    transfer_in(rig, "second", expiry_date=meter_day, restricted=5)
     if played:
         rig.play()
         rig.report_shown()
@@ -223,11 +203,11 @@ def test_the_audit_names_a_ticket_that_changes_the_terms_of_restricted_credit_wr
     make, generous, kind, terms
 ):
     rig = make(generous)
-    transfer_promotion(rig, "first", 300, date(2026, 1, 20))
+    transfer_in(rig, "first", expiry_date=date(2026, 1, 20), restricted=300)
     if kind == "cashable":
         rig.insert(500)
     number = rig.cash_out_ticket()
-    transfer_promotion(rig, "second", 5, date(2026, 1, 2))
+    transfer_in(rig, "second", expiry_date=date(2026, 1, 2), restricted=5)
     rig.offer_ticket(number)
     rig.ledger.credit_stacked_paper()
     rig.ledger.delete_confirmed_paper()
@@ -242,7 +222,7 @@ def test_the_audit_names_a_ticket_that_changes_the_terms_of_restricted_credit_wr
 def test_a_revived_restricted_ticket_brings_credit_that_does_not_expire(make, generous):
     """Two people ruled that the ticket is owed regardless of its date; its credit must not expire at once."""
     rig = make(generous, chance=ScriptedChance(*LOSS))
-    transfer_promotion(rig, "first", 300, date(2026, 1, 2))
+    transfer_in(rig, "first", expiry_date=date(2026, 1, 2), restricted=300)
     number = rig.cash_out_ticket()
     rig.clock.pass_seconds(3 * 24 * 3600)
     rig.store.record_move(
@@ -264,7 +244,7 @@ def test_a_revived_restricted_ticket_brings_credit_that_does_not_expire(make, ge
 def test_restricted_credit_valid_to_the_end_of_the_calendar_leaves_on_a_ticket(make, generous, last_day):
     """Regression: the ticket's expiry was beyond the calendar, and the machine stopped at the cash-out."""
     rig = make(generous)
-    transfer_promotion(rig, "day", 500, last_day)
+    transfer_in(rig, "day", expiry_date=last_day, restricted=500)
     number = rig.cash_out_ticket()
     expires_at = rig.store.find_ticket(number).ticket.expires_at
     assert expires_at == (None if last_day == date.max else datetime(9999, 12, 31, tzinfo=UTC))

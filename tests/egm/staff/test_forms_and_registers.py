@@ -3,12 +3,11 @@
 import hashlib
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from rigs.forms import ONE, TWO, fill_in
 from rigs.lies import audit_findings, read_signed_entries
-from rigs.transfers import transfer_in
+from rigs.transfers import transfer_in, write_promotional_profile
 from rigs.voids import make_undecided_game
 
 from egm.app.features import FEATURES, STAFF_REGISTERS, list_staff_registers
@@ -436,11 +435,7 @@ def test_a_found_ticket_is_redeemed_to_the_register_of_orphans(rig, tmp_path):
 @pytest.mark.requirement("H-13", "D-12")
 def test_a_found_ticket_of_restricted_credit_is_not_unclaimed_money(tmp_path):
     """Regression: its amount was entered in the register of unclaimed money, although it can never be paid."""
-    path = tmp_path / "generous.toml"
-    sold = Path(profiles.__file__).with_name("generic.toml").read_text(encoding="utf-8")
-    path.write_text(
-        sold.replace("[tickets]", "[tickets]\npromotional = true\nrestricted_out = true"), encoding="utf-8"
-    )
+    path = write_promotional_profile(tmp_path)
     rig = transfer_in(
         MachineRig(tmp_path / "state", profile=path, devices=("printer",)).boot(), restricted=300
     )

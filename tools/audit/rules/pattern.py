@@ -228,13 +228,20 @@ def _are_staff(value: object, scope: CheckContext) -> bool:
 _MASKED_TICKET_NUMBER_PATTERN: Final = re.compile(r"•*[0-9]{0,4}")
 #: The form of a SHA-256 digest.
 _SHA256_DIGEST_PATTERN: Final = re.compile(r"[0-9a-f]{64}")
+
+
+def _is_positive(value: Any, _: CheckContext) -> bool:
+    """Return whether the value is an integer above zero."""
+    return type(value) is int and value > 0
+
+
 #: The types of ``"$name:type"``: each with the function that returns whether a value is of it.
 VALUE_CHECK_BY_TYPE: Final[Mapping[str, Callable[[Any, CheckContext], bool]]] = {
     "any": lambda _, __: True,
     "text": lambda value, _: type(value) is str,
     "words": lambda value, _: type(value) is str and bool(value.strip()),
-    "cents": lambda value, _: type(value) is int and value > 0,
-    "positive": lambda value, _: type(value) is int and value > 0,
+    "cents": _is_positive,
+    "positive": _is_positive,
     "count": lambda value, _: type(value) is int and value >= 0,
     "int": lambda value, _: type(value) is int,
     "bool": lambda value, _: type(value) is bool,
