@@ -28,7 +28,7 @@ LOWER_FEATURES = tuple(
     sorted(
         {
             words.partition("** -> ")[0]
-            for words in CONTRACTS["house"]["ignore_imports"]
+            for words in CONTRACTS["egm-layers"]["ignore_imports"]
             if words.partition(" -> ")[2].startswith("egm.*.")
         }
     )
@@ -135,12 +135,12 @@ def lint(folder, *contracts):
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
-def test_the_walls_of_the_house_are_there():
+def test_import_contracts_are_declared():
     assert {
         "layers",
         "products",
         "installed",
-        "house",
+        "egm-layers",
         "features",
         "screen",
         "engine",
@@ -152,7 +152,7 @@ def test_the_walls_of_the_house_are_there():
 
 def test_every_folder_of_egm_is_named_by_the_walls_that_list_folders():
     folders = {file.parent.name for file in (ROOT / "egm").glob("*/__init__.py")}
-    layers_ = [layer.split(" | ") for layer in CONTRACTS["house"]["layers"]]
+    layers_ = [layer.split(" | ") for layer in CONTRACTS["egm-layers"]["layers"]]
     above = {name for layer in layers_[: layers_.index(["kernel"])] for name in layer}
     features = {f"egm.{name}.*" for name in above & folders - {"app", "features", "screen", "testing"}}
     features.add("egm.features.*.*")
@@ -167,13 +167,13 @@ def test_every_folder_of_egm_is_named_by_the_walls_that_list_folders():
 
 def test_both_contracts_let_the_same_features_import_what_others_show():
     assert len(LOWER_FEATURES) == 5
-    assert set(CONTRACTS["house"]["ignore_imports"]) <= set(CONTRACTS["cycles"]["ignore_imports"])
+    assert set(CONTRACTS["egm-layers"]["ignore_imports"]) <= set(CONTRACTS["cycles"]["ignore_imports"])
 
 
 def test_installed_packages_import_no_test_rigs_or_developer_tools():
     """Test rigs are above all of egm, and developers' tools above all tools; nothing below imports them."""
     assert CONFIG_BUILD["exclude"] == ["/egm/testing", "/tools/dev"]
-    assert CONTRACTS["house"]["layers"][0] == "testing"
+    assert CONTRACTS["egm-layers"]["layers"][0] == "testing"
     assert CONTRACTS["products"]["layers"][0] == "tools.dev"
     assert CONTRACTS["layers"]["layers"][:2] == ["tools", "egm"]
     installed = {name for name in modules() if name.count(".") == 1 and name.startswith("tools.")} - {
@@ -186,7 +186,7 @@ def test_installed_packages_import_no_test_rigs_or_developer_tools():
 def test_a_new_folder_of_egm_is_refused_until_it_has_its_place(skeleton):
     (skeleton / "egm" / "bingo").mkdir()
     (skeleton / "egm" / "bingo" / "__init__.py").touch()
-    broken = lint(skeleton, "house")
+    broken = lint(skeleton, "egm-layers")
     shutil.rmtree(skeleton / "egm" / "bingo")
     assert broken.returncode == 1
     assert "egm.bingo" in broken.stdout
@@ -200,7 +200,7 @@ def test_a_new_feature_needs_no_line_in_any_contract(skeleton):
     result = lint(skeleton)
     (feature / "__init__.py").write_text("import egm.features.closing.feature\nimport egm.seats\n")
     (skeleton / "egm" / "screen" / "text.py").write_text("import egm.features.bingo\n")
-    broken = lint(skeleton, "features", "screen", "house")
+    broken = lint(skeleton, "features", "screen", "egm-layers")
     shutil.rmtree(feature)
     (skeleton / "egm" / "app" / "features.py").write_text("")
     (skeleton / "egm" / "screen" / "text.py").write_text("")

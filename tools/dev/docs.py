@@ -134,11 +134,11 @@ def format_layer_table(root: Path = ROOT) -> str:
     without a docstring.
     """
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
-    (house,) = (each for each in project["tool"]["importlinter"]["contracts"] if each["id"] == "house")
+    (layers_contract,) = (each for each in project["tool"]["importlinter"]["contracts"] if each["id"] == "egm-layers")
     rows: list[list[str]] = []
     bare: list[str] = []
     neighbours: list[str] = []
-    for layer in house["layers"]:
+    for layer in layers_contract["layers"]:
         modules = {name: root / "egm" / name / "__init__.py" for name in layer.split(" | ")}
         folders = {name: module for name, module in modules.items() if module.is_file()}
         if "features" in folders:

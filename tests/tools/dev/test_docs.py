@@ -107,7 +107,7 @@ def test_the_table_of_layers_lists_every_folder_of_egm_and_requires_docstrings(t
     folders = {str(file.parent.relative_to(ROOT / "egm")) for file in modules} - {"features"}
     assert set(re.findall(r"^\| `([\w/]+)/` \| \w", format_layer_table(), re.MULTILINE)) == folders
     (tmp_path / "pyproject.toml").write_text(
-        '[[tool.importlinter.contracts]]\nid = "house"\nlayers = ["upper | other", "lower", "single"]\n'
+        '[[tool.importlinter.contracts]]\nid = "egm-layers"\nlayers = ["upper | other", "lower", "single"]\n'
     )
     for name, text in (("upper", '"""What is above."""\n'), ("other", ""), ("lower", '"""Below."""\n')):
         (tmp_path / "egm" / name).mkdir(parents=True)
