@@ -134,7 +134,9 @@ def format_layer_table(root: Path = ROOT) -> str:
     without a docstring.
     """
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
-    (layers_contract,) = (each for each in project["tool"]["importlinter"]["contracts"] if each["id"] == "egm-layers")
+    (layers_contract,) = (
+        each for each in project["tool"]["importlinter"]["contracts"] if each["id"] == "egm-layers"
+    )
     rows: list[list[str]] = []
     bare: list[str] = []
     neighbours: list[str] = []
