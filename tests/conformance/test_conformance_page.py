@@ -56,7 +56,7 @@ def tree(tmp_path):
     return tmp_path
 
 
-def test_marks_are_what_pytest_collects(tree):
+def test_requirement_marks_are_read_from_the_collected_tests(tree):
     evidence = collect(load(), tree)
     exact = EvidenceTest("tests/egm/test_small.py", "test_exact")
     soak = EvidenceTest("tests/egm/test_small.py", "test_soak", is_slow=True)
@@ -71,13 +71,13 @@ def test_marks_are_what_pytest_collects(tree):
     assert evidence.tests_of_unused_modules == {"M-06": (clause,)}
 
 
-def test_a_claim_on_a_row_that_does_not_exist_is_refused(tree):
+def test_a_mark_with_an_unknown_requirement_is_refused(tree):
     (tree / "tests" / "egm" / "test_wrong.py").write_text(TESTS.replace("B-06", "B-99"))
     with pytest.raises(EvidenceError, match=r"test_wrong.py::test_exact: 'B-99'"):
         collect(load(), tree)
 
 
-def test_tests_that_cannot_be_collected_are_an_error_not_an_empty_page(tree):
+def test_tests_that_cannot_be_collected_are_an_error(tree):
     (tree / "tests" / "egm" / "test_broken.py").write_text("import nothing_of_this_name")
     with pytest.raises(EvidenceError, match="nothing_of_this_name"):
         collect(load(), tree)
@@ -97,7 +97,7 @@ def test_a_test_that_runs_with_an_unknown_mark_fails(tmp_path):
     assert re.search(r"2 passed, .*3 errors", result.stdout), result.stdout
 
 
-def test_status_distinguishes_shown_part_library_open_and_not_yet():
+def test_a_requirement_is_shown_in_part_library_only_open_or_not_yet():
     row = load().rows["A-01"]
     evidence_tests = (EvidenceTest("tests/test_a.py", "test_b"),)
     some, none = Evidence({"A-01": evidence_tests}), Evidence({})
@@ -110,7 +110,7 @@ def test_status_distinguishes_shown_part_library_open_and_not_yet():
     assert none.status(row) == Status.NOT_YET
 
 
-def test_a_row_of_clauses_is_shown_when_each_of_them_is():
+def test_a_requirement_with_clauses_is_shown_if_each_clause_is():
     row = replace(load().rows["A-01"], clauses=("this", "that"))
     evidence_tests = (EvidenceTest("tests/test_a.py", "test_b"),)
     assert row.marks == ("A-01:a", "A-01:b")
@@ -121,7 +121,7 @@ def test_a_row_of_clauses_is_shown_when_each_of_them_is():
     )
 
 
-def test_a_row_owes_a_reason_where_it_is_not_shown_and_a_mutant_where_a_regulation_asks():
+def test_a_requirement_without_tests_needs_a_reason_and_a_regulation_a_mutant():
     plain, regulated = load().rows["A-01"], replace(load().rows["E-12"], clauses=("this", "that"))
     evidence_tests = (EvidenceTest("tests/test_a.py", "test_b"),)
     assert Evidence({}).list_shortfalls(plain) == ["A-01 is not yet, and no reason is given (open, not_yet)"]
@@ -136,7 +136,7 @@ def test_a_row_owes_a_reason_where_it_is_not_shown_and_a_mutant_where_a_regulati
     assert some.list_shortfalls(replace(regulated, mutants=judged)) == []
 
 
-def test_the_summary_is_one_screen_and_the_pages_hold_every_row_once_with_links_that_lead_somewhere():
+def test_the_summary_is_short_and_the_pages_list_every_requirement_once():
     requirements = load()
     tests = tuple(
         EvidenceTest("tests/egm/test_a.py", f"TestLine::test_{n}", is_slow=n == 0) for n in range(5)
@@ -184,7 +184,7 @@ def test_tables_keep_their_columns():
     assert text.splitlines() == ["| a | b |", "| --- | ---: |", "| 1 \\| 2 | 3 |"]
 
 
-def test_a_stale_page_is_refused_with_the_difference_and_left_alone(tmp_path):
+def test_a_stale_page_is_reported_with_the_difference_and_not_changed(tmp_path):
     path = tmp_path / "PAGE.md"
     path.write_text("old\n")
     with pytest.raises(click.ClickException, match=r"(?s)PAGE.md is stale.*-old.*\+new.*make pages"):
@@ -195,7 +195,7 @@ def test_a_stale_page_is_refused_with_the_difference_and_left_alone(tmp_path):
     assert path.read_text() == "new\n"
 
 
-def test_a_collection_that_is_killed_says_so_first_and_names_no_tests(tmp_path):
+def test_a_killed_collection_is_reported_without_a_list_of_tests(tmp_path):
     (tmp_path / "test_many.py").write_text("def test_one():\n    pass\n")
     (tmp_path / "conftest.py").write_text(
         "import os, signal, pytest\n\n\n"

@@ -98,16 +98,16 @@ def verdict(scratch, *names, mutant=LESS, limit=60.0):
     return outcome.verdict, outcome.by
 
 
-def test_a_test_that_notices_kills_and_is_named(scratch):
+def test_a_failing_test_kills_the_mutant_and_is_named(scratch):
     assert verdict(scratch, "nothing", "here") == (Verdict.KILLED, "test_money.py::test_here")
 
 
 @pytest.mark.parametrize("name", ["in_a_process_of_its_own", "in_an_isolated_process"])
-def test_what_a_test_starts_is_without_the_behaviour_too(scratch, name):
+def test_a_process_that_a_test_starts_runs_the_mutant(scratch, name):
     assert verdict(scratch, name) == (Verdict.KILLED, f"test_money.py::test_{name}")
 
 
-def test_a_behaviour_nobody_misses_survives(scratch):
+def test_a_mutant_that_no_test_detects_survives(scratch):
     assert verdict(scratch, "nothing") == (Verdict.SURVIVED, "1 tests")
     assert verdict(scratch) == (Verdict.NO_TEST, "")
 
@@ -129,7 +129,7 @@ def test_a_behaviour_nobody_misses_survives(scratch):
         ),
     ],
 )
-def test_what_proves_nothing_is_an_error(scratch, name, mutant, expected_text):
+def test_an_inconclusive_trial_is_an_error(scratch, name, mutant, expected_text):
     found, by = verdict(scratch, name, mutant=mutant, limit=6.0 if "hangs" in name else 60.0)
     assert (found, expected_text in by) == (Verdict.ERROR, True), by
 
@@ -180,7 +180,7 @@ def test_an_operator_that_changes_nothing_is_refused(tmp_path, function, change,
         ("bet.red.row.red.pays", '"4:1"', "4:1"),
     ],
 )
-def test_a_key_is_changed_and_no_other(tmp_path, key, becomes, change):
+def test_only_the_named_key_is_changed(tmp_path, key, becomes, change):
     (tmp_path / "table.toml").write_text(TABLE)
     mutant = Mutant(file="table.toml", key=key, becomes=becomes, takes_away="it")
     found, original = tomllib.loads(apply_mutant(mutant, tmp_path)), tomllib.loads(TABLE)
@@ -201,13 +201,13 @@ def test_a_key_is_changed_and_no_other(tmp_path, key, becomes, change):
         ("table.seats", "[", "would not be TOML"),
     ],
 )
-def test_a_key_that_is_not_there_or_stays_as_it_is_is_refused(tmp_path, key, becomes, reason):
+def test_a_missing_or_unchanged_key_is_refused(tmp_path, key, becomes, reason):
     (tmp_path / "table.toml").write_text(TABLE)
     with pytest.raises(MutantError, match=reason):
         apply_mutant(Mutant(file="table.toml", key=key, becomes=becomes, takes_away="it"), tmp_path)
 
 
-def test_the_tests_of_a_clause_try_its_mutants_and_the_dearest_come_last():
+def test_a_mutant_is_tried_by_the_tests_of_its_clause_quick_ones_first():
     requirements = load()
     soak, quick, slow = (
         EvidenceTest(f"tests/{f}.py", "test", is_slow=f == "z") for f in ("end_to_end/a", "egm/b", "z")
@@ -220,7 +220,7 @@ def test_the_tests_of_a_clause_try_its_mutants_and_the_dearest_come_last():
     assert all(trial.row.is_required_by_regulation for trial in found)
 
 
-def test_what_each_mutant_takes_away_is_there_once():
+def test_the_text_that_each_mutant_replaces_is_there_once():
     """If a change rewrites the line that a mutant replaces, update the mutant: see requirements.toml."""
     every = create_trials(load(), Evidence({}), regulation=False)
     assert len({trial.row.id for trial in every}) > 50
@@ -244,7 +244,7 @@ def copy(tmp_path_factory):
         ("Q-09", "tests/egm/staff/test_inventory.py", "test_a_base_number_is_fixed_for_good"),
     ],
 )
-def test_of_this_very_machine_a_sample_is_missed(copy, row, file, name):
+def test_mutants_of_this_machine_are_killed(copy, row, file, name):
     test = EvidenceTest(file, name)
     (trial,) = (trial for trial in create_trials(load(), Evidence({row: (test,)})) if trial.name == row)
     outcome = run_trial(trial, copy, 120.0)

@@ -41,7 +41,7 @@ PROVISIONS_FILE = """
 SECTIONS_FILE = 'QC = "s.95 s.96"'
 
 
-def test_no_row_that_was_numbered_has_been_dropped():
+def test_no_numbered_requirement_was_removed():
     requirements = load()
     assert sum(NUMBERED.values()) == 363
     assert requirements.groups.keys() == NUMBERED.keys()
@@ -59,7 +59,7 @@ def test_every_source_is_cited_and_every_text_is_one_sentence():
         assert len(row.text) <= 260, row.id
 
 
-def test_every_number_of_every_regulation_has_its_rows_or_a_reason():
+def test_every_section_of_every_regulation_has_requirements_or_a_reason():
     requirements = load()
     traced = {str(provision.citation): provision for provision in requirements.provisions}
     assert {key for key, source in requirements.sources.items() if source.regulation} == {
@@ -78,7 +78,7 @@ def test_every_number_of_every_regulation_has_its_rows_or_a_reason():
         assert provision.rows or provision.no_machine in REASONS_WITHOUT_ROW
 
 
-def test_what_reasons_say_the_product_has_not_it_has_not():
+def test_the_product_lacks_what_the_reasons_say_it_lacks():
     assert list_false_reasons(load()) == []
 
 
@@ -95,12 +95,12 @@ def test_what_reasons_say_the_product_has_not_it_has_not():
         ("import paytables.keno.printed_ticket", ["paytables.keno.printed_ticket"]),
     ],
 )
-def test_a_check_finds_what_is_there(check, matches):
+def test_a_check_finds_what_the_product_has(check, matches):
     kind, _, pattern = check.partition(" ")
     assert find_matches(kind, pattern) == matches
 
 
-def test_a_reason_that_has_become_false_is_named(written):
+def test_a_reason_that_is_no_longer_true_is_reported(written):
     row = SMALL.replace(
         'text = "Copies are checked."',
         'text = "Copies are checked."\nopen = "There is no roulette."\nabsent = ["game roulette", "game chess", "smell x"]',
@@ -130,7 +130,7 @@ def test_a_small_file_reads_back(written):
     assert [provision.rows for provision in requirements.provisions] == [("A-01",), ()]
 
 
-def test_a_row_is_cited_by_its_provision_and_need_not_name_it(written):
+def test_a_requirement_may_be_cited_by_its_provision_alone(written):
     path = written(SMALL.replace('sources = ["QC s.95"]\n', ""))
     row = load(path).rows["A-01"]
     assert ([str(citation) for citation in row.citations], row.is_required_by_regulation) == (
@@ -192,14 +192,14 @@ def test_a_file_that_contradicts_itself_is_refused(written, old, new, reason):
         ("[QC]", '[MC]\n"art.1" = { about = "x", no_machine = "person" }\n[QC]', "'MC'"),
     ],
 )
-def test_a_trace_with_holes_is_refused(written, old, new, reason):
+def test_an_incomplete_trace_is_refused(written, old, new, reason):
     assert old in PROVISIONS_FILE
     path = written(SMALL, provisions=PROVISIONS_FILE.replace(old, new, 1))
     with pytest.raises(RequirementsError, match=re.escape(reason)):
         load(path)
 
 
-def test_a_text_whose_numbers_nobody_listed_is_refused(written):
+def test_a_regulation_without_a_list_of_its_sections_is_refused(written):
     path = written(SMALL, sections="")
     with pytest.raises(RequirementsError, match="the numbers of QC are not listed"):
         load(path)
@@ -210,5 +210,5 @@ def test_a_missing_file_is_refused_by_name(tmp_path):
         load(tmp_path / "absent.toml")
 
 
-def test_the_file_lies_beside_the_tests_that_check_it():
+def test_the_requirements_file_is_beside_its_tests():
     assert REQUIREMENTS_FILE.parent == Path(__file__).parent

@@ -133,7 +133,7 @@ def test_each_event_completes_at_most_one_unfinished_action():
     assert (toy.machine.done, toy.machine.unfinished_count) == (["begin", "begin", "ended", "rest"], 1)
 
 
-def test_what_the_machine_does_by_itself_it_does_once_for_what_has_happened():
+def test_an_automatic_event_follows_each_event_once():
     """An automatic event that is refused or changes nothing is not repeated; otherwise the engine would loop."""
     toy = engine(
         Rule(EventType.WHEN_IDLE, IDLE, (works,), (ask_for_more,)),
@@ -146,7 +146,7 @@ def test_what_the_machine_does_by_itself_it_does_once_for_what_has_happened():
         assert toy.machine.done == ["begin", "ended", "asked", "rest"]
 
 
-def test_what_happened_instead_comes_first_and_the_rule_leads_nowhere():
+def test_an_event_of_an_effect_replaces_the_next_state_of_the_rule():
     toy = engine(
         Rule(EventType.PLAY, IDLE, (), (find_it_broken,), State.PLAYING),
         Rule(EventType.GENERATOR_FAILED, IDLE, (), (note_failure,), NextState.DERIVED),
@@ -168,7 +168,7 @@ def test_a_refusal_is_sent_to_the_requester_or_recorded_once():
     assert [line for line in toy.machine.done if line != "rest"] == ["event.unexpected coins_paid idle"]
 
 
-def test_an_event_recorded_while_self_testing_leads_nowhere():
+def test_an_event_during_the_self_test_does_not_change_the_state():
     toy = engine(Rule(EventType.FAULT_RAISED, ALL_STATES, (), (), NextState.DERIVED_ONCE_TESTED))
     toy.state = State.SELF_TEST
     toy.handle(EventType.FAULT_RAISED)

@@ -221,7 +221,7 @@ def test_the_state_diagram_shows_the_rules_and_is_legible():
     assert format_rule_table().count("\n") >= len(FEATURES.state_table)
 
 
-def test_a_row_is_finished_before_what_follows_from_it(tmp_path):
+def test_a_rule_and_its_consequence_are_one_change_for_observers(tmp_path):
     rig = MachineRig(tmp_path, chance=ScriptedChance(*LOSS)).boot().insert(500)
     changes = rig.changes
     rig.machine.random_service = FailingChance()

@@ -117,7 +117,7 @@ def test_a_game_of_a_wheel_is_not_offered_without_one(tmp_path):
     assert "needs a real wheel, but the cabinet file has no wheel device" in refusals.reason
 
 
-def test_nobody_at_the_screen_answers_for_the_wheel(room):
+def test_no_request_of_a_screen_replaces_the_wheels_report(room):
     bet(room)
     phase(room, WheelPhase.NO_MORE_BETS)
     room.engine.handle(EventType.CHOOSE, value="17")
@@ -149,7 +149,7 @@ def test_the_number_of_another_spin_decides_nothing_and_persons_refund(room):
 
 
 @pytest.mark.requirement("P-05")
-def test_who_bets_while_the_ball_runs_plays_the_next_spin(room):
+def test_a_bet_while_the_ball_runs_is_for_the_next_spin(room):
     bet(room)
     phase(room, WheelPhase.NO_MORE_BETS, 7)
     phase(room, WheelPhase.NUMBER, 7, number=3)
@@ -163,7 +163,7 @@ def test_who_bets_while_the_ball_runs_plays_the_next_spin(room):
     assert [record["choice"] for record in room.records("game.choice")] == ["3", "17"]
 
 
-def test_a_wheel_that_nobody_bets_at_is_not_recorded(room):
+def test_a_spin_without_bets_is_not_recorded(room):
     spin(room, 17)
     assert read_last_spin(room.machine) is None
 
@@ -217,7 +217,7 @@ def test_spin_without_a_received_number_is_voided_when_the_wheel_continues(room,
         assert Auditor(GameFiles([tmp_path])).audit_entries(view.iter_bodies()).findings == []
 
 
-def test_no_more_bets_of_another_spin_gives_the_one_before_up_and_closes_the_next(tmp_path):
+def test_the_end_of_betting_of_another_spin_abandons_the_open_spin(tmp_path):
     table = SharedTables()
     first = start_rig(tmp_path, Position(1, 2), table=table)
     second = start_rig(tmp_path, Position(2, 2), first, table)
@@ -236,7 +236,7 @@ def test_no_more_bets_of_another_spin_gives_the_one_before_up_and_closes_the_nex
 
 
 @pytest.mark.requirement("B-18")
-def test_a_reader_whose_line_is_lost_in_a_spin_decides_nothing_of_it_afterwards(room):
+def test_a_spin_during_which_the_readers_line_was_lost_is_not_decided_by_it(room):
     """Simulated wheel, protocol and driver; the cable is unplugged while the ball runs."""
     bet(room)
 
@@ -264,7 +264,7 @@ def test_a_reader_whose_line_is_lost_in_a_spin_decides_nothing_of_it_afterwards(
 
 
 @pytest.mark.requirement("B-18")
-def test_a_ball_that_is_launched_again_decides_the_bets_it_was_launched_for(room):
+def test_a_ball_launched_again_decides_the_bets_of_its_spin(room):
     bet(room)
     phase(room, WheelPhase.NO_MORE_BETS)
     phase(room, WheelPhase.BETTING, is_void=True)
@@ -275,7 +275,7 @@ def test_a_ball_that_is_launched_again_decides_the_bets_it_was_launched_for(room
 
 
 @pytest.mark.requirement("P-05")
-def test_who_bets_on_a_number_that_already_lies_is_not_in_its_spin(room):
+def test_a_bet_after_the_ball_has_come_to_rest_is_not_in_that_spin(room):
     bet(room)
     spin(room, 17)
     room.report_shown()
@@ -297,7 +297,7 @@ def check_number_in_menu(room):
 
 @pytest.mark.requirement("F-14", "F-15")
 @pytest.mark.parametrize("name", ["refund_game", "forfeit_game"])
-def test_a_game_whose_number_is_recorded_is_not_void_but_ended_from_it(room, name):
+def test_a_game_whose_number_is_recorded_is_ended_with_it_and_not_voided(room, name):
     check_number_in_menu(room)
     (form,) = (form for form in SERVICE_MENU.forms if form.id == name)
     assert not all(needed(room.machine, Event(form.event, RulingForm())) for needed in form.submission_guards)
@@ -309,7 +309,7 @@ def test_a_game_whose_number_is_recorded_is_not_void_but_ended_from_it(room, nam
     assert (room.state, room.credit_cents) == (State.IDLE, 1500 + 36 * 500)
 
 
-def test_a_number_recorded_is_a_games_however_many_spins_come_before_it_is_taken(tmp_path):
+def test_a_recorded_number_belongs_to_its_game_however_many_spins_follow(tmp_path):
     table = SharedTables()
     first = start_rig(tmp_path, Position(1, 2), table=table)
     second = start_rig(tmp_path, Position(2, 2), first, table)
@@ -413,7 +413,7 @@ def test_a_number_reported_before_a_clear_decides_the_game_after_it(tmp_path, nu
 
 
 @pytest.mark.parametrize("entries", range(4))
-def test_the_power_goes_between_any_two_entries_of_a_spin(tmp_path, entries):
+def test_a_power_cut_between_any_two_entries_of_a_spin(tmp_path, entries):
     room = start_rig(tmp_path)
     room.insert(2000)
     bet(room)
@@ -433,7 +433,7 @@ def test_the_power_goes_between_any_two_entries_of_a_spin(tmp_path, entries):
 
 @pytest.mark.requirement("F-09", "J-09")
 @pytest.mark.parametrize("line_lost", [False, True], ids=["awaited", "not heard"])
-def test_the_one_key_pays_the_second_position_while_the_first_waits_for_the_wheel(tmp_path, line_lost):
+def test_the_key_pays_the_second_position_while_the_first_waits_for_the_wheel(tmp_path, line_lost):
     """The generator works, so that the key has nothing to clear at the first position, and does not restart it."""
     first = start_rig(tmp_path, Position(1, 2))
     second = start_rig(tmp_path, Position(2, 2), first, first.machine.component(SharedTables))

@@ -290,7 +290,7 @@ def test_a_damaged_log_is_written_again(tmp_path):
             )  # the rewritten log can be read
 
 
-def test_when_both_copies_are_damaged_nothing_is_guessed(tmp_path):
+def test_damage_in_both_copies_is_an_error(tmp_path):
     write_ledger(tmp_path)
     open_with_another_program(tmp_path, *GAGS, CHANGES[0])
     log = (tmp_path / LOG_NAME).read_bytes()
@@ -331,7 +331,7 @@ def test_contradicting_copies_are_refused(tmp_path):
         TicketStore.open(first, key=KEY)
 
 
-def test_a_reader_that_does_not_prove_still_never_believes_a_changed_row(tmp_path):
+def test_a_reader_that_verifies_nothing_at_opening_still_rejects_a_changed_row(tmp_path):
     records = write_ledger(tmp_path)
     open_with_another_program(tmp_path, *GAGS, CHANGES[0])
     with TicketStore.open(tmp_path, key=KEY, verify=False) as store:

@@ -395,7 +395,7 @@ def test_a_readout_of_other_meters_is_refused(state, tmp_path, earlier, later):
     assert f"Error: {file}: not a readout of the same meters" in answer.output.replace("\n", "")
 
 
-def test_what_was_added_is_not_a_readout_to_count_from(state, tmp_path):
+def test_a_difference_of_readouts_is_refused_as_a_readout(state, tmp_path):
     readout, added = tmp_path / "readout.json", tmp_path / "added.json"
     read = ["meters", "--state", str(state), "--json"]
     readout.write_text(CliRunner().invoke(main, read).output)

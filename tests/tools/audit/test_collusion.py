@@ -93,7 +93,7 @@ def test_folds_after_large_bets_are_reported_with_amounts_and_checked_hands_are_
 
 
 @pytest.mark.requirement("S-56")
-def test_money_that_always_flows_one_way_is_significant_and_even_luck_is_not():
+def test_money_that_always_flows_one_way_is_significant_and_balanced_wins_are_not():
     def play(flow_cents):
         """Position 3 wins and loses at random; position 2 wins ``flow_cents`` from position 1."""
         rng = Random(5)
