@@ -190,6 +190,13 @@ class GameRules(Protocol):
     def find_highest_stake(self, credits_: int) -> int:
         """Return the most that one round can stake within ``credits_``, raises included."""
 
+    def check_installation(self, file: str) -> None:
+        """Raise :class:`DefinitionError` if the definition may not be installed.
+
+        These are errors that earlier versions accepted. Only definition files are checked: a game that is stored in
+        a journal is finished, and replayed by the audit, with any definition.
+        """
+
     def find_highest_round_return(self, wager: Wager) -> int | None:
         """Return the most credits that a round of a wager may return to a seat, standing bets included.
 
@@ -452,6 +459,7 @@ def _build_from_source(source: SourceFile, assets: _NamedAssets) -> Game:
     data, file, files = _parse_definition_cached(source), str(source.path), dict(assets)
     game = build_game(add_asset_digests(data, files, file), file, source, files)
     check_binding_digest(data, file)
+    game.rules.check_installation(file)
     return game
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, gcd, lcm
-from typing import Annotated, Any, Final, Literal, Self, TypeAlias, TypedDict
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias, TypedDict
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
@@ -173,7 +173,8 @@ class TableLimits(StrictTable):
     most_win: PositiveInt | None = Field(
         default=None, description="the most one player may be given back of a round, in credits"
     )
-    """The most credits that one player may get back from a round; None: no limit."""
+    """The most credits that one player may get back from a round; None: no limit. Card games other than blackjack
+    do not enforce it and refuse it."""
     betting_seconds: Annotated[int, Field(strict=True, ge=1, le=600)] = Field(
         default=30, description="how long a table of several takes bets, from the first"
     )
@@ -472,6 +473,14 @@ class TableLayout:
 
 class TableRules(TablelessRules):
     """Base class of the rules of table games: betting spots, and wagers made of bets on them."""
+
+    enforces_win_limit: ClassVar[bool] = False
+    """Whether :meth:`build_wager` refuses a wager that could win more than ``table.most_win``."""
+
+    def check_installation(self, file: str) -> None:
+        """Refuse a win limit that the rules do not enforce. Raises :class:`DefinitionError`."""
+        if self.table_layout.table.most_win is not None and not self.enforces_win_limit:
+            raise DefinitionError(file, "table.most_win", "games of this family do not enforce a win limit")
 
     @property
     def table_layout(self) -> TableLayout:

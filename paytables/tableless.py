@@ -120,6 +120,9 @@ class TablelessRules:
         figures = self.analyse_wager(wager)
         return figures.max_win_credits if figures.mean_staked_credits is None else None
 
+    def check_installation(self, file: str) -> None:
+        """Accept the definition."""
+
     def compute_raise_reserve(self, wager: Wager) -> int:  # noqa: ARG002 (signature of the contract)
         """Return 0: no decision during a round adds to the stake."""
         return 0

@@ -58,6 +58,13 @@ class ShoeRules(StrictTable):
         """Return how many cards must be left in the shoe for another round: one more than lie behind the stop card."""
         return (self.stop or 0) + 1
 
+    @property
+    def round_start_cards_min(self) -> int:
+        """Return how many cards are left at least when a round starts; after a shuffle, those that are not burned."""
+        burned_max = 1 + 10 if self.burn is True else int(self.burn)
+        cards_after_shuffle = self.decks * 52 - burned_max
+        return cards_after_shuffle if self.stop is None else min(cards_after_shuffle, self.cards_min)
+
     def check_players(self, players: int) -> None:
         """Raise ValueError for more than three players if one deck is dealt for two rounds."""
         if self.rounds > 1 and players > PLAYERS_WITHOUT_SHUFFLE_AFTER_ROUND_MAX:

@@ -49,6 +49,24 @@ class BankRules(TableRules, Generic[D]):
         """Return the hands that the table displays, with their names."""
         return self.hands
 
+    @property
+    def cards_needed_for_round(self) -> int:
+        """Return how many cards must be left at the start of a round, so that the shoe cannot run out during it."""
+        return sum(cards_max for _, _, cards_max in self.hands)
+
+    def check_installation(self, file: str) -> None:
+        """Check also that the shoe cannot run out of cards during a round. Raises :class:`DefinitionError`."""
+        super().check_installation(file)
+        shoe = self.definition.shoe
+        if shoe.round_start_cards_min < self.cards_needed_for_round * shoe.rounds:
+            raise DefinitionError(
+                file,
+                "shoe",
+                f"a round deals up to {self.cards_needed_for_round} cards, and {shoe.rounds} "
+                f"before a shuffle; {shoe.round_start_cards_min} are certain to be in the shoe at its start: "
+                "raise shoe.stop or shoe.decks, or lower table.seats",
+            )
+
     def list_bets(self) -> tuple[BankBet, ...]:
         """Return every bet that the definition offers; each family implements it."""
         raise NotImplementedError
@@ -167,6 +185,12 @@ class BankRules(TableRules, Generic[D]):
 
 class SeatedBankRules(SeatedRules, BankRules[D]):
     """Base class of the rules of card games in which each seat has its own hand against the bank's."""
+
+    @property
+    def cards_needed_for_round(self) -> int:
+        """Return the most cards that a round deals: the bank's hand, and a hand for each seat."""
+        (_, _, bank_cards), (_, _, seat_cards) = self.hands
+        return bank_cards + self.definition.table.seats * seat_cards
 
     def describe_hands(self) -> list[dict[str, object]]:
         """Return the bank's hand and one for each seat, each with its names and its maximum number of cards."""

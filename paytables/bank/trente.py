@@ -169,6 +169,11 @@ class TrenteRules(BankRules[TrenteDefinition]):
         ("red", {"en": "Red", "fr": "Rouge"}, _USUAL_ROW_CARDS_MAX),
     )
 
+    @property
+    def cards_needed_for_round(self) -> int:
+        """Return 1: the stop card ends a coup, and a full shoe always suffices for one."""
+        return 1
+
     def list_bets(self) -> tuple[SimpleChanceBet, ...]:
         """Return every bet that this trente et quarante game offers."""
         return self.definition.bet

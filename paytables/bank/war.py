@@ -65,6 +65,12 @@ class WarRules(SeatedBankRules[WarDefinition]):
 
     hands: ClassVar[HandDescriptions] = (("bank", BANK_NAMES, 2), ("player", PLAYER_NAMES, 2))
 
+    @property
+    def cards_needed_for_round(self) -> int:
+        """Return the most cards that a round deals and burns: those of a round in which every seat goes to war."""
+        war_cards = 2 * (_BURNED_CARD_COUNT_BEFORE_WAR + 1)  # the seat's and the bank's second card
+        return 1 + self.definition.table.seats * (1 + war_cards)
+
     def list_bets(self) -> tuple[BankBet, ...]:
         """Return the bets that this war game offers: the main bet, and the bet on a tie if there is one."""
         return (self.definition.main, *(() if self.definition.tie is None else (self.definition.tie,)))

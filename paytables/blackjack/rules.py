@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Final, Self
+from typing import ClassVar, Final, Self
 
 from paytables import side_bets
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
@@ -53,6 +53,7 @@ class BlackjackRules(SeatedRules):
     definition: BlackjackDefinition
     table: object = field(default=None, compare=False)
     """The shoe left by earlier rounds, as the table state stores it."""
+    enforces_win_limit: ClassVar[bool] = True
 
     # ------------------------------------------------------------ bets
     @cached_property

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import ClassVar, Self
 
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.contract import (
@@ -34,6 +34,7 @@ class CrapsRules(TableRules):
     """The betting spots of the table."""
     state: CrapsState = OPENING_STATE
     """The point, the shooter and the standing bets."""
+    enforces_win_limit: ClassVar[bool] = True
 
     @property
     def definition(self) -> CrapsDefinition:

@@ -9,7 +9,7 @@ since the stake was bet.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from paytables.contract import (
     Bet,
@@ -66,6 +66,7 @@ class OneDrawBets(TableRules):
     """The results that count as a zero."""
     held_bets: tuple[ImprisonedBet, ...] = ()
     """The bets of earlier spins that stay on the table: in prison, or on several spins in a row."""
+    enforces_win_limit: ClassVar[bool] = True
 
     @property
     def case_count_by_result(self) -> Mapping[str, int]:
