@@ -47,67 +47,69 @@ _GAME_START_BYTES_MAX: Final = 64 << 10
 It limits the memory used for a journal that a forger may have written.
 """
 
-#: Matches an amount in minor units.
-_AMOUNT_PATTERN: Final = rb"(0|[1-9][0-9]{0,14})"
-#: Matches an entry's sequence number.
-_SEQUENCE_NUMBER_PATTERN: Final = rb"([1-9][0-9]{0,17})"
+#: Matches the time of an entry.
+_TIME_PATTERN: Final = rb"[0-9T:.+-]{19,40}"
 #: Matches the purpose of a draw, or the code of a language.
-_PURPOSE_PATTERN: Final = rb"[A-Za-z0-9@_. -]+"
-#: Matches the id of a play.
-_PLAY_ID_PATTERN: Final = rf"(play-[0-9]{{1,18}}-{JOURNAL_TAG_PATTERN})".encode()
-#: Matches the hash of the entry before.
-_PREVIOUS_HASH_PATTERN: Final = rb'"previous":"([0-9a-f]{64})"'
-#: Matches recorded draws.
-_DRAWS_PATTERN: Final = rb'"draws":(\[(?:\[[0-9]{1,18},[0-9]{1,18},"' + _PURPOSE_PATTERN + rb'"\],?)*\])'
-# Atomic groups: what such a group matches is final, so that matching any entry takes time linear in its length.
-_OUTCOME_AND_PLAY_ID_PATTERN: Final = rb'(?>,"outcome":(null|\{.*\}),"play_id":")' + _PLAY_ID_PATTERN
-_OPTIONAL_TABLE_PATTERN: Final = rb'(?>(?:"table":(\{.*\}),(?="wager":))?)'
-_WAGER_AND_SEQUENCE_NUMBER_PATTERN: Final = rb'(?>"wager":(\{.*\})\},"sequence":)' + _SEQUENCE_NUMBER_PATTERN
-_CHOICE_AND_DRAWS_PATTERN: Final = rb'(?>"choice":(.+?),(?="draws":))' + _DRAWS_PATTERN
-_TIME_PATTERN: Final = rb'"time":"([0-9T:.+-]{19,40})"'
-_STAKE_TRANSFER_PATTERN: Final = (
-    rb'"transfers":\[\["credit:1:cashable","house:wager",' + _AMOUNT_PATTERN + rb"\]\]"
-)
+_WORD_PATTERN: Final = rb"[A-Za-z0-9@_. -]+"
+#: Parts of the patterns below, which name them in ``%(...)b``.
+_PATTERN_PARTS: Final = {
+    b"amount": rb"(?:0|[1-9][0-9]{0,14})",
+    b"added": rb"[1-9][0-9]{0,14}",
+    b"sequence": rb"[1-9][0-9]{0,17}",
+    b"play_id": rf"play-[0-9]{{1,18}}-{JOURNAL_TAG_PATTERN}".encode(),
+    b"hash": rb"[0-9a-f]{64}",
+    b"word": _WORD_PATTERN,
+    b"draws": rb'\[(?:\[[0-9]{1,18},[0-9]{1,18},"%b"\],?)*\]' % _WORD_PATTERN,
+    b"time": _TIME_PATTERN,
+}
+# In both patterns, what an atomic group (?>...) matches is final, so that any entry is matched in linear time.
 #: Matches the entry that starts a plain game.
 _GAME_START_PATTERN: Final = re.compile(
-    rb'\{"counts":\{"games_played":1\},"dims":(\{[^{}]*\}),"id":"' + _PLAY_ID_PATTERN + rb'\.start",'
-    rb'"kind":"game\.start",'
-    + _PREVIOUS_HASH_PATTERN
-    + rb',"record":\{"bet_credits":'
-    + _AMOUNT_PATTERN
-    + rb","
-    rb'"credit_before_cents":' + _AMOUNT_PATTERN + rb',"denomination_cents":' + _AMOUNT_PATTERN + rb","
-    rb'"game":(\{[^{}]*\}),"language":"' + _PURPOSE_PATTERN + rb'"' + _OUTCOME_AND_PLAY_ID_PATTERN + rb'",'
-    rb'"steps":\[\{"choice":null,'
-    + _DRAWS_PATTERN
-    + rb"\}\],"
-    + _OPTIONAL_TABLE_PATTERN
-    + _WAGER_AND_SEQUENCE_NUMBER_PATTERN
-    + rb","
-    rb'"state":\{"game":\{"play_id":"'
-    + _PLAY_ID_PATTERN
-    + rb'"\}\},'
-    + _TIME_PATTERN
-    + rb","
-    + _STAKE_TRANSFER_PATTERN
-    + rb"\}"
+    rb"""
+    \{"counts":\{"games_played":1\},
+    "dims":(?P<dims>\{[^{}]*\}),
+    "id":"(?P<play_id>%(play_id)b)\.start",
+    "kind":"game\.start",
+    "previous":"(?P<previous>%(hash)b)",
+    "record":\{
+        "bet_credits":(?P<bet_credits>%(amount)b),
+        "credit_before_cents":(?P<credit_before_cents>%(amount)b),
+        "denomination_cents":(?P<unit_cents>%(amount)b),
+        "game":(?P<game_name>\{[^{}]*\}),
+        "language":"%(word)b"
+        (?>,"outcome":(?P<outcome>null|\{.*\}),"play_id":")(?P=play_id)",
+        "steps":\[\{"choice":null,"draws":(?P<draws>%(draws)b)\}\],
+        (?>(?:"table":(?P<table>\{.*\}),(?="wager":))?)
+        (?>"wager":(?P<wager>\{.*\})\},"sequence":)(?P<sequence>%(sequence)b),
+    "state":\{"game":\{"play_id":"(?P=play_id)"\}\},
+    "time":"(?P<time>%(time)b)",
+    "transfers":\[\["credit:1:cashable","house:wager",(?P<staked_cents>%(amount)b)\]\]\}
+    """
+    % _PATTERN_PARTS,
+    re.VERBOSE,
 )
 #: Matches the entry of a player's choice.
 _GAME_CHOICE_PATTERN: Final = re.compile(
-    rb'\{(?:"dims":(\{[^{}]*\}),)?"id":"'
-    + _PLAY_ID_PATTERN
-    + rb'\.choice-([1-9][0-9]{0,8})","kind":"game\.choice",'
-    rb""
-    + _PREVIOUS_HASH_PATTERN
-    + rb',"record":\{'
-    + _CHOICE_AND_DRAWS_PATTERN
-    + _OUTCOME_AND_PLAY_ID_PATTERN
-    + rb'"'
-    rb'(?:,"staked_credits":([1-9][0-9]{0,14}))?\},"sequence":' + _SEQUENCE_NUMBER_PATTERN + rb","
-    rb"" + _TIME_PATTERN + rb"(?:," + _STAKE_TRANSFER_PATTERN + rb")?\}"
+    rb"""
+    \{(?:"dims":(?P<dims>\{[^{}]*\}),)?
+    "id":"(?P<play_id>%(play_id)b)\.choice-(?P<choice_number>[1-9][0-9]{0,8})",
+    "kind":"game\.choice",
+    "previous":"(?P<previous>%(hash)b)",
+    "record":\{
+        (?>"choice":(?P<choice>.+?),(?="draws":))
+        "draws":(?P<draws>%(draws)b)
+        (?>,"outcome":(?P<outcome>null|\{.*\}),"play_id":")(?P=play_id)"
+        (?:,"staked_credits":(?P<added_credits>%(added)b))?
+    \},
+    "sequence":(?P<sequence>%(sequence)b),
+    "time":"(?P<time>%(time)b)"
+    (?:,"transfers":\[\["credit:1:cashable","house:wager",(?P<added_cents>%(amount)b)\]\])?\}
+    """
+    % _PATTERN_PARTS,
+    re.VERBOSE,
 )
-#: Matches the time of an entry.
-_ENTRY_TIME_PATTERN: Final = re.compile(_TIME_PATTERN)
+#: Finds the time in an entry.
+_ENTRY_TIME_PATTERN: Final = re.compile(rb'"time":"(%b)"' % _TIME_PATTERN)
 _END_TIME_SEARCH_SIZE_BYTES: Final = 160
 """The number of bytes at the end of an entry that contain its time, if the entry pushes stakes or ends a game."""
 #: The storage keys of tables of a machine that stores none.
@@ -399,34 +401,29 @@ class PlainGameFinder:
         match = _GAME_START_PATTERN.fullmatch(body) if len(body) <= _GAME_START_BYTES_MAX else None
         if match is None:
             return None
-        dims, play, previous, bet, credit, unit, game_name, outcome = match.group(1, 2, 3, 4, 5, 6, 7, 8)
-        play_again, draws, table_json, wager, sequence, play_in_state, time, staked = match.group(
-            9, 10, 11, 12, 13, 14, 15, 16
-        )
-        terms = self._find_terms(dims, game_name, wager, bet, unit)
+        terms = self._find_terms(*match.group("dims", "game_name", "wager", "bet_credits", "unit_cents"))
         if (
             terms is None
-            or not play == play_again == play_in_state
-            or not play.startswith(b"play-%b-" % sequence)
-            or int(staked) != terms.stake_cents
-            or not is_time(time.decode())
+            or not match["play_id"].startswith(b"play-%b-" % match["sequence"])
+            or int(match["staked_cents"]) != terms.stake_cents
+            or not is_time(match["time"].decode())
         ):
             return None
-        table = self._find_table(terms, table_json or INITIAL_TABLE_STATE_JSON)
+        table = self._find_table(terms, match["table"] or INITIAL_TABLE_STATE_JSON)
         if table is None:
             return None
         conversation = GameConversation(table.game, terms.wager, builds_prompts=False)
-        if not _play_recorded_step(conversation, None, draws, outcome):
+        if not _play_recorded_step(conversation, None, match["draws"], match["outcome"]):
             return None
         return _PlainGame(
             terms=terms,
-            play_id=play,
-            previous_hex=previous.decode(),
-            credit_before_cents=int(credit),
-            start_time=time.decode(),
+            play_id=match["play_id"],
+            previous_hex=match["previous"].decode(),
+            credit_before_cents=int(match["credit_before_cents"]),
+            start_time=match["time"].decode(),
             conversation=conversation,
-            first_sequence=int(sequence),
-            sequence=int(sequence),
+            first_sequence=int(match["sequence"]),
+            sequence=int(match["sequence"]),
             head_hex=hashlib.sha256(body).hexdigest(),
             staked_cents=terms.stake_cents,
             table=table,
@@ -568,21 +565,19 @@ def _accept_choice_entry(game: _PlainGame, body: bytes, choice_number: int) -> b
     match, decision = _GAME_CHOICE_PATTERN.fullmatch(body), game.conversation.decision
     if match is None or decision is None or decision.kind == DECISION_OF_WHEEL:
         return False
-    dims, play, step_number, previous, choice, draws, outcome = match.group(1, 2, 3, 4, 5, 6, 7)
-    play_again, staked, sequence, time, raised_cents = match.group(8, 9, 10, 11, 12)
-    value, terms = parse_json(choice), game.terms
+    value, terms = parse_json(match["choice"]), game.terms
     added_credits = decision.get_added_credits(value)
     expected: tuple[bytes | None, bytes | None, bytes | None] = (None, None, None)
     if added_credits:
         expected = (terms.dims, b"%d" % added_credits, b"%d" % (added_credits * terms.unit_cents))
     if (
-        (dims, staked, raised_cents) != expected
-        or not play == play_again == game.play_id
-        or (int(step_number), int(sequence)) != (choice_number, game.sequence + 1)
-        or previous.decode() != game.head_hex
-        or encode_canonical_json(value) != choice
-        or not is_time(time.decode())
-        or not _play_recorded_step(game.conversation, Choice(value), draws, outcome)
+        match.group("dims", "added_credits", "added_cents") != expected
+        or match["play_id"] != game.play_id
+        or (int(match["choice_number"]), int(match["sequence"])) != (choice_number, game.sequence + 1)
+        or match["previous"].decode() != game.head_hex
+        or encode_canonical_json(value) != match["choice"]
+        or not is_time(match["time"].decode())
+        or not _play_recorded_step(game.conversation, Choice(value), match["draws"], match["outcome"])
     ):
         return False
     game.sequence, game.head_hex = game.sequence + 1, hashlib.sha256(body).hexdigest()
