@@ -38,6 +38,10 @@ class GamingDay:
         """
         return (moment.astimezone(self._zone or UTC) - timedelta(hours=self.ends_hour)).date()
 
+    def find_calendar_date(self, moment: datetime) -> date | None:
+        """Return the venue's calendar date at a moment, or None if this computer does not know the venue's zone."""
+        return None if self._zone is None else moment.astimezone(self._zone).date()
+
     @property
     def description(self) -> str:
         """Return the gaming day's time zone and hour as text, for the heading of a report."""

@@ -20,13 +20,14 @@ from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 #: The format of saved states; it changes with the classes that they contain.
-_SAVED_STATE_FORMAT: Final = "open-egm verified point 20"
+_SAVED_STATE_FORMAT: Final = "open-egm verified point 21"
 #: The name that stands for the available definitions in a saved state.
 _GAMES_PLACEHOLDER: Final = "games at hand"
 #: Prefixes of this project's modules whose classes a saved state may contain.
 _PROJECT_MODULE_PREFIXES: Final = (
     "meters.",
     "tools.audit.",
+    "egm.gaming_day",
     "egm.progressive.",
     "egm.play.records.",
     "egm.money.records.",

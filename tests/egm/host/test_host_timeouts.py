@@ -33,6 +33,7 @@ def with_timeouts(folder, scenario, *, online=True, alone=False):
         )
         rig = MachineRig(folder, devices=("printer",), host=None if alone else host)
         rig.machine.clock = LoopClock(asyncio.get_running_loop())
+        rig.journal._now = rig.machine.clock.now
         rig.machine.timekeeper = Timekeeper(rig.machine.clock)
         context = create_machine_context(rig, folder, {})
         (timeouts,) = create_host_timeouts(context)

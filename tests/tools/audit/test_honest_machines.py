@@ -32,9 +32,15 @@ def honest(rig):
     return bodies
 
 
-def with_host(folder, **options):
-    host = HostMoney(can_transfer=True, asset_number=7, money_line_name="main", is_online=True, **options)
-    return MachineRig(folder / "state", devices=("printer",), host=host).boot()
+def with_host(folder, ticket_validator=TicketValidator.STAND_ALONE, **options):
+    host = HostMoney(
+        ticket_validator=ticket_validator,
+        can_transfer=True,
+        asset_number=7,
+        money_line_name="main",
+        is_online=True,
+    )
+    return MachineRig(folder / "state", devices=("printer",), host=host, **options).boot()
 
 
 @pytest.mark.requirement("E-13", "H-08")

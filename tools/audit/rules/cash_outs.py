@@ -1,6 +1,6 @@
 """The audit rules for credit that is paid out or expires: printed tickets, hopper coins, restricted credit."""
 
-from datetime import date, timedelta
+from datetime import date
 from typing import Any, Final
 
 from egm.host import entries as host_entries
@@ -221,12 +221,9 @@ _CHECK_COIN_SUM: Final = require(
 
 
 def _check_restricted_expiry(scope: CheckContext) -> None:
-    """Check that restricted credit does not expire before its last day, by the date of the entry in UTC.
-
-    Whether the day has ended at the machine is not checked, because its local time may be ahead of UTC.
-    """
+    """Check that restricted credit expires only after its last day at the venue."""
     expires = scope["terms"]["expires"]
-    if date.fromisoformat(expires) >= scope.entry.time_utc.date() + timedelta(days=1):
+    if date.fromisoformat(expires) >= scope.facts.find_latest_local_date(scope.entry.time_utc):
         raise PatternMismatch(
             f"the restricted credit expires too early: its last day is {expires}, and this entry was written at "
             f"{scope.entry.time_utc.isoformat()}"

@@ -1,7 +1,7 @@
 """Facts that the audit collects from the entries so far: about staff, games, money, and the last power-up."""
 
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
 from egm.app.entries import GAME_REFUSED
@@ -9,6 +9,7 @@ from egm.app.features import FEATURES
 from egm.devices.ioboard.codec import KEYS
 from egm.features.closing.entries import CLOSING_ANNOUNCED, TABLES_OPENED
 from egm.features.memory_clear.records import CLAIM_CARRIED_KIND
+from egm.gaming_day import GamingDay
 from egm.integrity.entries import CABINET_FILE_SIGNED, GENERATOR_FAILED, POWER_UP
 from egm.kernel.events import State
 from egm.kernel.keys import StorageKeys
@@ -72,6 +73,8 @@ class Facts:
         """Whether money has moved since the staff list last changed, or since a later power-up."""
         self.may_carry_staff_over = False
         """Whether the journal begins with a memory clear and has no power-up yet."""
+        self.gaming_day: GamingDay | None = None
+        """The time zone and gaming day that the last power-up recorded; None if it recorded none."""
         self.journal_tag = ""
         """The journal tag: the random last part of each id created in this journal, which identifies the journal."""
         self.serial = ""
@@ -125,6 +128,15 @@ class Facts:
         self.has_player_session: bool | None = None
         """Whether games since the last power-up are counted in a player session; None before the first such game."""
 
+    def find_latest_local_date(self, moment: datetime) -> date:
+        """Return the venue's calendar date at a moment.
+
+        If the machine recorded no time zone, or this computer does not know it, return the latest date that a zone
+        can have then.
+        """
+        local_date = None if self.gaming_day is None else self.gaming_day.find_calendar_date(moment)
+        return local_date or moment.astimezone(UTC).date() + timedelta(days=1)
+
     def is_serial_number(self, value: object) -> bool:
         """Return whether the value is the machine's serial number.
 
@@ -169,6 +181,9 @@ class Facts:
         self._track_game_starts(entry)
         if kind == POWER_UP.kind:
             self.entries_name_position, self.has_player_session = "position" in entry.transaction.dims, None
+            self.gaming_day = (
+                GamingDay.from_power_up(entry.record) if "time_zone" in read_details(entry) else None
+            )
             self.tables_played, self.changed_tables = set(), set()
             self.taxable_min_cents, self.untaxed_max_cents = None, 0
             self.has_money_moved_since_staff_change = self.may_carry_staff_over = False

@@ -1,7 +1,7 @@
 """The audit rules for money that a player inserts: bills and tickets, from insertion to the cash box, and coins."""
 
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date
 from typing import Any, Final
 
 from egm.host import entries as host_entries
@@ -141,8 +141,7 @@ def _derive_restricted_terms(scope: CheckContext) -> Any:
 
 def _check_deleted_terms(scope: CheckContext, expiry_date: str) -> None:
     """Check that deleted terms of restricted credit may have expired, and that no credit is under them."""
-    # the latest possible local date, whatever the time zone
-    latest_local_date = scope.entry.time_utc.date() + timedelta(days=1)
+    latest_local_date = scope.facts.find_latest_local_date(scope.entry.time_utc)
     restricted_cents = scope.ledger.available_cents(scope.format_credit_account("restricted"))
     if not expiry_date or date.fromisoformat(expiry_date) >= latest_local_date or restricted_cents:
         raise PatternMismatch(
