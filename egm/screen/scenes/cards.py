@@ -1,4 +1,4 @@
-"""Drawing of the cards on a table: faces readable at arm's length, hands as they are dealt, held and shown."""
+"""Drawing of the hands on a table: the cards as they are dealt, held and shown, and the texts of each hand."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
@@ -52,31 +52,36 @@ _HAND_WIDTH_MIN_IN_CARDS: Final = 2.5
 _HANDS_PER_ROW_MAX: Final = 4
 #: Two hands of more cards than this are stacked, not side by side.
 _CARDS_SIDE_BY_SIDE_MAX: Final = 5
-#: Room, in cards, for a hand that may be drawn to without limit: at a table with few hands, and at one with
-#: more than :data:`_FEW_HANDS_MAX`.
+#: The number of cards of a hand if several hands are played from one deal.
+_MULTI_HAND_CARDS: Final = 5
+#: Room, in cards, for a hand that may be drawn to without limit: at a table with few hands (at most
+#: :data:`_FEW_HANDS_MAX`), and at one with more.
 _CARD_ROOM_OF_UNLIMITED_HAND: Final = (6, 5)
 #: The most hands that count as few.
 _FEW_HANDS_MAX: Final = 3
 #: The least height at which a small hand is drawn, in units.
 _SMALL_HAND_HEIGHT_MIN: Final = 22.0
-#: The number of hands from one deal above which the small hands take :data:`_SMALL_HANDS_HEIGHT_SHARE` of the field.
-_MANY_HANDS_MIN: Final = 30
+#: With more hands than this from one deal, the small hands take :data:`_SMALL_HANDS_HEIGHT_SHARE` of the field.
+_HANDS_ON_HALF_FIELD_MAX: Final = 30
 #: The share of the field's height for many small hands.
 _SMALL_HANDS_HEIGHT_SHARE: Final = 0.58
 
 
-# ---------------------------------------------------------------------- where
+# ---------------------------------------------------------------------- layout
 def find_cards_rect(stage: Stage, table: TableGameData) -> Rect:
     """Return the part of the game field in which cards lie."""
     x, y, w, h = find_felt_rect(stage.layout)
     if not table.spots:
-        low = _HOLD_KEY_HEIGHT + 12 if _can_hold_cards(stage) else 0.0
-        key = find_suits_key_rect(stage.layout)
-        top = key[1] + key[3] - y
+        hold_keys_height = _HOLD_KEY_HEIGHT + 12 if _can_hold_cards(stage) else 0.0
+        suits_key = find_suits_key_rect(stage.layout)
+        top_offset = suits_key[1] + suits_key[3] - y
         if stage.layout.is_telephone and list_pay_table_entries(stage):
-            top = max(py + ph - y for (_, py, _, ph), _ in lay_out_pay_columns(stage, (x, y, w, h), key))
-        full = h + (2 * stage.layout.touch_size_min if stage.layout.is_telephone else 0)
-        return (x, y + top, w, full - low - top)
+            top_offset = max(
+                column_y + column_height - y
+                for (_, column_y, _, column_height), _ in lay_out_pay_columns(stage, (x, y, w, h), suits_key)
+            )
+        full_height = h + (2 * stage.layout.touch_size_min if stage.layout.is_telephone else 0)
+        return (x, y + top_offset, w, full_height - hold_keys_height - top_offset)
     decision = stage.view.decision
     is_setting = decision is not None and decision.kind == "set" and is_decision_due(stage.view, stage.theme)
     if stage.layout.is_telephone and is_setting:  # No bets are shown, and each card is a touch target.
@@ -104,7 +109,7 @@ def _can_hold_cards(stage: Stage) -> bool:
 
 
 def _read_hand_number(stage: Stage, hand_id: str, number_key: str) -> int:
-    """Return a number from the game's data about a hand, by its key; 0 if the hand or the number is not there.
+    """Return a number from the game's data about a hand, by its key; 0 if the hand or the number is absent.
 
     ``cards``, for example, is the largest number of cards that the hand can have.
     """
@@ -115,18 +120,21 @@ def _read_hand_number(stage: Stage, hand_id: str, number_key: str) -> int:
 def _list_hands_with_area(stage: Stage, hands: Sequence[DealtHand]) -> list[DealtHand]:
     """Return the hands for which the table has an area, dealt or not yet dealt, in the game's order.
 
-    On a telephone, hands of other seats are left out.
+    Left out are undealt hands whose bet was not made and, on a telephone, hands of other seats.
     """
-    order = ["", *_read_hand_names(stage)]
+    ids_in_order = ["", *_read_hand_names(stage)]
     excluded_ids = {hand.id for hand in hands} | _find_hands_without_bets(stage, is_dealt=bool(hands))
     if stage.layout.is_telephone:
         hands = [hand for hand in hands if hand.seat is None or hand.is_own]
-    names = [*order[1:], *_list_additional_hands(stage, is_dealt=bool(hands))]
-    hands_on_table = [*hands, *(DealtHand(name, (), {}) for name in names if name not in excluded_ids)]
+    possible_ids = [*ids_in_order[1:], *_list_additional_hands(stage, is_dealt=bool(hands))]
+    hands_on_table = [
+        *hands,
+        *(DealtHand(hand_id, (), {}) for hand_id in possible_ids if hand_id not in excluded_ids),
+    ]
     return sorted(
         hands_on_table,
         key=lambda hand: (
-            order.index(base := _find_base_hand(stage, hand.id)[0]),
+            ids_in_order.index(base := _find_base_hand(stage, hand.id)[0]),
             _parse_split_number(hand.id, base),
         ),
     )
@@ -135,7 +143,7 @@ def _list_hands_with_area(stage: Stage, hands: Sequence[DealtHand]) -> list[Deal
 def _list_additional_hands(stage: Stage, *, is_dealt: bool) -> list[str]:
     """Return the ids of the hands after the first one in a multi-hand bet, which are all drawn from one deal.
 
-    Return none after the round, or if the hands would be too small to see.
+    Return none while the cards of an ended round are on the table, or if the hands would be too small to see.
     """
     snapshot = stage.view.snapshot
     table = stage.view.table
@@ -146,15 +154,16 @@ def _list_additional_hands(stage: Stage, *, is_dealt: bool) -> list[str]:
         or (is_dealt and snapshot.state != "playing")
     ):
         return []
-    count = int(snapshot.bet_wager.get("hands", 1))
+    hand_count = int(snapshot.bet_wager.get("hands", 1))
     return [
-        f"player-{n + 1}" for n in range(1, count if _compute_small_hands_height(stage, table, count) else 1)
+        f"player-{n + 1}"
+        for n in range(1, hand_count if _compute_small_hands_height(stage, table, hand_count) else 1)
     ]
 
 
 def _compute_small_hands_share(hand_count: int) -> float:
     """Return the fraction of the field's height for ``hand_count`` small hands of a multi-hand bet."""
-    return _SMALL_HANDS_HEIGHT_SHARE if hand_count > _MANY_HANDS_MIN else 0.5
+    return _SMALL_HANDS_HEIGHT_SHARE if hand_count > _HANDS_ON_HALF_FIELD_MAX else 0.5
 
 
 def _compute_small_hands_height(stage: Stage, table: TableGameData, hand_count: int) -> float:
@@ -218,8 +227,10 @@ def _find_base_hand(stage: Stage, hand: str) -> tuple[str, Mapping[str, Mapping[
 def _find_split_number(stage: Stage, hand: str, hands: Sequence[str]) -> int:
     """Return the number of a hand among those that were split from the same hand; 0 if it was not split."""
     base, names = _find_base_hand(stage, hand)
-    split = [each for each in hands if each == base or (each.startswith(f"{base}-") and each not in names)]
-    return _parse_split_number(hand, base) if len(split) > 1 and hand in split else 0
+    split_hands = [
+        each for each in hands if each == base or (each.startswith(f"{base}-") and each not in names)
+    ]
+    return _parse_split_number(hand, base) if len(split_hands) > 1 and hand in split_hands else 0
 
 
 def format_hand_name(stage: Stage, hand: str, hands: Sequence[str]) -> str:
@@ -253,12 +264,12 @@ def _count_hands_in_rows(hands: Sequence[str], upper_hands: Collection[str]) -> 
 
     The bank's hands and those in ``upper_hands`` are in the first row, the players' hands in one or two more rows.
     """
-    banks = max(1, sum(hand.startswith("bank") or hand in upper_hands for hand in hands))
-    player_hand_count = len(hands) - banks
+    upper_hand_count = max(1, sum(hand.startswith("bank") or hand in upper_hands for hand in hands))
+    player_hand_count = len(hands) - upper_hand_count
     return (
-        [banks, player_hand_count]
+        [upper_hand_count, player_hand_count]
         if player_hand_count <= _HANDS_PER_ROW_MAX
-        else [banks, -(-player_hand_count // 2), player_hand_count // 2]
+        else [upper_hand_count, -(-player_hand_count // 2), player_hand_count // 2]
     )
 
 
@@ -267,32 +278,37 @@ def _lay_out_hand_areas(
 ) -> list[Rect]:
     """Return the area of each hand: the bank's above, the players' in rows below.
 
-    Two hands with many cards lie one above the other. If the game publishes the number of cards of every hand, the
-    areas are as wide as their cards need. If there are many hands, those of this machine's player (``own_hands``) have
-    a row below the others, and the community cards lie next to the bank's hand.
+    Two hands with few cards lie side by side if the rectangle is wide enough. If the game publishes the number of cards
+    of every hand, the areas are as wide as their cards need. At a shared table, ``own_hands`` are the hands of this
+    machine's player: the community cards then lie next to the bank's hand and, if there are many hands, the own hands
+    have a row below the others, with areas of equal width.
     """
     x, y, w, h = rect
     if len(hands) <= 1:
         return [rect] * len(hands)
-    counts = [_read_hand_number(stage, hand, "cards") for hand in hands]
+    card_counts = [_read_hand_number(stage, hand, "cards") for hand in hands]
     if (
-        len(hands) == 2 and w > 1.6 * h and max(counts) <= _CARDS_SIDE_BY_SIDE_MAX
+        len(hands) == 2 and w > 1.6 * h and max(card_counts) <= _CARDS_SIDE_BY_SIDE_MAX
     ):  # The bank's hand is on the left.
         return [(x, y, w / 2, h), (x + w / 2, y, w / 2, h)]
-    shares = [max(each, _HAND_WIDTH_MIN_IN_CARDS) for each in counts] if all(counts) else [1.0] * len(counts)
+    width_shares = (
+        [max(each, _HAND_WIDTH_MIN_IN_CARDS) for each in card_counts]
+        if all(card_counts)
+        else [1.0] * len(card_counts)
+    )
     hands_with_bets = {hand for hand, spots in _map_hands_to_bets(stage).items() if spots}
     rows = _count_hands_in_rows(hands, hands_with_bets | {"board"} if own_hands else hands_with_bets)
     if not own_hands or len(hands) - rows[0] < _HANDS_PER_ROW_MAX:
-        return place_hands_in_rows(rect, rows, shares)
-    order = sorted(hands, key=lambda hand: hand in own_hands)
+        return place_hands_in_rows(rect, rows, width_shares)
+    own_hands_last = sorted(hands, key=lambda hand: hand in own_hands)
     areas = place_hands_in_rows(
         rect, [rows[0], len(hands) - rows[0] - len(own_hands), len(own_hands)], [1.0] * len(hands)
     )
-    return [areas[order.index(hand)] for hand in hands]
+    return [areas[own_hands_last.index(hand)] for hand in hands]
 
 
 def _is_multi_hand_deal(hands: Sequence[DealtHand]) -> bool:
-    """Return whether several hands are played from one deal. All but the first are then drawn small."""
+    """Return whether more than two hands are played from one deal. All but the first are then drawn small."""
     return (
         len(hands) > 2 and hands[0].id == "player" and not any(hand.id.startswith("bank") for hand in hands)
     )
@@ -303,37 +319,40 @@ def _place_hands(stage: Stage, table: TableGameData, hands: Sequence[DealtHand])
     x, y, w, h = find_cards_rect(stage, table)
     if _is_multi_hand_deal(hands):  # Draw the first hand large, the others small above it.
         small_height = _compute_small_hands_height(stage, table, len(hands))
-        full = (
-            h if small_height else h + _HOLD_KEY_HEIGHT
-        )  # If the other hands come later, no card is held any more.
-        height = small_height or full * _compute_small_hands_share(len(hands))
-        small_areas = place_small_hands((x, y, w, height), len(hands) - 1)
-        first = lay_out_hand(
-            (x, y + height, w, full - height), HandRoomNeeds(_CARDS_SIDE_BY_SIDE_MAX, has_hold_keys=True)
+        # Small hands that are drawn only after the decision get the room of the hold keys too.
+        full_height = h if small_height else h + _HOLD_KEY_HEIGHT
+        upper_height = small_height or full_height * _compute_small_hands_share(len(hands))
+        small_areas = place_small_hands((x, y, w, upper_height), len(hands) - 1)
+        first_hand_layout = lay_out_hand(
+            (x, y + upper_height, w, full_height - upper_height),
+            HandRoomNeeds(_MULTI_HAND_CARDS, has_hold_keys=True),
         )
-        return [first, *(place_small_hand_cards(area, _CARDS_SIDE_BY_SIDE_MAX) for area in small_areas)]
+        return [first_hand_layout, *(place_small_hand_cards(area, _MULTI_HAND_CARDS) for area in small_areas)]
     bases = [_find_base_hand(stage, hand.id)[0] for hand in hands]
     base_hands = list(dict.fromkeys(bases))
-    rooms = [_find_hand_room_needs(stage, base, len(base_hands)) for base in base_hands]
+    room_needs = [_find_hand_room_needs(stage, base, len(base_hands)) for base in base_hands]
     own_bases = {base for hand, base in zip(hands, bases, strict=True) if hand.is_own}
-    areas_ = _lay_out_hand_areas(stage, (x, y, w, h), base_hands, own_bases)
-    heights = [
+    areas = _lay_out_hand_areas(stage, (x, y, w, h), base_hands, own_bases)
+    card_heights = [
         CARD_HEIGHT_MAX
-        if room.low_hand_card_count or own_bases
-        else room.choose_columns_and_card_height(area)[1]
-        for room, area in zip(rooms, areas_, strict=True)
+        if needs.low_hand_card_count or own_bases
+        else needs.choose_columns_and_card_height(area)[1]
+        for needs, area in zip(room_needs, areas, strict=True)
     ]
-    # Use one card size, except for hands being set, which are touched and as large as possible.
-    highest = min(heights)
+    # Use one card size. Cards of a hand that is divided in two, and all cards at a shared table, are as large as fits.
+    card_height_max = min(card_heights)
     hand_layouts: list[HandLayout] = []
-    for base, area, room in zip(base_hands, areas_, rooms, strict=True):
-        split_hands = [hand for hand, its in zip(hands, bases, strict=True) if its == base]
-        parts = place_split_hands(area, len(split_hands), room) if len(split_hands) > 1 else [area]
+    for base, area, needs in zip(base_hands, areas, room_needs, strict=True):
+        split_hands = [hand for hand, hand_base in zip(hands, bases, strict=True) if hand_base == base]
+        split_areas = place_split_hands(area, len(split_hands), needs) if len(split_hands) > 1 else [area]
         hand_layouts += [
             lay_out_hand(
-                part, room, len(hand.cards), CARD_HEIGHT_MAX if room.low_hand_card_count else highest
+                hand_area,
+                needs,
+                len(hand.cards),
+                CARD_HEIGHT_MAX if needs.low_hand_card_count else card_height_max,
             )
-            for hand, part in zip(split_hands, parts, strict=True)
+            for hand, hand_area in zip(split_hands, split_areas, strict=True)
         ]
     return hand_layouts
 
@@ -362,12 +381,17 @@ def lay_out_card_touches(stage: Stage) -> list[Rect]:
     hands = _list_hands_with_area(stage, read_final_hands(step.display))
     if not hands:
         return []
-    places, decision = [place.cards for place in _place_hands(stage, table, hands)], stage.view.decision
+    card_rects, decision = (
+        [hand_layout.cards for hand_layout in _place_hands(stage, table, hands)],
+        stage.view.decision,
+    )
     if decision is not None and decision.kind == "set":
-        marked = places[_find_decision_hand_index(hands, decision)]
-        card_gap = max(0.0, marked[1][0] - marked[0][0] - marked[0][2])  # Include the gaps between cards.
-        return [(x - card_gap / 2, y, w + card_gap, h) for x, y, w, h in marked]
-    return [(x, y, w, h + _HOLD_KEY_HEIGHT + 8) for x, y, w, h in places[0]]
+        decision_rects = card_rects[_find_decision_hand_index(hands, decision)]
+        card_gap = max(
+            0.0, decision_rects[1][0] - decision_rects[0][0] - decision_rects[0][2]
+        )  # Include the gaps between cards.
+        return [(x - card_gap / 2, y, w + card_gap, h) for x, y, w, h in decision_rects]
+    return [(x, y, w, h + _HOLD_KEY_HEIGHT + 8) for x, y, w, h in card_rects[0]]
 
 
 def _find_decision_hand_index(hands: Sequence[DealtHand], decision: DecisionRequest) -> int:
@@ -383,7 +407,7 @@ def draw_cards(
     step_time: StepTimes | None,
     elapsed_seconds: float,
 ) -> None:
-    """Draw the hands of a table.
+    """Draw the hands of a table, with the hold keys while the player holds cards.
 
     On a telephone, also draw the pay table above them if the game has no betting spots.
     """
@@ -396,31 +420,40 @@ def draw_cards(
         return
     hands = _list_hands_with_area(stage, build_current_hands(step, previous_step, step_time, elapsed_seconds))
     decision = stage.view.decision
-    holding = decision is not None and decision.kind == "hold" and is_decision_due(stage.view, stage.theme)
-    marks = (
+    is_holding = decision is not None and decision.kind == "hold" and is_decision_due(stage.view, stage.theme)
+    marked_hand_index = (
         -1
         if decision is None or not is_decision_by_marking(stage.view) or step_time is not None
         else _find_decision_hand_index(hands, decision)
     )
-    flying, places = find_flying_card(step, step_time, elapsed_seconds), _place_hands(stage, table, hands)
-    is_small = _is_multi_hand_deal(hands)
-    for number, (hand, place) in enumerate(zip(hands, places, strict=True)):
-        if number and is_small:
-            _draw_small_hand(stage, place, hand)
+    flying_card, hand_layouts = (
+        find_flying_card(step, step_time, elapsed_seconds),
+        _place_hands(stage, table, hands),
+    )
+    are_others_small = _is_multi_hand_deal(hands)
+    for hand_index, (hand, hand_layout) in enumerate(zip(hands, hand_layouts, strict=True)):
+        if hand_index and are_others_small:
+            _draw_small_hand(stage, hand_layout, hand)
             continue
         if not _can_hold_cards(stage):
-            _draw_hand_outline(stage, place)
+            _draw_hand_outline(stage, hand_layout)
         _draw_hand_cards(
-            stage, hand, place.cards, stage.view.held_items_mask if number == marks else 0, is_holding=holding
+            stage,
+            hand,
+            hand_layout.cards,
+            stage.view.held_items_mask if hand_index == marked_hand_index else 0,
+            is_holding=is_holding,
         )
         text = "  ·  ".join(_format_hand_texts(stage, hand, hands, is_deal_finished=step_time is None))
         if text:
-            turn = step_time is None and decision is not None and hand.id == decision.display.get("hand")
-            _draw_hand_text(stage, place, text, is_lit=turn)
-        if flying is not None and flying.hand_id == hand.id:
-            _draw_flying_card(stage, place.cards, flying, len(hand.cards))
-    if holding:
-        for i, (x, y, w, h) in enumerate(places[0].cards):
+            is_decision_hand = (
+                step_time is None and decision is not None and hand.id == decision.display.get("hand")
+            )
+            _draw_hand_text(stage, hand_layout, text, is_lit=is_decision_hand)
+        if flying_card is not None and flying_card.hand_id == hand.id:
+            _draw_flying_card(stage, hand_layout.cards, flying_card, len(hand.cards))
+    if is_holding:
+        for i, (x, y, w, h) in enumerate(hand_layouts[0].cards):
             is_held = bool(stage.view.held_items_mask >> i & 1)
             text = stage.texts.say("feature.held" if is_held else "feature.hold")
             draw_button(stage, (x, y + h + 8, w, _HOLD_KEY_HEIGHT), text, is_active=is_held)
@@ -438,14 +471,17 @@ def _draw_hand_cards(
         if marked_card_bits >> i & 1 and is_holding:
             y -= 10
         elif marked_card_bits >> i & 1:
-            fx, fy, fw, fh = find_tile_rect(rect) if is_tile(card) else rect
-            frame = (fx - 6, fy - 6, fw + 12, fh + 12)
+            tile_x, tile_y, tile_width, tile_height = find_tile_rect(rect) if is_tile(card) else rect
+            frame = (tile_x - 6, tile_y - 6, tile_width + 12, tile_height + 12)
             stage.painter.draw_panel(frame, radius=14, fill=(255, 176, 48, 255), edge_paint="amber")
         draw_card(stage, (x, y, w, h), card)
 
 
 def _draw_small_hand(stage: Stage, hand_layout: HandLayout, hand: DealtHand) -> None:
-    """Draw one of the small hands of a multi-hand bet: the ranks of its cards, on a lit background if it wins."""
+    """Draw one of the small hands of a multi-hand bet: the ranks of its cards, or backs before they are dealt.
+
+    A hand that wins has a lit background and, if there is room, the name of its pay.
+    """
     x, y, w, h = hand_layout.area
     if hand.won_pay_id:
         stage.painter.draw_panel(
@@ -455,12 +491,12 @@ def _draw_small_hand(stage: Stage, hand_layout: HandLayout, hand: DealtHand) -> 
         hand.cards or (FACE_DOWN_CARD_CODE,) * len(hand_layout.cards), hand_layout.cards, strict=False
     ):
         draw_card(stage, rect, card, is_small=True)
-    low = y + h - hand_layout.printed_outline[1] - hand_layout.printed_outline[3]
-    if hand.won_pay_id and low > 0.8 * HAND_TEXT_HEIGHT:
+    height_below_cards = y + h - hand_layout.printed_outline[1] - hand_layout.printed_outline[3]
+    if hand.won_pay_id and height_below_cards > 0.8 * HAND_TEXT_HEIGHT:
         style = TextStyle("strong", "small", "text")
         stage.painter.draw_text(
             stage.texts.choose_translation(hand.value_texts),
-            (x + w / 2, y + h - low / 2),
+            (x + w / 2, y + h - height_below_cards / 2),
             style,
             width_max=w - 16,
         )
@@ -486,7 +522,7 @@ def _format_hand_label(stage: Stage, hand: DealtHand, hands: Sequence[DealtHand]
 def _format_hand_texts(
     stage: Stage, hand: DealtHand, hands: Sequence[DealtHand], *, is_deal_finished: bool
 ) -> list[str]:
-    """Return the texts below a hand: its label if there are several hands and, once it is dealt, value and money.
+    """Return the texts about a hand: its label if there are several hands and, once it is dealt, value and money.
 
     The money texts state the hand's stake, its player's remaining and received credits, and the result of its bet.
     """
@@ -501,15 +537,17 @@ def _format_hand_texts(
         and hand.id == decision.display.get("hand")
     ):
         texts.append(_format_set_hands(stage, decision))
-    unit = (
+    unit_cents = (
         stage.view.snapshot.denomination_cents if is_deal_finished and stage.view.snapshot is not None else 0
     )
-    if hand.staked_credits and unit:
-        texts.append(" + ".join(stage.money(each * unit) for each in hand.pots or (hand.staked_credits,)))
-    if hand.remaining_credits is not None and unit:
-        texts.append(stage.texts.say("felt.left", amount=stage.money(hand.remaining_credits * unit)))
-    if hand.received_credits and unit:
-        texts.append(stage.texts.say("felt.received", amount=stage.money(hand.received_credits * unit)))
+    if hand.staked_credits and unit_cents:
+        texts.append(
+            " + ".join(stage.money(each * unit_cents) for each in hand.pots or (hand.staked_credits,))
+        )
+    if hand.remaining_credits is not None and unit_cents:
+        texts.append(stage.texts.say("felt.left", amount=stage.money(hand.remaining_credits * unit_cents)))
+    if hand.received_credits and unit_cents:
+        texts.append(stage.texts.say("felt.received", amount=stage.money(hand.received_credits * unit_cents)))
     if is_deal_finished and hand.settlements:
         texts.append(" / ".join(format_settlement(stage, each) for each in hand.settlements))
     return [each for each in texts if each]
@@ -526,27 +564,27 @@ def format_settlement(stage: Stage, settlement_name: str) -> str:
 
 def _format_set_hands(stage: Stage, decision: DecisionRequest) -> str:
     """Return the values of the two pai gow hands that the marked cards would make; "" if the rules forbid them."""
-    ways: Mapping[str, Mapping[str, str]] = decision.display.get("ways", {})
-    values = ways.get(str(stage.view.held_items_mask))
-    return "" if values is None else stage.texts.choose_translation(values)
+    texts_by_cards: Mapping[str, Mapping[str, str]] = decision.display.get("ways", {})
+    translations = texts_by_cards.get(str(stage.view.held_items_mask))
+    return "" if translations is None else stage.texts.choose_translation(translations)
 
 
 def _draw_waiting_hands(stage: Stage, table: TableGameData) -> None:
     """Draw the empty outlines of the hands before the deal; in video poker, the backs of the cards."""
     hands = _list_hands_with_area(stage, ())
-    for hand, place in zip(hands, _place_hands(stage, table, hands), strict=True):
+    for hand, hand_layout in zip(hands, _place_hands(stage, table, hands), strict=True):
         if _can_hold_cards(stage):
-            for rect in place.cards:
+            for rect in hand_layout.cards:
                 draw_card(stage, rect, FACE_DOWN_CARD_CODE)
             continue
-        _draw_hand_outline(stage, place)
+        _draw_hand_outline(stage, hand_layout)
         text = format_hand_name(stage, hand.id, [each.id for each in hands]) if len(hands) > 1 else ""
         if text:
-            _draw_hand_text(stage, place, text, is_lit=False)
+            _draw_hand_text(stage, hand_layout, text, is_lit=False)
 
 
 def _draw_hand_outline(stage: Stage, hand_layout: HandLayout) -> None:
-    """Draw the printed outline of a hand's area, as wide as its cards need."""
+    """Draw the shade on the cloth where a hand lies, as wide as its cards need."""
     stage.painter.fill_rounded_rect(grow_rect(hand_layout.printed_outline, 5), _HAND_SHADE_COLOUR, 12)
 
 
@@ -566,21 +604,23 @@ def _draw_flying_card(stage: Stage, rects: Sequence[Rect], flying: FlyingCard, n
 
 
 def _draw_hand_text(stage: Stage, hand_layout: HandLayout, text: str, *, is_lit: bool) -> None:
-    """Draw the texts below a hand. If its cards reach beyond its area, the texts have a plate behind them."""
+    """Draw the texts of a hand: below its cards or, in a game with hold keys below the cards, above them.
+
+    They have a lit plate if ``is_lit``, and a dark one if the cards reach below the hand's outline.
+    """
     (x, _, w, _), (_, y, _, h) = hand_layout.area, hand_layout.printed_outline
     top = y - CARD_TEXT_GAP - HAND_TEXT_HEIGHT if _can_hold_cards(stage) else y + h + CARD_TEXT_GAP
-    free = (
-        hand_layout.area[1] + hand_layout.area[3] - top
-    )  # A long text takes several lines if there is room.
+    # A long text takes several lines if there is room.
+    free_height = hand_layout.area[1] + hand_layout.area[3] - top
     style = TextStyle("strong", "small", "text", 1)
     height = (
         HAND_TEXT_HEIGHT
         if stage.painter.measure_text(text, style) <= w - 16
-        else min(free, NARROW_HAND_TEXT_HEIGHT)
+        else min(free_height, NARROW_HAND_TEXT_HEIGHT)
     )
-    plate, last = (x + 4, top, w - 8, height), hand_layout.cards[-1]
+    plate, last_card_rect = (x + 4, top, w - 8, height), hand_layout.cards[-1]
     if is_lit:
         stage.painter.draw_panel(plate, radius=8, fill=(122, 66, 8, 255), edge_paint="meter")
-    elif last[1] + last[3] > y + h + 1:
+    elif last_card_rect[1] + last_card_rect[3] > y + h + 1:
         stage.painter.draw_panel(plate, radius=8, fill=(0, 24, 12, 255), edge_paint=(0, 24, 12, 255))
     stage.painter.draw_label(text, (x + 8, top + 2, w - 16, height - 4), style)

@@ -70,8 +70,8 @@ from egm.screen.view import (
     is_marked_answer_permitted,
 )
 
-#: A sign longer than this is not a number; the spot's name is printed instead.
-_NUMBER_SIGN_LENGTH_MAX: Final = 3
+#: A spot's label with more characters than this is printed smaller.
+_LARGE_LABEL_LENGTH_MAX: Final = 3
 #: A cell no higher than this, in units, has no room for its odds.
 _HEIGHT_WITHOUT_ODDS_MAX: Final = 56.0
 #: A cell lower than this, in units, has a smaller text.
@@ -93,9 +93,10 @@ _CLOSED_SPOT_TEXT_COLOUR: Final = (166, 178, 170, 255)
 
 
 def lay_out_felt_answers(stage: Stage, decision: DecisionRequest) -> list[tuple[Rect, Action]]:
-    """Return the touch targets for a decision at a table: cards to hold, or a key for each answer.
+    """Return the touch targets for a decision at a table: a key for each answer, or the cards that can be held.
 
-    Return none if the decision is another seat's.
+    If the player divides a hand in two (decision ``set``), they are the cards and the keys. None if the decision is
+    another seat's.
     """
     if not decision.options:
         return []
@@ -104,20 +105,20 @@ def lay_out_felt_answers(stage: Stage, decision: DecisionRequest) -> list[tuple[
     if decision.kind == "set":
         keys = [Action("play"), Action("set_as", decision.display["house"])]
         keys += [Action("choose", option) for option in decision.options if isinstance(option, str)]
-        marks = [(rect, Action("hold", i)) for i, rect in enumerate(lay_out_card_touches(stage))]
-        return [*marks, *_lay_out_key_rows(stage, keys)]
+        card_touches = [(rect, Action("hold", i)) for i, rect in enumerate(lay_out_card_touches(stage))]
+        return [*card_touches, *_lay_out_key_rows(stage, keys)]
     return _lay_out_key_rows(stage, [Action("choose", option) for option in decision.options])
 
 
 def _lay_out_key_rows(stage: Stage, actions: list[Action]) -> list[tuple[Rect, Action]]:
     """Return the rectangle of a key for each of the given actions, in rows at the lower edge of the field."""
     x, y, w, h = stage.layout.game_field
-    keys_a_row = 3 if stage.layout.is_telephone else 6
-    rows = [actions[i : i + keys_a_row] for i in range(0, len(actions), keys_a_row)]
+    keys_per_row = 3 if stage.layout.is_telephone else 6
+    rows = [actions[i : i + keys_per_row] for i in range(0, len(actions), keys_per_row)]
     height = max(stage.layout.touch_size_min, 76.0) + 10
     keys: list[tuple[Rect, Action]] = []
-    for n, row in enumerate(rows):
-        top = y + h - 16 - (len(rows) - n) * height
+    for row_index, row in enumerate(rows):
+        top = y + h - 16 - (len(rows) - row_index) * height
         width = min(300.0, (w - 40) / len(row))
         left = x + (w - width * len(row)) / 2
         keys += [
@@ -130,36 +131,39 @@ def draw_felt(stage: Stage) -> None:
     """Draw a table game at this moment of its presentation: layout, chips, cards and moving parts."""
     view, table = stage.view, stage.view.table
     assert table is not None
-    p, show, line = stage.painter, view.selected_game_presentation, build_view_timeline(view, stage.theme)
+    p, show, timeline = stage.painter, view.selected_game_presentation, build_view_timeline(view, stage.theme)
     p.draw_cached_picture(
         ("table", stage.look.name), stage.layout.game_field, partial(_draw_felt_background, stage)
     )
     decision = view.decision if is_decision_due(view, stage.theme) else None
-    step, time, since = find_last_step(view), None, 0.0
+    step, step_time, elapsed_seconds = find_last_step(view), None, 0.0
     previous_step: TableStep | None = None
-    if show is not None and line is not None:
-        since = view.now - show.began_at
-        index = line.find_step_index(since)
-        step, time = show.steps[index], line.steps[index] if since < line.steps[index].last_stop else None
-        last = show.steps[index - 1] if index else None
-        previous_step = last if isinstance(last, TableStep) else None
-    last_round = step if isinstance(step, TableStep) else None
+    if show is not None and timeline is not None:
+        elapsed_seconds = view.now - show.began_at
+        index = timeline.find_step_index(elapsed_seconds)
+        step, step_time = (
+            show.steps[index],
+            timeline.steps[index] if elapsed_seconds < timeline.steps[index].last_stop else None,
+        )
+        step_before = show.steps[index - 1] if index else None
+        previous_step = step_before if isinstance(step_before, TableStep) else None
+    table_step = step if isinstance(step, TableStep) else None
     if (
-        last_round is not None
-        and time is not None
-        and _draw_wheel_or_dice(stage, table, last_round, time, since)
+        table_step is not None
+        and step_time is not None
+        and _draw_wheel_or_dice(stage, table, table_step, step_time, elapsed_seconds)
     ):
         return
     if table.felt_kind == "cards" and should_draw_scoreboard(stage, table):
         draw_scoreboard(stage, table)
     elif table.felt_kind == "cards":
-        draw_cards(stage, last_round, previous_step, time, since)
+        draw_cards(stage, table_step, previous_step, step_time, elapsed_seconds)
         for rect, action in lay_out_table_keys(view, stage.layout) if not table.spots else ():
             draw_table_key(stage, table, rect, action)
     elif table.felt_kind == "craps":
-        draw_craps_point(stage, last_round, is_moving=time is not None)
+        draw_craps_point(stage, table_step, is_moving=step_time is not None)
     if decision is None and table.spots:
-        _draw_betting_layout(stage, table, last_round if time is None else None)
+        _draw_betting_layout(stage, table, table_step if step_time is None else None)
     elif decision is not None and decision.kind != "hold":
         _draw_question(stage, table, decision)
 
@@ -167,21 +171,30 @@ def draw_felt(stage: Stage) -> None:
 def _draw_wheel_or_dice(
     stage: Stage, table: TableGameData, step: TableStep, step_time: StepTimes, elapsed_seconds: float
 ) -> bool:
-    """Draw the moving wheel next to the layout, or the moving dice on it. Return False if neither moves."""
-    for number, (cue, stop) in enumerate(zip(step.cues, step_time.stops, strict=True)):
-        kind, begin = cue.get("cue"), step_time.stops[number - 1] if number else step_time.begin
-        if elapsed_seconds >= stop and number < len(step.cues) - 1:
+    """Draw the moving wheel next to the layout, or the moving dice on it. Return False if neither moves.
+
+    On a telephone, the wheel covers the layout.
+    """
+    for cue_index, (cue, stop) in enumerate(zip(step.cues, step_time.stops, strict=True)):
+        cue_kind, begin = cue.get("cue"), step_time.stops[cue_index - 1] if cue_index else step_time.begin
+        if elapsed_seconds >= stop and cue_index < len(step.cues) - 1:
             continue
-        if kind in {"ball", "wheel"} and table.wheel_pockets:
+        if cue_kind in {"ball", "wheel"} and table.wheel_pockets:
             layout_stage, rect = _divide_field_for_wheel(stage)
             if not stage.layout.is_telephone:
                 _draw_betting_layout(layout_stage, table, None)
             pocket, part = str(cue["pocket"]), cue.get("part")
             draw_roulette_wheel(
-                stage, table, rect, (pocket, part), (begin, stop), elapsed_seconds, has_pin=kind == "wheel"
+                stage,
+                table,
+                rect,
+                (pocket, part),
+                (begin, stop),
+                elapsed_seconds,
+                has_pin=cue_kind == "wheel",
             )
             return True
-        if kind == "dice":
+        if cue_kind == "dice":
             if table.felt_kind == "craps":
                 draw_craps_point(stage, None, is_moving=True)
             _draw_betting_layout(stage, table, None)
@@ -203,12 +216,12 @@ def _divide_field_for_wheel(stage: Stage) -> tuple[Stage, Rect]:
     if layout.is_telephone:
         return stage, layout.game_field
     if layout.is_portrait:
-        height = h * _WHEEL_HEIGHT_SHARE_IN_PORTRAIT
-        remaining: Rect = (x, y + height, w, h - height)
-        return replace(stage, layout=replace(layout, game_field=remaining)), (x, y, w, height)
-    side = w * _WHEEL_WIDTH_SHARE
-    remaining = (x + side, y, w - side, h)
-    return replace(stage, layout=replace(layout, game_field=remaining)), (x, y, side, h)
+        wheel_height = h * _WHEEL_HEIGHT_SHARE_IN_PORTRAIT
+        layout_field: Rect = (x, y + wheel_height, w, h - wheel_height)
+        return replace(stage, layout=replace(layout, game_field=layout_field)), (x, y, w, wheel_height)
+    wheel_width = w * _WHEEL_WIDTH_SHARE
+    layout_field = (x + wheel_width, y, w - wheel_width, h)
+    return replace(stage, layout=replace(layout, game_field=layout_field)), (x, y, wheel_width, h)
 
 
 def _draw_felt_background(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
@@ -228,37 +241,37 @@ def _draw_felt_background(stage: Stage, size: tuple[int, int]) -> pygame.Surface
 
 
 def _draw_betting_layout(stage: Stage, table: TableGameData, settled_step: TableStep | None) -> None:
-    """Draw the betting layout with every chip on it.
+    """Draw the betting layout with every chip on it and, while the machine takes bets, the keys that belong to it.
 
     ``settled_step`` is the last step of a round whose results are to be shown on the layout, or None.
     """
     view, chips = stage.view, stage.view.chips
     felt_layout = lay_out_felt(table, chips, stage.layout)
-    pocket = str(settled_step.display.get("pocket", "")) if settled_step is not None else ""
+    result_pocket = str(settled_step.display.get("pocket", "")) if settled_step is not None else ""
     limits = build_bet_limits(view.snapshot) if view.snapshot is not None else None
     shown_step = (
         find_settled_step(stage)
         if settled_step is not None and not has_changed_marks_since_game(view)
         else None
     )
-    covered = {
-        str(each.get("spot", ""))
-        for each in (shown_step.settlements if shown_step else ())
-        if each["credits"]
+    spots_with_chips = {
+        str(settlement.get("spot", ""))
+        for settlement in (shown_step.settlements if shown_step else ())
+        if settlement["credits"]
     }
     bets_to_draw = _list_bets_to_draw(stage, table, shown_step)
-    covered |= {spot for spot, new in bets_to_draw.items() if new > 0} | set(
+    spots_with_chips |= {spot for spot, new_credits in bets_to_draw.items() if new_credits > 0} | set(
         limits.standing_bets if limits else ()
     )
     for cell in felt_layout.cells:
         spot = table.spots.get(cell.spot)
-        shut = (
+        is_closed = (
             limits is not None
             and spot is not None
             and bool(find_reason_spot_is_closed(spot, chips.bets, limits)[0])
         )
-        hit, chip = bool(pocket) and cell.pocket == pocket, cell.spot in covered
-        _draw_cell(stage, table, cell, is_hit=hit, is_closed=shut, has_chip=chip)
+        is_hit, has_chip = bool(result_pocket) and cell.pocket == result_pocket, cell.spot in spots_with_chips
+        _draw_cell(stage, table, cell, is_hit=is_hit, is_closed=is_closed, has_chip=has_chip)
     if view.scene is not Scene.ATTRACT and (view.accepts_request("bet") or stage.layout.is_telephone):
         for rect, action in lay_out_part_tabs(table, chips, stage.layout):
             _draw_layout_part_tab(stage, table, rect, action)
@@ -288,7 +301,7 @@ def _format_racetrack_key(stage: Stage, table: TableGameData, action: Action) ->
 def _draw_cell(
     stage: Stage, table: TableGameData, cell: FeltCell, *, is_hit: bool, is_closed: bool, has_chip: bool
 ) -> None:
-    """Draw a printed cell of the layout, dark if ``is_closed`` to bets. The title of a row has no edge."""
+    """Draw a printed cell of the layout, dark if ``is_closed`` to bets. The title of a row has no visible edge."""
     p, (x, y, w, h) = stage.painter, cell.rect
     spot = table.spots.get(cell.spot)
     fill = mix_colours(_CLOTH_COLOUR, BLACK, 0.25)
@@ -305,19 +318,21 @@ def _draw_cell(
     ):
         fill = POCKET_COLOURS.get(table.pocket_colours[spot.covered_pockets[0]], fill)
     elif spot is not None and len(spot.covered_pockets) == 18:
-        colours = {table.pocket_colours.get(each) for each in spot.covered_pockets}
+        colours = {table.pocket_colours.get(pocket) for pocket in spot.covered_pockets}
         fill = (
             POCKET_COLOURS[colours.pop() or "green"]
             if len(colours) == 1 and colours <= set(POCKET_COLOURS)
             else fill
         )
-    plain = fill == mix_colours(_CLOTH_COLOUR, BLACK, 0.25)
+    is_plain = fill == mix_colours(_CLOTH_COLOUR, BLACK, 0.25)
     fill = mix_colours(fill, BLACK, 0.6) if is_closed else fill
-    edge, line = (
+    edge_colour, edge_width = (
         (WHITE, 5) if is_hit else (_CLOSED_SPOT_EDGE_COLOUR, 2) if is_closed else (_PRINTED_LINE_COLOUR, 2)
     )
-    p.draw_panel((x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge_paint=edge, edge_width=line)
-    ink = (
+    p.draw_panel(
+        (x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge_paint=edge_colour, edge_width=edge_width
+    )
+    text_colour = (
         _CLOSED_SPOT_TEXT_COLOUR
         if is_closed
         else BLACK
@@ -325,11 +340,15 @@ def _draw_cell(
         else WHITE
     )
     if spot is not None:
-        _draw_spot(stage, table, cell, ink, is_on_plain_cell=plain and not is_closed, has_chip=has_chip)
+        _draw_spot(
+            stage, table, cell, text_colour, is_on_plain_cell=is_plain and not is_closed, has_chip=has_chip
+        )
     else:
-        share = 0.5 if w > 2 * h else 0.42 if h < 80 else 0.3  # In a wide cell, chips lie next to the number.
-        at = (x + w / 2, y + h * share)
-        p.draw_text(cell.pocket, at, TextStyle("heavy", "body", ink), width_max=w - 12)
+        height_share = (
+            0.5 if w > 2 * h else 0.42 if h < 80 else 0.3
+        )  # In a wide cell, chips lie next to the number.
+        anchor = (x + w / 2, y + h * height_share)
+        p.draw_text(cell.pocket, anchor, TextStyle("heavy", "body", text_colour), width_max=w - 12)
 
 
 def _draw_row_title(stage: Stage, table: TableGameData, cell: FeltCell) -> None:
@@ -362,46 +381,51 @@ def _draw_spot(
 ) -> None:
     """Draw the label of a bet spot.
 
-    Below it, draw the odds, unless the title of the row states them.
+    Draw the odds below it, unless the label is the odds, the title of the row states them, or the cell is too low.
     """
     p, (x, y, w, h), spot = stage.painter, cell.rect, table.spots[cell.spot]
-    sign = _format_spot_label(stage, table, spot)
-    row = [table.spots[each] for each in cell.titled_spots]
-    if row:
-        tail = split_common_words([stage.texts.choose_translation(each.names) for each in row])[1][
-            cell.titled_spots.index(spot.id)
-        ]
-        sign = tail or sign
-    has_odds = sign == spot.odds or (bool(row) and len({each.odds for each in row}) == 1)
-    low = not has_odds and h > _HEIGHT_WITHOUT_ODDS_MAX
-    size = "small" if len(sign) > _NUMBER_SIGN_LENGTH_MAX or h < _HEIGHT_FOR_FULL_TEXT_MIN else "lead"
+    label = _format_spot_label(stage, table, spot)
+    row_spots = [table.spots[each] for each in cell.titled_spots]
+    if row_spots:
+        label_in_row = split_common_words([stage.texts.choose_translation(each.names) for each in row_spots])[
+            1
+        ][cell.titled_spots.index(spot.id)]
+        label = label_in_row or label
+    are_odds_stated = label == spot.odds or (bool(row_spots) and len({each.odds for each in row_spots}) == 1)
+    should_draw_odds = not are_odds_stated and h > _HEIGHT_WITHOUT_ODDS_MAX
+    label_size = "small" if len(label) > _LARGE_LABEL_LENGTH_MAX or h < _HEIGHT_FOR_FULL_TEXT_MIN else "lead"
     style, small_style = (
-        TextStyle("strong", size, text_colour),
+        TextStyle("strong", label_size, text_colour),
         TextStyle("strong", _choose_smallest_text_size(stage), text_colour),
     )
-    printed = TextStyle(
+    odds_style = TextStyle(
         "text", _choose_smallest_text_size(stage), "meter" if is_on_plain_cell else text_colour
     )
-    above, below = split_label_and_odds(cell.rect)
-    if not low:
-        above = (*above[:3], h - 6 if is_chip_beside_label(cell.rect) else max(above[3], h * 0.76 - 24))
-    if has_chip and _can_fit(stage, sign, above, small_style):
-        p.draw_label(sign, above, style, wrapped_size=small_style.size_name)
-        if low:
+    label_rect, odds_rect = split_label_and_odds(cell.rect)
+    if not should_draw_odds:
+        label_rect = (
+            *label_rect[:3],
+            h - 6 if is_chip_beside_label(cell.rect) else max(label_rect[3], h * 0.76 - 24),
+        )
+    if has_chip and _can_fit(stage, label, label_rect, small_style):
+        p.draw_label(label, label_rect, style, wrapped_size=small_style.size_name)
+        if should_draw_odds:
             p.draw_text(
-                _format_spot_odds(stage, spot, printed, below[2]),
-                find_rect_centre(below),
-                printed,
-                width_max=below[2],
+                _format_spot_odds(stage, spot, odds_style, odds_rect[2]),
+                find_rect_centre(odds_rect),
+                odds_style,
+                width_max=odds_rect[2],
             )
         return
-    lies_over = p.measure_text(sign, small_style) > w - 10  # A name on several lines takes the complete cell.
-    fills_cell = is_chip_beside_label(cell.rect) or lies_over
-    part = (h - 6 - 24 * low) if fills_cell else (h - 6) * 0.44
-    p.draw_label(sign, (x + 5, y + 3, w - 10, part), style, wrapped_size=small_style.size_name)
-    if low:
-        odds = _format_spot_odds(stage, spot, printed, w - 6) or spot.odds.replace(" / ", "/")
-        p.draw_text(odds, (x + w / 2, y + (h - 17 if fills_cell else h * 0.54)), printed, width_max=w - 6)
+    needs_several_lines = p.measure_text(label, small_style) > w - 10  # It then takes the whole cell.
+    fills_cell = is_chip_beside_label(cell.rect) or needs_several_lines
+    label_height = (h - 6 - 24 * should_draw_odds) if fills_cell else (h - 6) * 0.44
+    p.draw_label(label, (x + 5, y + 3, w - 10, label_height), style, wrapped_size=small_style.size_name)
+    if should_draw_odds:
+        odds_text = _format_spot_odds(stage, spot, odds_style, w - 6) or spot.odds.replace(" / ", "/")
+        p.draw_text(
+            odds_text, (x + w / 2, y + (h - 17 if fills_cell else h * 0.54)), odds_style, width_max=w - 6
+        )
 
 
 def _can_fit(stage: Stage, text: str, rect: Rect, style: TextStyle) -> bool:
@@ -412,19 +436,19 @@ def _can_fit(stage: Stage, text: str, rect: Rect, style: TextStyle) -> bool:
 
 
 def _format_spot_odds(stage: Stage, spot: BetSpot, style: TextStyle, width_max: float) -> str:
-    """Return the odds to print on a bet spot: the first of these texts that is at most ``width_max`` units wide.
+    """Return the odds to print on a bet spot: the longest of the following texts that fits in ``width_max`` units.
 
-    The text with all odds at which the bet can win; the spot's own odds with an asterisk, which means that INFO shows
-    the others; the spot's own odds alone; "".
+    The texts are: what the bet pays in all cases; the spot's own odds with an asterisk, which means that INFO shows the
+    others; the spot's own odds alone; and "".
     """
     odds = spot.odds.replace(" / ", "/")
-    terms = (
+    full_text = (
         stage.texts.choose_translation(spot.pay_texts)
         if spot.pay_texts
         else format_spot_odds(stage, spot).replace(" / ", "/")
     )
-    ways = (terms, f"{odds} *", odds) if terms != odds else (odds,)
-    return next((each for each in ways if stage.painter.measure_text(each, style) <= width_max), "")
+    texts = (full_text, f"{odds} *", odds) if full_text != odds else (odds,)
+    return next((text for text in texts if stage.painter.measure_text(text, style) <= width_max), "")
 
 
 def _choose_smallest_text_size(stage: Stage) -> str:
@@ -433,9 +457,11 @@ def _choose_smallest_text_size(stage: Stage) -> str:
 
 
 def _format_spot_label(stage: Stage, table: TableGameData, spot: BetSpot) -> str:
-    """Return the label of a bet spot.
+    """Return the label of a bet spot; for most spots it is the spot's name.
 
-    It is the result on which the bet wins, if there is a single one and it says enough; otherwise the spot's name.
+    On a wheel game's spot for a single result without a name of its own, it is the result. On a spot for twelve or 24
+    numbers, it is the first and the last number if they are consecutive; on a roulette column, the odds; on two
+    columns, the last number of each.
     """
     if (
         len(spot.covered_pockets) == 1
@@ -445,8 +471,8 @@ def _format_spot_label(stage: Stage, table: TableGameData, spot: BetSpot) -> str
         return spot.covered_pockets[0]
     numbers = [int(each) for each in spot.covered_pockets if each.isdecimal()]
     if len(numbers) == 24 and table.felt_kind == "roulette":
-        dozens = numbers[-1] - numbers[0] == 23
-        return f"{numbers[0]}\u2013{numbers[-1]}" if dozens else f"{numbers[-2]}/{numbers[-1]}"
+        are_consecutive = numbers[-1] - numbers[0] == 23
+        return f"{numbers[0]}\u2013{numbers[-1]}" if are_consecutive else f"{numbers[-2]}/{numbers[-1]}"
     if len(numbers) == 12:
         if numbers[-1] - numbers[0] == 11:
             return f"{numbers[0]}\u2013{numbers[-1]}"
@@ -457,19 +483,19 @@ def _format_spot_label(stage: Stage, table: TableGameData, spot: BetSpot) -> str
 def _draw_layout_part_tab(stage: Stage, table: TableGameData, rect: Rect, action: Action) -> None:
     """Draw a key that opens another part of the betting layout, or another sheet of it."""
     x, y, w, h = rect
-    inner: Rect = (x + 3, y + 3, w - 6, h - 6)
+    key_rect: Rect = (x + 3, y + 3, w - 6, h - 6)
     if action.name == "sheet":
-        windows = list_street_sheets(table, stage.layout)
+        sheets = list_street_sheets(table, stage.layout)
         sheet_number = int(action.value)
-        lit = stage.view.chips.sheet_index % (len(windows) + 1) == sheet_number
+        is_active = stage.view.chips.sheet_index % (len(sheets) + 1) == sheet_number
         text = stage.texts.say("felt.outside")
-        if sheet_number < len(windows):
-            first, count = windows[sheet_number]
+        if sheet_number < len(sheets):
+            first, count = sheets[sheet_number]
             text = f"{max(0, round(first)) * 3 + (0 if first < 0 else 1)}\u2013{round(first + count) * 3}"
-        draw_table_text_key(stage, inner, text, is_active=lit)
+        draw_table_text_key(stage, key_rect, text, is_active=is_active)
         return
-    lit = find_open_layout_part(table, stage.view.chips, stage.layout) == action.value
-    draw_layout_part_key(stage, table, inner, str(action.value), is_active=lit)
+    is_active = find_open_layout_part(table, stage.view.chips, stage.layout) == action.value
+    draw_layout_part_key(stage, table, key_rect, str(action.value), is_active=is_active)
 
 
 def _list_bets_to_draw(stage: Stage, table: TableGameData, settled_step: TableStep | None) -> BetsBySpot:
@@ -499,49 +525,53 @@ def _draw_bets(
     bets_by_spot: BetsBySpot,
     settled_step: TableStep | None,
 ) -> None:
-    """Draw the chips of all bets: standing bets in violet, new bets, and the results of the last round's bets."""
+    """Draw the chips of all bets: standing bets in violet, new bets, and the amounts returned by the last round.
+
+    A standing bet that the player takes down is crossed out.
+    """
     view = stage.view
     standing_bets = view.snapshot.standing if view.snapshot is not None else {}
-    returned: dict[str, int] = {}
+    returned_credits: dict[str, int] = {}
     for settlement in settled_step.settlements if settled_step is not None else ():
         spot = str(settlement.get("spot", ""))
-        returned[spot] = returned.get(spot, 0) + int(settlement["credits"])
+        returned_credits[spot] = returned_credits.get(spot, 0) + int(settlement["credits"])
     limits = build_bet_limits(view.snapshot) if view.snapshot is not None else None
     for spot, (x, y) in felt_layout.chip_points:
         new_credits, standing_credits = bets_by_spot.get(spot, 0), standing_bets.get(spot, 0)
-        aside = 16.0 if new_credits > 0 and standing_credits else 0.0
+        offset = 16.0 if new_credits > 0 and standing_credits else 0.0
         if standing_credits:
-            draw_chip(stage, (x - aside, y), standing_credits, STANDING_BET_CHIP_COLOUR, CHIP_WIDTH)
+            draw_chip(stage, (x - offset, y), standing_credits, STANDING_BET_CHIP_COLOUR, CHIP_WIDTH)
             if new_credits < 0:
                 stage.painter.draw_text(
                     "\u00d7", (x, y), TextStyle("heavy", "title", "alarm", 2), width_max=CHIP_WIDTH
                 )
-        if returned.get(spot):
-            draw_returned_amount(stage, (x, y), returned[spot])
+        if returned_credits.get(spot):
+            draw_returned_amount(stage, (x, y), returned_credits[spot])
         elif new_credits > 0:
-            draw_chip(stage, (x + aside, y), new_credits, find_chip_colour(table, new_credits), CHIP_WIDTH)
-        if limits is not None and new_credits + standing_credits > 0 and not returned.get(spot):
+            draw_chip(stage, (x + offset, y), new_credits, find_chip_colour(table, new_credits), CHIP_WIDTH)
+        if limits is not None and new_credits + standing_credits > 0 and not returned_credits.get(spot):
             _draw_on_off_ring(stage, table, spot, (x, y), limits)
 
 
 def _draw_on_off_ring(
     stage: Stage, table: TableGameData, spot: str, centre: tuple[float, float], limits: BetLimits
 ) -> None:
-    """Draw a ring around a craps bet that is off for the next throw, or on for a come-out throw.
+    """Draw a ring around a craps bet: dark if it is off for the next throw, in the colour of wins if it is on.
 
-    Bets that are on or off as usual have no ring.
+    Only a bet that the player can switch has a ring. There is none if the bet is on and is always on unless switched,
+    or if it is one of those that are off on a come-out throw, and the next throw is none.
     """
-    now = is_bet_on(table, stage.view.chips, spot, limits)
-    come_out = limits.table_state.point is None
+    is_on = is_bet_on(table, stage.view.chips, spot, limits)
+    is_come_out = limits.table_state.point is None
     if (
-        now is None
-        or (spot in table.spots_off_on_come_out and not come_out)
-        or (now and spot not in table.spots_off_on_come_out)
+        is_on is None
+        or (spot in table.spots_off_on_come_out and not is_come_out)
+        or (is_on and spot not in table.spots_off_on_come_out)
     ):
         return
     x, y = centre
-    make = partial(_draw_ring, colour=stage.theme.colour("win") if now else BLACK)
-    stage.painter.draw_cached_picture(("said", now), (x - 26, y - 26, 52, 52), make)
+    render_ring = partial(_draw_ring, colour=stage.theme.colour("win") if is_on else BLACK)
+    stage.painter.draw_cached_picture(("said", is_on), (x - 26, y - 26, 52, 52), render_ring)
 
 
 def _draw_ring(size: tuple[int, int], colour: Colour) -> pygame.Surface:
@@ -553,9 +583,9 @@ def _draw_ring(size: tuple[int, int], colour: Colour) -> pygame.Surface:
 
 
 def _draw_question(stage: Stage, table: TableGameData, decision: DecisionRequest) -> None:
-    """Draw a decision at a table: a key with its cost for each answer, and above the keys the stake that it is about.
+    """Draw a decision at a table: a key with its cost for each answer, and the stake that the decision is about.
 
-    At a game without cards, also draw the question and the dice that have been thrown.
+    At a game without cards, also draw the question. If the decision shows dice, draw them above the keys.
     """
     x, y, w, _ = stage.layout.game_field
     keys = lay_out_felt_answers(stage, decision)
@@ -565,16 +595,16 @@ def _draw_question(stage: Stage, table: TableGameData, decision: DecisionRequest
         style = TextStyle("heavy", "title", stage.look.accent_colour)
         stage.painter.draw_text(text, (x + w / 2, y + 120), style, width_max=w - 80)
     if spot is not None and "hand" not in decision.display:
-        at = keys[0][0][1] - 24 if table.felt_kind == "cards" and keys else y + 170
-        staked = stage.money(int(decision.display.get("staked", 0)) * stage.view.denomination_cents)
-        text = (
-            f"{stage.texts.choose_translation(spot.names)}  {stage.texts.say('felt.standing', amount=staked)}"
+        stake_middle = keys[0][0][1] - 24 if table.felt_kind == "cards" and keys else y + 170
+        staked_text = stage.money(int(decision.display.get("staked", 0)) * stage.view.denomination_cents)
+        text = f"{stage.texts.choose_translation(spot.names)}  {stage.texts.say('felt.standing', amount=staked_text)}"
+        stage.painter.draw_text(
+            text, (x + w / 2, stake_middle), TextStyle("strong", "lead", "text"), width_max=w - 80
         )
-        stage.painter.draw_text(text, (x + w / 2, at), TextStyle("strong", "lead", "text"), width_max=w - 80)
     dice = [int(face) for face in decision.display.get("dice", ())]
     if dice and keys:
-        top = y + 210
-        draw_resting_dice(stage, dice, (x + 20, top, w - 40, keys[0][0][1] - 20 - top))
+        dice_top = y + 210
+        draw_resting_dice(stage, dice, (x + 20, dice_top, w - 40, keys[0][0][1] - 20 - dice_top))
     for rect, action in keys:
         if action.name == "choose":
             draw_button(stage, rect, format_answer(stage, decision, str(action.value)), text_size="body")

@@ -31,7 +31,7 @@ from egm.screen.scenes.table_side_panels import draw_felt_prizes, list_prize_pag
 from egm.screen.scenes.wheel import draw_wheel_prizes
 from egm.screen.view import Action, list_offered_costs
 
-#: The most feature-triggering prizes pictured with the rules.
+#: The most prizes pictured with the rules, of those that award more than credits.
 _PICTURED_PRIZES_MAX: Final = 3
 #: The most departures from the usual rules on one page.
 _RULE_DIFFERENCES_PER_PAGE_MAX: Final = 4
@@ -60,14 +60,14 @@ def list_help_sheets(stage: Stage) -> list[HelpPage]:
     pages += _list_rule_difference_sheets(stage)
     field = find_base_field(stage)
     if field is not None and field.prizes:
-        rows_limit = 9 if not stage.layout.is_portrait else 14 if not stage.layout.is_telephone else 11
-        rows_a_page = -(-len(field.prizes) // -(-len(field.prizes) // rows_limit))
+        rows_per_page_max = 9 if not stage.layout.is_portrait else 14 if not stage.layout.is_telephone else 11
+        rows_per_page = -(-len(field.prizes) // -(-len(field.prizes) // rows_per_page_max))
         prizes = sorted(
             field.prizes, key=lambda prize: (-_compute_highest_pay(stage, prize), -prize.symbol_count)
         )
-        for start in range(0, len(prizes), rows_a_page):
-            part = prizes[start : start + rows_a_page]
-            pages.append(HelpPage(say("help.prizes"), partial(_draw_prize_table, field=field, prizes=part)))
+        for start in range(0, len(prizes), rows_per_page):
+            rows = prizes[start : start + rows_per_page]
+            pages.append(HelpPage(say("help.prizes"), partial(_draw_prize_table, field=field, prizes=rows)))
         if read_merchandise_prizes(stage):
             pages.append(HelpPage(say("help.in_kind"), _draw_merchandise_prizes))
         if field.pay_lines:
@@ -76,8 +76,10 @@ def list_help_sheets(stage: Stage) -> list[HelpPage]:
         pages.append(HelpPage(say("help.prizes"), _draw_keno_table))
     if is_wheel_game(stage.view.game):
         pages.append(HelpPage(say("help.prizes"), draw_wheel_prizes))
-    entries = list_prize_pages(stage)
-    pages += [HelpPage(say("help.prizes"), partial(draw_felt_prizes, groups=groups)) for groups in entries]
+    pages += [
+        HelpPage(say("help.prizes"), partial(draw_felt_prizes, groups=groups))
+        for groups in list_prize_pages(stage)
+    ]
     if list_pay_table_entries(stage):
         pages.append(
             HelpPage(say("help.prizes"), partial(draw_pay_table_entries, rows=list_pay_table_entries(stage)))
@@ -126,18 +128,21 @@ def draw_help(stage: Stage) -> None:
         ),
     )
     pages = list_help_sheets(stage)
-    index = stage.view.sheet_index % len(pages)
+    page_index = stage.view.sheet_index % len(pages)
     title = stage.texts.say("help.title", game=stage.texts.choose_translation(game.title, game.id))
-    where = f"{pages[index].heading}  ·  {stage.texts.say('help.page', page=index + 1, pages=len(pages))}"
-    head, dim = TextStyle("heavy", "lead", stage.look.accent_colour), TextStyle("strong", "small", "text_dim")
+    page_text = f"{pages[page_index].heading}  ·  {stage.texts.say('help.page', page=page_index + 1, pages=len(pages))}"
+    title_style, page_style = (
+        TextStyle("heavy", "lead", stage.look.accent_colour),
+        TextStyle("strong", "small", "text_dim"),
+    )
     if w > _TELEPHONE_PAGE_WIDTH_MAX:
-        p.draw_text(title, (x + 48, y + 52), head, align="left", width_max=w * 0.54)
-        p.draw_label(where, (x + w * 0.64 - 48, y + 14, w * 0.36, 72), dim, align="right")
+        p.draw_text(title, (x + 48, y + 52), title_style, align="left", width_max=w * 0.54)
+        p.draw_label(page_text, (x + w * 0.64 - 48, y + 14, w * 0.36, 72), page_style, align="right")
     else:
-        p.draw_text(title, (x + 30, y + 32), head, align="left", width_max=w - 60)
-        p.draw_text(where, (x + 30, y + 70), dim, align="left", width_max=w - 60)
+        p.draw_text(title, (x + 30, y + 32), title_style, align="left", width_max=w - 60)
+        p.draw_text(page_text, (x + 30, y + 70), page_style, align="left", width_max=w - 60)
     p.fill_rounded_rect((x + 40, y + 88, w - 80, 2), (*stage.look.accent_colour[:3], 120))
-    pages[index].draw(stage, _find_content_rect(rect))
+    pages[page_index].draw(stage, _find_content_rect(rect))
     for name, key_rect in lay_out_page_keys(stage.layout.player_page).items():
         draw_button(stage, key_rect, stage.texts.say(f"key.{name}"))
 
@@ -150,14 +155,14 @@ def list_sheet_touches(stage: Stage) -> list[tuple[Rect, Action]]:
     return lay_out_limit_keys(stage.view, _find_content_rect(stage.layout.player_page))
 
 
-def _find_content_rect(sheet: Rect) -> Rect:
+def _find_content_rect(page_rect: Rect) -> Rect:
     """Return the rectangle for the content of a help page, between its heading and its keys.
 
-    ``sheet`` is the rectangle of the whole page.
+    ``page_rect`` is the rectangle of the whole page.
     """
-    x, y, w, h = sheet
-    side = 48.0 if w > _TELEPHONE_PAGE_WIDTH_MAX else 30.0
-    return (x + side, y + 108, w - 2 * side, h - 108 - 26 - lay_out_page_keys(sheet)["next"][3] - 12)
+    x, y, w, h = page_rect
+    margin = 48.0 if w > _TELEPHONE_PAGE_WIDTH_MAX else 30.0
+    return (x + margin, y + 108, w - 2 * margin, h - 108 - 26 - lay_out_page_keys(page_rect)["next"][3] - 12)
 
 
 def lay_out_page_keys(rect: Rect) -> dict[str, Rect]:
@@ -165,16 +170,16 @@ def lay_out_page_keys(rect: Rect) -> dict[str, Rect]:
     x, y, w, h = rect
     width = min(240.0, (w - 80 - 32) / 3)
     height = 66.0 if w > _TELEPHONE_PAGE_WIDTH_MAX else TOUCH_TARGET_SIZE_MIN
-    low = y + h - height - 22
+    top = y + h - height - 22
     return {
-        "back": (x + 40, low, width, height),
-        "close": (x + (w - width) / 2, low, width, height),
-        "next": (x + w - 40 - width, low, width, height),
+        "back": (x + 40, top, width, height),
+        "close": (x + (w - width) / 2, top, width, height),
+        "next": (x + w - 40 - width, top, width, height),
     }
 
 
 def _draw_rules(stage: Stage, rect: Rect) -> None:
-    """Draw the game's rules, as large as the page allows, and the pictures that the rules mention."""
+    """Draw the game's rules, as large as the page allows, and below them the pictures of symbols and pay lines."""
     game = stage.view.game
     if game is None:
         return
@@ -232,8 +237,8 @@ def _write_fitting_paragraphs(stage: Stage, paragraphs: Sequence[str], rect: Rec
     If they fit in no size, draw them in the smallest size, joined into one paragraph.
     """
     p, (x, y, w, h) = stage.painter, rect
-    ways = [("\n".join(paragraphs), size) for size in ("body", "small", "caption")]
-    for text, size in (*ways, (FACT_SEPARATOR.join(paragraphs), "caption")):
+    texts_and_sizes = [("\n".join(paragraphs), size) for size in ("body", "small", "caption")]
+    for text, size in (*texts_and_sizes, (FACT_SEPARATOR.join(paragraphs), "caption")):
         style = TextStyle("text", size, "text")
         if len(p.wrap_text(text, w, style)) * stage.theme.sizes[size] * 1.3 <= h:
             break
@@ -241,7 +246,7 @@ def _write_fitting_paragraphs(stage: Stage, paragraphs: Sequence[str], rect: Rec
 
 
 def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
-    """Draw pictures below the rules: the symbols that trigger features, and the first pay lines.
+    """Draw pictures below the rules: the symbols of prizes that award more than credits, and the first pay lines.
 
     Return the height used, in units.
     """
@@ -249,36 +254,43 @@ def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
     if field is None:
         return 0.0
     p, (x, y, w, h) = stage.painter, rect
-    bringing = [prize for prize in field.prizes if prize.additional_awards and prize.symbol][
+    pictured_prizes = [prize for prize in field.prizes if prize.additional_awards and prize.symbol][
         -_PICTURED_PRIZES_MAX:
     ]
-    bringing = bringing if all(prize.symbol_count <= 5 for prize in bringing) else bringing[-1:]
-    rows = [(field.list_prize_icons(prize), _describe_prize_award(stage, field, prize)) for prize in bringing]
-    step = 62.0 if not stage.layout.is_telephone else 56.0
-    lines = field.pay_lines[: 6 if not stage.layout.is_portrait else 4]
-    height = step * len(rows) + (104.0 if len(lines) > 1 else 0.0)
+    pictured_prizes = (
+        pictured_prizes if all(prize.symbol_count <= 5 for prize in pictured_prizes) else pictured_prizes[-1:]
+    )
+    icons_and_texts = [
+        (field.list_prize_icons(prize), _describe_prize_award(stage, field, prize))
+        for prize in pictured_prizes
+    ]
+    row_height = 62.0 if not stage.layout.is_telephone else 56.0
+    pay_lines = field.pay_lines[: 6 if not stage.layout.is_portrait else 4]
+    height = row_height * len(icons_and_texts) + (104.0 if len(pay_lines) > 1 else 0.0)
     top = y + h - height
-    for i, (icons, text) in enumerate(rows):
-        middle = top + (i + 0.5) * step
-        p.fill_rounded_rect((x, middle - step / 2, w, step - 6), (255, 255, 255, 14), 10)
+    for i, (icons, text) in enumerate(icons_and_texts):
+        middle = top + (i + 0.5) * row_height
+        p.fill_rounded_rect((x, middle - row_height / 2, w, row_height - 6), (255, 255, 255, 14), 10)
         for n, symbol in enumerate(icons):
             size = (p.scale_length(50), p.scale_length(50))
             p.draw_surface(
                 render_symbol(stage, field, symbol, size),
                 (p.scale_length(x + 12 + n * 54), p.scale_length(middle - 28)),
             )
-        at = (x + 30 + 54 * len(icons), middle - 3)
+        text_anchor = (x + 30 + 54 * len(icons), middle - 3)
         style = TextStyle("strong", "small", "text")
-        p.draw_text(text, at, style, align="left", width_max=w - 44 - 54 * len(icons))
-    if len(lines) > 1:
-        width = (w - 20) / len(lines)
-        for i, line in enumerate(lines):
+        p.draw_text(text, text_anchor, style, align="left", width_max=w - 44 - 54 * len(icons))
+    if len(pay_lines) > 1:
+        grid_step = (w - 20) / len(pay_lines)
+        for i, line in enumerate(pay_lines):
             colour = PAY_LINE_COLOURS[i % len(PAY_LINE_COLOURS)]
-            left, low = x + i * width, top + step * len(rows) + 12
-            p.draw_text(str(i + 1), (left + 22, low + 42), TextStyle("heavy", "small", colour), width_max=40)
-            grid: Rect = (left + 44, low, min(width - 60, 170.0), 86)
-            make = partial(_draw_pay_line_grid, field=field, pay_line_rows=line, colour=colour)
-            p.draw_cached_picture(("line grid", line, field.reel_heights, colour), grid, make)
+            left, grid_top = x + i * grid_step, top + row_height * len(icons_and_texts) + 12
+            p.draw_text(
+                str(i + 1), (left + 22, grid_top + 42), TextStyle("heavy", "small", colour), width_max=40
+            )
+            grid: Rect = (left + 44, grid_top, min(grid_step - 60, 170.0), 86)
+            render_grid = partial(_draw_pay_line_grid, field=field, pay_line_rows=line, colour=colour)
+            p.draw_cached_picture(("line grid", line, field.reel_heights, colour), grid, render_grid)
     return height + 16
 
 
@@ -294,22 +306,28 @@ def _describe_prize_award(stage: Stage, field: ReelField, prize: PrizeTableRow) 
 
 
 def _format_additional_awards(stage: Stage, prize: PrizeTableRow) -> str:
-    """Return the text of what a prize awards in addition to credits, such as free games."""
-    kinds = {
+    """Return the text of what a prize awards in addition to credits, such as free games or merchandise."""
+    merchandise_names = {
         str(prize_data["id"]): stage.texts.choose_translation(prize_data["name"])
         for prize_data in read_merchandise_prizes(stage)
     }
-    gifts = [
-        (kinds.get(given) or format_stage_name(stage, given) or given.capitalize(), times)
-        for given, times in prize.additional_awards
+    awards = [
+        (
+            merchandise_names.get(award_id) or format_stage_name(stage, award_id) or award_id.capitalize(),
+            count,
+        )
+        for award_id, count in prize.additional_awards
     ]
     return " + ".join(
-        text if times == 1 else stage.texts.say("help.kind", count=times, name=text) for text, times in gifts
+        text if count == 1 else stage.texts.say("help.kind", count=count, name=text) for text, count in awards
     )
 
 
 def describe_bet_limits(stage: Stage) -> str:
-    """Return a text with the value of a credit and the permitted bets; for a table, the limits of its spots."""
+    """Return a text with the value of a credit and the permitted bets.
+
+    For a table, they are the limits of its spots and, if the machine reports it, the highest total stake of a round.
+    """
     view, say, snapshot = stage.view, stage.texts.say, stage.view.snapshot
     if snapshot is None:
         return ""
@@ -332,8 +350,8 @@ def _draw_game_facts(stage: Stage, rect: Rect) -> None:
     if game is None or snapshot is None:
         return
     p, (x, y, w, h) = stage.painter, rect
-    unit = describe_bet_limits(stage)
-    y += p.write_paragraph(unit, (x, y, w, h), TextStyle("strong", "lead", stage.look.accent_colour)) + 18
+    limits = describe_bet_limits(stage)
+    y += p.write_paragraph(limits, (x, y, w, h), TextStyle("strong", "lead", stage.look.accent_colour)) + 18
     return_text = format_return(stage, game)
     y += p.write_paragraph(return_text, (x, y, w, h), TextStyle("strong", "body", "text")) + 18
     y += (
@@ -342,91 +360,100 @@ def _draw_game_facts(stage: Stage, rect: Rect) -> None:
         )
         + 18
     )
-    exact = say("help.certified", id=game.id, version=game.version, digest=game.digest[:16])
-    p.write_paragraph(exact, (x, y, w, h), TextStyle("text", "small", "text_dim"))
+    identity_text = say("help.certified", id=game.id, version=game.version, digest=game.digest[:16])
+    p.write_paragraph(identity_text, (x, y, w, h), TextStyle("text", "small", "text_dim"))
 
 
 def _draw_prize_table(stage: Stage, rect: Rect, field: ReelField, prizes: list[PrizeTableRow]) -> None:
-    """Draw a help page with the game's prizes: a row for each prize, with its credits at each bet (C-22)."""
+    """Draw a help page with the game's prizes: a row for each prize, with its credits at each bet (C-22).
+
+    Of more than eight bets, only the four lowest and the four highest have a column.
+    """
     game = stage.view.game
     if game is None:
         return
     p, number, (x, y, w, h) = stage.painter, stage.texts.number, rect
-    options = list_offered_costs(stage.view)
-    options = options if len(options) <= 8 else (*options[:4], *options[-4:])
-    slim, share = stage.layout.is_telephone, 0.46 if not stage.layout.is_telephone else 0.34
-    draw_heading(stage, stage.texts.say("help.prize_bet"), (x, y - 10, w * share, 52))
-    left = x + w * share
-    column = (w - w * share) / max(1, len(options))
-    step = min(76.0, (h - 44) / max(1, len(prizes)))
-    for i, bet in enumerate(options):
-        now = stage.view.snapshot is not None and bet == stage.view.snapshot.bet_credits
-        if now:
+    bets = list_offered_costs(stage.view)
+    bets = bets if len(bets) <= 8 else (*bets[:4], *bets[-4:])
+    is_telephone, name_width_share = (
+        stage.layout.is_telephone,
+        0.46 if not stage.layout.is_telephone else 0.34,
+    )
+    draw_heading(stage, stage.texts.say("help.prize_bet"), (x, y - 10, w * name_width_share, 52))
+    left = x + w * name_width_share
+    column_width = (w - w * name_width_share) / max(1, len(bets))
+    row_height = min(76.0, (h - 44) / max(1, len(prizes)))
+    for i, bet in enumerate(bets):
+        is_current_bet = stage.view.snapshot is not None and bet == stage.view.snapshot.bet_credits
+        if is_current_bet:
             p.fill_rounded_rect(
-                (left + i * column, y - 8, column, 50 + step * len(prizes)),
+                (left + i * column_width, y - 8, column_width, 50 + row_height * len(prizes)),
                 (*stage.look.accent_colour[:3], 30),
                 12,
             )
         p.draw_text(
-            number(bet) if slim else stage.texts.say("help.bet", bet=number(bet)),
-            (left + (i + 0.5) * column, y + 16),
-            TextStyle("strong", "small", stage.look.accent_colour if now else "text_dim"),
-            width_max=column - 8,
+            number(bet) if is_telephone else stage.texts.say("help.bet", bet=number(bet)),
+            (left + (i + 0.5) * column_width, y + 16),
+            TextStyle("strong", "small", stage.look.accent_colour if is_current_bet else "text_dim"),
+            width_max=column_width - 8,
         )
     for row, prize in enumerate(prizes):
-        top = y + 42 + row * step
-        p.fill_rounded_rect((x, top, w, step - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
-        middle = top + (step - 4) / 2
+        top = y + 42 + row * row_height
+        p.fill_rounded_rect((x, top, w, row_height - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
+        middle = top + (row_height - 4) / 2
         icons = field.list_prize_icons(prize)
-        # In a narrow column, the picture needs no name.
-        pictured = slim and (len(icons) > 1 or len(icons) == prize.symbol_count)
-        name_width = 190 if not slim else 12 if pictured else 150
-        side = min(step - 12, 60.0, (left - x - name_width) / max(1, len(icons)))
-        at, lift = x + 10, 10.0 if pictured and prize.additional_awards else 0.0
-        side = min(side, step - 32) if lift else side
+        # On a telephone, a picture that shows the combination needs no name.
+        is_name_left_out = is_telephone and (len(icons) > 1 or len(icons) == prize.symbol_count)
+        name_width = 190 if not is_telephone else 12 if is_name_left_out else 150
+        icon_width = min(row_height - 12, 60.0, (left - x - name_width) / max(1, len(icons)))
+        icon_left, icon_lift = x + 10, 10.0 if is_name_left_out and prize.additional_awards else 0.0
+        icon_width = min(icon_width, row_height - 32) if icon_lift else icon_width
         for symbol in icons:
             p.draw_surface(
-                render_symbol(stage, field, symbol, (p.scale_length(side), p.scale_length(side))),
-                (p.scale_length(at), p.scale_length(middle - side / 2 - lift)),
+                render_symbol(stage, field, symbol, (p.scale_length(icon_width), p.scale_length(icon_width))),
+                (p.scale_length(icon_left), p.scale_length(middle - icon_width / 2 - icon_lift)),
             )
-            at += side
-        if not pictured:
-            _draw_prize_name(stage, field, prize, (at + 12, middle), left - at - 16)
+            icon_left += icon_width
+        if not is_name_left_out:
+            _draw_prize_name(stage, field, prize, (icon_left + 12, middle), left - icon_left - 16)
         elif prize.additional_awards:
-            below = (x + 10, top + step - 18)
+            awards_anchor = (x + 10, top + row_height - 18)
             p.draw_text(
                 _format_additional_awards(stage, prize),
-                below,
+                awards_anchor,
                 TextStyle("text", "caption"),
                 align="left",
                 width_max=left - x - 16,
             )
-        for i, bet in enumerate(options):
+        for i, bet in enumerate(bets):
             credits_ = compute_prize_at_bet(game, prize.name, prize.credits, bet)
             text = number(credits_) if credits_ else NO_PRIZE_SIGN
             p.draw_text(
                 text,
-                (left + (i + 0.5) * column, middle),
+                (left + (i + 0.5) * column_width, middle),
                 TextStyle("numbers", "lead", "meter"),
-                width_max=column - 10,
+                width_max=column_width - 10,
             )
 
 
 def _draw_prize_name(
-    stage: Stage, field: ReelField, prize: PrizeTableRow, top_left: tuple[float, float], width: float
+    stage: Stage, field: ReelField, prize: PrizeTableRow, left_middle: tuple[float, float], width: float
 ) -> None:
-    """Draw a prize's name, and what it awards in addition to credits; in a narrow column, on two lines."""
+    """Draw a prize's name, and what it awards in addition to credits; in portrait, on two lines.
+
+    ``left_middle`` is the left end of the text and the middle of its height.
+    """
     name = format_prize_name(stage.texts, field, prize.symbol_count, prize.symbol, prize.name)
     awards = _format_additional_awards(stage, prize)
     has_two_lines = bool(awards) and stage.layout.is_portrait
-    first = [name] if has_two_lines or not awards else [f"{name} + {awards}"]
-    for i, text in enumerate(first + ([awards] if has_two_lines else [])):
-        y = top_left[1] + (24 * i - 12 if has_two_lines else 0)
+    first_lines = [name] if has_two_lines or not awards else [f"{name} + {awards}"]
+    for i, text in enumerate(first_lines + ([awards] if has_two_lines else [])):
+        y = left_middle[1] + (24 * i - 12 if has_two_lines else 0)
         style, height = (
             TextStyle("text", "caption" if has_two_lines else "small", "text"),
             24.0 if has_two_lines else 48.0,
         )
-        stage.painter.draw_label(text, (top_left[0], y - height / 2, width, height), style, align="left")
+        stage.painter.draw_label(text, (left_middle[0], y - height / 2, width, height), style, align="left")
 
 
 def read_merchandise_prizes(stage: Stage) -> Sequence[Mapping[str, Any]]:
@@ -460,39 +487,55 @@ def _draw_keno_table(stage: Stage, rect: Rect) -> None:
     """Draw what each catch (number of hits) pays for each number of spots, for one credit staked (M-01)."""
     tables: dict[str, dict[str, int]] = stage.game_data.get("tables", {})
     p, (x, y, w, h) = stage.painter, rect
-    spots = sorted(tables, key=int)
+    spot_counts = sorted(tables, key=int)
     levels = stage.game_data.get("progressives", ())
     paid_catches = {int(catch) for table in tables.values() for catch in table}
-    rows = sorted(paid_catches | {int(level["catch"]) for level in levels}, reverse=True)
+    catches = sorted(paid_catches | {int(level["catch"]) for level in levels}, reverse=True)
     draw_heading(stage, stage.texts.say("keno.table"), (x, y - 8, w, 44))
-    head = 170.0
-    column, step = (w - head) / max(1, len(spots)), min(52.0, (h - 96) / max(1, len(rows)))
-    heading = TextStyle("strong", "small", stage.look.accent_colour)
-    titles = [stage.texts.format_count("keno.of", int(spot)) for spot in spots]
+    catch_column_width = 170.0
+    column_width, row_height = (
+        (w - catch_column_width) / max(1, len(spot_counts)),
+        min(52.0, (h - 96) / max(1, len(catches))),
+    )
+    heading_style = TextStyle("strong", "small", stage.look.accent_colour)
+    titles = [stage.texts.format_count("keno.of", int(spot_count)) for spot_count in spot_counts]
     if (
-        max((p.measure_text(title, heading) for title in titles), default=0.0) > column - 6
-    ):  # one for all columns
+        max((p.measure_text(title, heading_style) for title in titles), default=0.0) > column_width - 6
+    ):  # Draw one heading for all columns.
         p.draw_text(
-            stage.texts.say("keno.spots_head"), (x + 14, y + 62), heading, align="left", width_max=head - 20
+            stage.texts.say("keno.spots_head"),
+            (x + 14, y + 62),
+            heading_style,
+            align="left",
+            width_max=catch_column_width - 20,
         )
-        titles = spots
+        titles = spot_counts
     for i, title in enumerate(titles):
-        p.draw_text(title, (x + head + (i + 0.5) * column, y + 62), heading, width_max=column - 6)
-    for row, catch in enumerate(rows):
-        top = y + 88 + row * step
-        p.fill_rounded_rect((x, top, w, step - 3), (255, 255, 255, 12 if row % 2 else 22), 8)
-        middle = top + (step - 3) / 2
+        p.draw_text(
+            title,
+            (x + catch_column_width + (i + 0.5) * column_width, y + 62),
+            heading_style,
+            width_max=column_width - 6,
+        )
+    for row, catch in enumerate(catches):
+        top = y + 88 + row * row_height
+        p.fill_rounded_rect((x, top, w, row_height - 3), (255, 255, 255, 12 if row % 2 else 22), 8)
+        middle = top + (row_height - 3) / 2
         text = stage.texts.say("keno.catch", count=catch)
         p.draw_text(
-            text, (x + 14, middle), TextStyle("text", "small", "text"), align="left", width_max=head - 20
+            text,
+            (x + 14, middle),
+            TextStyle("text", "small", "text"),
+            align="left",
+            width_max=catch_column_width - 20,
         )
-        for i, spot in enumerate(spots):
-            text = format_catch_award(stage, int(spot), catch) or NO_PRIZE_SIGN
+        for i, spot_count in enumerate(spot_counts):
+            text = format_catch_award(stage, int(spot_count), catch) or NO_PRIZE_SIGN
             p.draw_text(
                 text,
-                (x + head + (i + 0.5) * column, middle),
+                (x + catch_column_width + (i + 0.5) * column_width, middle),
                 TextStyle("numbers", "body", "meter"),
-                width_max=column - 8,
+                width_max=column_width - 8,
             )
 
 
@@ -503,16 +546,21 @@ def _draw_pay_lines(stage: Stage, rect: Rect, field: ReelField) -> None:
         stage.texts.say("help.lines_rule"), (x, y, w, 90), TextStyle("text", "small", "text")
     )
     y, h = y + used_height + 12, h - used_height - 12
-    count = len(field.pay_lines)
-    columns = max(1, min(10, round((count * w / max(1.0, h) * 0.75) ** 0.5) or 1))
-    rows = -(-count // columns)
-    cell = min(w / columns, h / rows * 1.5, 360.0)
-    height = min(h / rows, cell * 0.72)
+    line_count = len(field.pay_lines)
+    columns = max(1, min(10, round((line_count * w / max(1.0, h) * 0.75) ** 0.5) or 1))
+    rows = -(-line_count // columns)
+    cell_width = min(w / columns, h / rows * 1.5, 360.0)
+    height = min(h / rows, cell_width * 0.72)
     for i, line in enumerate(field.pay_lines):
-        cx, cy = x + (i % columns) * (w / columns), y + (i // columns) * height
+        cell_left, cell_top = x + (i % columns) * (w / columns), y + (i // columns) * height
         colour = PAY_LINE_COLOURS[i % len(PAY_LINE_COLOURS)]
-        p.draw_text(str(i + 1), (cx + 26, cy + height / 2), TextStyle("heavy", "small", colour), width_max=44)
-        grid: Rect = (cx + 52, cy + 6, cell - 64, height - 14)
+        p.draw_text(
+            str(i + 1),
+            (cell_left + 26, cell_top + height / 2),
+            TextStyle("heavy", "small", colour),
+            width_max=44,
+        )
+        grid: Rect = (cell_left + 52, cell_top + 6, cell_width - 64, height - 14)
         p.draw_cached_picture(
             ("line grid", line, field.reel_heights, colour),
             grid,
@@ -542,9 +590,11 @@ def _draw_responsible_gambling(stage: Stage, rect: Rect) -> None:
     """Draw the help page on responsible gambling, with the jurisdiction's help line."""
     p, (x, y, w, h) = stage.painter, grow_rect(rect, -10)
     size = "lead" if not stage.layout.is_telephone else "body"
-    chance, limits = stage.texts.say("help.chance"), stage.texts.say("help.limits")
-    y += p.write_paragraph(chance, (x, y, w, h), TextStyle("strong", size, stage.look.accent_colour)) + 30
-    y += p.write_paragraph(limits, (x, y, w, h), TextStyle("text", size, "text")) + 24
-    line = format_help_line(stage)
-    if line:
-        p.write_paragraph(line, (x, y, w, h), TextStyle("strong", size, "win"))
+    chance_text, limits_text = stage.texts.say("help.chance"), stage.texts.say("help.limits")
+    y += (
+        p.write_paragraph(chance_text, (x, y, w, h), TextStyle("strong", size, stage.look.accent_colour)) + 30
+    )
+    y += p.write_paragraph(limits_text, (x, y, w, h), TextStyle("text", size, "text")) + 24
+    help_line = format_help_line(stage)
+    if help_line:
+        p.write_paragraph(help_line, (x, y, w, h), TextStyle("strong", size, "win"))

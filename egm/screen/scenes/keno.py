@@ -1,4 +1,7 @@
-"""Drawing of the Keno board: the player's numbers, the balls in order, the hits, and the prize of each card."""
+"""Drawing of the Keno board with the player's numbers, of the tray with the drawn balls, and of the slip's keys.
+
+The module also has the texts about a Keno ticket: its price, its mandatory texts, and its pay table.
+"""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -53,67 +56,72 @@ _TICKET_ROW_HEIGHT_MAX: Final = 104.0
 
 
 def draw_keno(stage: Stage, step: Step | None, step_time: StepTimes | None, elapsed_seconds: float) -> None:
-    """Draw the Keno board with the balls drawn so far.
+    """Draw the Keno board with the balls drawn so far, and the tray.
 
-    Without ``step_time``, draw the complete last draw, or the player's marks.
+    Without ``step_time``, draw the complete draw ``step``. If there is none, or if the player has changed the marks
+    since the last game, draw the player's marks instead.
     """
     draw_board_background(stage)
     view, game = stage.view, stage.view.game
     data = stage.game_data
     numbers, columns = int(data.get("numbers", 80)), int(data.get("columns", 10))
-    keno = step if isinstance(step, KenoStep) else None
-    if step_time is None and (keno is None or has_changed_marks_since_game(view)):
+    keno_step = step if isinstance(step, KenoStep) else None
+    if step_time is None and (keno_step is None or has_changed_marks_since_game(view)):
         slip = view.marked_keno_slip
         _draw_board(stage, (numbers, columns), (), slip.current_card_numbers, 1.0)
         if len(slip.current_card) > 1 and not stage.layout.is_telephone:
             board = _split_board_and_tray(stage.layout)[0]
             cells = [(find_number_rect(board, (numbers, columns), n), n) for n in range(1, numbers + 1)]
             draw_group_letters(stage, cells, map_numbers_to_group_letters(slip))
-        if view.scene is not Scene.ATTRACT:  # The welcome would cover half of it.
+        if view.scene is not Scene.ATTRACT:  # The text of the attract scene would cover half of the tray.
             _draw_tray_background(stage, describe_slip(stage))
             if not slip.has_marks and is_keno_game(game):
                 _draw_purchase(stage)
         _draw_marking_keys(stage)
         return
-    assert keno is not None
-    count = (
-        len(keno.balls)
+    assert keno_step is not None
+    ball_count = (
+        len(keno_step.balls)
         if step_time is None
         else sum(1 for stop in step_time.stops if elapsed_seconds >= stop)
     )
-    balls = keno.balls[:count]
-    card = find_best_way_result(keno)
-    marked = frozenset(card.numbers) if card else frozenset()
-    fresh = 1.0 if step_time is None or not count else (elapsed_seconds - step_time.stops[count - 1]) / 0.25
-    _draw_board(stage, (numbers, columns), balls, marked, fresh)
+    balls = keno_step.balls[:ball_count]
+    best_way = find_best_way_result(keno_step)
+    marked_numbers = frozenset(best_way.numbers) if best_way else frozenset()
+    flash_progress = (
+        1.0
+        if step_time is None or not ball_count
+        else (elapsed_seconds - step_time.stops[ball_count - 1]) / 0.25
+    )
+    _draw_board(stage, (numbers, columns), balls, marked_numbers, flash_progress)
     _draw_tray(
         stage,
         balls,
-        marked,
+        marked_numbers,
         int(data.get("drawn", 20)),
-        _format_draw_pay(stage, keno) if step_time is None else "",
+        _format_draw_pay(stage, keno_step) if step_time is None else "",
     )
-    # A telephone's keys take that room again after the draw.
+    # After the draw, a telephone has keys at the foot of the tray.
     if step_time is not None or not stage.layout.is_telephone:
-        _draw_card_catches(stage, keno, balls)
+        _draw_tray_foot(stage, keno_step, balls)
     if step_time is None:
         _draw_marking_keys(stage)
 
 
 def _should_show_marks(view: View) -> bool:
-    """Return whether the Keno board shows the player's marks and not the last draw."""
+    """Return whether no game was presented yet, or the player has changed the marks since the last game."""
     return view.presentation is None or has_changed_marks_since_game(view)
 
 
 def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Return the touch targets of a Keno game: numbers, quick pick, cards and groups.
+    """Return the touch targets of a Keno game: numbers, quick pick, preset tickets, and the keys of the slip.
 
-    Return none while the machine takes no bets.
+    On a telephone, the targets are two keys, and the board, which opens the slip. None while the machine takes no bets.
     """
     game = view.game
     if not is_keno_game(game) or game is None or not view.accepts_request("bet"):
         return []
-    size = (int(game.presentation["numbers"]), int(game.presentation["columns"]))
+    board_size = (int(game.presentation["numbers"]), int(game.presentation["columns"]))
     board = _split_board_and_tray(layout)[0]
     if layout.is_telephone:  # Touching a telephone's board opens the slip for marking.
         key_name = "quick_pick" if view.marked_keno_slip.has_marks or not _should_show_marks(view) else "form"
@@ -122,7 +130,9 @@ def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
             (_find_slip_key_rect(layout), Action("slip")),
             (board, Action("slip")),
         ]
-    touches = [(find_number_rect(board, size, n), Action("mark", n)) for n in range(1, size[0] + 1)]
+    number_touches = [
+        (find_number_rect(board, board_size, n), Action("mark", n)) for n in range(1, board_size[0] + 1)
+    ]
     new_ticket_touches = (
         [(_find_quick_pick_rect(layout), Action("quick_pick"))]
         if view.marked_keno_slip.has_marks or not _should_show_marks(view)
@@ -132,7 +142,7 @@ def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         *new_ticket_touches,
         *_lay_out_slip_keys(view, layout),
         *lay_out_preset_ticket_rows(view, layout),
-        *touches,
+        *number_touches,
     ]
 
 
@@ -145,10 +155,10 @@ def lay_out_preset_ticket_rows(view: View, layout: Layout) -> list[tuple[Rect, A
     if game is None or not is_keno_game(game) or snapshot is None or layout.is_portrait:
         return []
     x, y, w, h = layout.right_panel
-    forms = list_preset_tickets_on_offer(game)
-    step = min(_TICKET_ROW_HEIGHT_MAX, (h - 130) / max(1, len(forms)))
-    rects = [(x + 14, y + 60 + i * step, w - 28, step - 8) for i in range(len(forms))]
-    return [(rect, Action("form", form["id"])) for rect, form in zip(rects, forms, strict=True)]
+    tickets = list_preset_tickets_on_offer(game)
+    step = min(_TICKET_ROW_HEIGHT_MAX, (h - 130) / max(1, len(tickets)))
+    rects = [(x + 14, y + 60 + i * step, w - 28, step - 8) for i in range(len(tickets))]
+    return [(rect, Action("form", ticket["id"])) for rect, ticket in zip(rects, tickets, strict=True)]
 
 
 def _find_slip_key_rect(layout: Layout) -> Rect:
@@ -170,37 +180,40 @@ def _find_quick_pick_rect(layout: Layout) -> Rect:
 
 
 def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Return the keys for the cards and groups of a Keno slip. Return none while the board shows a draw."""
+    """Return the keys of a Keno slip, with their actions: draws, bonuses, a further card or group, and the cards.
+
+    Without marks, return the key for another preset ticket. While the board shows a draw, return none.
+    """
     game, slip = view.game, view.marked_keno_slip
     if game is None:
         return []
     x, y, w, h = _split_board_and_tray(layout)[1]
-    upper = y + h - (202 if not layout.is_portrait else 138)
+    choice_row_top = y + h - (202 if not layout.is_portrait else 138)
     if not slip.has_marks:
         return (
             [((x + 12, y + h - 74, w - 24, _KEY_HEIGHT), Action("form"))] if _should_show_marks(view) else []
         )
     if not has_changed_marks_since_game(view):
         return []
-    width = (w - 36) / 2 if not layout.is_portrait else (w - 48) / 3
-    low, left = (y + h - 70, x + 12)
+    key_width = (w - 36) / 2 if not layout.is_portrait else (w - 48) / 3
+    bottom_row_top, left = y + h - 70, x + 12
     keys: list[tuple[Rect, Action]] = []
     choice_actions = [Action("draws")] if find_maximum_per_ticket(game, "draws") > 1 else []
     choice_actions += [Action("bonus", bonus) for bonus in list_bonuses_with_fee(game)]
-    part = (w - 12) / max(len(choice_actions), 1)
+    choice_width = (w - 12) / max(len(choice_actions), 1)
     keys += [
-        ((left + n * part, upper, part - 12, _KEY_HEIGHT), action)
+        ((left + n * choice_width, choice_row_top, choice_width - 12, _KEY_HEIGHT), action)
         if layout.is_portrait
-        else ((left, upper - n * 66, w - 24, _KEY_HEIGHT), action)
+        else ((left, choice_row_top - n * 66, w - 24, _KEY_HEIGHT), action)
         for n, action in enumerate(choice_actions)
     ]
     if is_valid_slip(game, slip) and len(slip.cards) < find_maximum_per_ticket(game, "selections"):
-        keys.append(((left, low, width, _KEY_HEIGHT), Action("new_card")))
+        keys.append(((left, bottom_row_top, key_width, _KEY_HEIGHT), Action("new_card")))
     if slip.current_card[-1] and len(slip.current_card) < find_maximum_per_ticket(game, "groups"):
-        keys.append(((left + width + 12, low, width, _KEY_HEIGHT), Action("new_group")))
-    room, top = w - 16, y + 40
-    columns = 4 if not layout.is_portrait else int(room // (layout.touch_size_min + 4))
-    side, height = room / columns, 60.0
+        keys.append(((left + key_width + 12, bottom_row_top, key_width, _KEY_HEIGHT), Action("new_group")))
+    cards_width, cards_top = w - 16, y + 40
+    columns = 4 if not layout.is_portrait else int(cards_width // (layout.touch_size_min + 4))
+    card_key_width, card_key_height = cards_width / columns, 60.0
     shown_cards = (
         range(len(slip.cards))
         if not layout.is_portrait
@@ -209,7 +222,12 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     if len(slip.cards) > 1:
         keys += [
             (
-                (x + 10 + i % columns * side, top + i // columns * (height + 5), side - 4, height),
+                (
+                    x + 10 + i % columns * card_key_width,
+                    cards_top + i // columns * (card_key_height + 5),
+                    card_key_width - 4,
+                    card_key_height,
+                ),
                 Action("card", card),
             )
             for i, card in enumerate(shown_cards)
@@ -218,9 +236,9 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 
 def _choose_cards_that_fit(current_card_index: int, card_count: int, keys_max: int) -> range:
-    """Return the indices of the Keno cards whose keys are shown in a row for ``keys_max`` keys.
+    """Return the indices of the Keno cards whose keys are shown, if one row has room for ``keys_max`` keys.
 
-    They include the current card, whose index is ``current_card_index``, of ``card_count`` cards.
+    ``current_card_index`` is always one of them. The slip has ``card_count`` cards.
     """
     first = min(max(0, current_card_index - keys_max // 2), max(0, card_count - keys_max))
     return range(first, min(card_count, first + keys_max))
@@ -229,7 +247,7 @@ def _choose_cards_that_fit(current_card_index: int, card_count: int, keys_max: i
 def count_tray_rows(game: GameView) -> int:
     """Return how many rows of keys a Keno game needs in its tray.
 
-    Cards, draws with bonuses, and the remaining keys each have rows of their own.
+    The cards have one row, the draws and bonuses another one, and the remaining keys a third one.
     """
     return (
         1
@@ -239,7 +257,7 @@ def count_tray_rows(game: GameView) -> int:
 
 
 def _draw_marking_keys(stage: Stage) -> None:
-    """Draw the keys with which the player fills in a Keno slip: quick pick, cards and groups."""
+    """Draw the keys with which the player fills in a Keno slip; none while the machine takes no bets."""
     view = stage.view
     if not view.accepts_request("bet") or not is_keno_game(view.game):
         return
@@ -278,30 +296,30 @@ def _format_slip_key(stage: Stage, action: Action) -> str:
 
 
 def format_slip_legal_text(view: View, texts: Texts) -> str:
-    """Return the mandatory texts of a Keno slip (Québec by-law, s.77).
+    """Return the mandatory texts of a Keno slip (Québec by-law, s. 77).
 
     They state how many numbers may be selected, the highest prize, and where the rules are.
     """
     game = view.game
     if game is None:
         return ""
-    counts, limit, at = (
+    spot_counts, prize_limit_credits, rules_location = (
         list_permitted_spot_counts(game),
         game.presentation["limit"],
         game.presentation["rules_at"],
     )
-    parts = [texts.say("keno.mark", least=min(counts), most=max(counts))]
-    if limit is not None:
-        parts.append(texts.say("keno.most_paid", credits=texts.number(limit)))
-    if at is not None:
-        parts.append(texts.say("keno.rules_at", where=texts.choose_translation(at)))
+    parts = [texts.say("keno.mark", least=min(spot_counts), most=max(spot_counts))]
+    if prize_limit_credits is not None:
+        parts.append(texts.say("keno.most_paid", credits=texts.number(prize_limit_credits)))
+    if rules_location is not None:
+        parts.append(texts.say("keno.rules_at", where=texts.choose_translation(rules_location)))
     return " · ".join(parts)
 
 
 def describe_purchase(stage: Stage) -> tuple[str, int]:
     """Return a text about the Keno ticket that PLAY buys, and its price in minor units.
 
-    The text is empty while the player's marks make no valid ticket.
+    While the player's marks make no valid ticket, the text is empty and the price is 0.
     """
     view, game, texts = stage.view, stage.view.game, stage.texts
     if game is None or not is_keno_game(game) or view.snapshot is None:
@@ -312,9 +330,9 @@ def describe_purchase(stage: Stage) -> tuple[str, int]:
         return texts.say("keno.picked", name=name), view.snapshot.bet_credits * unit_cents
     if not is_valid_slip(game, slip):
         return "", 0
-    ways = sum(sum(count_paid_ways_by_spot_count(game, card).values()) for card in slip.cards)
-    kind = "numbers" if ways == 1 else "cards" if ways == len(slip.cards) else "ways"
-    count = {"numbers": len(slip.current_card_numbers), "cards": len(slip.cards), "ways": ways}[kind]
+    way_count = sum(sum(count_paid_ways_by_spot_count(game, card).values()) for card in slip.cards)
+    kind = "numbers" if way_count == 1 else "cards" if way_count == len(slip.cards) else "ways"
+    count = {"numbers": len(slip.current_card_numbers), "cards": len(slip.cards), "ways": way_count}[kind]
     text = texts.format_count(f"keno.own_{kind}", count)
     if slip.draw_count > 1:
         text += texts.say("keno.and_draws", count=slip.draw_count)
@@ -324,7 +342,7 @@ def describe_purchase(stage: Stage) -> tuple[str, int]:
 def _draw_purchase(stage: Stage) -> None:
     """Draw, in large type, the ticket that PLAY buys while there are no marks, with its price.
 
-    Below it, draw the mandatory texts of a Keno slip.
+    Below it, draw the mandatory texts of a Keno slip. On a telephone, the slip has these texts.
     """
     x, y, w, h = _split_board_and_tray(stage.layout)[1]
     p, (text, price_cents) = stage.painter, describe_purchase(stage)
@@ -340,22 +358,22 @@ def _draw_purchase(stage: Stage) -> None:
             width_max=w * 0.3,
         )
         if stage.layout.is_telephone:
-            return  # The slip has the other texts.
-        room = (x + 16, y + 92, w - 32, h)
+            return
+        legal_text_rect = (x + 16, y + 92, w - 32, h)
     else:
         y += 50 + p.write_paragraph(text, (x + 16, y + 50, w - 32, 120), style, leading=1.2)
         p.draw_text(price, (x + w / 2, y + 32), TextStyle("numbers", "title", "meter"), width_max=w - 32)
-        room = (x + 16, y + 66, w - 32, h)
+        legal_text_rect = (x + 16, y + 66, w - 32, h)
     p.write_paragraph(
         format_slip_legal_text(stage.view, stage.texts),
-        room,
+        legal_text_rect,
         TextStyle("text", "caption", "text"),
         leading=1.2,
     )
 
 
 def describe_slip(stage: Stage) -> str:
-    """Return how many numbers are marked on the Keno slip and, if they make a valid ticket, its price, as one text.
+    """Return how many numbers are marked on the current card and, if the marks make a valid ticket, its price.
 
     If nothing is marked, return the heading for the ticket that PLAY buys.
     """
@@ -380,7 +398,7 @@ def draw_group_letters(stage: Stage, cells: Sequence[tuple[Rect, int]], letters:
 
 
 def find_number_rect(board: Rect, size: tuple[int, int], number: int) -> Rect:
-    """Return the rectangle of a number on the Keno board."""
+    """Return the rectangle of a number on the Keno board. ``size`` is the count of numbers and of columns."""
     x, y, w, h = board
     numbers, columns = size
     width, height = w / columns, h / -(-numbers // columns)
@@ -391,9 +409,9 @@ def find_number_rect(board: Rect, size: tuple[int, int], number: int) -> Rect:
 def find_best_way_result(step: KenoStep) -> KenoWayResult | None:
     """Return the result of the Keno way that is shown on the board: the one with the highest pay.
 
-    If none pays, return the one with the most hits; None if the draw has no card.
+    Of ways with the same pay, it is the one with the most hits. None if the draw has no way.
     """
-    return max(step.cards, key=lambda card: (card.credits, len(card.hit_numbers)), default=None)
+    return max(step.cards, key=lambda way: (way.credits, len(way.hit_numbers)), default=None)
 
 
 def _split_board_and_tray(layout: Layout) -> tuple[Rect, Rect]:
@@ -419,7 +437,7 @@ def _draw_board(
     marked_numbers: frozenset[int],
     flash_progress: float,
 ) -> None:
-    """Draw the Keno board with every number, whether marked or drawn.
+    """Draw the Keno board with all numbers; the marked, drawn and hit ones stand out.
 
     ``flash_progress`` (0 to 1) is the progress of the flash with which the last ball appears.
     """
@@ -451,18 +469,18 @@ def draw_keno_numbers(
         p.draw_cached_picture(
             ("keno cell", state, stage.look.name), cell, partial(_draw_cell, stage, cell_state=state)
         )
-        ink: Colour = {"hit": (2, 40, 18, 255), "drawn": WHITE, "marked": (58, 38, 0, 255)}.get(
+        text_colour: Colour = {"hit": (2, 40, 18, 255), "drawn": WHITE, "marked": (58, 38, 0, 255)}.get(
             state, (206, 220, 240, 255)
         )
         p.draw_text(
             str(number),
             (cell[0] + cell[2] / 2, cell[1] + cell[3] / 2),
-            TextStyle("heavy", "small" if cell[3] < 60 else "body", ink),
+            TextStyle("heavy", "small" if cell[3] < 60 else "body", text_colour),
             width_max=cell[2] - 6,
         )
         if balls and number == balls[-1] and flash_progress < 1 and not stage.view.reduced_motion:
-            grow = 14 * (1 - ease_out(flash_progress))
-            p.fill_rounded_rect(grow_rect(cell, grow), (255, 255, 255, 80), 12)
+            margin = 14 * (1 - ease_out(flash_progress))
+            p.fill_rounded_rect(grow_rect(cell, margin), (255, 255, 255, 80), 12)
 
 
 def _draw_cell(stage: Stage, size: tuple[int, int], cell_state: str) -> pygame.Surface:
@@ -509,9 +527,9 @@ def _draw_cell(stage: Stage, size: tuple[int, int], cell_state: str) -> pygame.S
 
 
 def _format_draw_pay(stage: Stage, step: KenoStep) -> str:
-    """Return a text that says what a finished Keno draw has paid.
+    """Return what a complete draw has paid, to append to the heading of a telephone's tray, with a separator.
 
-    Empty if a telephone's tray has no room for it.
+    Empty on larger screens, which have this text at the foot of the tray, and if the draw has paid nothing.
     """
     return (
         "  ·  " + stage.texts.format_count("keno.pays", step.credits)
@@ -523,17 +541,17 @@ def _format_draw_pay(stage: Stage, step: KenoStep) -> str:
 def _draw_tray(
     stage: Stage, balls: tuple[int, ...], marked_numbers: frozenset[int], ball_count: int, pay_text: str
 ) -> None:
-    """Draw the Keno balls in the order in which they were drawn.
+    """Draw the Keno balls in the order in which they were drawn, and a heading with the count of balls and hits.
 
-    The tray has room for ``ball_count`` balls. ``pay_text`` says what the draw has paid.
+    The tray has room for ``ball_count`` balls. ``pay_text`` is appended to the heading.
     """
     x, y, w, h = _split_board_and_tray(stage.layout)[1]
-    text = stage.texts.say(
+    heading = stage.texts.say(
         "keno.count", drawn=len(balls), total=ball_count, hits=len(marked_numbers & set(balls))
     )
-    _draw_tray_background(stage, text + pay_text)
-    head = 44.0 if not stage.layout.is_telephone else 36.0
-    foot = (
+    _draw_tray_background(stage, heading + pay_text)
+    head_height = 44.0 if not stage.layout.is_telephone else 36.0
+    foot_height = (
         142
         if not stage.layout.is_portrait
         else 124
@@ -542,13 +560,16 @@ def _draw_tray(
     )
     columns = 4 if not stage.layout.is_portrait else 10
     rows = -(-ball_count // columns)
-    step = min((w - 16) / columns, (h - head - foot) / rows)
-    left = x + (w - step * columns) / 2
+    ball_width = min((w - 16) / columns, (h - head_height - foot_height) / rows)
+    left = x + (w - ball_width * columns) / 2
     for i, ball in enumerate(balls):
-        bx, by = left + (i % columns + 0.5) * step, y + head + (i // columns + 0.5) * step
+        ball_x, ball_y = (
+            left + (i % columns + 0.5) * ball_width,
+            y + head_height + (i // columns + 0.5) * ball_width,
+        )
         draw_ball(
             stage,
-            (bx - step / 2 + 3, by - step / 2 + 3, step - 6, step - 6),
+            (ball_x - ball_width / 2 + 3, ball_y - ball_width / 2 + 3, ball_width - 6, ball_width - 6),
             ball,
             is_hit=ball in marked_numbers,
         )
@@ -574,7 +595,7 @@ def draw_ball(stage: Stage, rect: Rect, number: int, *, is_hit: bool) -> None:
 
 
 def _draw_ball(size: tuple[int, int], *, is_hit: bool) -> pygame.Surface:
-    """Return the drawing of a Keno ball. It is coloured if ``is_hit``: the player has marked its number."""
+    """Return the drawing of a Keno ball without its number; see :func:`draw_ball`."""
     colour = _HIT_COLOUR if is_hit else (236, 240, 250, 255)
     ink = VectorCanvas(size)
     ink.fill_path(build_ellipse(50, 50, 49), (0, 0, 0, 160))
@@ -586,15 +607,18 @@ def _draw_ball(size: tuple[int, int], *, is_hit: bool) -> pygame.Surface:
     return ink.finish_surface()
 
 
-def _draw_card_catches(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> None:
-    """Draw, at the foot of the tray, the numbers of the player's Keno cards and how many hits each has."""
+def _draw_tray_foot(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> None:
+    """Draw, at the foot of the tray, the number of the draw, the most hits of any card, and what the draw pays.
+
+    The pay appears with the last ball.
+    """
     (x, y, w, h), p = _split_board_and_tray(stage.layout)[1], stage.painter
     drawn_numbers = set(balls)
-    caught = [len(drawn_numbers & set(card.numbers)) for card in step.cards]
+    hit_counts = [len(drawn_numbers & set(way.numbers)) for way in step.cards]
     text = stage.texts.say("keno.draw", number=step.draw_number, draws=step.draw_count)
     if len(step.cards) > 1:
-        text += "  ·  " + stage.texts.say("keno.best", count=len(step.cards), hits=max(caught, default=0))
-    # Leave room for the key.
+        text += "  ·  " + stage.texts.say("keno.best", count=len(step.cards), hits=max(hit_counts, default=0))
+    # In portrait, leave room for the keys below.
     foot = y + h - (0 if not stage.layout.is_portrait or stage.layout.is_telephone else _KEY_HEIGHT + 12)
     p.draw_text(text, (x + w / 2, foot - 42), TextStyle("text", "caption", "text"), width_max=w - 16)
     if len(balls) == len(step.balls) and step.credits:
@@ -605,28 +629,30 @@ def _draw_card_catches(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> 
 def list_keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
     """Return the number of spots of a Keno ticket, and its prizes as pairs of catch (number of hits) and text.
 
-    The ticket is the one that the player has marked. Without marks it is the last one played or, before any game, the
-    one that PLAY buys.
+    If the player has marked numbers, it is the way of the current card with the most spots. Without marks it is the
+    last ticket played or, before any game, the one that PLAY buys.
     """
     game = stage.view.game
     if game is None:
         return 0, []
     card = stage.view.marked_keno_slip.current_card
-    spots = (
+    spot_count = (
         max(count_paid_ways_by_spot_count(game, card), default=0)
         if stage.view.marked_keno_slip.has_marks
         else 0
     )
-    last = find_last_step(stage.view)
-    if not spots and isinstance(last, KenoStep) and last.cards:
-        spots = len(last.cards[0].numbers)
+    last_step = find_last_step(stage.view)
+    if not spot_count and isinstance(last_step, KenoStep) and last_step.cards:
+        spot_count = len(last_step.cards[0].numbers)
     snapshot = stage.view.snapshot
-    if not spots and snapshot is not None and game.presentation.get("forms"):
-        spots = int(find_current_preset_ticket(game, snapshot)["spots"])
-    table = game.presentation.get("tables", {}).get(str(spots), {})
-    caught = {int(catch) for catch in table}
-    caught |= {int(level["catch"]) for level in _list_levels_of_card(game, spots)}
-    return spots, [(catch, format_catch_award(stage, spots, catch)) for catch in sorted(caught, reverse=True)]
+    if not spot_count and snapshot is not None and game.presentation.get("forms"):
+        spot_count = int(find_current_preset_ticket(game, snapshot)["spots"])
+    pays_by_catch = game.presentation.get("tables", {}).get(str(spot_count), {})
+    catches = {int(catch) for catch in pays_by_catch}
+    catches |= {int(level["catch"]) for level in _list_levels_of_card(game, spot_count)}
+    return spot_count, [
+        (catch, format_catch_award(stage, spot_count, catch)) for catch in sorted(catches, reverse=True)
+    ]
 
 
 def _list_levels_of_card(game: GameView, spot_count: int) -> list[Mapping[str, Any]]:
@@ -644,5 +670,5 @@ def format_catch_award(stage: Stage, spot_count: int, catch_count: int) -> str:
         return ""
     pay = game.presentation.get("tables", {}).get(str(spot_count), {}).get(str(catch_count))
     levels = [level for level in _list_levels_of_card(game, spot_count) if int(level["catch"]) == catch_count]
-    words = [stage.texts.number(int(pay))] if pay else []
-    return " + ".join([*words, *(stage.texts.choose_translation(level["name"]) for level in levels)])
+    texts = [stage.texts.number(int(pay))] if pay else []
+    return " + ".join([*texts, *(stage.texts.choose_translation(level["name"]) for level in levels)])

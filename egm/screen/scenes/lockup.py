@@ -54,19 +54,19 @@ _CLEARING_AUTHORITY_ORDER: Final = ("self", "attendant", "technician", "ruling",
 
 def draw_lockup(stage: Stage, scene: Scene) -> None:
     """Dim the picture above the meters, and draw the panel of a lock-up over it, sliding in from above."""
-    share = (
+    entrance_share = (
         1.0
         if stage.view.reduced_motion
         else ease_out(
             (stage.view.now - stage.view.scene_began_at) / stage.theme.motion.lockup_entrance_seconds
         )
     )
-    stage.painter.fill_rounded_rect(stage.layout.area_above_meters, (4, 2, 10, round(190 * share)))
+    stage.painter.fill_rounded_rect(stage.layout.area_above_meters, (4, 2, 10, round(190 * entrance_share)))
     text = describe_lockup_with_journal_head(stage, scene)
     width = min(1180.0, stage.layout.size[0] - 80.0)
     height = max(560.0, _compute_needed_height(stage, scene, text, width))
     x = (stage.layout.size[0] - width) / 2
-    y = _find_plate_top(stage, height) - 40 * (1 - share)
+    y = _find_plate_top(stage, height) - 40 * (1 - entrance_share)
     _draw_plate(stage, (x, y, width, height), scene, text)
 
 
@@ -77,18 +77,24 @@ def _find_plate_top(stage: Stage, height: float) -> float:
     """
     layout = stage.layout
     _, y, _, h = layout.title_sign
-    low = min(y + h + _SIGN_HEIGHT * _SIGN_SHARE_ABOVE_PLATE, layout.area_above_meters[3] - height - 20)
-    return max((layout.area_above_meters[3] - height) / 2, low)
+    top_min = min(y + h + _SIGN_HEIGHT * _SIGN_SHARE_ABOVE_PLATE, layout.area_above_meters[3] - height - 20)
+    return max((layout.area_above_meters[3] - height) / 2, top_min)
 
 
 def _compute_needed_height(stage: Stage, scene: Scene, text: "LockupText", width: float) -> float:
     """Return the height of a lock-up's plate that has room for all of its texts."""
     style = TextStyle("text", "body", "text")
-    rows = sum(len(stage.painter.wrap_text(line, width - 160, style)) for line in text.lines)
-    head = 210 + (0 if not text.headline else 126 if text.is_about_money else 84)
-    moving = 150 if scene is Scene.PAYING and _choose_payout_picture(stage) else 0
-    foot = 52 + 36 * max(2, len(_format_who_can_help(stage, text, width)))
-    return head + rows * stage.theme.sizes["body"] * 1.35 + 4 * len(text.lines) + foot + moving
+    line_count = sum(len(stage.painter.wrap_text(line, width - 160, style)) for line in text.lines)
+    head_height = 210 + (0 if not text.headline else 126 if text.is_about_money else 84)
+    picture_height = 150 if scene is Scene.PAYING and _choose_payout_picture(stage) else 0
+    foot_height = 52 + 36 * max(2, len(_format_who_can_help(stage, text, width)))
+    return (
+        head_height
+        + line_count * stage.theme.sizes["body"] * 1.35
+        + 4 * len(text.lines)
+        + foot_height
+        + picture_height
+    )
 
 
 def _format_who_can_help(stage: Stage, text: "LockupText", width: float) -> list[str]:
@@ -138,7 +144,7 @@ def describe_lockup(stage: Stage, scene: Scene) -> LockupText:
         return _describe_host_lock(stage, snapshot.lock)
     doors = FACT_SEPARATOR.join(_format_door(stage, door) for door in snapshot.doors_open) if snapshot else ""
     paying = snapshot.paying if snapshot is not None else None
-    credit = stage.money(paying.amount_cents) if paying else ""
+    amount_text = stage.money(paying.amount_cents) if paying else ""
     text_key = (
         f"paying.{paying.way}" if paying and stage.texts.has_text(f"paying.{paying.way}") else "paying.other"
     )
@@ -146,22 +152,24 @@ def describe_lockup(stage: Stage, scene: Scene) -> LockupText:
         return _describe_start_up(stage)
     return {
         Scene.DOOR: LockupText(
-            say("door.title"), doors, (say("door.say"),), say(_format_door_remedy(snapshot))
+            say("door.title"), doors, (say("door.say"),), say(_choose_door_remedy_key(snapshot))
         ),
         Scene.TILT: LockupText(say("tilt.title"), "", (say("tilt.say"),), say("tilt.cleared_attendant")),
-        Scene.PAYING: LockupText(say("status.cashing_out"), credit, (say(text_key),), is_about_money=True),
+        Scene.PAYING: LockupText(
+            say("status.cashing_out"), amount_text, (say(text_key),), is_about_money=True
+        ),
         Scene.LOCKED_BY_HOST: LockupText(say("locked.title"), "", (say("locked.say"),)),
         Scene.CONNECTION_LOST: _describe_unresponsive_machine(stage),
     }.get(scene, LockupText(say("boot.title"), "", (say("boot.self_test"),)))
 
 
-def _format_door_remedy(snapshot: Snapshot | None) -> str:
+def _choose_door_remedy_key(snapshot: Snapshot | None) -> str:
     """Return the catalogue key of the text that says how to end a door lock-up: close the door.
 
-    If the door of the logic board was open, the text says that the logic board must be inspected too.
+    If the logic door was open, the text says that a technician must examine the logic board too.
     """
-    examined = snapshot is not None and any(tilt.code == "logic_access" for tilt in snapshot.tilts)
-    return "door.examined" if examined else "door.attendant"
+    must_be_examined = snapshot is not None and any(tilt.code == "logic_access" for tilt in snapshot.tilts)
+    return "door.examined" if must_be_examined else "door.attendant"
 
 
 def _is_start_overdue(view: View) -> bool:
@@ -218,25 +226,25 @@ _ATTENDANT_ACTION_BY_TICKET_PROGRESS: Final = {
 def _describe_handpay(stage: Stage, handpay: HandpayView) -> LockupText:
     """Return the texts of a hand-pay: its amount or prizes, what the player must do, and who pays it."""
     say, kind, prizes = stage.texts.say, handpay.kind, handpay.prizes
-    title, text, wait = say(f"handpay.title_{kind}"), say(f"handpay.say_{kind}"), say("handpay.wait")
+    title, text, wait_text = say(f"handpay.title_{kind}"), say(f"handpay.say_{kind}"), say("handpay.wait")
     facts = _format_handpay_facts(stage, handpay)
-    first = (say("handpay.form_first"),) if handpay.form_first else ()
+    form_lines = (say("handpay.form_first"),) if handpay.form_first else ()
     if not prizes:
-        sum_ = stage.money(handpay.amount_cents)
-        reason = (say(f"handpay.why.{handpay.why}"),) if handpay.why and not handpay.ticket else ()
+        amount_text = stage.money(handpay.amount_cents)
+        reason_lines = (say(f"handpay.why.{handpay.why}"),) if handpay.why and not handpay.ticket else ()
         owed_text, coins_text = stage.money(handpay.owed_cents), stage.money(handpay.coins_cents)
         coin_lines = (
-            (say("handpay.in_coins", owed=owed_text, coins=coins_text, rest=sum_),)
+            (say("handpay.in_coins", owed=owed_text, coins=coins_text, rest=amount_text),)
             if handpay.coins_cents
             else ()
         )
-        ticket = (say(f"handpay.ticket_{handpay.ticket}"),) if handpay.ticket else ()
+        ticket_lines = (say(f"handpay.ticket_{handpay.ticket}"),) if handpay.ticket else ()
         helper_text = say(_ATTENDANT_ACTION_BY_TICKET_PROGRESS[handpay.ticket])
-        instructions = ticket or (text, wait)
+        instructions = ticket_lines or (text, wait_text)
         return LockupText(
             title,
-            sum_,
-            (*reason, *coin_lines, *instructions, *first, facts),
+            amount_text,
+            (*reason_lines, *coin_lines, *instructions, *form_lines, facts),
             helper_text,
             is_about_money=True,
         )
@@ -249,8 +257,8 @@ def _describe_handpay(stage: Stage, handpay: HandpayView) -> LockupText:
             [say("handpay.prize_money", amount=stage.money(handpay.amount_cents))]
             * bool(handpay.amount_cents)
         ),
-        wait,
-        *first,
+        wait_text,
+        *form_lines,
         facts,
     )
     return LockupText(
@@ -292,36 +300,48 @@ def _format_door(stage: Stage, door: str) -> str:
 def _describe_tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> LockupText:
     """Return the texts of active tilts.
 
-    The last one is large, the others are below; a text says who may clear all of them.
+    The last one is large; the texts below it name up to three others. A text says who may clear all of them.
     """
-    say, last = stage.texts.say, tilts[-1]
-    facts = say("tilt.since", time=stage.texts.format_time(last.since))
+    say, last_tilt = stage.texts.say, tilts[-1]
+    facts = say("tilt.since", time=stage.texts.format_time(last_tilt.since))
     if not stage.texts.has_text(
-        f"tilt.text.{last.code}"
+        f"tilt.text.{last_tilt.code}"
     ):  # Only a fault without its own text needs its code.
-        facts = f"{say('tilt.code', code=last.code)}  ·  {facts}"
+        facts = f"{say('tilt.code', code=last_tilt.code)}  ·  {facts}"
     other_tilts = [format_fault(stage.texts, tilt.code) for tilt in tilts[:-1]]
     further_lines = (say("tilt.also", faults=FACT_SEPARATOR.join(other_tilts[-3:])),) if other_tilts else ()
-    detail_key = f"tilt.detail.{last.code}"
-    detail = last.detail.splitlines()[:_DETAIL_LINES_MAX] if stage.texts.has_text(detail_key) else []
-    examine = dict.fromkeys(f"tilt.examine.{tilt.code}" for tilt in tilts)
+    detail_key = f"tilt.detail.{last_tilt.code}"
+    detail_lines = (
+        last_tilt.detail.splitlines()[:_DETAIL_LINES_MAX] if stage.texts.has_text(detail_key) else []
+    )
+    examine_keys = dict.fromkeys(f"tilt.examine.{tilt.code}" for tilt in tilts)
     further_lines = (
-        *(say(detail_key, detail=line) for line in detail),
-        *(say(key) for key in examine if stage.texts.has_text(key)),
+        *(say(detail_key, detail=line) for line in detail_lines),
+        *(say(key) for key in examine_keys if stage.texts.has_text(key)),
         *further_lines,
     )
     held_cents = sum({tilt.code.partition(".")[0]: tilt.held_cents for tilt in tilts}.values())
     if held_cents:
         further_lines = (say("tilt.held", amount=stage.money(held_cents)), *further_lines)
-    hardest = max((tilt.cleared_by for tilt in tilts), key=_CLEARING_AUTHORITY_ORDER.index)
-    lines = (say("tilt.say" if hardest != "memory_clear" else "tilt.say_memory"), facts, *further_lines)
+    highest_authority = max((tilt.cleared_by for tilt in tilts), key=_CLEARING_AUTHORITY_ORDER.index)
+    lines = (
+        say("tilt.say" if highest_authority != "memory_clear" else "tilt.say_memory"),
+        facts,
+        *further_lines,
+    )
     return LockupText(
-        say("tilt.title"), format_fault(stage.texts, last.code), lines, say(f"tilt.cleared_{hardest}")
+        say("tilt.title"),
+        format_fault(stage.texts, last_tilt.code),
+        lines,
+        say(f"tilt.cleared_{highest_authority}"),
     )
 
 
 def _describe_out_of_service(stage: Stage, snapshot: Snapshot) -> LockupText:
-    """Return the texts of a machine that is out of service: why, what the player can do, and who can help."""
+    """Return the texts of a machine that is out of service: why, what the player can do, and who can help.
+
+    At most three causes are named, the first one in large type.
+    """
     say, texts = stage.texts.say, stage.texts
     causes = [
         notice
@@ -331,8 +351,8 @@ def _describe_out_of_service(stage: Stage, snapshot: Snapshot) -> LockupText:
     reasons = [format_message(stage, f"notice.{notice.code}", notice.values) for notice in causes]
     helper_text_keys = [f"out.by_{notice.code.partition('.')[2]}" for notice in causes]
     key = next((text_key for text_key in helper_text_keys if texts.has_text(text_key)), "out.attendant")
-    take = (say("out.cash_out"),) if "cash_out" in snapshot.accepts else ()
-    lines = (say("out.say"), *take, *reasons[1:3])
+    cash_out_lines = (say("out.cash_out"),) if "cash_out" in snapshot.accepts else ()
+    lines = (say("out.say"), *cash_out_lines, *reasons[1:3])
     return LockupText(say("out.title"), reasons[0] if reasons else "", lines, say(key))
 
 
@@ -386,22 +406,22 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> Non
             + 4
         )
     if helper_text:
-        rows = _format_who_can_help(stage, text, w)
-        height = 8 + 36.0 * max(2, len(rows))
+        helper_lines = _format_who_can_help(stage, text, w)
+        height = 8 + 36.0 * max(2, len(helper_lines))
         p.fill_rounded_rect(
             (x + 10, y + h - 12 - height, w - 20, height), (*mix_colours(colour, BLACK, 0.65)[:3], 235), 18
         )
         style = TextStyle("strong", "body", mix_colours(colour, WHITE, 0.6))
-        for i, row in enumerate(rows):
-            middle = y + h - 12 - height / 2 + (i - (len(rows) - 1) / 2) * 36
-            p.draw_text(row, (x + w / 2, middle), style, width_max=w - 80)
+        for i, line_text in enumerate(helper_lines):
+            middle = y + h - 12 - height / 2 + (i - (len(helper_lines) - 1) / 2) * 36
+            p.draw_text(line_text, (x + w / 2, middle), style, width_max=w - 80)
     elif scene is Scene.PAYING and _choose_payout_picture(stage):
-        since = stage.view.now - stage.view.scene_began_at
+        elapsed_seconds = stage.view.now - stage.view.scene_began_at
         draw_value_at_slot(
             stage,
             _choose_payout_picture(stage),
             (x + w / 2 - 110, y + h - 196, 220, 170),
-            since % 3.2,
+            elapsed_seconds % 3.2,
             is_leaving=True,
         )
     elif scene in {Scene.STARTING, Scene.CONNECTION_LOST, Scene.PAYING, Scene.LOCKED_BY_HOST}:

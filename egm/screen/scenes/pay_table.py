@@ -1,4 +1,4 @@
-"""The pay table of a card game: each row at the current bet, and which rows were won."""
+"""Pay tables of table games: each row with its pay at the current bet or its odds, and which rows were won."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ _ROW_GAP: Final = 5.5
 _ROW_END_MARGIN: Final = 10.0
 #: Height of a line, as a multiple of its letters'.
 _LINE_HEIGHT_FACTOR: Final = 1.16
-#: The possible text sizes of a name, the largest first, and the size of the figure beside it.
+#: The possible text sizes of a name, the largest first, and the size of the pay beside it.
 _PAY_TEXT_SIZE_BY_NAME_TEXT_SIZE: Final = {"small": "body", "caption": "small", "tiny": "caption"}
 #: The possible text sizes of a name, the largest first.
 _NAME_TEXT_SIZES: Final = tuple(_PAY_TEXT_SIZE_BY_NAME_TEXT_SIZE)
@@ -42,7 +42,7 @@ class PayTableEntry:
 
 
 def list_pay_table_entries(stage: Stage) -> list[PayTableEntry]:
-    """Return the rows of the game's pay table, the row with the highest pay first."""
+    """Return the rows of the game's pay table in the game's order, which is the highest pay first."""
     game = stage.view.game
     return [
         PayTableEntry(
@@ -68,19 +68,22 @@ class PayRow:
 
 def list_spot_pay_entries(stage: Stage, spot: BetSpot) -> list[PayTableEntry]:
     """Return the rows of a bet spot's pay table; none if the odds printed on the spot say the same."""
-    rows = [pay for pay in list_pay_table_entries(stage) if pay.spot == spot.id]
-    return rows if len(rows) > 1 or any(format_pay(stage, pay) != spot.odds for pay in rows) else []
+    entries = [entry for entry in list_pay_table_entries(stage) if entry.spot == spot.id]
+    return (
+        entries if len(entries) > 1 or any(format_pay(stage, entry) != spot.odds for entry in entries) else []
+    )
 
 
 def format_spot_odds(stage: Stage, spot: BetSpot) -> str:
     """Return the odds of a bet spot as text.
 
-    If it can win at several odds, the text has the spot's own odds and the highest.
+    If the spot can win at several odds, the text has the spot's own odds and the highest, or "up to" and the spot's own
+    odds if these are the highest.
     """
-    rows = [format_pay(stage, pay) for pay in list_spot_pay_entries(stage, spot)]
-    if set(rows) <= {spot.odds}:
+    all_odds = [format_pay(stage, entry) for entry in list_spot_pay_entries(stage, spot)]
+    if set(all_odds) <= {spot.odds}:
         return spot.odds
-    highest_odds = max((spot.odds, *rows), key=_build_odds_sort_key)
+    highest_odds = max((spot.odds, *all_odds), key=_build_odds_sort_key)
     key = "felt.up_to" if highest_odds == spot.odds else "felt.odds_up_to"
     return stage.texts.say(key, odds=spot.odds, most=highest_odds)
 
@@ -97,35 +100,35 @@ def _build_odds_sort_key(odds: str) -> tuple[bool, Fraction]:
 
 
 def draw_pay_table_entries(stage: Stage, rect: Rect, rows: Sequence[PayTableEntry]) -> None:
-    """Draw rows of the pay table with their pays at the current bet. The row that was won is lit."""
+    """Draw rows of the pay table with their pays at the current bet. The rows that were won are lit."""
     draw_pay_rows(stage, rect, _format_pay_rows(stage, rows))
 
 
 def _format_pay_rows(stage: Stage, rows: Sequence[PayTableEntry]) -> list[PayRow]:
     """Return rows of a pay table as text; the pay that was won is marked."""
-    won, times = _find_won_pay_id(stage), _count_hands_by_pay(stage)
+    won_pay_id, hand_counts = _find_won_pay_id(stage), _count_hands_by_pay(stage)
     pay_rows: list[PayRow] = []
     for pay in rows:
-        text, count = stage.texts.choose_translation(pay.names), times[pay.id]
+        text, count = stage.texts.choose_translation(pay.names), hand_counts[pay.id]
         text = stage.texts.say("felt.times", count=count, name=text) if count else text
-        pay_rows.append(PayRow(text, format_pay(stage, pay), is_won=count > 0 or pay.id == won))
+        pay_rows.append(PayRow(text, format_pay(stage, pay), is_won=count > 0 or pay.id == won_pay_id))
     return pay_rows
 
 
 def _wrap_row_names(stage: Stage, rows: Sequence[PayRow], width: float, text_size: str) -> list[list[str]]:
     """Return the name of each row as lines that fit into the width next to the row's pay."""
-    p, style, pays = (
+    p, style, pay_style = (
         stage.painter,
         TextStyle("strong", text_size, "text"),
         TextStyle("numbers", _PAY_TEXT_SIZE_BY_NAME_TEXT_SIZE[text_size], "meter"),
     )
-    room = (
+    name_width = (
         width
         - 2 * _ROW_END_MARGIN
         - _ROW_END_MARGIN
-        - max((p.measure_text(row.pay_text, pays) for row in rows), default=0.0)
+        - max((p.measure_text(row.pay_text, pay_style) for row in rows), default=0.0)
     )
-    return [p.wrap_evenly(row.name_text, room, style) for row in rows]
+    return [p.wrap_evenly(row.name_text, name_width, style) for row in rows]
 
 
 def _compute_lines_height(stage: Stage, lines: Sequence[str], text_size: str) -> float:
@@ -155,26 +158,34 @@ def draw_pay_rows(
     """
     p, (x, y, w, h) = stage.painter, rect
     size = next(
-        (each for each in _NAME_TEXT_SIZES if compute_pay_rows_height(stage, rows, w, each) <= h),
+        (
+            text_size
+            for text_size in _NAME_TEXT_SIZES
+            if compute_pay_rows_height(stage, rows, w, text_size) <= h
+        ),
         _NAME_TEXT_SIZES[-1],
     )
     wrapped_names = _wrap_row_names(stage, rows, w, size)
     additional_height = (h - compute_pay_rows_height(stage, rows, w, size)) / max(1, len(rows))
-    style, pays = (
+    style, pay_style = (
         TextStyle("strong", size, "text"),
         TextStyle("numbers", _PAY_TEXT_SIZE_BY_NAME_TEXT_SIZE[size], "meter"),
     )
-    line, top = stage.theme.sizes[size] * _LINE_HEIGHT_FACTOR, y
+    line_height, top = stage.theme.sizes[size] * _LINE_HEIGHT_FACTOR, y
     for row, lines in zip(rows, wrapped_names, strict=True):
         least_height = _compute_lines_height(stage, lines, size)
         height = max(least_height, min(row_height_max, least_height + additional_height))
         if row.is_won:
             p.draw_panel((x, top, w, height), radius=8, fill=(122, 66, 8, 255), edge_paint="meter")
         for i, text in enumerate(lines):
-            at = top + height / 2 + (i - (len(lines) - 1) / 2) * line
-            p.draw_text(text, (x + _ROW_END_MARGIN, at), style, align="left", width_max=w)
+            middle = top + height / 2 + (i - (len(lines) - 1) / 2) * line_height
+            p.draw_text(text, (x + _ROW_END_MARGIN, middle), style, align="left", width_max=w)
         p.draw_text(
-            row.pay_text, (x + w - _ROW_END_MARGIN, top + height / 2), pays, align="right", width_max=w / 2
+            row.pay_text,
+            (x + w - _ROW_END_MARGIN, top + height / 2),
+            pay_style,
+            align="right",
+            width_max=w / 2,
         )
         top += height
     return top - y
@@ -192,11 +203,17 @@ def lay_out_pay_columns(stage: Stage, rect: Rect, key_rect: Rect) -> list[tuple[
         _compute_lines_height(stage, lines, "caption")
         for lines in _wrap_row_names(stage, _format_pay_rows(stage, rows), width, "caption")
     ]
-    top = key_rect[1] + key_rect[3] - y
-    cut = min(range(len(rows) + 1), key=lambda n: max(sum(heights[:n]), top + sum(heights[n:])))
+    right_column_offset = key_rect[1] + key_rect[3] - y
+    left_row_count = min(
+        range(len(rows) + 1),
+        key=lambda row_count: max(sum(heights[:row_count]), right_column_offset + sum(heights[row_count:])),
+    )
     return [
-        ((x, y, width, sum(heights[:cut])), rows[:cut]),
-        ((x + w - width, y + top, width, sum(heights[cut:])), rows[cut:]),
+        ((x, y, width, sum(heights[:left_row_count])), rows[:left_row_count]),
+        (
+            (x + w - width, y + right_column_offset, width, sum(heights[left_row_count:])),
+            rows[left_row_count:],
+        ),
     ]
 
 
@@ -217,15 +234,18 @@ def draw_pay_columns(stage: Stage, rect: Rect, key_rect: Rect) -> None:
 def _find_won_pay_id(stage: Stage) -> str:
     """Return the id of the pay-table row that the hand on the table has won.
 
-    During a round, it is the row that the present cards would win. "" without such a row.
+    While the player decides, it is the row that the present cards would win. "" without such a row, while the
+    presentation runs, and once the win of the ended round has been collected.
     """
     step, view = find_last_step(stage.view), stage.view
     if not isinstance(step, TableStep) or view.snapshot is None:
         return ""
-    is_money_taken = view.snapshot.is_between_games and not view.snapshot.win_cents and view.decision is None
+    is_win_collected = (
+        view.snapshot.is_between_games and not view.snapshot.win_cents and view.decision is None
+    )
     return (
         ""
-        if is_money_taken or is_presentation_running(view, stage.theme)
+        if is_win_collected or is_presentation_running(view, stage.theme)
         else str(step.display.get("won") or "")
     )
 
@@ -243,7 +263,7 @@ def _count_hands_by_pay(stage: Stage) -> Counter[str]:
 
 
 def format_pay(stage: Stage, pay: PayTableEntry) -> str:
-    """Return the pay of a pay-table row at the current bet as text, or its odds if it has odds."""
+    """Return the pay of a pay-table row at the current bet on one hand as text, or its odds if it has odds."""
     if pay.odds:
         return pay.odds
     snapshot = stage.view.snapshot
@@ -264,38 +284,43 @@ def _count_hands_bought(stage: Stage) -> int:
     if "hands" in snapshot.bet_wager:
         return max(1, int(snapshot.bet_wager["hands"]))
     bets = game.presentation.get("bets", {})
-    for hands in map(int, bets.get("hands", ())):
-        credits_a_hand, remainder = divmod(snapshot.bet_credits, hands)
-        if not remainder and credits_a_hand in bets["credits"]:
-            return hands
+    for hand_count in map(int, bets.get("hands", ())):
+        credits_per_hand, remainder = divmod(snapshot.bet_credits, hand_count)
+        if not remainder and credits_per_hand in bets["credits"]:
+            return hand_count
     return 1
 
 
 def format_pay_heading(stage: Stage) -> str:
     """Return the heading of the pay table. For several hands, it has their number and the bet on each."""
-    hands, snapshot = _count_hands_bought(stage), stage.view.snapshot
-    if hands == 1 or snapshot is None:
+    hand_count, snapshot = _count_hands_bought(stage), stage.view.snapshot
+    if hand_count == 1 or snapshot is None:
         return stage.texts.say("felt.pays")
-    amount = stage.money(snapshot.bet_credits // hands * snapshot.denomination_cents)
-    return stage.texts.say("felt.hands_at", hands=hands, amount=amount)
+    amount = stage.money(snapshot.bet_credits // hand_count * snapshot.denomination_cents)
+    return stage.texts.say("felt.hands_at", hands=hand_count, amount=amount)
 
 
 def draw_pay_panels(stage: Stage) -> bool:
-    """Draw the pay table on the left panel, or on both panels if one is too small.
+    """Draw the pay table on the left panel, or on both panels if the left one is too small.
 
     On a telephone, draw nothing, because the field shows the table. Return False if the game has no pay table.
     """
     rows, layout = list_pay_table_entries(stage), stage.layout
     if not rows or layout.is_telephone:
         return bool(rows)
-    heading, room = format_pay_heading(stage), layout.left_panel[3] - 54 - 62
-    fits = (
+    heading, height_max = format_pay_heading(stage), layout.left_panel[3] - 54 - 62
+    fits_on_left_panel = (
         compute_pay_rows_height(stage, _format_pay_rows(stage, rows), layout.left_panel[2] - 24, "caption")
-        <= room
+        <= height_max
     )
-    half = len(rows) if fits else -(-len(rows) // 2)
-    for (gx, gy, gw, _), part in ((layout.left_panel, rows[:half]), (layout.right_panel, rows[half:])):
-        if part:
-            draw_heading(stage, heading, (gx + 10, gy + 10, gw - 20, 40))
-            draw_pay_table_entries(stage, (gx + 12, gy + 54, gw - 24, room), part)
+    left_row_count = len(rows) if fits_on_left_panel else -(-len(rows) // 2)
+    for (panel_x, panel_y, panel_width, _), panel_rows in (
+        (layout.left_panel, rows[:left_row_count]),
+        (layout.right_panel, rows[left_row_count:]),
+    ):
+        if panel_rows:
+            draw_heading(stage, heading, (panel_x + 10, panel_y + 10, panel_width - 20, 40))
+            draw_pay_table_entries(
+                stage, (panel_x + 12, panel_y + 54, panel_width - 24, height_max), panel_rows
+            )
     return True

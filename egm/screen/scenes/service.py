@@ -30,7 +30,7 @@ _NOTICE_HEIGHT: Final = 54.0
 _KEY_HEIGHT_MIN: Final = 66.0
 #: Gap between the parts of a page, in units.
 _PAGE_PART_GAP: Final = 14.0
-#: A page no wider than this has two keys in a row.
+#: In portrait, a page no wider than this has two keys in a row.
 _TWO_KEYS_WIDTH_MAX: Final = 900.0
 #: Height of a prompt with label, field and keys, in units: in portrait, and with finger-sized keys on a
 #: telephone.
@@ -87,52 +87,66 @@ def _find_key_height(layout: Layout) -> float:
 
 
 def lay_out_page(stage: Stage, page: ServicePage) -> ServicePageLayout:
-    """Return the layout of a service page, for a picture in landscape or portrait."""
+    """Return the layout of a service page."""
     layout = stage.layout
     page_rect = layout.page
-    (x, y, w, _), inset, key = page_rect, _find_page_margin(layout), _find_key_height(layout)
+    (x, y, w, _), inset, key_height = page_rect, _find_page_margin(layout), _find_key_height(layout)
     # There is always room for a notice, so that "Done" moves nothing that may be touched next.
     top = y + _HEAD_HEIGHT + _NOTICE_HEIGHT * (1 + bool(describe_active_faults(stage)[1])) + 8.0
-    asks = page.prompt is not None
-    as_tiles = not page.tables and not asks and not page.pattern
-    leaving = [action for action in page.actions if action.style == "back"]
+    has_prompt = page.prompt is not None
+    should_use_tiles = not page.tables and not has_prompt and not page.pattern
+    back_actions = [action for action in page.actions if action.style == "back"]
     other_actions = [action for action in page.actions if action.style != "back"]
-    low = leaving if as_tiles else [*leaving, *other_actions]
-    per_row, width = _count_keys_per_row(layout), find_back_key_rect(layout)[2]
-    rows = max(1, -(-len(low) // per_row))
-    foot_top = find_back_key_rect(layout)[1] - (rows - 1) * (key + _PAGE_PART_GAP)
+    foot_actions = back_actions if should_use_tiles else [*back_actions, *other_actions]
+    per_row, key_width = _count_keys_per_row(layout), find_back_key_rect(layout)[2]
+    row_count = max(1, -(-len(foot_actions) // per_row))
+    foot_top = find_back_key_rect(layout)[1] - (row_count - 1) * (key_height + _PAGE_PART_GAP)
     body: Rect = (x + inset, top, w - 2 * inset, foot_top - top - 10)
     foot = tuple(
         (
             (  # From the lowest row up, so that the first key, BACK, is always in the same position.
-                x + inset + (i % per_row) * (width + _PAGE_PART_GAP),
-                foot_top + (rows - 1 - i // per_row) * (key + _PAGE_PART_GAP),
-                width,
-                key,
+                x + inset + (i % per_row) * (key_width + _PAGE_PART_GAP),
+                foot_top + (row_count - 1 - i // per_row) * (key_height + _PAGE_PART_GAP),
+                key_width,
+                key_height,
             ),
             action,
         )
-        for i, action in enumerate(low)
+        for i, action in enumerate(foot_actions)
     )
-    if page.only_confirmation is not None and not as_tiles and per_row > 2:  # Use the full width of the row.
-        (back, leave), (first, confirm) = foot
+    if (
+        page.only_confirmation is not None and not should_use_tiles and per_row > 2
+    ):  # Use the full width of the row.
+        (back_rect, back_action), (confirm_rect, confirm_action) = foot
         foot = (
-            (back, leave),
-            ((*first[:2], min(2 * width + _PAGE_PART_GAP, x + w - inset - first[0]), key), confirm),
+            (back_rect, back_action),
+            (
+                (
+                    *confirm_rect[:2],
+                    min(2 * key_width + _PAGE_PART_GAP, x + w - inset - confirm_rect[0]),
+                    key_height,
+                ),
+                confirm_action,
+            ),
         )
-    tiles = _lay_out_action_tiles(body, other_actions, portrait=layout.is_portrait) if as_tiles else ()
+    tiles = (
+        _lay_out_action_tiles(body, other_actions, portrait=layout.is_portrait) if should_use_tiles else ()
+    )
     prompt: Rect | None = None
     if page.prompt is not None:
         body, prompt = _split_tables_and_prompt(stage, page, page.prompt, body)
-    sheets = lay_out_listing(stage, page, body).sheet_count if page.tables else 1
+    sheet_count = lay_out_listing(stage, page, body).sheet_count if page.tables else 1
     pager: tuple[tuple[Rect, Action], ...] = ()
-    if sheets > 1:
-        bx, by, bw, bh = body
-        body = (bx, by, bw, bh - key - 8)
-        low_y = by + bh - key
+    if sheet_count > 1:
+        body_x, body_y, body_width, body_height = body
+        body = (body_x, body_y, body_width, body_height - key_height - 8)
+        pager_top = body_y + body_height - key_height
         pager = (
-            ((bx + bw - 240 - _PAGE_NUMBER_WIDTH, low_y, 120.0, key), Action("rows", -1)),
-            ((bx + bw - 120, low_y, 120.0, key), Action("rows", 1)),
+            (
+                (body_x + body_width - 240 - _PAGE_NUMBER_WIDTH, pager_top, 120.0, key_height),
+                Action("rows", -1),
+            ),
+            ((body_x + body_width - 120, pager_top, 120.0, key_height), Action("rows", 1)),
         )
     return ServicePageLayout(page_rect, body, prompt, tiles, foot, pager)
 
@@ -142,29 +156,32 @@ def _split_tables_and_prompt(
 ) -> tuple[Rect, Rect]:
     """Return the parts of the rectangle ``body`` for the tables and for the input prompt.
 
-    They are side by side; in portrait, the tables are above.
+    They are side by side; in portrait, the tables are above. Without tables, the prompt has all of ``body``.
     """
     x, y, w, h = body
     if not page.tables:
         return (x, y, w, 0.0), body
     if stage.layout.is_portrait:
-        least_height, best = _PROMPT_HEIGHTS_BY_KIND.get(
+        least_height, best_height = _PROMPT_HEIGHTS_BY_KIND.get(
             prompt.kind, _DEFAULT_PROMPT_HEIGHTS_ON_PORTRAIT_AND_TELEPHONE
         )
-        keys = least_height
+        keys_height = least_height
         if stage.layout.is_telephone:
-            facts = min(_FACTS_HEIGHT_MAX, measure_listing(stage, page, body) + _FACTS_GAP)
-            keys = max(least_height, min(best, h - facts))
-        share = max(h * 0.42, keys)
-        return (x, y, w, h - share - 12), (x, y + h - share, w, share)
-    width = w * (0.6 if prompt.kind in KEYBOARD_PROMPT_KINDS else 0.42)
-    return (x, y, w - width - 24, h), (x + w - width, y, width, h)
+            facts_height = min(_FACTS_HEIGHT_MAX, measure_listing(stage, page, body) + _FACTS_GAP)
+            keys_height = max(least_height, min(best_height, h - facts_height))
+        prompt_height = max(h * 0.42, keys_height)
+        return (x, y, w, h - prompt_height - 12), (x, y + h - prompt_height, w, prompt_height)
+    prompt_width = w * (0.6 if prompt.kind in KEYBOARD_PROMPT_KINDS else 0.42)
+    return (x, y, w - prompt_width - 24, h), (x + w - prompt_width, y, prompt_width, h)
 
 
 def _lay_out_action_tiles(
     body: Rect, actions: list[PageAction], *, portrait: bool
 ) -> tuple[tuple[Rect, PageAction], ...]:
-    """Return a tile for each action of a service page, in as many columns as fit."""
+    """Return a tile for each action of a service page, in two columns.
+
+    In landscape, more than four actions have three columns.
+    """
     x, y, w, h = body
     columns = 2 if portrait else 3 if len(actions) > 4 else 2
     rows = max(1, -(-len(actions) // columns))
@@ -222,8 +239,8 @@ def format_page_lines(page: ServicePage, stage: Stage) -> list[str]:
     It has the title, the notice, the tables, the question and the keys, in this order. Typed text is left out: it may
     be a PIN.
     """
-    words = [page.title, *(each for each in (page.notice,) if each is not None)]
-    lines = [format_page_text(stage, each) for each in words]
+    head_texts = [page.title, *(each for each in (page.notice,) if each is not None)]
+    lines = [format_page_text(stage, each) for each in head_texts]
     for table in page.tables:
         lines += [format_page_text(stage, table.title)] if table.title is not None else []
         lines += [" ".join(format_page_text(stage, cell) for cell in row.cells) for row in table.rows]
@@ -238,7 +255,7 @@ def format_page_lines(page: ServicePage, stage: Stage) -> list[str]:
 def format_action(page: ServicePage, action: Action, stage: Stage) -> str:
     """Return the text of the touch target with the given action.
 
-    Empty for a digit or letter key of an input prompt.
+    Empty for a target that is no action, choice or table row, such as a digit or letter key of an input prompt.
     """
     for table in page.tables:
         for row in table.rows:
@@ -283,17 +300,19 @@ def draw_service(stage: Stage) -> None:
 def _draw_sheet_number(stage: Stage, page: ServicePage, page_layout: ServicePageLayout) -> None:
     """Draw the number of the sheet that is shown, between the keys that turn sheets."""
     if page_layout.pager_keys:
-        sheets = lay_out_listing(stage, page, page_layout.body_rect).sheet_count
-        text = stage.texts.say("page.sheet", number=stage.view.page_input.sheet_index % sheets + 1, of=sheets)
-        (left, low, width, height), _ = page_layout.pager_keys[0]
-        at = (left + width + _PAGE_NUMBER_WIDTH / 2, low + height / 2)
+        sheet_count = lay_out_listing(stage, page, page_layout.body_rect).sheet_count
+        text = stage.texts.say(
+            "page.sheet", number=stage.view.page_input.sheet_index % sheet_count + 1, of=sheet_count
+        )
+        (left, top, width, height), _ = page_layout.pager_keys[0]
+        centre = (left + width + _PAGE_NUMBER_WIDTH / 2, top + height / 2)
         stage.painter.draw_text(
-            text, at, TextStyle("strong", "small", WHITE), width_max=_PAGE_NUMBER_WIDTH - 16
+            text, centre, TextStyle("strong", "small", WHITE), width_max=_PAGE_NUMBER_WIDTH - 16
         )
 
 
 def _draw_screen_test(stage: Stage, page: ServicePage, body: Rect) -> None:
-    """Draw the test picture of a service page that tests the screen, touch or speaker.
+    """Draw the test picture of a service page that tests the screen, touch or speaker, or calibrates touch.
 
     Do nothing for other pages.
     """
@@ -309,7 +328,7 @@ def _draw_screen_test(stage: Stage, page: ServicePage, body: Rect) -> None:
 
 
 def _draw_page_background(stage: Stage, page_rect: Rect) -> None:
-    """Draw a plain background over the whole picture, so that the service menu cannot be mistaken for a game."""
+    """Draw a plain background over everything above the meters, so that a service page does not look like a game."""
     p, layout = stage.painter, stage.layout
     p.fill_rounded_rect(layout.area_above_meters, (6, 9, 16, 255))
     paint = LinearGradient(((0, (30, 38, 56, 255)), (0.12, (20, 26, 40, 255)), (1, (12, 16, 26, 255))))
@@ -331,11 +350,11 @@ def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
         )
         left += 152
     person = format_page_text(stage, page.person) if page.person is not None else ""
-    room = w * (0.58 if person else 0.92) - (left - x)
-    head: Rect = (left, y + 6, room, _HEAD_HEIGHT - 10)
+    title_width = w * (0.58 if person else 0.92) - (left - x)
+    title_rect: Rect = (left, y + 6, title_width, _HEAD_HEIGHT - 10)
     p.draw_label(
         format_page_text(stage, page.title),
-        head,
+        title_rect,
         TextStyle("heavy", "lead", "text"),
         align="left",
         wrapped_size="small",
@@ -349,10 +368,10 @@ def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
             width_max=w * 0.36,
         )
     p.fill_rounded_rect((x + 24, y + _HEAD_HEIGHT, w - 48, 2), (92, 110, 150, 255))
-    bands = [describe_active_faults(stage)]
+    notice_lines = [describe_active_faults(stage)]
     if page.notice is not None:
-        bands.append((page.notice_severity, format_page_text(stage, page.notice)))
-    for i, (severity, text) in enumerate(band for band in bands if band[1]):
+        notice_lines.append((page.notice_severity, format_page_text(stage, page.notice)))
+    for i, (severity, text) in enumerate(line for line in notice_lines if line[1]):
         draw_notice_line(
             stage,
             (x + 24, y + _HEAD_HEIGHT + 8 + i * _NOTICE_HEIGHT, w - 48, _NOTICE_HEIGHT - 8),
@@ -372,9 +391,11 @@ def describe_active_faults(stage: Stage) -> tuple[str, str]:
     doors = [stage.texts.format_code_text("door", door) for door in snapshot.doors_open]
     open_doors_text = [stage.texts.say("page.doors_open", doors=", ".join(doors))] if doors else []
     fault_notices = [notice for notice in snapshot.notices if notice.code.startswith("fault.")]
-    faults = [format_fault(stage.texts, notice.code.removeprefix("fault.")) for notice in fault_notices]
-    grave = bool(doors) or any(notice.severity == "alarm" for notice in fault_notices)
-    return "alarm" if grave else "warning", FACT_SEPARATOR.join([*open_doors_text, *dict.fromkeys(faults)])
+    fault_texts = [format_fault(stage.texts, notice.code.removeprefix("fault.")) for notice in fault_notices]
+    is_alarm = bool(doors) or any(notice.severity == "alarm" for notice in fault_notices)
+    return "alarm" if is_alarm else "warning", FACT_SEPARATOR.join(
+        [*open_doors_text, *dict.fromkeys(fault_texts)]
+    )
 
 
 def draw_notice_line(stage: Stage, rect: Rect, severity: str, text: str) -> None:
@@ -386,13 +407,13 @@ def draw_notice_line(stage: Stage, rect: Rect, severity: str, text: str) -> None
     stage.painter.fill_rounded_rect(rect, (*mix_colours(colour, BLACK, 0.7)[:3], 255), 10)
     draw_icon(stage, severity, (rect[0] + 12, rect[1] + (rect[3] - 28) / 2, 28, 28))
     style = TextStyle("strong", "small", mix_colours(colour, WHITE, 0.45))
-    room: Rect = (rect[0] + 54, rect[1], rect[2] - 76, rect[3])
-    stage.painter.draw_label(text, room, style, align="left")
+    text_rect: Rect = (rect[0] + 54, rect[1], rect[2] - 76, rect[3])
+    stage.painter.draw_label(text, text_rect, style, align="left")
 
 
 # ---------------------------------------------------------------------- the screen's own tests
 def _draw_colour_bars(stage: Stage, rect: Rect) -> None:
-    """Draw bars of full colour, a grey ramp, and a frame at the very edge of the picture."""
+    """Draw eight bars of full colour, and a grey ramp below them."""
     x, y, w, h = rect
     colours: tuple[Colour, ...] = tuple(
         (255 * r, 255 * g, 255 * b, 255)
@@ -442,7 +463,7 @@ def _draw_tone_keys(stage: Stage, rect: Rect) -> None:
 
 
 def _lay_out_touch_targets(rect: Rect) -> list[Rect]:
-    """Return the rectangles that must be touched in the touch test. Together they cover the whole page."""
+    """Return the rectangles that must be touched in the touch test. They fill ``rect`` but for narrow gaps."""
     x, y, w, h = rect
     columns, rows = max(4, int(w // 120)), max(3, int(h // 90))
     width, height = w / columns, h / rows
@@ -454,14 +475,14 @@ def _lay_out_touch_targets(rect: Rect) -> list[Rect]:
 
 def _draw_calibration_cross(stage: Stage) -> None:
     """Draw the cross that must be touched next in a touch calibration, with its number, such as "2 of 4"."""
-    number, (w, h) = len(stage.view.page_input.calibration_touches), stage.layout.size
+    cross_index, (w, h) = len(stage.view.page_input.calibration_touches), stage.layout.size
     x, y = (
         cross * side / COORDINATE_UNIT
-        for cross, side in zip(CALIBRATION_CROSSES[number], (w, h), strict=True)
+        for cross, side in zip(CALIBRATION_CROSSES[cross_index], (w, h), strict=True)
     )
     for rect in ((x - 60, y - 2, 120, 4), (x - 2, y - 60, 4, 120)):
         stage.painter.fill_rounded_rect(rect, WHITE)
-    text = stage.texts.say("page.cross", number=number + 1, of=len(CALIBRATION_CROSSES))
+    text = stage.texts.say("page.cross", number=cross_index + 1, of=len(CALIBRATION_CROSSES))
     stage.painter.draw_text(text, (w / 2, h * 0.5), TextStyle("strong", "body", WHITE), width_max=w * 0.8)
 
 

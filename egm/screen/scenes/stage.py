@@ -89,7 +89,10 @@ class Stage:
 
     @property
     def title(self) -> str:
-        """Return the text for the lit sign at the top: the game's name or, in a tournament, a text that says so."""
+        """Return the text for the lit sign at the top.
+
+        It is the game's name, the product's name without a game, or in a tournament a text that says so.
+        """
         game, snapshot = self.view.game, self.view.snapshot
         if snapshot is not None and snapshot.current_tournament is not None:
             return self.texts.say("tournament.banner")
@@ -162,13 +165,13 @@ def draw_rim_panel(
     ink.fill_path(
         build_rounded_box(1.5, 1.5, w - 3, h - 3, radius - 1.5), build_metal_gradient(theme, look.rim_metal)
     )
-    inner = rim_width * 0.55
+    rim_inset = rim_width * 0.55
     ink.fill_path(
-        build_rounded_box(inner, inner, w - 2 * inner, h - 2 * inner, radius - inner),
+        build_rounded_box(rim_inset, rim_inset, w - 2 * rim_inset, h - 2 * rim_inset, radius - rim_inset),
         LinearGradient(
             tuple(
-                (1 - place, colour)
-                for place, colour in reversed(build_metal_gradient(theme, look.rim_metal).stops)
+                (1 - stop, colour)
+                for stop, colour in reversed(build_metal_gradient(theme, look.rim_metal).stops)
             )
         ),
     )
@@ -194,25 +197,30 @@ _FRAME_LAMP_SIZE: Final = 44.0
 
 
 def draw_frame_lamps(stage: Stage, rect: Rect, lamp_pattern: str) -> None:
-    """Draw the lamps around the picture.
+    """Draw the lamps around a rectangle.
 
     ``lamp_pattern`` is their pattern: ``idle`` (they pulse), ``chase`` (light runs around) or ``win`` (they flash
-    slowly).
+    slowly). With reduced motion, their brightness is constant.
     """
     p, now = stage.painter, stage.view.now
-    places = _list_lamp_places(grow_rect(rect, FIELD_FRAME_WIDTH / 2 - 1), _FRAME_LAMP_SIZE, p.scale)
-    levels: Iterable[int]
+    corners = _list_lamp_corners(grow_rect(rect, FIELD_FRAME_WIDTH / 2 - 1), _FRAME_LAMP_SIZE, p.scale)
+    brightness_levels: Iterable[int]
     if stage.view.reduced_motion:
-        levels = (2,) * len(places)
+        brightness_levels = (2,) * len(corners)
     elif lamp_pattern == "chase":
-        first = int(now * 9)
-        levels = ({0: 3, 3: 1}.get((i - first) % 4, 0) for i in range(len(places)))
+        brightest_index = int(now * 9)
+        brightness_levels = ({0: 3, 3: 1}.get((i - brightest_index) % 4, 0) for i in range(len(corners)))
     elif lamp_pattern == "win":
-        bright = stage.compute_flash_brightness()
-        levels = (round(3 * (1 - bright if i % 2 else bright)) for i in range(len(places)))
+        brightness = stage.compute_flash_brightness()
+        brightness_levels = (
+            round(3 * (1 - brightness if i % 2 else brightness)) for i in range(len(corners))
+        )
     else:
-        levels = (round(1.2 + 1.2 * math.sin(now * 1.4 + i * 0.35)) for i in range(len(places)))
-    lamps = ((("bulb", max(0, min(3, level))), at) for level, at in zip(levels, places, strict=True))
+        brightness_levels = (round(1.2 + 1.2 * math.sin(now * 1.4 + i * 0.35)) for i in range(len(corners)))
+    lamps = (
+        (("bulb", max(0, min(3, level))), corner)
+        for level, corner in zip(brightness_levels, corners, strict=True)
+    )
     p.draw_small_pictures(lamps, _FRAME_LAMP_SIZE, _render_lamp)
 
 
@@ -224,13 +232,13 @@ def _render_lamp(key: Hashable, size: tuple[int, int]) -> pygame.Surface:
     assert isinstance(key, tuple)
     level = int(key[1])
     ink = VectorCanvas(size)
-    share = level / 3
-    body = mix_colours((96, 60, 16, 255), (255, 250, 214, 255), share)
+    brightness_share = level / 3
+    body = mix_colours((96, 60, 16, 255), (255, 250, 214, 255), brightness_share)
     if level:
         ink.fill_path(
             build_ellipse(50, 50, 50),
             RadialGradient(
-                ((0, fade_colour((255, 214, 120, 255), 0.85 * share)), (1, (255, 190, 80, 0))),
+                ((0, fade_colour((255, 214, 120, 255), 0.85 * brightness_share)), (1, (255, 190, 80, 0))),
                 (0.5, 0.5),
                 0.5,
             ),
@@ -240,7 +248,7 @@ def _render_lamp(key: Hashable, size: tuple[int, int]) -> pygame.Surface:
         build_ellipse(50, 50, 22),
         RadialGradient(
             (
-                (0, mix_colours(body, WHITE, 0.6 * share)),
+                (0, mix_colours(body, WHITE, 0.6 * brightness_share)),
                 (0.5, body),
                 (1, mix_colours(body, (120, 60, 0, 255), 0.7)),
             ),
@@ -252,8 +260,8 @@ def _render_lamp(key: Hashable, size: tuple[int, int]) -> pygame.Surface:
 
 
 @lru_cache(maxsize=16)
-def _list_lamp_places(rect: Rect, lamp_size: float, scale: float) -> tuple[tuple[int, int], ...]:
-    """Return the left and the top, in pixels, of each lamp around a rectangle, in order."""
+def _list_lamp_corners(rect: Rect, lamp_size: float, scale: float) -> tuple[tuple[int, int], ...]:
+    """Return the left and the top, in pixels, of the picture of each lamp around a rectangle, in order."""
     points = _list_points_around(rect, 46)
     return tuple((round((x - lamp_size / 2) * scale), round((y - lamp_size / 2) * scale)) for x, y in points)
 
@@ -261,11 +269,11 @@ def _list_lamp_places(rect: Rect, lamp_size: float, scale: float) -> tuple[tuple
 def _list_points_around(rect: Rect, gap: float) -> list[tuple[float, float]]:
     """Return points on the edge of a rectangle, about ``gap`` apart, in order."""
     x, y, w, h = rect
-    across, down = max(2, round(w / gap)), max(2, round(h / gap))
-    points = [(x + w * i / across, y) for i in range(across)]
-    points += [(x + w, y + h * i / down) for i in range(down)]
-    points += [(x + w - w * i / across, y + h) for i in range(across)]
-    return points + [(x, y + h - h * i / down) for i in range(down)]
+    points_across, points_down = max(2, round(w / gap)), max(2, round(h / gap))
+    points = [(x + w * i / points_across, y) for i in range(points_across)]
+    points += [(x + w, y + h * i / points_down) for i in range(points_down)]
+    points += [(x + w - w * i / points_across, y + h) for i in range(points_across)]
+    return points + [(x, y + h - h * i / points_down) for i in range(points_down)]
 
 
 def format_message(stage: Stage, key: str, values: Mapping[str, object]) -> str:
@@ -276,12 +284,12 @@ def format_message(stage: Stage, key: str, values: Mapping[str, object]) -> str:
     """
     if not stage.texts.has_text(key):
         return key
-    amounts_in_words = {
+    formatted_values = {
         name: stage.money(value) if name.endswith("_cents") and isinstance(value, int) else value
         for name, value in values.items()
     }
-    values_by_short_name = {name.removesuffix("_cents"): value for name, value in amounts_in_words.items()}
-    return stage.texts.format_text_by_count(key, amounts_in_words | values_by_short_name)
+    values_by_short_name = {name.removesuffix("_cents"): value for name, value in formatted_values.items()}
+    return stage.texts.format_text_by_count(key, formatted_values | values_by_short_name)
 
 
 def format_prize_names(stage: Stage, prizes: Iterable[PrizeInKind]) -> str:
@@ -326,9 +334,11 @@ def draw_button(
     ``is_active`` lights it, because the option for which it stands is selected.
     """
     p = stage.painter
-    fill = (122, 66, 8, 255) if is_active else (58, 48, 96, 255) if is_enabled else (34, 30, 50, 255)
-    edge = (255, 200, 110, 255) if is_active else (136, 120, 190, 255) if is_enabled else (66, 60, 90, 255)
-    p.draw_panel(rect, radius=16, fill=fill, edge_paint=edge, edge_width=2.5)
+    fill_colour = (122, 66, 8, 255) if is_active else (58, 48, 96, 255) if is_enabled else (34, 30, 50, 255)
+    edge_colour = (
+        (255, 200, 110, 255) if is_active else (136, 120, 190, 255) if is_enabled else (66, 60, 90, 255)
+    )
+    p.draw_panel(rect, radius=16, fill=fill_colour, edge_paint=edge_colour, edge_width=2.5)
     p.draw_label(
         text,
         (rect[0] + 10, rect[1], rect[2] - 20, rect[3]),

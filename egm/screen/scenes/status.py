@@ -104,11 +104,11 @@ def format_notice(stage: Stage, notice: Notice) -> str:
         return describe(stage, stage.view.decision)
     if code in _REFUSALS_FOR_MISSING_CREDIT and snapshot is not None and credit_cents:
         bet_cents = snapshot.bet_credits * snapshot.denomination_cents
-        needed = describe_needed_credit(stage, snapshot.bet_needs_cents, bet_cents)
-        if needed:
-            return needed
-    ends = ("_credit", "") if credit_cents else ("",)
-    for key in (f"{group}.{code}{end}" for group in ("notice", "status") for end in ends):
+        needed_credit_text = describe_needed_credit(stage, snapshot.bet_needs_cents, bet_cents)
+        if needed_credit_text:
+            return needed_credit_text
+    key_suffixes = ("_credit", "") if credit_cents else ("",)
+    for key in (f"{group}.{code}{suffix}" for group in ("notice", "status") for suffix in key_suffixes):
         if texts.has_text(key):
             return format_message(stage, key, values)
     if code.startswith("refused"):
@@ -122,8 +122,8 @@ def format_notice(stage: Stage, notice: Notice) -> str:
 
 def _format_fault_for_player(texts: Texts, code: str) -> str:
     """Return the text of a fault for players; a general text if the fault does not concern players (G-06)."""
-    neutral = f"tilt.neutral.{code}"
-    return texts.say(neutral) if texts.has_text(neutral) else format_fault(texts, code)
+    neutral_key = f"tilt.neutral.{code}"
+    return texts.say(neutral_key) if texts.has_text(neutral_key) else format_fault(texts, code)
 
 
 def choose_status_text_and_colour(stage: Stage) -> TextAndColour:
@@ -141,19 +141,23 @@ def choose_status_text_and_colour(stage: Stage) -> TextAndColour:
     ):
         return _format_notice_status(stage, view.latest_notice)
     if view.decision is not None and is_decision_due(view, stage.theme):
-        text, advised = (
+        text, advised_answer = (
             format_question_with_time_left(stage, view.decision),
             view.decision.display.get("advice"),
         )
-        if isinstance(advised, str) and advised in view.decision.options:
-            option = format_answer_name(stage, advised)
-            text = f"{text}  \u00b7  {stage.texts.say('felt.advice', option=option)}"
+        if isinstance(advised_answer, str) and advised_answer in view.decision.options:
+            answer_name = format_answer_name(stage, advised_answer)
+            text = f"{text}  \u00b7  {stage.texts.say('felt.advice', option=answer_name)}"
         return text, "amber"
-    line = build_view_timeline(view, stage.theme)
-    if snapshot.state == "playing" and view.presentation is not None and line is not None:
-        return _choose_game_status(stage, view.presentation, line)
-    lasting = _find_lasting_notice(stage, snapshot)
-    return _choose_idle_status(stage, snapshot) if lasting is None else _format_notice_status(stage, lasting)
+    timeline = build_view_timeline(view, stage.theme)
+    if snapshot.state == "playing" and view.presentation is not None and timeline is not None:
+        return _choose_game_status(stage, view.presentation, timeline)
+    lasting_notice = _find_lasting_notice(stage, snapshot)
+    return (
+        _choose_idle_status(stage, snapshot)
+        if lasting_notice is None
+        else _format_notice_status(stage, lasting_notice)
+    )
 
 
 def _find_lasting_notice(stage: Stage, snapshot: Snapshot) -> Notice | None:
@@ -163,14 +167,20 @@ def _find_lasting_notice(stage: Stage, snapshot: Snapshot) -> Notice | None:
     holds the player's money, only the notice about it is shown. While the bill acceptor has a fault and there is no
     credit, nobody is asked to insert a bill.
     """
-    turn = int(stage.view.now / _STATUS_TEXT_TURN_SECONDS)
-    lasting = [notice for notice in snapshot.notices if notice.lasting]
-    money_faults = [notice for notice in lasting if notice.code.startswith("fault.") and notice.values]
-    takes_bills = not any(notice.code.startswith("fault.bill_acceptor.") for notice in lasting)
-    if money_faults or not (takes_bills or snapshot.credit_cents):
-        candidates = money_faults or lasting
-        return candidates[turn % len(candidates)]
-    return lasting[turn // 2 % len(lasting)] if lasting and turn % 2 else None
+    turn_number = int(stage.view.now / _STATUS_TEXT_TURN_SECONDS)
+    lasting_notices = [notice for notice in snapshot.notices if notice.lasting]
+    money_faults = [
+        notice for notice in lasting_notices if notice.code.startswith("fault.") and notice.values
+    ]
+    accepts_bills = not any(notice.code.startswith("fault.bill_acceptor.") for notice in lasting_notices)
+    if money_faults or not (accepts_bills or snapshot.credit_cents):
+        candidates = money_faults or lasting_notices
+        return candidates[turn_number % len(candidates)]
+    return (
+        lasting_notices[turn_number // 2 % len(lasting_notices)]
+        if lasting_notices and turn_number % 2
+        else None
+    )
 
 
 def _format_notice_status(stage: Stage, notice: Notice) -> TextAndColour:
@@ -181,7 +191,8 @@ def _format_notice_status(stage: Stage, notice: Notice) -> TextAndColour:
 def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> TextAndColour:
     """Return the text and colour of the status line between games.
 
-    It says what PLAY would buy, or what was won, or what the player can do next.
+    It says what PLAY would buy, what was won, or what the player can do next. In a tournament, it says how the round
+    stands, alternately with these texts while the player can play.
     """
     say, win = stage.texts.say, find_lit_win(stage)
     tournament = snapshot.current_tournament
@@ -189,13 +200,13 @@ def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> TextAndColour:
         is_playing = tournament.entry and not tournament.is_round_over and not tournament.starts_utc
         if not is_playing or int(stage.view.now / _STATUS_TEXT_TURN_SECONDS) % 2:
             return _describe_tournament(stage, tournament), "info"
-    bought = (
+    purchase_text = (
         (_describe_missing_credit(stage) or _describe_purchase(stage, snapshot))
         if snapshot.credit_cents
         else ""
     )
-    if bought and (_has_bet_changed(stage.view) or stage.view.chips.refusal_key):
-        return bought, "text"
+    if purchase_text and (_has_bet_changed(stage.view) or stage.view.chips.refusal_key):
+        return purchase_text, "text"
     if snapshot.win_cents and win is not None:
         return _format_win(stage, win), "win"
     if snapshot.win_cents:
@@ -208,14 +219,15 @@ def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> TextAndColour:
             least=min(list_permitted_spot_counts(game)),
             most=max(list_permitted_spot_counts(game)),
         ), "amber"
-    next_step_text = bought or say("status.choose" if snapshot.credit_cents else "status.insert")
+    next_step_text = purchase_text or say("status.choose" if snapshot.credit_cents else "status.insert")
     return FACT_SEPARATOR.join(text for text in (_describe_lost_round(stage), next_step_text) if text), "text"
 
 
 def _describe_tournament(stage: Stage, tournament: TournamentView) -> str:
     """Return the text of the status line in a tournament, between two games.
 
-    Depending on the round, it says when the round starts, how many games or minutes are left, or the points won.
+    Without an entry, it says where to buy one. Otherwise it says when the round starts, how many games or minutes are
+    left, or the points won.
     """
     say = stage.texts.say
     values = {"entry": tournament.entry, "round": tournament.round}
@@ -231,9 +243,10 @@ def _describe_tournament(stage: Stage, tournament: TournamentView) -> str:
 
 
 def _has_bet_changed(view: View) -> bool:
-    """Return whether the key that was pressed last changes the bet, and was pressed after the presented game began.
+    """Return whether the player has changed the bet since the presented game began.
 
-    Times are compared, because a round that several positions play together begins without a press of PLAY.
+    If no game is presented, this is true if the key pressed last changes the bet. Times are compared, because a round
+    that several positions play together begins without a press of PLAY.
     """
     began = view.presentation.began_at if view.presentation is not None else view.pressed_at - 1
     return view.pressed_key in _BET_CHANGING_ACTIONS and view.pressed_at > began
@@ -257,7 +270,8 @@ _BET_CHANGING_ACTIONS: Final = CHIP_CHANGING_ACTIONS | {
 def _describe_lost_round(stage: Stage) -> str:
     """Return a text that says how the last table round ended and what it cost, if it paid nothing.
 
-    For a Keno ticket of several draws, it has the ticket's total. Return "" after the player has changed the bet.
+    For a Keno ticket of several draws, it has the ticket's cost and total win. Return "" after the player has changed
+    the bet.
     """
     if has_changed_marks_since_game(stage.view):
         return ""
@@ -278,8 +292,8 @@ def _describe_keno_ticket(stage: Stage) -> TextAndColour | None:
     show = stage.view.selected_game_presentation
     if show is None or not show.is_complete:
         return None
-    draws = sum(isinstance(step, KenoStep) for step in show.steps)
-    if draws < _KENO_DRAWS_FOR_SUMMARY_MIN:
+    draw_count = sum(isinstance(step, KenoStep) for step in show.steps)
+    if draw_count < _KENO_DRAWS_FOR_SUMMARY_MIN:
         return None
     won_cents, staked_cents = (
         show.outcome.win_cents,
@@ -287,16 +301,16 @@ def _describe_keno_ticket(stage: Stage) -> TextAndColour | None:
     )
     staked = stage.money(staked_cents)
     if not won_cents:
-        return stage.texts.say("keno.ticket_lost", draws=draws, staked=staked), "text_dim"
-    text = stage.texts.say("keno.ticket_won", draws=draws, amount=stage.money(won_cents), staked=staked)
+        return stage.texts.say("keno.ticket_lost", draws=draw_count, staked=staked), "text_dim"
+    text = stage.texts.say("keno.ticket_won", draws=draw_count, amount=stage.money(won_cents), staked=staked)
     return text, "win" if won_cents > staked_cents else "text"
 
 
 def _add_round_ending(stage: Stage, text_and_colour: TextAndColour) -> TextAndColour:
     """Add to a text about a round's money how the round ended and the amount of the bets that stay on the table.
 
-    ``text_and_colour`` is the text and its colour; return it unchanged if no table round has just ended. If the next
-    round is the last one to be dealt from the shoe, the returned text says so too.
+    ``text_and_colour`` is the text and its colour. It is returned unchanged if no table round has just ended, or if the
+    player has changed the bet since. If the next round is the last one from the shoe, the returned text says so.
     """
     result, snapshot = find_settled_result(stage), stage.view.snapshot
     if (
@@ -308,15 +322,16 @@ def _add_round_ending(stage: Stage, text_and_colour: TextAndColour) -> TextAndCo
     standing_bets = snapshot.standing  # The bet meter includes only new bets.
     if snapshot.state == "playing":  # The machine's standing bets are still those before the round.
         standing_bets = {
-            str(n): int(bet["credits"]) for n, bet in enumerate(result.display.get("standing", ()))
+            str(bet_index): int(bet["credits"])
+            for bet_index, bet in enumerate(result.display.get("standing", ()))
         }
     stays_cents = sum(standing_bets.values()) * stage.view.denomination_cents
     stays_text = (
         stage.texts.say("status.on_the_table", amount=stage.money(stays_cents)) if stays_cents else ""
     )
-    last = stage.texts.say("felt.last_of_shoe") if result.display.get("last_of_shoe") else ""
-    words = (describe_outcome(stage, result), text_and_colour[0], stays_text, last)
-    return FACT_SEPARATOR.join(each for each in words if each), text_and_colour[1]
+    last_of_shoe_text = stage.texts.say("felt.last_of_shoe") if result.display.get("last_of_shoe") else ""
+    texts = (describe_outcome(stage, result), text_and_colour[0], stays_text, last_of_shoe_text)
+    return FACT_SEPARATOR.join(each for each in texts if each), text_and_colour[1]
 
 
 def _describe_missing_credit(stage: Stage) -> str:
@@ -346,37 +361,39 @@ def _describe_purchase(stage: Stage, snapshot: Snapshot) -> str:
         return describe_bets_on_layout(stage)
     if game is None or not is_wheel_game(game):
         return ""
-    areas = len(read_area_stakes(game, snapshot))
+    area_count = len(read_area_stakes(game, snapshot))
     price = stage.money(snapshot.bet_credits * snapshot.denomination_cents)
-    return stage.texts.format_count("wheel.buys", areas, price=price)
+    return stage.texts.format_count("wheel.buys", area_count, price=price)
 
 
 def _choose_game_status(
     stage: Stage, presentation: OutcomePresentation, timeline: PresentationTimeline
 ) -> TextAndColour:
     """Return the text and colour of the status line while a game is presented. They depend on the step shown."""
-    say, since = stage.texts.say, stage.view.now - presentation.began_at
-    if since < timeline.last_stop:
-        index = timeline.find_step_index(since)
-        step = presentation.steps[index]
+    say, elapsed_seconds = stage.texts.say, stage.view.now - presentation.began_at
+    if elapsed_seconds < timeline.last_stop:
+        step_index = timeline.find_step_index(elapsed_seconds)
+        step = presentation.steps[step_index]
         if isinstance(step, KenoStep):
-            balls = sum(1 for stop in timeline.steps[index].stops if since >= stop)
-            return say("keno.ball", index=balls, count=len(step.balls)), "amber"
+            ball_number = sum(1 for stop in timeline.steps[step_index].stops if elapsed_seconds >= stop)
+            return say("keno.ball", index=ball_number, count=len(step.balls)), "amber"
         name = format_stage_name(stage, step.stage)
         if name:
-            series = find_feature_steps(presentation, index)
-            number, games = compute_free_game_number_and_total(
-                presentation, index, has_stopped=since >= timeline.steps[index].last_stop
+            feature_steps = find_feature_steps(presentation, step_index)
+            game_number, game_count = compute_free_game_number_and_total(
+                presentation, step_index, has_stopped=elapsed_seconds >= timeline.steps[step_index].last_stop
             )
-            progress = say("feature.free_left", left=number, total=games)
+            progress_text = say("feature.free_left", left=game_number, total=game_count)
             won_cents = (
-                sum_credits_of_ended_steps(presentation, timeline, since, series.start)
+                sum_credits_of_ended_steps(presentation, timeline, elapsed_seconds, feature_steps.start)
                 * stage.view.denomination_cents
             )
-            total = [say("feature.so_far", amount=stage.money(won_cents))] if won_cents else []
-            return FACT_SEPARATOR.join([name, *([progress] if games > 1 else []), *total]), "amber"
+            total_texts = [say("feature.so_far", amount=stage.money(won_cents))] if won_cents else []
+            return FACT_SEPARATOR.join(
+                [name, *([progress_text] if game_count > 1 else []), *total_texts]
+            ), "amber"
         return say("status.resumed" if presentation.outcome.resumed else "status.spinning"), "text"
-    if any(won.amount_cents is None for won in presentation.outcome.progressives):
+    if any(progressive_win.amount_cents is None for progressive_win in presentation.outcome.progressives):
         return say("progressive.confirming"), "amber"
     if not presentation.outcome.prizes and not presentation.outcome.win_cents:
         return _describe_lost_round(stage) or say("status.no_win"), "text_dim"
@@ -424,33 +441,33 @@ def _format_win(stage: Stage, win: WinOnReels) -> str:
 
 
 def draw_status(stage: Stage) -> None:
-    """Draw the status line, the clock and the machine's identity."""
+    """Draw the status line, the clock, the machine's identity and the permanent notes."""
     p, layout, view = stage.painter, stage.layout, stage.view
     x, y, w, h = layout.status_line
-    if view.scene in {Scene.GAME, Scene.ATTRACT}:  # In other scenes a plate covers it.
+    if view.scene in {Scene.GAME, Scene.ATTRACT}:  # In other scenes a plate or page covers it.
         text, colour = choose_status_text_and_colour(stage)
         p.draw_label(text, (x + 24, y, w - 48, h), TextStyle("strong", "body", colour))
     snapshot = view.snapshot
     if snapshot is None:
         return
     clock = stage.texts.format_time_of_day(view.time_utc)
-    where = (
+    clock_anchor = (
         (layout.size[0] - 30, 52)
         if not layout.is_portrait
         else (layout.size[0] - 24, layout.meter_bar[1] - 22)
     )
     p.draw_text(
         clock,
-        where,
+        clock_anchor,
         TextStyle("strong", "lead" if not layout.is_portrait else "caption", "text", 2, (0, 0, 0, 140)),
         align="right",
         width_max=310,
     )
     identity = stage.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
-    clock_at = (30, 40) if not layout.is_portrait else (24, layout.meter_bar[1] - 22)
+    identity_anchor = (30, 40) if not layout.is_portrait else (24, layout.meter_bar[1] - 22)
     p.draw_text(
         identity,
-        clock_at,
+        identity_anchor,
         TextStyle("text", "caption", "text_dim", 1.5, (0, 0, 0, 140)),
         align="left",
         width_max=318
@@ -463,17 +480,17 @@ def draw_status(stage: Stage) -> None:
 def _draw_permanent_notes(stage: Stage) -> None:
     """Draw the theoretical return and, if the jurisdiction requires one, the help line. Both are always visible."""
     p, layout, game = stage.painter, stage.layout, stage.view.game
-    line = format_help_line(stage)
-    if line:
-        note_rect = (
+    help_line = format_help_line(stage)
+    if help_line:
+        anchor = (
             (30, 104)
             if not layout.is_portrait
             else (layout.size[0] * (0.4 if not layout.is_telephone else 0.53), layout.meter_bar[1] - 22)
         )
         style = TextStyle("strong", "caption", "text", 1.5, (0, 0, 0, 140))
         p.draw_text(
-            line,
-            note_rect,
+            help_line,
+            anchor,
             style,
             align="left",
             width_max=_compute_title_left_width(layout)
@@ -484,13 +501,13 @@ def _draw_permanent_notes(stage: Stage) -> None:
         text = format_return(stage, game)
         style = TextStyle("text", "caption", "text", 1.5, (0, 0, 0, 140))
         if layout.is_portrait:
-            low = layout.left_panel[1] + layout.left_panel[3] + 16
-            p.draw_text(text, (layout.size[0] / 2, low), style, width_max=layout.size[0] - 80)
+            middle = layout.left_panel[1] + layout.left_panel[3] + 16
+            p.draw_text(text, (layout.size[0] / 2, middle), style, width_max=layout.size[0] - 80)
         else:
             width = _compute_title_left_width(layout)
             if p.measure_text(text, style) <= width:
                 p.draw_label(text, (30, 54, width, 37), style, align="left")
-            else:  # A table has two figures.
+            else:  # The text for a table has two percentages.
                 p.write_paragraph(text, (30, 50, width, 46), style._replace(size_name="tiny"), leading=1.4)
 
 
@@ -517,16 +534,18 @@ def format_return(stage: Stage, game: GameView) -> str:
     """
     if game.levy_percent:
         return stage.texts.say("panel.levy", percent=stage.texts.format_decimal(game.levy_percent))
-    worst = min(game.returns, key=lambda group: Decimal(game.returns[group]), default="")
-    if game.returns.get(game.main_bet, "") in {"", game.returns.get(worst)}:
+    worst_group = min(game.returns, key=lambda group: Decimal(game.returns[group]), default="")
+    if game.returns.get(game.main_bet, "") in {"", game.returns.get(worst_group)}:
         key = "panel.return" if len(game.returns) < 2 else "panel.return_least"
         return stage.texts.say(key, percent=stage.texts.format_decimal(game.return_percent))
     names = {spot["group"]: spot["names"] for spot in reversed(game.presentation["spots"])}
-    main, worst_name = (stage.texts.choose_translation(names[group]) for group in (game.main_bet, worst))
+    main_name, worst_name = (
+        stage.texts.choose_translation(names[group]) for group in (game.main_bet, worst_group)
+    )
     return stage.texts.say(
         "panel.return_named",
-        main=main,
+        main=main_name,
         percent=stage.texts.format_decimal(game.returns[game.main_bet]),
         worst=worst_name,
-        least=stage.texts.format_decimal(game.returns[worst]),
+        least=stage.texts.format_decimal(game.returns[worst_group]),
     )

@@ -41,11 +41,11 @@ from egm.screen.view import (
 
 #: The colour of printed lines.
 _PRINTED_LINE_COLOUR: Final = (226, 240, 226, 150)
-#: A longer result needs a wider cell.
+#: In a telephone's strip, a result with more characters needs a wider cell.
 _NARROW_RESULT_LENGTH_MAX: Final = 3
 #: Height of a row of a spot's pays, in units.
 _SPOT_PAY_ROW_HEIGHT: Final = 34.0
-#: Texts longer than this multiple of a telephone's strip are left out of it.
+#: A description of a bet spot that is wider than this multiple of a telephone's strip is shortened.
 _STRIP_LENGTH_FACTOR_MAX: Final = 1.4
 #: From this number of results on, the most and the least frequent ones are listed.
 _RESULTS_FOR_FREQUENCIES_MIN: Final = 10
@@ -54,10 +54,12 @@ _FREQUENCY_ROW_HEIGHT: Final = 78.0
 
 
 def draw_table_side_panels(stage: Stage, right: Rect) -> None:
-    """Draw the side panels of a table game.
+    """Draw the side panels of a table game or, on a telephone, the strip that replaces them.
 
-    The left one has the player's chips and tools, the right one the last results, the selected spot and wins. ``right``
-    is the part of the right panel below the meters of progressive levels.
+    The left panel has the player's chips and tools. The right one has the last results and below them, depending on the
+    state of the round: the pending decision, the settled bets, the selected spot or a hint; then pay tables. ``right``
+    is the part of the right panel below the meters of progressive levels. For a game without betting spots, the panels
+    have only its pay table.
     """
     view, table = stage.view, stage.view.table
     assert table is not None
@@ -71,50 +73,74 @@ def draw_table_side_panels(stage: Stage, right: Rect) -> None:
         return
     x, y, w, h = right
     top = _draw_results(stage, table, right)
-    room: Rect = (x + 18, top + 8, w - 36, y + h - 66 - top)
+    free_rect: Rect = (x + 18, top + 8, w - 36, y + h - 66 - top)
     settled_step = find_settled_step(stage)
     spot = find_selected_spot(stage, table)
     decision = view.decision if is_decision_due(view, stage.theme) else None
-    free = decision is None and (settled_step is None or has_changed_marks_since_game(view)) and spot is None
+    is_panel_unused = (
+        decision is None and (settled_step is None or has_changed_marks_since_game(view)) and spot is None
+    )
     if len(list_shown_results(stage)) >= _RESULTS_FOR_FREQUENCIES_MIN and table.felt_kind in {
         "roulette",
         "wheel",
         "dice",
     }:
-        low = _FREQUENCY_ROW_HEIGHT * (2 if room[3] > 2 * _FREQUENCY_ROW_HEIGHT else 1)
-        if free or room[3] > 2 * low:
-            _draw_result_frequencies(stage, table, (room[0], room[1] + room[3] - low, room[2], low))
-            room = (*room[:3], room[3] - low - 8)
+        frequencies_height = _FREQUENCY_ROW_HEIGHT * (2 if free_rect[3] > 2 * _FREQUENCY_ROW_HEIGHT else 1)
+        if is_panel_unused or free_rect[3] > 2 * frequencies_height:
+            _draw_result_frequencies(
+                stage,
+                table,
+                (
+                    free_rect[0],
+                    free_rect[1] + free_rect[3] - frequencies_height,
+                    free_rect[2],
+                    frequencies_height,
+                ),
+            )
+            free_rect = (*free_rect[:3], free_rect[3] - frequencies_height - 8)
     if decision is not None:
-        used_height = _draw_question_details(stage, table, decision, room)
+        used_height = _draw_question_details(stage, table, decision, free_rect)
     elif settled_step is not None and not has_changed_marks_since_game(view):
-        used_height = _draw_settlements(stage, table, settled_step, room)
+        used_height = _draw_settlements(stage, table, settled_step, free_rect)
     elif spot is not None:
-        used_height = _draw_spot_details(stage, spot, room)
+        used_height = _draw_spot_details(stage, spot, free_rect)
     else:
-        shows_often = table.spots and view.decision is None and room[3] > _FREQUENCY_ROW_HEIGHT
-        how_text = stage.texts.say("felt.how", info=find_info_key_label(stage, keys)) if shows_often else ""
+        has_room_for_hint = table.spots and view.decision is None and free_rect[3] > _FREQUENCY_ROW_HEIGHT
+        hint_text = (
+            stage.texts.say("felt.how", info=find_info_key_label(stage, keys)) if has_room_for_hint else ""
+        )
         used_height = (
-            stage.painter.write_paragraph(how_text, room, TextStyle("text", "caption", "text"))
-            if how_text
+            stage.painter.write_paragraph(hint_text, free_rect, TextStyle("text", "caption", "text"))
+            if hint_text
             else 0.0
         )
-    rest_rect = (room[0], room[1] + used_height + 14, room[2], room[3] - used_height - 14)
-    first = spot if decision is None else table.spots.get(str(decision.display.get("spot", "")))
+    pay_lists_rect = (
+        free_rect[0],
+        free_rect[1] + used_height + 14,
+        free_rect[2],
+        free_rect[3] - used_height - 14,
+    )
+    first_spot = spot if decision is None else table.spots.get(str(decision.display.get("spot", "")))
     _draw_pay_lists(
-        stage, table, rest_rect, first if settled_step is None or decision is not None else None, settled_step
+        stage,
+        table,
+        pay_lists_rect,
+        first_spot if settled_step is None or decision is not None else None,
+        settled_step,
     )
 
 
 def find_settled_step(stage: Stage) -> TableStep | None:
-    """Return the last step of a table round if the step was presented to its end and settled bets, otherwise None."""
+    """Return the last step of a table round if it settled bets and its moving parts have stopped, otherwise None."""
     step = find_last_step(stage.view)
-    is_ended = stage.view.presentation is not None and have_moving_parts_stopped(stage.view, stage.theme)
-    return step if is_ended and isinstance(step, TableStep) and step.settlements else None
+    have_parts_stopped = stage.view.presentation is not None and have_moving_parts_stopped(
+        stage.view, stage.theme
+    )
+    return step if have_parts_stopped and isinstance(step, TableStep) and step.settlements else None
 
 
 def find_settled_result(stage: Stage) -> RoundResultView | None:
-    """Return the result of the round on the table if it was presented to its end, otherwise None."""
+    """Return the result of the selected game's round if its moving parts have stopped, otherwise None."""
     show = stage.view.selected_game_presentation
     return (
         show.round_result if show is not None and have_moving_parts_stopped(stage.view, stage.theme) else None
@@ -124,7 +150,7 @@ def find_settled_result(stage: Stage) -> RoundResultView | None:
 def describe_outcome(stage: Stage, result: RoundResultView) -> str:
     """Return how a table round ended: the number, the dice or the winning side.
 
-    Empty if the cards show it.
+    Empty if the round has no single result, or if the game has cards and no scoreboard: the cards then show the result.
     """
     view, say, display = stage.view, stage.texts.say, result.display
     table, code = view.table, str(display.get("result", ""))
@@ -148,7 +174,7 @@ def describe_outcome(stage: Stage, result: RoundResultView) -> str:
 
 
 def _format_throw(stage: Stage, result: RoundResultView) -> str:
-    """Return the result of a throw of craps: its sum, and what happened to the point."""
+    """Return the text for a throw of craps: its total, and whether it set, made or lost the point."""
     display, point_before = result.display, result.point_before
     total, point = int(display["total"]), display.get("point")
     if point_before is not None and point is None:
@@ -159,7 +185,7 @@ def _format_throw(stage: Stage, result: RoundResultView) -> str:
 
 
 def _describe_winner(stage: Stage, result: RoundResultView) -> str:
-    """Return a text that says which of two sides has won a round, and the points of each."""
+    """Return a text that says which of two sides has won a round, or that it is a tie, and the points."""
     game, table, say = stage.view.game, stage.view.table, stage.texts.say
     assert game is not None
     assert table is not None
@@ -181,7 +207,7 @@ def _describe_winner(stage: Stage, result: RoundResultView) -> str:
 
 
 def find_selected_spot(stage: Stage, table: TableGameData) -> BetSpot | None:
-    """Return the bet spot that was touched last or is selected with the keys, or None."""
+    """Return the bet spot that is selected with the keys, or else the one touched last, or None."""
     view = stage.view
     if view.is_focus_shown and can_place_chips(view, stage.theme):
         touches = list_felt_touches(view, stage.layout)
@@ -192,12 +218,12 @@ def find_selected_spot(stage: Stage, table: TableGameData) -> BetSpot | None:
 
 
 def list_shown_results(stage: Stage) -> tuple[str, ...]:
-    """Return the table's past results in the machine's last snapshot; empty before the first snapshot."""
+    """Return the table's past results, newest first, as in the last snapshot; empty before the first snapshot."""
     return stage.view.snapshot.results if stage.view.snapshot is not None else ()
 
 
 def _draw_results(stage: Stage, table: TableGameData, rect: Rect) -> float:
-    """Draw the past results, and the note that they do not affect later ones.
+    """Draw the past results, and the note that they do not affect later ones; nothing for a card game.
 
     Return the lower end of the drawing, in units.
     """
@@ -207,8 +233,8 @@ def _draw_results(stage: Stage, table: TableGameData, rect: Rect) -> float:
     style = TextStyle("strong", "small", stage.look.accent_colour)
     p.draw_text(stage.texts.say("felt.results"), (x + w / 2, y + 26), style, width_max=w - 30)
     results = list_shown_results(stage)
-    room = int((w - 28) // 60)
-    for i, result in enumerate(results[:room]):
+    shown_count_max = int((w - 28) // 60)
+    for i, result in enumerate(results[:shown_count_max]):
         _draw_result(stage, table, result, (x + 14 + i * 60, y + 46, 56, 44), is_newest=i == 0)
     text, top = stage.texts.say("felt.past"), y + 96
     used_height = p.write_paragraph(
@@ -226,27 +252,36 @@ def _draw_result_frequencies(stage: Stage, table: TableGameData, rect: Rect) -> 
         else tuple(dict.fromkeys(table.wheel_pockets))
     )
     is_side_by_side = h < 2 * _FREQUENCY_ROW_HEIGHT
-    across, height = ((w - 10) / 2, h) if is_side_by_side else (w, h / 2)
-    count = max(1, min(5, len(signs) // 2, int(across // 64)))
-    width = across / count
-    for n, (key, row) in enumerate(
+    list_width, list_height = ((w - 10) / 2, h) if is_side_by_side else (w, h / 2)
+    results_per_list = max(1, min(5, len(signs) // 2, int(list_width // 64)))
+    cell_width = list_width / results_per_list
+    for list_index, (title_key, counted_signs) in enumerate(
         zip(
             ("felt.most_often", "felt.least_often"),
-            count_most_and_least_frequent_signs(results, signs, count),
+            count_most_and_least_frequent_signs(results, signs, results_per_list),
             strict=True,
         )
     ):
-        left, top = (x + n * (across + 10), y) if is_side_by_side else (x, y + n * height)
-        title = stage.texts.say(key, count=len(results))
-        p.draw_text(
-            title, (left, top + 14), TextStyle("strong", "caption", "text"), align="left", width_max=across
+        left, top = (
+            (x + list_index * (list_width + 10), y) if is_side_by_side else (x, y + list_index * list_height)
         )
-        for i, (sign, times_) in enumerate(row):
-            cell: Rect = (left + i * width, top + 28, width - 6, height - 34)
+        title = stage.texts.say(title_key, count=len(results))
+        p.draw_text(
+            title,
+            (left, top + 14),
+            TextStyle("strong", "caption", "text"),
+            align="left",
+            width_max=list_width,
+        )
+        for i, (sign, frequency) in enumerate(counted_signs):
+            cell: Rect = (left + i * cell_width, top + 28, cell_width - 6, list_height - 34)
             _draw_result(stage, table, sign, (cell[0], cell[1], cell[2] * 0.56, cell[3]))
-            at = (cell[0] + cell[2] * 0.78, cell[1] + cell[3] / 2)
+            count_centre = (cell[0] + cell[2] * 0.78, cell[1] + cell[3] / 2)
             p.draw_text(
-                f"\u00d7{times_}", at, TextStyle("numbers", "caption", "text"), width_max=cell[2] * 0.42
+                f"\u00d7{frequency}",
+                count_centre,
+                TextStyle("numbers", "caption", "text"),
+                width_max=cell[2] * 0.42,
             )
 
 
@@ -257,12 +292,12 @@ def _draw_result(
     p = stage.painter
     fill = POCKET_COLOURS.get(table.pocket_colours.get(result, ""), (30, 24, 56, 255))
     p.draw_panel(cell, radius=10, fill=fill, edge_paint=WHITE if is_newest else _PRINTED_LINE_COLOUR)
-    ink = BLACK if fill in {POCKET_COLOURS["white"], POCKET_COLOURS["yellow"]} else WHITE
+    text_colour = BLACK if fill in {POCKET_COLOURS["white"], POCKET_COLOURS["yellow"]} else WHITE
     size = "small" if cell[3] > 40 else "caption"
     p.draw_text(
         _format_result_sign(stage, table, result),
         find_rect_centre(cell),
-        TextStyle("heavy", size, ink),
+        TextStyle("heavy", size, text_colour),
         width_max=cell[2] - 6,
     )
 
@@ -274,25 +309,26 @@ def _format_result_sign(stage: Stage, table: TableGameData, result: str) -> str:
 
 
 def _draw_spot_details(stage: Stage, spot: BetSpot, rect: Rect) -> float:
-    """Draw a bet spot's name, pay and limits, and why the last touch of it had no effect.
+    """Draw a bet spot's name and the lines of :func:`format_spot_lines`.
 
-    Return the height used, in units.
+    If they are too high for the panel, they are drawn smaller. In portrait, only the last line in amber is drawn, and
+    the others are joined. Return the height used, in units.
     """
     p, view, (x, y, w, h) = stage.painter, stage.view, rect
-    head = TextStyle("heavy", "body", stage.look.accent_colour)
+    name_style = TextStyle("heavy", "body", stage.look.accent_colour)
     lines = format_spot_lines(stage, spot, view.denomination_cents)
     gap, leading, size = 4, 1.2, "caption"
     if stage.layout.is_portrait:  # A portrait panel has room for a name and three lines.
-        terms = "  ·  ".join(text for text, colour in lines if colour != "amber")
-        lines = [(terms, "meter"), *[line for line in lines if line[1] == "amber"][-1:]]
+        joined_text = "  ·  ".join(text for text, colour in lines if colour != "amber")
+        lines = [(joined_text, "meter"), *[line for line in lines if line[1] == "amber"][-1:]]
         gap, leading = 1, 1.1
     name = stage.texts.choose_translation(spot.names)
-    top = y + p.write_paragraph(name, (x, y, w, 70), head, leading=leading + 0.1)
-    rows = sum(len(p.wrap_text(text, w, TextStyle("strong", size, colour))) for text, colour in lines)
-    row = stage.theme.sizes[size]
-    if top + rows * row * leading + len(lines) * gap > y + h:
+    top = y + p.write_paragraph(name, (x, y, w, 70), name_style, leading=leading + 0.1)
+    line_count = sum(len(p.wrap_text(text, w, TextStyle("strong", size, colour))) for text, colour in lines)
+    text_height = stage.theme.sizes[size]
+    if top + line_count * text_height * leading + len(lines) * gap > y + h:
         size = "tiny"
-    elif top + rows * row * 1.2 + len(lines) * gap <= y + h:
+    elif top + line_count * text_height * 1.2 + len(lines) * gap <= y + h:
         leading = 1.2  # An accent on a capital letter stays clear of the line above it.
     for text, colour in lines:
         style = TextStyle("strong", size, colour)
@@ -312,10 +348,12 @@ def _draw_question_details(
     for text, cost, style in format_question_lines(stage, table, decision):
         if top + _SPOT_PAY_ROW_HEIGHT > y + h:
             break
-        at = top + _SPOT_PAY_ROW_HEIGHT / 2
-        p.draw_text(text, (x, at), style, align="left", width_max=w * (0.66 if cost else 1.0))
+        middle = top + _SPOT_PAY_ROW_HEIGHT / 2
+        p.draw_text(text, (x, middle), style, align="left", width_max=w * (0.66 if cost else 1.0))
         if cost:
-            p.draw_text(cost, (x + w, at), style._replace(paint="meter"), align="right", width_max=w * 0.32)
+            p.draw_text(
+                cost, (x + w, middle), style._replace(paint="meter"), align="right", width_max=w * 0.32
+            )
         top += _SPOT_PAY_ROW_HEIGHT
     return top - y
 
@@ -323,81 +361,87 @@ def _draw_question_details(
 def format_question_lines(
     stage: Stage, table: TableGameData, decision: DecisionRequest
 ) -> list[tuple[str, str, TextStyle]]:
-    """Return the lines that describe a player decision: each has a text, an amount and a text style.
+    """Return the lines that describe a player decision: each has a text, an amount or "", and a text style.
 
     Empty if the decision is another seat's.
     """
     if not decision.options:
         return []
     spot, added_spot = table.spots.get(str(decision.display.get("spot", ""))), table.spots.get(decision.kind)
-    about = spot or added_spot
-    name = "" if about is None else stage.texts.choose_translation(about.names)
+    bet_spot = spot or added_spot
+    name = "" if bet_spot is None else stage.texts.choose_translation(bet_spot.names)
     step = find_last_step(stage.view)
     if isinstance(step, TableStep):
         name = append_split_number(stage, name, step, str(decision.display.get("hand", "")))
-    low = TextStyle("strong", "caption", "text")
+    text_style = TextStyle("strong", "caption", "text")
     lines = [(name, "", TextStyle("heavy", "body", stage.look.accent_colour))] if name else []
     if "staked" in decision.display:
         amount = stage.money(int(decision.display["staked"]) * stage.view.denomination_cents)
-        lines.append((stage.texts.say("felt.staked", amount=amount), "", low))
-    for option, cost in decision.costs.items():
+        lines.append((stage.texts.say("felt.staked", amount=amount), "", text_style))
+    for answer, cost in decision.costs.items():
         cost_text = f"+{stage.money(cost * stage.view.denomination_cents)}"
-        lines.append((format_answer_name(stage, option), cost_text, low))
+        lines.append((format_answer_name(stage, answer), cost_text, text_style))
     if added_spot is not None:
         text = stage.texts.say("felt.odds", odds=_format_spot_pay(stage, added_spot))
-        lines.append((text, "", low._replace(paint="meter")))
+        lines.append((text, "", text_style._replace(paint="meter")))
     return lines
 
 
 def _draw_pay_lists(
     stage: Stage, table: TableGameData, rect: Rect, first_spot: BetSpot | None, settled_step: TableStep | None
 ) -> None:
-    """Draw the pay tables of those bet spots that have one, as many as fit, the spot ``first_spot`` at the top.
+    """Draw the pay tables of the bet spots that have one, as many as fit, beginning with that of ``first_spot``.
 
-    The rows that the last round has won are lit.
+    The rows that won in ``settled_step`` are lit.
     """
     p, (x, y, w, h) = stage.painter, rect
     spots = sorted(table.spots.values(), key=lambda spot: spot is not first_spot)
-    won = {
-        (str(pay_rows.get("spot", "")), str(pay_rows["name"]))
-        for pay_rows in (settled_step.settlements if settled_step else ())
+    won_rows = {
+        (str(settlement.get("spot", "")), str(settlement["name"]))
+        for settlement in (settled_step.settlements if settled_step else ())
     }
-    lists: list[tuple[str, list[PayRow], float]] = []
+    pay_lists: list[tuple[str, list[PayRow], float]] = []
     for spot in spots:
-        spot_rows = list_spot_pay_entries(stage, spot)
-        rows = [(stage.texts.choose_translation(pay.names), pay.odds, (spot.id, pay.id)) for pay in spot_rows]
-        pay_rows = [PayRow(text, pays, is_won=name in won) for text, pays, name in rows]
+        entries = list_spot_pay_entries(stage, spot)
+        pay_rows = [
+            PayRow(stage.texts.choose_translation(pay.names), pay.odds, is_won=(spot.id, pay.id) in won_rows)
+            for pay in entries
+        ]
         if pay_rows:
-            lists.append(
+            pay_lists.append(
                 (
                     stage.texts.choose_translation(spot.names),
                     pay_rows,
                     compute_pay_rows_height(stage, pay_rows, w + 20),
                 )
             )
-    while lists and h < sum(_SPOT_PAY_ROW_HEIGHT + height for _, _, height in lists):
-        lists.pop()
-    spare = (h - sum(_SPOT_PAY_ROW_HEIGHT + height for _, _, height in lists)) / max(1, len(lists))
-    at, style = y, TextStyle("strong", "caption", stage.look.accent_colour)
-    for name, pay_rows, height in lists:
-        p.draw_text(name, (x, at + _SPOT_PAY_ROW_HEIGHT / 2), style, align="left", width_max=w)
-        at += _SPOT_PAY_ROW_HEIGHT + draw_pay_rows(
-            stage, (x - 10, at + _SPOT_PAY_ROW_HEIGHT, w + 20, height + spare), pay_rows, _SPOT_PAY_ROW_HEIGHT
+    while pay_lists and h < sum(_SPOT_PAY_ROW_HEIGHT + height for _, _, height in pay_lists):
+        pay_lists.pop()
+    additional_height = (h - sum(_SPOT_PAY_ROW_HEIGHT + height for _, _, height in pay_lists)) / max(
+        1, len(pay_lists)
+    )
+    top, style = y, TextStyle("strong", "caption", stage.look.accent_colour)
+    for name, pay_rows, height in pay_lists:
+        p.draw_text(name, (x, top + _SPOT_PAY_ROW_HEIGHT / 2), style, align="left", width_max=w)
+        top += _SPOT_PAY_ROW_HEIGHT + draw_pay_rows(
+            stage,
+            (x - 10, top + _SPOT_PAY_ROW_HEIGHT, w + 20, height + additional_height),
+            pay_rows,
+            _SPOT_PAY_ROW_HEIGHT,
         )
 
 
 def _format_spot_pay(stage: Stage, spot: BetSpot) -> str:
-    """Return what a bet on a spot pays, as text: the game's own text for it, or else its odds.
-
-    If it can win at several odds, the text has the spot's own odds and the highest.
-    """
+    """Return what a bet on a spot pays: the game's own text for it, or else :func:`format_spot_odds`."""
     return stage.texts.choose_translation(spot.pay_texts) if spot.pay_texts else format_spot_odds(stage, spot)
 
 
 def format_spot_lines(stage: Stage, spot: BetSpot, unit_cents: int) -> list[tuple[str, str]]:
-    """Return lines about a bet spot, each with a text and a value.
+    """Return the lines that explain a bet spot, each as a text and the name of its colour in the theme.
 
-    They are its odds, its limits, the bet on it, and why it takes no bet now.
+    They are its odds, its limits, the bet that it requires, and the bet on it. Lines in amber say whether the bet is on
+    or off for the next throw (craps), and why the last touch changed nothing or the spot takes no bet now. Empty before
+    the first snapshot.
     """
     say, view, table = stage.texts.say, stage.view, stage.view.table
     if view.snapshot is None or table is None:
@@ -406,30 +450,31 @@ def format_spot_lines(stage: Stage, spot: BetSpot, unit_cents: int) -> list[tupl
     spot = limits.apply_limits_to_spot(spot)
     odds = _format_spot_pay(stage, spot)
     lines = [(say("felt.odds" if spot.required_bet_divisor is None else "felt.share", odds=odds), "meter")]
-    highest = limits.find_maximum(spot, view.chips.bets) or spot.bet_max
-    highest -= highest % spot.bet_step
-    lowest, maximum, step = (
-        stage.money(each * unit_cents) for each in (spot.bet_min, highest, spot.bet_step)
+    highest_credits = limits.find_maximum(spot, view.chips.bets) or spot.bet_max
+    highest_credits -= highest_credits % spot.bet_step
+    lowest_text, highest_text, step_text = (
+        stage.money(each * unit_cents) for each in (spot.bet_min, highest_credits, spot.bet_step)
     )
-    key = "felt.only" if lowest == maximum else "felt.steps" if spot.bet_step > 1 else "felt.limits"
+    key = "felt.only" if lowest_text == highest_text else "felt.steps" if spot.bet_step > 1 else "felt.limits"
     lines.append(
         (
-            _format_bets_in_round(stage, spot) or say(key, least=lowest, most=maximum, step=step),
+            _format_bets_in_round(stage, spot)
+            or say(key, least=lowest_text, most=highest_text, step=step_text),
             "text",
         )
     )
     if spot.required_spot_multiple is not None and spot.required_spot is not None:
-        lead = stage.texts.choose_translation(table.spots[spot.required_spot].names)
-        lines.append((say("felt.goes_with", spot=lead, times=spot.required_spot_multiple), "text"))
+        required_name = stage.texts.choose_translation(table.spots[spot.required_spot].names)
+        lines.append((say("felt.goes_with", spot=required_name, times=spot.required_spot_multiple), "text"))
     standing_credits, new_credits = limits.standing_bets.get(spot.id, 0), view.chips.bets.get(spot.id, 0)
     if standing_credits:
         lines.append((say("felt.standing", amount=stage.money(standing_credits * unit_cents)), "text"))
     if new_credits:
         key = "felt.staked" if new_credits > 0 else "felt.taken_down"
         lines.append((say(key, amount=stage.money(abs(new_credits) * unit_cents)), "text"))
-    playing_ = is_bet_on(table, view.chips, spot.id, limits)
-    if playing_ is not None and standing_credits + new_credits > 0:
-        lines.append((say("felt.plays_on" if playing_ else "felt.plays_off"), "amber"))
+    is_on = is_bet_on(table, view.chips, spot.id, limits)
+    if is_on is not None and standing_credits + new_credits > 0:
+        lines.append((say("felt.plays_on" if is_on else "felt.plays_off"), "amber"))
     reason = view.chips.refusal_key if view.chips.explained_spot == spot.id else ""
     reason = (
         (reason or find_reason_spot_is_closed(spot, view.chips.bets, limits)[0])
@@ -455,41 +500,47 @@ def describe_needed_credit(stage: Stage, needs_cents: int, bet_cents: int) -> st
 
 
 def describe_bet_refusal(stage: Stage, spot: BetSpot | None, refusal_key: str) -> str:
-    """Return the text why a touch of a bet spot changed nothing, with the spots that need a bet first.
+    """Return the text that says why a bet spot takes no bet, or why a touch changed nothing.
 
-    ``refusal_key`` is the catalogue key of the reason.
+    ``refusal_key`` is the catalogue key of the reason. The text names the spots that need a bet first, or the venue's
+    maximum, if the reason is one of these.
     """
     table, snapshot = stage.view.table, stage.view.snapshot
     names: list[str] = []
     if spot is not None and table is not None and snapshot is not None:
         needed_spots = find_reason_spot_is_closed(spot, stage.view.chips.bets, build_bet_limits(snapshot))[1]
         names = [stage.texts.choose_translation(table.spots[each].names) for each in needed_spots]
-    maximum = "" if snapshot is None else stage.money(snapshot.bet_most_cents or 0)
-    return stage.texts.say(f"felt.refused_{refusal_key}", spots=" / ".join(names), amount=maximum)
+    maximum_text = "" if snapshot is None else stage.money(snapshot.bet_most_cents or 0)
+    return stage.texts.say(f"felt.refused_{refusal_key}", spots=" / ".join(names), amount=maximum_text)
 
 
 def _draw_settlements(stage: Stage, table: TableGameData, settled_step: TableStep, rect: Rect) -> float:
-    """Draw the result of each spot's bet, first the bets with a return. Return the height used, in units."""
+    """Draw the result of each bet, those with the highest return first. Return the height used, in units.
+
+    If not all fit, the last line says how many are left out.
+    """
     p, (x, y, w, h) = stage.painter, rect
-    rows = sorted(settled_step.settlements, key=lambda settlement: -int(settlement["credits"]))
-    if any(int(settlement["credits"]) for settlement in rows):
+    settlements = sorted(settled_step.settlements, key=lambda settlement: -int(settlement["credits"]))
+    if any(int(settlement["credits"]) for settlement in settlements):
         style = TextStyle("strong", "caption", stage.look.accent_colour)
         y += p.write_paragraph(stage.texts.say("felt.returned"), (x, y, w, 60), style, leading=1.2) + 4
-    settled_spots = Counter((settlement.get("spot"), settlement.get("hand")) for settlement in rows)
-    step = 38.0  # Two lines for a long name.
-    top, room = y, max(1, int((rect[1] + h - y) // step))
-    for i, settlement in enumerate(rows[:room]):
-        at = y + (i + 0.5) * step
-        if i == room - 1 and len(rows) > room:
-            text = stage.texts.say("felt.more", count=len(rows) - i)
-            p.draw_text(text, (x, at), TextStyle("text", "caption", "text"), align="left", width_max=w)
+    settlement_counts = Counter(
+        (settlement.get("spot"), settlement.get("hand")) for settlement in settlements
+    )
+    row_height = 38.0  # high enough for a long name in two lines
+    first_row_top, row_count_max = y, max(1, int((rect[1] + h - y) // row_height))
+    for i, settlement in enumerate(settlements[:row_count_max]):
+        middle = y + (i + 0.5) * row_height
+        if i == row_count_max - 1 and len(settlements) > row_count_max:
+            text = stage.texts.say("felt.more", count=len(settlements) - i)
+            p.draw_text(text, (x, middle), TextStyle("text", "caption", "text"), align="left", width_max=w)
             break
         spot, returned_credits = table.spots.get(str(settlement.get("spot", ""))), int(settlement["credits"])
         settlement_text = format_settlement(stage, str(settlement["name"]))
-        is_named = spot is not None and settled_spots[settlement.get("spot"), settlement.get("hand")] == 1
+        is_named = spot is not None and settlement_counts[settlement.get("spot"), settlement.get("hand")] == 1
         name = stage.texts.choose_translation(spot.names) if spot and is_named else settlement_text
         name = append_split_number(stage, name, settled_step, str(settlement.get("hand", "")))
-        name_rect: Rect = (x, at - step / 2, w * 0.7, step)
+        name_rect: Rect = (x, middle - row_height / 2, w * 0.7, row_height)
         p.draw_label(name, name_rect, TextStyle("strong", "caption", "text"), align="left")
         style = (
             TextStyle("numbers", "small", "win") if returned_credits else TextStyle("text", "caption", "text")
@@ -498,16 +549,20 @@ def _draw_settlements(stage: Stage, table: TableGameData, settled_step: TableSte
             stage.money(returned_credits * stage.view.denomination_cents)
             if returned_credits
             else settlement_text,
-            (x + w, at),
+            (x + w, middle),
             style,
             align="right",
             width_max=w * 0.28,
         )
-    return top - rect[1] + step * min(room, len(rows))
+    return first_row_top - rect[1] + row_height * min(row_count_max, len(settlements))
 
 
 def _draw_telephone_strip(stage: Stage, table: TableGameData) -> None:
-    """Draw the strip above the layout on a telephone: the selected bet spot, or else the last results."""
+    """Draw the strip above the layout on a telephone.
+
+    It has the meters of progressive levels and one of these: the pending decision, the selected bet spot, or the last
+    results.
+    """
     p, view, (x, y, w, _) = stage.painter, stage.view, stage.layout.left_panel
     spot = find_selected_spot(stage, table)
     settled_step = find_settled_step(stage)
@@ -515,49 +570,57 @@ def _draw_telephone_strip(stage: Stage, table: TableGameData) -> None:
     style = TextStyle("strong", "caption", "text")
     levels = list_levels_beside_field(stage)
     for i, level in enumerate(levels):
-        width = w / len(levels)
-        draw_level(stage, level, (x + i * width + 8, y + 8, width - 16, LEVELS_STRIP_HEIGHT - 10), "caption")
+        level_width = w / len(levels)
+        level_rect: Rect = (x + i * level_width + 8, y + 8, level_width - 16, LEVELS_STRIP_HEIGHT - 10)
+        draw_level(stage, level, level_rect, "caption")
     text_rect: Rect = (x + 12, y + (LEVELS_STRIP_HEIGHT if levels else 0.0) + 1, w - 24, 46)
     lines = format_question_lines(stage, table, decision) if decision is not None else []
-    about = [words for words, cost, _ in lines if not cost][:2]  # The keys show what the answers cost.
-    if about:
-        p.draw_label("  ·  ".join(about), text_rect, style)
+    question_texts = [text for text, cost, _ in lines if not cost][
+        :2
+    ]  # The keys show the costs of the answers.
+    if question_texts:
+        p.draw_label("  ·  ".join(question_texts), text_rect, style)
         return
     if spot is not None and decision is None and (settled_step is None or has_changed_marks_since_game(view)):
         texts = [
             stage.texts.choose_translation(spot.names),
-            *(words for words, _ in format_spot_lines(stage, spot, view.denomination_cents)),
+            *(text for text, _ in format_spot_lines(stage, spot, view.denomination_cents)),
         ]
         odds = stage.texts.say("felt.odds", odds=format_spot_odds(stage, spot))
-        ways = ([texts[0], texts[1], texts[-1]], texts[:2], [texts[0], odds])  # the longest that fits
-        descriptions = ["  ·  ".join(words) for words in ways]
-        fits = (
-            words
-            for words in descriptions
-            if p.measure_text(words, style) < _STRIP_LENGTH_FACTOR_MAX * text_rect[2]
+        selections = ([texts[0], texts[1], texts[-1]], texts[:2], [texts[0], odds])  # the longest first
+        descriptions = ["  ·  ".join(selection) for selection in selections]
+        fitting_descriptions = (
+            description
+            for description in descriptions
+            if p.measure_text(description, style) < _STRIP_LENGTH_FACTOR_MAX * text_rect[2]
         )
-        p.draw_label(next(fits, texts[0]), text_rect, style)
+        p.draw_label(next(fitting_descriptions, texts[0]), text_rect, style)
         return
     results = list_shown_results(stage) if table.felt_kind != "cards" else ()
     if not results:
         p.draw_label(stage.texts.say("felt.past"), text_rect, style)
         return
-    width = (
+    result_width = (
         50
         if all(len(_format_result_sign(stage, table, each)) <= _NARROW_RESULT_LENGTH_MAX for each in results)
         else 74
     )
-    room = int((w - 24) // width)
-    for i, result in enumerate(results[:room]):
+    shown_count_max = int((w - 24) // result_width)
+    for i, result in enumerate(results[:shown_count_max]):
         _draw_result(
-            stage, table, result, (x + 12 + i * width, text_rect[1] + 4, width - 4, 38), is_newest=i == 0
+            stage,
+            table,
+            result,
+            (x + 12 + i * result_width, text_rect[1] + 4, result_width - 4, 38),
+            is_newest=i == 0,
         )
 
 
 def describe_bets_on_layout(stage: Stage) -> str:
     """Return what PLAY would stake now, as text: the amount and the number of spots.
 
-    If there is no bet yet, or no round can start with these bets, the text says so. Empty during a round.
+    If there is no bet yet, if no round can start with these bets, or if the machine waits until betting closes, the
+    text says so. Empty during a round, and for a game without betting spots.
     """
     view, table = stage.view, stage.view.table
     is_round_shown = is_presentation_running(view, stage.theme) or view.decision is not None
@@ -568,13 +631,13 @@ def describe_bets_on_layout(stage: Stage) -> str:
         return stage.texts.say("notice.refused.betting")
     if chips.refusal_key:
         return describe_bet_refusal(stage, table.spots.get(chips.explained_spot), chips.refusal_key)
-    spots = sum(each > 0 for each in chips.bets.values())
-    if not spots:
+    spot_count = sum(each > 0 for each in chips.bets.values())
+    if not spot_count:
         return _describe_empty_layout(stage, view.snapshot)
     if chips.credits < build_bet_limits(view.snapshot).venue_bet_min:
         return stage.texts.say("felt.least_here", amount=stage.money(view.snapshot.bet_least_cents))
     price = stage.money(chips.credits * unit)
-    return stage.texts.format_count("felt.buys", spots, price=price)
+    return stage.texts.format_count("felt.buys", spot_count, price=price)
 
 
 def _describe_empty_layout(stage: Stage, snapshot: Snapshot) -> str:
@@ -607,52 +670,69 @@ def _format_bets_in_round(stage: Stage, spot: BetSpot) -> str:
 
 
 def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
-    """Draw a help page with the pays and limits of the bets in the given groups of spots."""
+    """Draw a help page with the odds, limits and certified return of the bets in the given groups of spots.
+
+    The return is left out if the game does not state it for the group, or if the game has a levy.
+    """
     table, snapshot = stage.view.table, stage.view.snapshot
     if table is None or snapshot is None:
         return
-    p, (x, y, w, h), unit, slim = stage.painter, rect, snapshot.denomination_cents, stage.layout.is_telephone
+    p, (x, y, w, h), unit, is_telephone = (
+        stage.painter,
+        rect,
+        snapshot.denomination_cents,
+        stage.layout.is_telephone,
+    )
     limits = build_bet_limits(snapshot)
-    step = min(56.0 if not slim else 70.0, h / max(1, len(groups)))
+    step = min(56.0 if not is_telephone else 70.0, h / max(1, len(groups)))
     for i, group in enumerate(groups):
         spots = table.groups[group]
         odds = " / ".join(dict.fromkeys(spot.odds for spot in spots))
-        lowest, maximum = (
+        lowest_text, highest_text = (
             stage.money(each * unit) for each in (spots[0].bet_min, limits.find_spot_maximum(spots[0]))
         )
-        at = y + (i + (0.5 if not slim else 0.3)) * step
+        middle = y + (i + (0.5 if not is_telephone else 0.3)) * step
         style = TextStyle("strong", "small" if step > 40 else "caption", "text")
         p.draw_text(
             format_group_name(stage, spots),
-            (x, at),
+            (x, middle),
             style,
             align="left",
-            width_max=w * (0.36 if not slim else 0.7),
+            width_max=w * (0.36 if not is_telephone else 0.7),
         )
-        text_at = (x + w * (0.5 if not slim else 1.0), at)
+        odds_anchor = (x + w * (0.5 if not is_telephone else 1.0), middle)
         p.draw_text(
             odds,
-            text_at,
+            odds_anchor,
             style._replace(paint="meter"),
             align="right",
-            width_max=w * (0.13 if not slim else 0.26),
+            width_max=w * (0.13 if not is_telephone else 0.26),
         )
-        key = "felt.only" if lowest == maximum else "felt.limits"
-        words = [_format_bets_in_round(stage, spots[0]) or stage.texts.say(key, least=lowest, most=maximum)]
+        key = "felt.only" if lowest_text == highest_text else "felt.limits"
+        facts = [
+            _format_bets_in_round(stage, spots[0])
+            or stage.texts.say(key, least=lowest_text, most=highest_text)
+        ]
         game = stage.view.game
-        figure = None if game is None or game.levy_percent else game.returns.get(group)
-        if figure is not None:
-            words.insert(0, stage.texts.say("felt.returns", percent=stage.texts.format_decimal(figure)))
-        low = TextStyle("text", "caption", "text")
-        if slim:
-            p.draw_text(FACT_SEPARATOR.join(words), (x, at + step * 0.4), low, align="left", width_max=w)
+        return_percent = None if game is None or game.levy_percent else game.returns.get(group)
+        if return_percent is not None:
+            facts.insert(
+                0, stage.texts.say("felt.returns", percent=stage.texts.format_decimal(return_percent))
+            )
+        facts_style = TextStyle("text", "caption", "text")
+        if is_telephone:
+            p.draw_text(
+                FACT_SEPARATOR.join(facts), (x, middle + step * 0.4), facts_style, align="left", width_max=w
+            )
         else:
-            p.draw_text(FACT_SEPARATOR.join(words), (x + w, at), low, align="right", width_max=w * 0.48)
+            p.draw_text(
+                FACT_SEPARATOR.join(facts), (x + w, middle), facts_style, align="right", width_max=w * 0.48
+            )
 
 
 def list_prize_pages(stage: Stage) -> list[tuple[str, ...]]:
     """Return, for each help page with pays, the groups of bet spots whose pays it states."""
     table = stage.view.table
     groups = tuple(table.groups) if table is not None else ()
-    groups_a_page = 10 if not stage.layout.is_portrait else 16 if not stage.layout.is_telephone else 9
-    return [groups[i : i + groups_a_page] for i in range(0, len(groups), groups_a_page)]
+    groups_per_page = 10 if not stage.layout.is_portrait else 16 if not stage.layout.is_telephone else 9
+    return [groups[i : i + groups_per_page] for i in range(0, len(groups), groups_per_page)]
