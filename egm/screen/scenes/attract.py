@@ -17,8 +17,8 @@ from egm.screen.scenes.stage import BLACK, Stage, format_prizes_won, format_stag
 from egm.screen.theme import fade_colour, mix_colours
 from egm.screen.view import build_view_timeline, is_decision_due
 
-#: The number of coins in the celebration of each level of win.
-_COINS_BY_WIN_LEVEL: Final = (0, 0, 26, 60, 110)
+#: The number of coins and symbols that move in the celebration of each level of win.
+_ITEMS_BY_WIN_LEVEL: Final = (0, 0, 26, 60, 110)
 #: The dark band behind the text of a smaller win.
 _TEXT_BAND_PAINT: Final = LinearGradient(
     (
@@ -67,52 +67,57 @@ def draw_attract(stage: Stage) -> None:
 
 
 def draw_celebration(stage: Stage) -> None:
-    """Draw the celebration of a win of celebration level 2 or higher.
+    """Draw the celebration of a win of level 2 or higher, or of a win that a feature has ended with.
 
-    It shows the level's name, the amount rolling up, and coins in proportion to the win.
+    It shows the level's name or a title, the amount rolling up, and coins and symbols, more of them at a higher level.
+    Draw nothing while the player has a decision to make.
     """
-    view, line = stage.view, build_view_timeline(stage.view, stage.theme)
-    if view.presentation is None or line is None or view.snapshot is None:
+    view, timeline = stage.view, build_view_timeline(stage.view, stage.theme)
+    if view.presentation is None or timeline is None or view.snapshot is None:
         return
-    closing = _find_closing_title(stage, view.presentation)
-    if line.celebration_level < (0 if closing else 2) or not view.presentation.outcome.win_cents + len(
-        view.presentation.outcome.prizes
-    ):
+    feature_title = _find_closing_title(stage, view.presentation)
+    if timeline.celebration_level < (
+        0 if feature_title else 2
+    ) or not view.presentation.outcome.win_cents + len(view.presentation.outcome.prizes):
         return
     if view.decision is not None and is_decision_due(view, stage.theme):
         return  # Do not hide the answers.
-    since = view.now - view.presentation.began_at - line.last_stop
-    length = line.roll_up_end - line.last_stop
-    if since < 0 or since > length + 1.2 or view.snapshot.state not in {"playing", "idle"}:
+    elapsed = view.now - view.presentation.began_at - timeline.last_stop
+    roll_up_seconds = timeline.roll_up_end - timeline.last_stop
+    if elapsed < 0 or elapsed > roll_up_seconds + 1.2 or view.snapshot.state not in {"playing", "idle"}:
         return
     p = stage.painter
     x, y, w, h = stage.layout.game_field
-    cx, cy = x + w / 2, y + h / 2
-    arrive = 1.0 if view.reduced_motion else ease_out(since / 0.35)
-    leave = 1 - clamp_to_unit_interval((since - length) / 1.2)
-    is_large = line.celebration_level >= 3 or bool(closing)
-    if line.celebration_level >= 3 and not view.reduced_motion:
-        _draw_rays(stage, (cx, cy), arrive * leave)
+    centre_x, centre_y = x + w / 2, y + h / 2
+    entrance_share = 1.0 if view.reduced_motion else ease_out(elapsed / 0.35)
+    visible_share = 1 - clamp_to_unit_interval((elapsed - roll_up_seconds) / 1.2)
+    is_large = timeline.celebration_level >= 3 or bool(feature_title)
+    if timeline.celebration_level >= 3 and not view.reduced_motion:
+        _draw_rays(stage, (centre_x, centre_y), entrance_share * visible_share)
     if not view.reduced_motion:
-        _draw_celebration_items(stage, since, _COINS_BY_WIN_LEVEL[line.celebration_level], length + 1.0)
+        _draw_celebration_items(
+            stage, elapsed, _ITEMS_BY_WIN_LEVEL[timeline.celebration_level], roll_up_seconds + 1.0
+        )
     height = 320.0 if is_large else 132.0
-    top = cy - height / 2 if is_large else y + h - height - 6
-    if leave > 0.6:
+    top = centre_y - height / 2 if is_large else y + h - height - 6
+    if visible_share > 0.6:
         p.fill_rounded_rect(
             (x, y, w, h) if is_large else (x, top, w, height),
             _FIELD_VEIL_PAINT if is_large else _TEXT_BAND_PAINT,
         )
-        play = view.presentation.outcome
-        has_named_prize = bool(play.progressives or play.prizes)  # named before the feature they came from
+        outcome = view.presentation.outcome
+        has_named_prize = bool(
+            outcome.progressives or outcome.prizes
+        )  # The heading then names the prize, not the feature.
         name = (
-            closing
-            if closing and not has_named_prize
-            else _format_win_name(stage, play, line.celebration_level)
+            feature_title
+            if feature_title and not has_named_prize
+            else _format_win_name(stage, outcome, timeline.celebration_level)
         )
-        sum_ = _format_win_amount(
+        amount_text = _format_win_amount(
             stage,
             view.presentation.outcome,
-            compute_roll_up_amount(view.presentation.outcome.win_cents, since, length),
+            compute_roll_up_amount(view.presentation.outcome.win_cents, elapsed, roll_up_seconds),
         )
         glow = LinearGradient(
             ((0, (255, 255, 255, 255)), (0.6, stage.theme.colour("meter")), (1, stage.theme.colour("amber")))
@@ -120,13 +125,13 @@ def draw_celebration(stage: Stage) -> None:
         if is_large:
             p.draw_text(
                 name,
-                (cx, top + 76 - 30 * (1 - arrive)),
+                (centre_x, top + 76 - 30 * (1 - entrance_share)),
                 TextStyle("display", "marquee", build_gold_gradient(stage.theme), 3, (30, 8, 0, 230)),
                 width_max=w - 80,
             )
             p.draw_text(
-                sum_,
-                (cx, top + 222),
+                amount_text,
+                (centre_x, top + 222),
                 TextStyle("numbers", "hero", glow, 3, (30, 8, 0, 230)),
                 width_max=w - 80,
             )
@@ -138,7 +143,7 @@ def draw_celebration(stage: Stage) -> None:
                 width_max=w * 0.5,
             )
             p.draw_text(
-                sum_,
+                amount_text,
                 (x + w * 0.72, top + height / 2),
                 TextStyle("numbers", "marquee", glow, 3, (30, 8, 0, 230)),
                 width_max=w * 0.4,
@@ -174,19 +179,19 @@ def _format_win_amount(stage: Stage, play: GameOutcome, win_cents: int) -> str:
 def _draw_rays(stage: Stage, centre: tuple[float, float], opacity: float) -> None:
     """Draw slowly turning rays of light around the point ``centre``, with the given opacity (0 to 1)."""
     p = stage.painter
-    side = 900.0
-    step = int(stage.view.now * 6) % 15 * 2
+    width = 900.0
+    turn_degrees = int(stage.view.now * 6) % 15 * 2
 
     def render_rays(size: tuple[int, int]) -> pygame.Surface:
         small_size = (max(1, size[0] // 3), max(1, size[1] // 3))  # A soft light needs few pixels.
         ink = VectorCanvas(small_size, (100, 100), 1)
         for i in range(12):
-            a = math.radians(i * 30 + step)
+            angle = math.radians(i * 30 + turn_degrees)
             ink.fill_path(
                 [
                     (50, 50),
-                    (50 + 50 * math.cos(a), 50 + 50 * math.sin(a)),
-                    (50 + 50 * math.cos(a + 0.2), 50 + 50 * math.sin(a + 0.2)),
+                    (50 + 50 * math.cos(angle), 50 + 50 * math.sin(angle)),
+                    (50 + 50 * math.cos(angle + 0.2), 50 + 50 * math.sin(angle + 0.2)),
                 ],
                 fade_colour(stage.look.accent_colour, 0.16),
             )
@@ -199,8 +204,8 @@ def _draw_rays(stage: Stage, centre: tuple[float, float], opacity: float) -> Non
 
     with p.clip_to(stage.layout.game_field):
         p.draw_cached_picture(
-            ("rays", step, stage.look.name),
-            (centre[0] - side / 2, centre[1] - side / 2, side, side),
+            ("rays", turn_degrees, stage.look.name),
+            (centre[0] - width / 2, centre[1] - width / 2, width, width),
             render_rays,
             alpha=opacity,
         )
@@ -228,28 +233,28 @@ def _draw_celebration_items(
     place_item = _ITEM_POSITION_BY_ANIMATION[stage.look.celebration_animation]
     with p.clip_to(stage.layout.game_field):
         for i in range(item_count):
-            born = (i * 0.618034 % 1.0) * max(0.2, duration_seconds - 1.4)
-            t = elapsed_seconds - born
-            if not 0 <= t <= 1.6:
+            start_seconds = (i * 0.618034 % 1.0) * max(0.2, duration_seconds - 1.4)
+            item_seconds = elapsed_seconds - start_seconds
+            if not 0 <= item_seconds <= 1.6:
                 continue
             side = 62.0
-            right, down = place_item(i, t)
-            cx, cy = x + w * right, y + h * down
+            x_share, y_share = place_item(i, item_seconds)
+            centre_x, centre_y = x + w * x_share, y + h * y_share
             if symbol and i % 2:
-                item_rect = (cx - side / 2, cy - side / 2, side, side)
+                item_rect = (centre_x - side / 2, centre_y - side / 2, side, side)
                 p.draw_cached_picture(
                     ("cheer", symbol), item_rect, lambda size: p.render_symbol(symbol, "", size)
                 )
                 continue
-            frame = round(abs(math.cos(t * 7 + i)) * 6)
+            frame = round(abs(math.cos(item_seconds * 7 + i)) * 6)
             width = max(8.0, side * frame / 6)
             p.draw_cached_picture(
-                ("coin", frame), (cx - width / 2, cy - side / 2, width, side), _draw_turned_coin
+                ("coin", frame), (centre_x - width / 2, centre_y - side / 2, width, side), _draw_turned_coin
             )
 
 
 def _find_highest_prize_symbol(stage: Stage) -> str:
-    """Return the symbol of the game's highest prize, or "" if no symbol wins it."""
+    """Return the symbol of the game's highest prize for a symbol, or "" if the game has no such prize."""
     game = stage.view.game
     fields = stage.view.reel_fields_by_game.get(game.id, {}) if game else {}
     prizes = [prize for field in fields.values() for prize in field.prizes if prize.symbol]
@@ -296,7 +301,8 @@ def _place_in_stream(item_index: int, elapsed_seconds: float) -> tuple[float, fl
     return -0.05 + 0.72 * elapsed_seconds, height + 0.08 * math.sin(elapsed_seconds * 4 + item_index)
 
 
-#: Where an item of a celebration is at a time, by the name of the animation.
+#: The function that returns where an item of a celebration is at a time, by the name of the animation. The position is
+#: two fractions, of the field's width and height.
 _ITEM_POSITION_BY_ANIMATION: Final[Mapping[str, Callable[[int, float], tuple[float, float]]]] = {
     "fountain": _place_in_fountain,
     "rain": _place_in_rain,

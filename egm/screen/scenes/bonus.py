@@ -29,7 +29,7 @@ _WHEEL_SEGMENT_COLOURS: Final = tuple(
 
 
 def draw_board_background(stage: Stage) -> None:
-    """Draw the dark, patterned background on which features are drawn."""
+    """Draw the dark background, lighter in the middle, on which features are drawn."""
 
     def render_board(size: tuple[int, int]) -> pygame.Surface:
         _, _, w, h = stage.layout.game_field
@@ -65,24 +65,26 @@ def format_item_award(stage: Stage, award: BonusAward) -> str:
 
 # ---------------------------------------------------------------------- hold and spin
 def draw_hold_and_spin(stage: Stage, step: HoldStep, step_time: StepTimes, elapsed_seconds: float) -> None:
-    """Draw the cells of a hold-and-spin feature at this moment.
+    """Draw the cells of a hold-and-spin feature at this moment, the spins left, and the total of the coins.
 
     Coins that have landed stay in their cells; empty cells shimmer while the feature spins.
     """
     draw_board_background(stage)
-    spin = next(
+    ended_spins = next(
         (i for i, stop in enumerate(step_time.stops) if elapsed_seconds < stop), len(step.cells_after_spins)
     )
-    coin_indices = step.cells_after_spins[spin - 1] if spin else (None,) * len(step.cells_after_spins[0])
+    coin_indices = (
+        step.cells_after_spins[ended_spins - 1] if ended_spins else (None,) * len(step.cells_after_spins[0])
+    )
     rows = 3 if len(coin_indices) % 3 == 0 else 1
     columns = -(-len(coin_indices) // rows)
     x, y, w, h = stage.layout.game_field
-    head = 64.0
-    width, height = (w - 60) / columns, (h - head - 24) / rows
+    head_height = 64.0
+    width, height = (w - 60) / columns, (h - head_height - 24) / rows
     for i, coin_index in enumerate(coin_indices):
         cell: Rect = (
             x + 30 + (i // rows) * width + 5,
-            y + head + (i % rows) * height + 5,
+            y + head_height + (i % rows) * height + 5,
             width - 10,
             height - 10,
         )
@@ -90,12 +92,14 @@ def draw_hold_and_spin(stage: Stage, step: HoldStep, step_time: StepTimes, elaps
             stage,
             cell,
             None if coin_index is None else step.coin_awards[coin_index],
-            spinning=spin < len(step.cells_after_spins),
+            spinning=ended_spins < len(step.cells_after_spins),
             cell_index=i,
         )
-    total = sum(step.coin_awards[c].credits for c in coin_indices if c is not None)
+    total = sum(step.coin_awards[coin].credits for coin in coin_indices if coin is not None)
     spins_left = (
-        step.spins_left[min(max(spin - 1, 0), len(step.spins_left) - 1)] if spin else step.spins_left[0]
+        step.spins_left[min(max(ended_spins - 1, 0), len(step.spins_left) - 1)]
+        if ended_spins
+        else step.spins_left[0]
     )
     p = stage.painter
     p.draw_text(
@@ -178,7 +182,7 @@ def draw_boxes(
     text = (
         stage.texts.say("feature.pick")
         if asks_player
-        else stage.texts.number(sum(i.credits for i in opened_boxes.values()))
+        else stage.texts.number(sum(award.credits for award in opened_boxes.values()))
     )
     p.draw_text(
         text, (x + w / 2, y + 40), TextStyle("heavy", "lead", stage.look.accent_colour), width_max=w - 60
@@ -246,11 +250,12 @@ def compute_wheel_angle(
 ) -> float:
     """Return how many degrees the wheel has turned after ``elapsed_seconds`` of a spin of ``spin_seconds``.
 
-    It slows down and stops on the winning segment. ``revolutions`` is the least number of whole turns.
+    It slows down and stops on the winning segment. ``revolutions`` is the least number of whole turns; the wheel makes
+    at least four.
     """
-    part = 360.0 / len(step.segments)
-    end = 360.0 * max(_WHEEL_TURNS_MIN, revolutions) + (step.winning_index + 0.5) * part
-    return end * ease_out(clamp_to_unit_interval(elapsed_seconds / spin_seconds))
+    segment_degrees = 360.0 / len(step.segments)
+    end_degrees = 360.0 * max(_WHEEL_TURNS_MIN, revolutions) + (step.winning_index + 0.5) * segment_degrees
+    return end_degrees * ease_out(clamp_to_unit_interval(elapsed_seconds / spin_seconds))
 
 
 def _compute_wheel_width(field: Rect) -> float:
@@ -285,25 +290,31 @@ def draw_wheel(
     draw_board_background(stage)
     p = stage.painter
     x, y, w, h = stage.layout.game_field
-    side = _compute_wheel_width(stage.layout.game_field)
-    cx, cy = x + w / 2 - (w - side) / 4, y + h / 2 + 6
-    length = step_time.stops[-1] - step_time.begin if step_time is not None else 1.0
-    turning = elapsed_seconds - step_time.begin if step_time is not None else length
+    wheel_width = _compute_wheel_width(stage.layout.game_field)
+    centre_x, centre_y = x + w / 2 - (w - wheel_width) / 4, y + h / 2 + 6
+    spin_seconds = step_time.stops[-1] - step_time.begin if step_time is not None else 1.0
+    spin_elapsed = elapsed_seconds - step_time.begin if step_time is not None else spin_seconds
     game = stage.view.game
-    angle = compute_wheel_angle(step, turning, length, find_minimum_wheel_turns(game))
-    key = ("wheel", step.segments, p.scale_length(side), stage.look.name)
-    face = p.find_or_create_surface(key, lambda: _draw_wheel_face(stage, step, p.scale_length(side)))
+    angle = compute_wheel_angle(step, spin_elapsed, spin_seconds, find_minimum_wheel_turns(game))
+    key = ("wheel", step.segments, p.scale_length(wheel_width), stage.look.name)
+    face = p.find_or_create_surface(key, lambda: _draw_wheel_face(stage, step, p.scale_length(wheel_width)))
     rotated_face = p.cache_result("wheel", (face, angle), lambda: pygame.transform.rotozoom(face, angle, 1.0))
-    _draw_rotated_disc(p, rotated_face, (p.scale_length(cx), p.scale_length(cy)), face.get_width())
-    p.draw_cached_picture(
-        ("hub", stage.look.name), (cx - 46, cy - 46, 92, 92), lambda size: _draw_wheel_hub(stage, size)
+    _draw_rotated_disc(
+        p, rotated_face, (p.scale_length(centre_x), p.scale_length(centre_y)), face.get_width()
     )
     p.draw_cached_picture(
-        ("pointer",), (cx - 30, cy - side / 2 - 10, 60, 70), lambda size: draw_wheel_pointer(stage, size)
+        ("hub", stage.look.name),
+        (centre_x - 46, centre_y - 46, 92, 92),
+        lambda size: _draw_wheel_hub(stage, size),
     )
-    if shows_result and turning >= length:
+    p.draw_cached_picture(
+        ("pointer",),
+        (centre_x - 30, centre_y - wheel_width / 2 - 10, 60, 70),
+        lambda size: draw_wheel_pointer(stage, size),
+    )
+    if shows_result and spin_elapsed >= spin_seconds:
         left, _, width, _ = find_rect_beside_wheel(stage.layout.game_field)
-        _draw_wheel_result(stage, step.segments[step.winning_index], (left, cy - 130, width, 260))
+        _draw_wheel_result(stage, step.segments[step.winning_index], (left, centre_y - 130, width, 260))
 
 
 def _draw_rotated_disc(
@@ -362,13 +373,14 @@ def _draw_wheel_face(stage: Stage, step: WheelStep, width_pixels: int) -> pygame
     ink = VectorCanvas((width_pixels, width_pixels), (100, 100), 2)
     ink.fill_path(build_ellipse(50, 50, 50), BLACK)
     ink.fill_path(build_ellipse(50, 50, 49.4), build_metal_gradient(stage.theme, stage.look.rim_metal))
-    part = 360.0 / len(step.segments)
-    kinds = list(dict.fromkeys(item.name for item in step.segments))
+    segment_degrees = 360.0 / len(step.segments)
+    award_names = list(dict.fromkeys(item.name for item in step.segments))
     for i, item in enumerate(step.segments):
-        angles = [math.radians(part * (i + k / 12)) for k in range(13)]
+        angles = [math.radians(segment_degrees * (i + k / 12)) for k in range(13)]
         arc = [(50 + 47 * math.sin(a), 50 - 47 * math.cos(a)) for a in angles]
         ink.fill_path(
-            [(50.0, 50.0), *arc], _WHEEL_SEGMENT_COLOURS[kinds.index(item.name) % len(_WHEEL_SEGMENT_COLOURS)]
+            [(50.0, 50.0), *arc],
+            _WHEEL_SEGMENT_COLOURS[award_names.index(item.name) % len(_WHEEL_SEGMENT_COLOURS)],
         )
         ink.stroke_path([(50.0, 50.0), arc[0]], 0.4, stage.theme.colour("gold_light"))
     face = ink.finish_surface()
@@ -381,9 +393,11 @@ def _draw_wheel_face(stage: Stage, step: WheelStep, width_pixels: int) -> pygame
             else _render_segment_award(stage, item, width_pixels)
         )
         rotated_sign = pygame.transform.rotozoom(
-            sign, (0 if item.name in symbols else 90) - part * (i + 0.5), 1.0
+            sign, (0 if item.name in symbols else 90) - segment_degrees * (i + 0.5), 1.0
         )
-        draw_on_wheel_face(face, rotated_sign, part * (i + 0.5), 0.43 if item.name in symbols else 0.36)
+        draw_on_wheel_face(
+            face, rotated_sign, segment_degrees * (i + 0.5), 0.43 if item.name in symbols else 0.36
+        )
     return face
 
 

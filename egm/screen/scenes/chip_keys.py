@@ -32,7 +32,7 @@ from egm.screen.view import (
     should_show_scoreboard,
 )
 
-#: A tool key narrower than this has a sign in place of its text.
+#: A tool key must be wider than this to have its text; a narrower one has a sign.
 _KEY_WIDTH_FOR_TEXT_MIN: Final = 92.0
 #: Width of a key without a bet kind's name, in letters.
 _KEY_WIDTH_WITHOUT_BET_KIND_IN_LETTERS: Final = 13
@@ -64,7 +64,7 @@ def _list_key_rows(view: View, table: TableGameData, layout: Layout) -> list[lis
     option_keys += [Action("suits")] if table.has_suits else []
     if layout.is_telephone:
         return [chip_keys, [*change_keys, *option_keys]]
-    kinds = (
+    part_keys = (
         [Action("cloth", part) for part in list_felt_parts(table, layout)]
         if table.felt_kind == "roulette"
         else []
@@ -75,15 +75,16 @@ def _list_key_rows(view: View, table: TableGameData, layout: Layout) -> list[lis
         else [chip_keys[:4], chip_keys[4:], change_keys[:2], change_keys[2:]]
     )
     rows += [option_keys] if option_keys else []
-    room = int((layout.left_panel[3] - _SMALL_PRINT_HEIGHT) // layout.touch_size_min) - len(rows)
-    kinds_a_row = max(4 if layout.is_portrait else 2, -(-len(kinds) // max(1, room)))
-    return [*rows, *(kinds[i : i + kinds_a_row] for i in range(0, len(kinds), kinds_a_row))]
+    free_rows = int((layout.left_panel[3] - _SMALL_PRINT_HEIGHT) // layout.touch_size_min) - len(rows)
+    parts_per_row = max(4 if layout.is_portrait else 2, -(-len(part_keys) // max(1, free_rows)))
+    return [*rows, *(part_keys[i : i + parts_per_row] for i in range(0, len(part_keys), parts_per_row))]
 
 
 def lay_out_table_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the keys of a table game with their rectangles.
 
-    They are on the left panel, or on a telephone below the betting layout.
+    They are on the left panel, or on a telephone below the betting layout. A game without betting spots has only the
+    key for the colours of the suits, in the game field, and none if its cards have no suits.
     """
     table = view.table
     if table is None:
@@ -99,11 +100,16 @@ def lay_out_table_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         height = min(70.0, (h - _SMALL_PRINT_HEIGHT) / len(rows))
         top, left, width = y + 10, x + 10, w - 20
     keys: list[tuple[Rect, Action]] = []
-    for n, row in enumerate(rows):
-        at, shares = left, [_count_key_letters(table, action) for action in row]
-        for action, share in zip(row, shares, strict=True):
-            keys.append(((at, top + n * height, width * share / sum(shares), height), action))
-            at += keys[-1][0][2]
+    for row_index, row in enumerate(rows):
+        key_left, width_shares = left, [_count_key_letters(table, action) for action in row]
+        for action, width_share in zip(row, width_shares, strict=True):
+            keys.append(
+                (
+                    (key_left, top + row_index * height, width * width_share / sum(width_shares), height),
+                    action,
+                )
+            )
+            key_left += keys[-1][0][2]
     return keys
 
 
@@ -122,7 +128,10 @@ def _count_key_letters(table: TableGameData, action: Action) -> int:
 
 
 def list_felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Return the touch targets of a table: bet spots and keys. Return none while the machine takes no bets."""
+    """Return the touch targets of a table: bet spots and keys.
+
+    Return none while the machine takes no bets, or while the player has a page open.
+    """
     table = view.table
     if (
         table is None
@@ -138,32 +147,32 @@ def list_felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 def draw_table_key(stage: Stage, table: TableGameData, rect: Rect, action: Action) -> None:
     """Draw one key of a table game, such as a chip, a tool or undo."""
     x, y, w, h = rect
-    inner: Rect = (x + 3, y + 3, w - 6, h - 6)
+    key_rect: Rect = (x + 3, y + 3, w - 6, h - 6)
     chips, say, snapshot = stage.view.chips, stage.texts.say, stage.view.snapshot
     if action.name == "chip" and snapshot is not None:
-        lit = (
+        is_active = (
             chips.selected_tool == "chip"
             and find_chip_value(table, chips, build_bet_limits(snapshot)) == action.value
         )
-        draw_button(stage, inner, "", is_active=lit)
+        draw_button(stage, key_rect, "", is_active=is_active)
         side = min(w, h) - 12
         credits_ = int(action.value)
         draw_chip(stage, (x + w / 2, y + h / 2 + 1), credits_, find_chip_colour(table, credits_), side)
     elif action.name == "cloth":
-        lit = find_open_layout_part(table, chips, stage.layout) == action.value
-        draw_layout_part_key(stage, table, inner, str(action.value), is_active=lit)
+        is_active = find_open_layout_part(table, chips, stage.layout) == action.value
+        draw_layout_part_key(stage, table, key_rect, str(action.value), is_active=is_active)
     elif action.name == "tool":
         text = _format_tool_label(stage, rect, action.value)
         size = "caption" if w > _KEY_WIDTH_FOR_TEXT_MIN else "lead"
-        draw_button(stage, inner, text, is_active=chips.selected_tool == action.value, text_size=size)
+        draw_button(stage, key_rect, text, is_active=chips.selected_tool == action.value, text_size=size)
     elif action.name == "suits":
-        draw_button(stage, inner, "", is_active=stage.view.has_four_suit_colours)
-        draw_suits(stage, inner)
+        draw_button(stage, key_rect, "", is_active=stage.view.has_four_suit_colours)
+        draw_suits(stage, key_rect)
     elif action.name == "board":
-        draw_table_text_key(stage, inner, say("felt.board"), is_active=should_show_scoreboard(stage.view))
+        draw_table_text_key(stage, key_rect, say("felt.board"), is_active=should_show_scoreboard(stage.view))
     else:
         is_enabled = stage.view.accepts_request("bet") and _would_change_chips(chips, action.name)
-        draw_table_text_key(stage, inner, say(f"felt.{action.name}"), is_enabled=is_enabled)
+        draw_table_text_key(stage, key_rect, say(f"felt.{action.name}"), is_enabled=is_enabled)
 
 
 def _format_tool_label(stage: Stage, rect: Rect, tool: str) -> str:
@@ -184,13 +193,13 @@ def find_info_key_label(stage: Stage, keys: list[tuple[Rect, Action]]) -> str:
 
 def _would_change_chips(chips: ChipsOnTable, key_name: str) -> bool:
     """Return whether the key ``key_name`` (undo, clear, repeat, double) would change the chips now."""
-    have: dict[str, bool] = {
+    would_change: dict[str, bool] = {
         "undo": bool(chips.undo_bets),
         "clear": bool(chips.bets),
         "repeat": bool(chips.last_round_bets),
         "double": bool(chips.credits),
     }
-    return have[key_name]
+    return would_change[key_name]
 
 
 def draw_table_text_key(
@@ -217,16 +226,18 @@ def format_layout_part_name(stage: Stage, table: TableGameData, part: str) -> st
     if table.felt_kind != "roulette" and stage.layout.is_telephone:
         return str(int(part) + 1)
     if table.felt_kind != "roulette":
-        page = list_page_spots(table, stage.layout, int(part))
-        names = [format_group_name(stage, table.groups[spot.group]) for spot in (page[0], page[-1])]
+        page_spots = list_page_spots(table, stage.layout, int(part))
+        names = [
+            format_group_name(stage, table.groups[spot.group]) for spot in (page_spots[0], page_spots[-1])
+        ]
         return " \u2013 ".join(dict.fromkeys(names))
     spots = table.groups[part]
     if stage.layout.is_telephone:
-        numbers = len(spots[0].covered_pockets)
+        number_count = len(spots[0].covered_pockets)
         groups_of_size = [
-            group for group in table.groups.values() if len(group[0].covered_pockets) == numbers
+            group for group in table.groups.values() if len(group[0].covered_pockets) == number_count
         ]
-        return f"\u00d7{numbers}" + "\u2032" * groups_of_size.index(spots)
+        return f"\u00d7{number_count}" + "\u2032" * groups_of_size.index(spots)
     return format_group_name(stage, spots)
 
 

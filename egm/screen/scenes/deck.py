@@ -36,7 +36,8 @@ from egm.screen.view import (
 _CREDIT_ROLL_SECONDS: Final = 0.45
 #: A meter no higher than this has less room below its amount.
 _LOW_METER_HEIGHT_MAX: Final = 96.0
-#: Seconds before the last step ends: its win is then not yet counted, but rolled up.
+#: How long before the end of the last step the wins are summed, in seconds: the last win is not in the sum, but
+#: rolls up.
 _SECONDS_BEFORE_LAST_STEP_END: Final = 1e-6
 
 #: The bright and the deep colour of each key.
@@ -75,29 +76,33 @@ def compute_meter_amounts(stage: Stage) -> MeterAmounts:
     if snapshot is None:
         return MeterAmounts(0, 0, 0)
     share = clamp_to_unit_interval((view.now - view.credit_changed_at) / _CREDIT_ROLL_SECONDS)
-    shown_cents = int(share * 1000)
-    credit = snapshot.credit_cents
-    if shown_cents < 1000 and credit > view.previous_credit_cents:
-        credit = view.previous_credit_cents + (credit - view.previous_credit_cents) * shown_cents // 1000
-    win = snapshot.win_cents
-    line = build_view_timeline(view, stage.theme)
-    if view.presentation is not None and line is not None and snapshot.state == "playing":
-        since, show = view.now - view.presentation.began_at, view.presentation
-        before_credits = sum_credits_of_ended_steps(
-            show, line, min(since, line.last_stop - _SECONDS_BEFORE_LAST_STEP_END)
+    rolled_permille = int(share * 1000)
+    credit_cents = snapshot.credit_cents
+    if rolled_permille < 1000 and credit_cents > view.previous_credit_cents:
+        credit_cents = (
+            view.previous_credit_cents + (credit_cents - view.previous_credit_cents) * rolled_permille // 1000
         )
-        cents_before = min(
-            show.outcome.win_cents, show.presented_cents + before_credits * snapshot.denomination_cents
+    win_cents = snapshot.win_cents
+    timeline = build_view_timeline(view, stage.theme)
+    if view.presentation is not None and timeline is not None and snapshot.state == "playing":
+        elapsed, show = view.now - view.presentation.began_at, view.presentation
+        counted_credits = sum_credits_of_ended_steps(
+            show, timeline, min(elapsed, timeline.last_stop - _SECONDS_BEFORE_LAST_STEP_END)
         )
-        shown_cents = compute_roll_up_amount(
-            show.outcome.win_cents - cents_before, since - line.last_stop, line.roll_up_end - line.last_stop
+        counted_cents = min(
+            show.outcome.win_cents, show.presented_cents + counted_credits * snapshot.denomination_cents
         )
-        win = cents_before if since < line.last_stop else cents_before + shown_cents
-    return MeterAmounts(credit, compute_bet_credits(view), win)
+        rolled_cents = compute_roll_up_amount(
+            show.outcome.win_cents - counted_cents,
+            elapsed - timeline.last_stop,
+            timeline.roll_up_end - timeline.last_stop,
+        )
+        win_cents = counted_cents if elapsed < timeline.last_stop else counted_cents + rolled_cents
+    return MeterAmounts(credit_cents, compute_bet_credits(view), win_cents)
 
 
 def draw_meters(stage: Stage) -> None:
-    """Draw the meters CREDIT, BET and WIN, each in currency and in credits."""
+    """Draw the meters CREDIT, BET and WIN, each in currency and in credits. In a tournament, they show points."""
     snapshot = stage.view.snapshot
     figures = compute_meter_amounts(stage)
     unit = snapshot.denomination_cents if snapshot else 1
@@ -166,16 +171,16 @@ def _draw_meter(
     """
     is_points = stage.view.snapshot is not None and stage.view.snapshot.current_tournament is not None
     p, (x, y, w, h) = stage.painter, stage.layout.meter_rects[meter_name]
-    rows = (27.0, h - 28, h / 2 + 4) if not note_text else (20.0, 52.0, 34.0)
-    p.draw_text(label, (x + 24, y + rows[0]), TextStyle("strong", "caption", "text_dim"), align="left")
-    count = p.draw_text(
+    baselines = (27.0, h - 28, h / 2 + 4) if not note_text else (20.0, 52.0, 34.0)
+    p.draw_text(label, (x + 24, y + baselines[0]), TextStyle("strong", "caption", "text_dim"), align="left")
+    credits_rect = p.draw_text(
         "" if is_points else stage.texts.format_count("meter.credits", credits_),
-        (x + 24, y + rows[1]),
+        (x + 24, y + baselines[1]),
         TextStyle("strong", "small", "text"),
         align="left",
         width_max=w * 0.38,
     )
-    left = 36 + count.width / p.scale
+    credits_end = 36 + credits_rect.width / p.scale
     if note_text:
         p.draw_text(
             note_text,
@@ -194,12 +199,12 @@ def _draw_meter(
     )
     p.draw_text(
         stage.texts.number(credits_) if is_points else stage.money(cents),
-        (x + w - 24, y + rows[2]),
+        (x + w - 24, y + baselines[2]),
         TextStyle(
             "numbers", "meter" if not note_text else "title" if h > _LOW_METER_HEIGHT_MAX else "lead", paint
         ),
         align="right",
-        width_max=min(w * 0.58, w - 24 - left),
+        width_max=min(w * 0.58, w - 24 - credits_end),
     )
 
 
@@ -207,8 +212,10 @@ def is_key_lit(stage: Stage, key_name: str) -> bool:
     """Return whether the lamp of a key is on. It is on if the key has an effect now."""
     view = stage.view
     if key_name in {"help", "games", "volume"}:
-        shut = view.scene is Scene.SERVICE and key_name != "volume"
-        return view.snapshot is not None and not shut and not is_presentation_running(view, stage.theme)
+        is_disabled = view.scene is Scene.SERVICE and key_name != "volume"
+        return (
+            view.snapshot is not None and not is_disabled and not is_presentation_running(view, stage.theme)
+        )
     if key_name == "language":
         return (
             view.accepts_request("language")
@@ -218,22 +225,28 @@ def is_key_lit(stage: Stage, key_name: str) -> bool:
     if key_name == "play":
         return _is_play_lit(stage)
     if key_name.startswith("bet_"):
-        choose = view.is_machine_connected and is_selecting_targets(view, stage.theme)
-        return choose or (view.accepts_request("bet") and not is_presentation_running(view, stage.theme))
+        is_selecting = view.is_machine_connected and is_selecting_targets(view, stage.theme)
+        return is_selecting or (
+            view.accepts_request("bet") and not is_presentation_running(view, stage.theme)
+        )
     return view.accepts_request(key_name)
 
 
 def _is_play_lit(stage: Stage) -> bool:
-    """Return whether PLAY has an effect now: answer a decision, dismiss a reminder, end a roll-up, or start a game."""
+    """Return whether PLAY has an effect now.
+
+    It may answer a decision, activate the focused target, close a page, dismiss a reminder, end a roll-up, or start a
+    game.
+    """
     view = stage.view
     if is_selecting_targets(view, stage.theme) and not can_place_chips(view, stage.theme):
-        answers = (
+        can_answer = (
             (is_decision_by_marking(view) and is_marked_answer_permitted(view))
             or view.is_focus_shown
             or _find_open_prompt(view) is not None
         )
-        on_page = view.scene is not Scene.SERVICE and view.decision is None
-        return view.is_machine_connected and (answers or on_page)
+        can_close_page = view.scene is not Scene.SERVICE and view.decision is None
+        return view.is_machine_connected and (can_answer or can_close_page)
     if view.snapshot is not None and view.snapshot.state == "playing":
         return view.is_machine_connected and view.presentation is not None
     return is_dismissible_reminder_shown(view) or (view.accepts_request("play") and view.decision is None)
@@ -260,22 +273,22 @@ def _choose_play_label(stage: Stage) -> str:
         return "key.choose_max" if view.is_focus_shown else "service.confirm"
     if is_dismissible_reminder_shown(view):
         return "reminder.go_on"
-    line, show = build_view_timeline(view, stage.theme), view.presentation
+    timeline, show = build_view_timeline(view, stage.theme), view.presentation
     if (
         show is None
-        or line is None
+        or timeline is None
         or not is_presentation_running(view, stage.theme)
         or not is_key_lit(stage, "play")
     ):
         return "key.play"
-    since = view.now - show.began_at
-    if since >= line.last_stop:
-        return "key.skip" if line.celebration_level > 1 else "key.play"
-    return "key.skip" if since < line.steps[line.find_step_index(since)].begin else "key.stop"
+    elapsed = view.now - show.began_at
+    if elapsed >= timeline.last_stop:
+        return "key.skip" if timeline.celebration_level > 1 else "key.play"
+    return "key.skip" if elapsed < timeline.steps[timeline.find_step_index(elapsed)].begin else "key.stop"
 
 
 def _find_open_prompt(view: View) -> Prompt | None:
-    """Return the text field of the open service page, or None if there is no page or it has no field."""
+    """Return the input prompt of the open service page, or None if there is no page or it has no prompt."""
     page = view.service_page
     return page.prompt if page is not None else None
 
@@ -300,13 +313,15 @@ def _draw_deck_key(stage: Stage, key_name: str, rect: Rect) -> None:
     """Draw one key of the deck with its lamp and label."""
     view, p = stage.view, stage.painter
     is_lit = is_key_lit(stage, key_name)
-    down = view.pressed_key == key_name and view.now - view.pressed_at < 0.14
+    is_pressed = view.pressed_key == key_name and view.now - view.pressed_at < 0.14
     x, y, w, h = rect
-    bright, deep = (stage.theme.colour(c) for c in _COLOUR_NAMES_BY_DECK_KEY[key_name])
+    light_colour, dark_colour = (stage.theme.colour(name) for name in _COLOUR_NAMES_BY_DECK_KEY[key_name])
     p.draw_cached_picture(
-        ("key", key_name, is_lit, down),
+        ("key", key_name, is_lit, is_pressed),
         rect,
-        lambda size: _draw_key_cap(size, (w, h), bright, deep, is_lit=is_lit, is_pressed=down),
+        lambda size: _draw_key_cap(
+            size, (w, h), light_colour, dark_colour, is_lit=is_lit, is_pressed=is_pressed
+        ),
     )
     if is_lit and key_name == "play" and view.accepts_request("play") and not view.reduced_motion:
         p.draw_cached_picture(
@@ -315,30 +330,30 @@ def _draw_deck_key(stage: Stage, key_name: str, rect: Rect) -> None:
             lambda size: _draw_key_glow(size, (w, h)),
             alpha=0.55 * compute_pulse(view.now, 0.8),
         )
-    drop = 3 if down else 0
+    offset = 3 if is_pressed else 0
     paint: Paint | str = "text" if is_lit else (150, 143, 176, 255)
-    icon = key_name in {"service", "help", "games", "language", "volume"}
+    has_icon = key_name in {"service", "help", "games", "language", "volume"}
     text = format_key_label(stage, key_name)
     if key_name == "play":
         p.draw_text(
             text,
-            (x + w / 2, y + h / 2 + drop),
+            (x + w / 2, y + h / 2 + offset),
             TextStyle("heavy", "title", paint, 2, (0, 40, 16, 200)),
             width_max=w - 60,
         )
-    elif icon:
+    elif has_icon:
         sign = f"volume_{view.volume_step}" if key_name == "volume" else key_name
         colour = WHITE if is_lit else (150, 143, 176, 255)
-        icon_rect = (x + w / 2 - 22, y + h * 0.37 - 24 + drop, 44, 44)
+        icon_rect = (x + w / 2 - 22, y + h * 0.37 - 24 + offset, 44, 44)
         p.draw_cached_picture(
             ("icon", sign, is_lit), icon_rect, partial(render_own_picture, sign, colour=colour)
         )
         p.draw_text(
-            text, (x + w / 2, y + h - 29 + drop), TextStyle("strong", "caption", paint), width_max=w - 18
+            text, (x + w / 2, y + h - 29 + offset), TextStyle("strong", "caption", paint), width_max=w - 18
         )
     else:
         style = TextStyle("heavy", "title" if len(text) == 1 else "body", paint, 1.5, (0, 0, 0, 150))
-        p.draw_label(text, (x + 11, y + drop, w - 22, h), style)
+        p.draw_label(text, (x + 11, y + offset, w - 22, h), style)
 
 
 def draw_residual_key(stage: Stage) -> None:
@@ -390,7 +405,7 @@ def _draw_key_cap(
     is_lit: bool,
     is_pressed: bool,
 ) -> pygame.Surface:
-    """Return the drawing of a key cap: a dark seat, a coloured rim with the lamp, a domed face."""
+    """Return the drawing of a key cap: a dark recess, a coloured rim with the lamp, a domed face."""
     w, h = units
     ink = VectorCanvas(size, units)
     black = (0, 0, 0, 255)
@@ -427,7 +442,7 @@ def _draw_key_cap(
 
 
 def _draw_key_glow(size: tuple[int, int], units: tuple[float, float]) -> pygame.Surface:
-    """Return the drawing of the light around a key whose lamp is on."""
+    """Return the drawing of the light that pulses on the face of a lit key."""
     ink = VectorCanvas(size, units)
     w, h = units
     ink.fill_path(build_rounded_box(7, 7, w - 14, h - 16, 17), (190, 255, 214, 110))

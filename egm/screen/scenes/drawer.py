@@ -81,16 +81,16 @@ def _compute_control_scale(rect: Rect) -> float:
 def _find_section_tops(layout: Layout) -> dict[str, float]:
     """Return the top of each section's first row, by the section's name, in units from the top of the drawer."""
     tops, y = {}, _FIRST_SECTION_TOP
-    for part, (_, rows) in (
+    for section, (_, rows) in (
         _CONTROL_GRID_ON_TELEPHONE if layout.is_telephone else _CONTROL_GRID_BY_SECTION
     ).items():
-        tops[part] = y
+        tops[section] = y
         y += (
             rows * (_CONTROL_ROW_HEIGHT if not layout.is_telephone else layout.touch_size_min + 7)
             + _SECTION_HEADING_HEIGHT
         )
-    grow = 1.0 if layout.is_telephone else _compute_control_scale(layout.drawer)
-    return {part: grow * y for part, y in tops.items()}
+    scale = 1.0 if layout.is_telephone else _compute_control_scale(layout.drawer)
+    return {section: scale * y for section, y in tops.items()}
 
 
 def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.0) -> list[DrawerControl]:
@@ -98,7 +98,11 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
 
     ``slide`` is how far the drawer is moved to the right, in units, while it opens or closes.
     """
-    left, width, tops = layout.drawer[0] + slide + 26, layout.drawer[2] - 52, _find_section_tops(layout)
+    left, width, section_tops = (
+        layout.drawer[0] + slide + 26,
+        layout.drawer[2] - 52,
+        _find_section_tops(layout),
+    )
     height = (
         layout.touch_size_min
         if layout.is_telephone
@@ -106,23 +110,24 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
     )
     step = height + 7 * (1.0 if layout.is_telephone else _compute_control_scale(layout.drawer))
 
-    def find_control_rect(part: str, index: int, columns: int = 0, row: int = 0) -> Rect:
+    def find_control_rect(section: str, index: int, columns: int = 0, row: int = 0) -> Rect:
         """Return the rectangle of a control.
 
-        ``part`` is its section of the drawer, ``index`` its number in a row of ``columns`` controls.
+        ``section`` is its section of the drawer, ``index`` its number from 0, counted from the row ``row``, with
+        ``columns`` controls in a row.
         """
         columns = (
             columns
-            or (_CONTROL_GRID_ON_TELEPHONE if layout.is_telephone else _CONTROL_GRID_BY_SECTION)[part][0]
+            or (_CONTROL_GRID_ON_TELEPHONE if layout.is_telephone else _CONTROL_GRID_BY_SECTION)[section][0]
         )
         column_width = (width - 10 * (columns - 1)) / columns
-        y = layout.drawer[1] + tops[part] + (row + index // columns) * step
+        y = layout.drawer[1] + section_tops[section] + (row + index // columns) * step
         return (left + (index % columns) * (column_width + 10), y, column_width, height)
 
-    def build_money_control(device: str | None, cents: int, at: Rect) -> DrawerControl:
+    def build_money_control(device: str | None, cents: int, rect: Rect) -> DrawerControl:
         """Return the control that inserts a bill or coin of ``cents`` minor units into ``device``."""
         command = BenchCommand(device=device or "", action="insert", values={"amount_cents": cents})
-        return DrawerControl(at, texts.format_amount(cents), (command,))
+        return DrawerControl(rect, texts.format_amount(cents), (command,))
 
     acceptor, board = (
         _find_simulated_device(view, "inside_cents"),
@@ -180,10 +185,12 @@ def _lay_out_board_controls(
         controls.append(DrawerControl(find_control_rect("doors", i), text, (command,), door in open_doors))
     for i, key in enumerate(DRAWER_KEY_SWITCHES):
         is_turned = key in view.device_states[board].get("keys_on", ())
-        ways = (True, False) if key == DRAWER_KEY_SWITCHES[0] else (not is_turned,)
-        turn = tuple(BenchCommand(device=board, action="key", values={"name": key, "on": on}) for on in ways)
+        states_to_send = (True, False) if key == DRAWER_KEY_SWITCHES[0] else (not is_turned,)
+        commands = tuple(
+            BenchCommand(device=board, action="key", values={"name": key, "on": on}) for on in states_to_send
+        )
         controls.append(
-            DrawerControl(find_control_rect("keys", i), texts.say(f"input.key.{key}"), turn, is_turned)
+            DrawerControl(find_control_rect("keys", i), texts.say(f"input.key.{key}"), commands, is_turned)
         )
     return controls
 
@@ -191,18 +198,20 @@ def _lay_out_board_controls(
 def _lay_out_fault_controls(
     acceptor: str, view: View, texts: Texts, find_control_rect: FindControlRect
 ) -> list[DrawerControl]:
-    """Return the controls that simulate faults of a bill or coin acceptor.
+    """Return the controls that simulate faults of the bill acceptor.
 
     One control jams the acceptor or, if it is jammed, clears the jam. The other switches the acceptor's power.
     """
-    powered = bool(view.device_states[acceptor].get("powered", True))
-    stuck, jams_next = (bool(view.device_states[acceptor].get(word)) for word in ("stuck", "jams_next"))
-    mend = ("clear", True) if stuck or jams_next else ("jam", False)
+    has_power = bool(view.device_states[acceptor].get("powered", True))
+    is_stuck, will_jam = (bool(view.device_states[acceptor].get(key)) for key in ("stuck", "jams_next"))
+    jam_control = ("clear", True) if is_stuck or will_jam else ("jam", False)
     controls = []
-    for i, (action, on) in enumerate((mend, ("power_off" if powered else "power_on", not powered))):
+    for i, (action, is_on) in enumerate(
+        (jam_control, ("power_off" if has_power else "power_on", not has_power))
+    ):
         command = BenchCommand(device=acceptor, action=action)
         controls.append(
-            DrawerControl(find_control_rect("faults", i), texts.say(f"drawer.{action}"), (command,), on)
+            DrawerControl(find_control_rect("faults", i), texts.say(f"drawer.{action}"), (command,), is_on)
         )
     return controls
 
@@ -213,9 +222,9 @@ def draw_drawer(stage: Stage) -> None:
     if not view.has_device_drawer:
         return
     p, layout, say = stage.painter, stage.layout, stage.texts.say
-    share = compute_drawer_share(view, stage.theme.motion)
-    slide = layout.drawer[2] * (1 - share)
-    tab = find_drawer_tab_rect(stage.layout.drawer_tab, layout.drawer, share)
+    open_share = compute_drawer_share(view, stage.theme.motion)
+    slide = layout.drawer[2] * (1 - open_share)
+    tab = find_drawer_tab_rect(stage.layout.drawer_tab, layout.drawer, open_share)
     p.draw_panel(
         (tab[0], tab[1], tab[2] + 20, tab[3]),
         radius=16,
@@ -227,7 +236,7 @@ def draw_drawer(stage: Stage) -> None:
         (tab[0] + tab[2] / 2, tab[1] + tab[3] / 2),
         TextStyle("heavy", "lead", "text"),
     )
-    if share <= 0:
+    if open_share <= 0:
         return
     x, y, w, h = layout.drawer
     x += slide
@@ -246,11 +255,11 @@ def draw_drawer(stage: Stage) -> None:
         width_max=w - 160,
     )
     board = _find_simulated_device(view, "doors_open")
-    for part, top in _find_section_tops(layout).items():
-        if view.device_states and board is None and part in {"doors", "keys"}:
+    for section, top in _find_section_tops(layout).items():
+        if view.device_states and board is None and section in {"doors", "keys"}:
             continue  # A second player position has none.
         p.draw_text(
-            say(f"drawer.{part}"),
+            say(f"drawer.{section}"),
             (x + 26, y + top - 16),
             TextStyle("strong", "caption", "text_dim"),
             align="left",
@@ -306,19 +315,19 @@ def describe_last_commands(stage: Stage) -> str:
 
 
 def _draw_tower_light(stage: Stage, rect: Rect) -> None:
-    """Draw the tower light: its lamps and the bell, as the I/O board reports them."""
+    """Draw the lamps of the tower light, as the I/O board reports them."""
     board = _find_simulated_device(stage.view, "doors_open")
-    tower = stage.view.device_states[board].get("tower", []) if board is not None else []
+    lit_lamps = stage.view.device_states[board].get("tower", []) if board is not None else []
     x, y, w, h = rect
     for i, (name, colour) in enumerate(_TOWER_LAMP_COLOURS):
-        is_lit = name in tower
-        body = (
+        is_lit = name in lit_lamps
+        lamp_colour = (
             stage.theme.colour(colour)
             if is_lit
             else mix_colours(stage.theme.colour(colour), (0, 0, 0, 255), 0.78)
         )
         stage.painter.draw_panel(
-            (x + i * w / 4 + 2, y, w / 4 - 4, h), radius=6, fill=body, edge_paint=(140, 134, 170, 255)
+            (x + i * w / 4 + 2, y, w / 4 - 4, h), radius=6, fill=lamp_colour, edge_paint=(140, 134, 170, 255)
         )
         stage.painter.draw_text(
             name[:1].upper(),

@@ -42,10 +42,10 @@ def format_table_limits(stage: Stage) -> tuple[str, str] | None:
     spots = [
         limits.apply_limits_to_spot(spot) for spot in table.spots.values() if not spot.added_bet_multiples
     ]
-    lowest, highest = _find_lowest_and_highest_bet(limits, spots)
+    lowest_credits, highest_credits = _find_lowest_and_highest_bet(limits, spots)
     return (
-        stage.money(max(lowest, limits.venue_bet_min) * unit_cents),
-        stage.money(highest * unit_cents),
+        stage.money(max(lowest_credits, limits.venue_bet_min) * unit_cents),
+        stage.money(highest_credits * unit_cents),
     )
 
 
@@ -86,8 +86,9 @@ def list_kind_limits(stage: Stage) -> list[str]:
 def lay_out_small_print(stage: Stage, width: float) -> list[str]:
     """Return the lines of small print that state the value of a credit and the limits of the table's bets.
 
-    They fit into ``width`` units. On screens without the sign, they have the limits of each kind of bet instead of
-    those of the whole table. Before the machine's first snapshot, return nothing.
+    They fit into ``width`` units. A line may be a little wider, and is then drawn smaller, if this saves a line. On
+    screens without the sign, they have the limits of each kind of bet instead of those of the whole table. Before the
+    machine's first snapshot, return nothing.
     """
     if stage.view.snapshot is None:
         return []
@@ -99,18 +100,18 @@ def lay_out_small_print(stage: Stage, width: float) -> list[str]:
     elif (limits := format_table_limits(stage)) is not None:
         key = "felt.limits_short" if stage.layout.is_telephone else "felt.limits"
         facts.append(stage.texts.say(key, least=limits[0], most=limits[1]))
-    tight = _join_facts_into_lines(stage, facts, width * _LINE_WIDTH_BEYOND_ROOM_MAX)
+    wide_lines = _join_facts_into_lines(stage, facts, width * _LINE_WIDTH_BEYOND_ROOM_MAX)
     lines = _join_facts_into_lines(stage, facts, width)
-    return lines if len(lines) == len(tight) else tight
+    return lines if len(lines) == len(wide_lines) else wide_lines
 
 
 def _join_facts_into_lines(stage: Stage, facts: list[str], width: float) -> list[str]:
     """Return texts joined to lines, each line with as many of the ``facts`` as fit into ``width`` units."""
     lines = facts[:1]
     for fact in facts[1:]:
-        longer = FACT_SEPARATOR.join((lines[-1], fact))
-        if stage.painter.measure_text(longer, LIMITS_TEXT_STYLE) <= width:
-            lines[-1] = longer
+        joined_line = FACT_SEPARATOR.join((lines[-1], fact))
+        if stage.painter.measure_text(joined_line, LIMITS_TEXT_STYLE) <= width:
+            lines[-1] = joined_line
         else:
             lines.append(fact)
     return lines
@@ -127,16 +128,19 @@ def list_limit_rows(stage: Stage) -> list[tuple[list[str], str]]:
     if snapshot is None or table is None:
         return []
     limits = build_bet_limits(snapshot)
-    groups: dict[tuple[int, int], list[str]] = {}
+    names_by_limits: dict[tuple[int, int], list[str]] = {}
     for spots in table.groups.values():
-        by_limits: dict[tuple[int, int], list[BetSpot]] = {}
+        spots_by_limits: dict[tuple[int, int], list[BetSpot]] = {}
         for spot in map(limits.apply_limits_to_spot, spots):
             if not spot.added_bet_multiples:
                 maximum = limits.find_spot_maximum(spot)
-                by_limits.setdefault((spot.bet_min, maximum - maximum % spot.bet_step), []).append(spot)
-        for amounts, spots_of_limits in by_limits.items():
-            groups.setdefault(amounts, []).extend(list_group_names(stage, tuple(spots_of_limits)))
-    return [(list(dict.fromkeys(names)), _format_limits(stage, amounts)) for amounts, names in groups.items()]
+                spots_by_limits.setdefault((spot.bet_min, maximum - maximum % spot.bet_step), []).append(spot)
+        for amounts, spots_of_limits in spots_by_limits.items():
+            names_by_limits.setdefault(amounts, []).extend(list_group_names(stage, tuple(spots_of_limits)))
+    return [
+        (list(dict.fromkeys(names)), _format_limits(stage, amounts))
+        for amounts, names in names_by_limits.items()
+    ]
 
 
 def _join_names(stage: Stage, names: list[str], width: float) -> str:
@@ -180,9 +184,9 @@ def draw_limits_sign(stage: Stage, right_panel: Rect, small_print_height: float)
         y + h - small_print_height - bottom - _SIGN_SPACE,
     )
     lines = _lay_out_lines(stage, rows, w - 36)
-    room = int(below_keys[3] // _SIGN_LINE_HEIGHT)
-    if room >= min(len(lines), _LINES_BELOW_CHIP_KEYS_MIN):
-        _draw_lines(stage, _keep_first_lines(lines, room, more_text), below_keys)
+    lines_max = int(below_keys[3] // _SIGN_LINE_HEIGHT)
+    if lines_max >= min(len(lines), _LINES_BELOW_CHIP_KEYS_MIN):
+        _draw_lines(stage, _keep_first_lines(lines, lines_max, more_text), below_keys)
         return right_panel
     x, y, w, h = right_panel
     lines = _keep_first_lines(_lay_out_lines(stage, rows, w - 36), _LINES_ON_RIGHT_MAX, more_text)
@@ -211,9 +215,9 @@ def _lay_out_lines(stage: Stage, rows: list[tuple[list[str], str]], width: float
     """
     p, lines = stage.painter, [(stage.texts.say("felt.limits_sign"), "")]
     for names, amounts in rows:
-        room = width - p.measure_text(amounts, LIMITS_TEXT_STYLE) - _SIGN_SPACE
-        text = _join_names(stage, names, room)
-        if p.measure_text(text, LIMITS_TEXT_STYLE) <= room:
+        name_width = width - p.measure_text(amounts, LIMITS_TEXT_STYLE) - _SIGN_SPACE
+        text = _join_names(stage, names, name_width)
+        if p.measure_text(text, LIMITS_TEXT_STYLE) <= name_width:
             lines.append((text, amounts))
         else:
             lines += [(_join_names(stage, names, width), ""), ("", amounts)]

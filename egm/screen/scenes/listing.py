@@ -76,7 +76,7 @@ class PlacedListing:
 def lay_out_listing(stage: Stage, page: ServicePage, body: Rect) -> PlacedListing:
     """Return the tables of a service page, laid out in the rectangle ``body``.
 
-    If the rectangle is wide and all tables are narrow, there are two columns of tables.
+    If the rectangle is wide, all tables are narrow, and they have more than six rows, there are two columns of tables.
     """
     snapshot = stage.view.snapshot
     currency = None if snapshot is None else snapshot.currency
@@ -93,24 +93,26 @@ def measure_listing(stage: Stage, page: ServicePage, body: Rect) -> float:
 def _lay_out_tables(stage: Stage, page: ServicePage, body: Rect) -> PlacedListing:
     """Lay out the tables of a service page in the rectangle ``body``; :func:`lay_out_listing` caches the result."""
     tables = _list_matching_tables(stage, page)
-    narrow = all(_count_columns(table) <= _NARROW_TABLE_COLUMNS_MAX for table in tables)
-    lines = sum(len(table.rows) for table in tables)
-    double = narrow and body[2] > 1200 and lines > 6
-    width = (body[2] - _TABLE_COLUMN_GAP) / 2 if double else body[2]
-    # Search results are listed above the keyboard.
-    finds = page.prompt is not None and page.prompt.kind == "find"
-    touched = _TOUCHABLE_ROW_HEIGHT if finds else max(_TOUCHABLE_ROW_HEIGHT, stage.layout.touch_size_min)
-    blocks = [_build_lines(stage, table, width, touched) for table in tables]
-    return PlacedListing(_arrange_lines(blocks, body, width, in_two_columns=double))
+    are_narrow = all(_count_columns(table) <= _NARROW_TABLE_COLUMNS_MAX for table in tables)
+    row_count = sum(len(table.rows) for table in tables)
+    in_two_columns = are_narrow and body[2] > 1200 and row_count > 6
+    width = (body[2] - _TABLE_COLUMN_GAP) / 2 if in_two_columns else body[2]
+    # Search results share the page with a keyboard, so their rows are lower on a telephone.
+    is_search = page.prompt is not None and page.prompt.kind == "find"
+    touchable_height = (
+        _TOUCHABLE_ROW_HEIGHT if is_search else max(_TOUCHABLE_ROW_HEIGHT, stage.layout.touch_size_min)
+    )
+    lines_by_table = [_build_lines(stage, table, width, touchable_height) for table in tables]
+    return PlacedListing(_arrange_lines(lines_by_table, body, width, in_two_columns=in_two_columns))
 
 
 def _list_matching_tables(stage: Stage, page: ServicePage) -> tuple[PageTable, ...]:
     """Return the tables of a service page.
 
-    On a search page they have only the rows that contain the typed text; case and accents do not matter.
+    On a search page they have only the rows whose first cell contains the typed text; case and accents do not matter.
     """
-    typed = _normalise_for_search(stage.view.page_input.typed_text)
-    if page.prompt is None or page.prompt.kind != "find" or not typed:
+    search_text = _normalise_for_search(stage.view.page_input.typed_text)
+    if page.prompt is None or page.prompt.kind != "find" or not search_text:
         return page.tables
     matching_tables = (
         table.model_copy(
@@ -118,7 +120,7 @@ def _list_matching_tables(stage: Stage, page: ServicePage) -> tuple[PageTable, .
                 "rows": tuple(
                     row
                     for row in table.rows
-                    if typed in _normalise_for_search(format_page_text(stage, row.cells[0]))
+                    if search_text in _normalise_for_search(format_page_text(stage, row.cells[0]))
                 )
             }
         )
@@ -140,12 +142,12 @@ def _count_columns(table: PageTable) -> int:
 
 def _build_lines(stage: Stage, table: PageTable, width: float, touch_size_min: float) -> list[ListingLine]:
     """Return the lines of a service page's table with their heights: its title, column heads and rows."""
-    count = _count_columns(table)
-    rows = [tuple(format_page_text(stage, cell) for cell in row.cells) for row in table.rows]
+    column_count = _count_columns(table)
+    row_texts = [tuple(format_page_text(stage, cell) for cell in row.cells) for row in table.rows]
     heads = tuple(format_page_text(stage, text) for text in table.columns)
-    inset = 40.0 if any(row.icon for row in table.rows) else 0.0
-    shares = _compute_column_shares(stage, [heads, *rows], count, width - inset)
-    aligned = tuple(_choose_alignment(table.rows, i, count) for i in range(count))
+    left_inset = 40.0 if any(row.icon for row in table.rows) else 0.0
+    shares = _compute_column_shares(stage, [heads, *row_texts], column_count, width - left_inset)
+    alignments = tuple(_choose_alignment(table.rows, i, column_count) for i in range(column_count))
     lines: list[ListingLine] = []
     if table.title is not None:
         lines.append(
@@ -154,13 +156,13 @@ def _build_lines(stage: Stage, table: PageTable, width: float, touch_size_min: f
             )
         )
     if heads:
-        height = _compute_row_height(stage, heads, shares, width - inset)
-        lines.append(ListingLine("head", heads, aligned, shares, height, left_inset=inset))
+        height = _compute_row_height(stage, heads, shares, width - left_inset)
+        lines.append(ListingLine("head", heads, alignments, shares, height, left_inset=left_inset))
     least_height = touch_size_min if any(row.action for row in table.rows) else 0.0
-    for row, cells in zip(table.rows, rows, strict=True):
-        height = max(least_height, _compute_row_height(stage, cells, shares, width - inset))
-        lines.append(ListingLine("row", cells, aligned, shares, height, row.action, row.icon, inset))
-    if not rows:
+    for row, cells in zip(table.rows, row_texts, strict=True):
+        height = max(least_height, _compute_row_height(stage, cells, shares, width - left_inset))
+        lines.append(ListingLine("row", cells, alignments, shares, height, row.action, row.icon, left_inset))
+    if not row_texts:
         lines.append(ListingLine("row", (stage.texts.say("page.none"),), ("left",), (1.0,), _ROW_HEIGHT))
     return lines
 
@@ -187,20 +189,25 @@ def _compute_column_shares(
     style = TextStyle("strong", "small")
     p = stage.painter
     cells = [[line[i] for line in lines if i < len(line)] for i in range(column_count)]
-    needs = [max([p.measure_text(cell, style) for cell in column] or [0.0]) + 28 for column in cells]
+    full_widths = [max([p.measure_text(cell, style) for cell in column] or [0.0]) + 28 for column in cells]
     small_style = TextStyle("strong", "caption")
-    words = [
+    longest_word_widths = [
         max([p.measure_text(word, small_style) for cell in column for word in cell.split(" ")] or [0.0])
         + _CELL_PADDING
         + 4
         for column in cells
     ]
     least_width = width * 0.08
-    if not sum(words) <= width < sum(needs):
-        total = sum(max(need, least_width) for need in needs) or 1.0
-        return tuple(max(need, least_width) / total for need in needs)
-    spare = (width - sum(words)) / (sum(needs) - sum(words))  # Long cells are wrapped.
-    return tuple((word + (need - word) * spare) / width for need, word in zip(needs, words, strict=True))
+    if not sum(longest_word_widths) <= width < sum(full_widths):
+        total = sum(max(need, least_width) for need in full_widths) or 1.0
+        return tuple(max(need, least_width) / total for need in full_widths)
+    granted_share = (width - sum(longest_word_widths)) / (
+        sum(full_widths) - sum(longest_word_widths)
+    )  # Long cells are wrapped.
+    return tuple(
+        (word + (need - word) * granted_share) / width
+        for need, word in zip(full_widths, longest_word_widths, strict=True)
+    )
 
 
 def _compute_row_height(
@@ -211,16 +218,16 @@ def _compute_row_height(
     It has room for the lines of its longest cell, whether that is drawn in bold or in normal type.
     """
     p = stage.painter
-    rooms = [width * share - _CELL_PADDING for share in shares]
-    lines = max(
+    cell_widths = [width * share - _CELL_PADDING for share in shares]
+    line_count = max(
         [
-            len(p.wrap_text(cell, room, TextStyle(face, "caption")))
-            for cell, room in zip(cells, rooms, strict=False)
+            len(p.wrap_text(cell, cell_width, TextStyle(face, "caption")))
+            for cell, cell_width in zip(cells, cell_widths, strict=False)
             for face in ("strong", "text")
         ],
         default=1,
     )
-    return _ROW_HEIGHT if lines == 1 else 14.0 + lines * stage.theme.sizes["caption"] * 1.16
+    return _ROW_HEIGHT if line_count == 1 else 14.0 + line_count * stage.theme.sizes["caption"] * 1.16
 
 
 def _arrange_lines(
@@ -228,9 +235,10 @@ def _arrange_lines(
 ) -> tuple[tuple[tuple[Rect, ListingLine], ...], ...]:
     """Return the lines of all tables on each sheet, with their rectangles.
 
-    A sheet is filled from the top, then, if ``in_two_columns``, its second column. A table that does not fit into the
-    rest of a column starts in the next column, if it fits there as a whole. Otherwise it is continued there: the column
-    heads are repeated and, on another sheet, also the title.
+    A sheet is filled from the top, then, if ``in_two_columns``, its second column. A table moves from the first of two
+    columns to the second if it does not fit into the rest of the first, but into a column. From any other column, it
+    moves to the next only if its heads and first row do not fit. A table that is continued repeats its column heads
+    and, on another sheet, also its title.
     """
     x, y, _, h = body
     sheets: list[list[tuple[Rect, ListingLine]]] = [[]]
@@ -244,11 +252,11 @@ def _arrange_lines(
         if column == 0:
             sheets.append([])
 
-    for block in lines_by_table:
-        heads = [line for line in block if line.kind != "row"]
-        rows = [line for line in block if line.kind == "row"]
+    for table_lines in lines_by_table:
+        heads = [line for line in table_lines if line.kind != "row"]
+        rows = [line for line in table_lines if line.kind == "row"]
         least_height = sum(line.height for line in heads) + (rows[0].height if rows else 0.0)
-        height = sum(line.height for line in block)
+        height = sum(line.height for line in table_lines)
         if (
             top > y
             and top + (height if in_two_columns and column == 0 and height <= h else least_height) > y + h
@@ -277,7 +285,7 @@ def draw_listing(stage: Stage, listing: PlacedListing, sheet_index: int, body: R
     Only the plain background of the page may have been drawn there before, because the result is cached.
     """
     x, y, w, h = body
-    room: Rect = (
+    cached_rect: Rect = (
         x - _LINE_EDGE_MARGIN,
         y - _LINE_EDGE_MARGIN,
         w + 2 * _LINE_EDGE_MARGIN,
@@ -288,7 +296,10 @@ def draw_listing(stage: Stage, listing: PlacedListing, sheet_index: int, body: R
         _draw_lines(stage, listing, sheet_index)
         return
     stage.painter.draw_cached_rect(
-        "sheet", (listing, sheet_index, stage.layout), room, lambda: _draw_lines(stage, listing, sheet_index)
+        "sheet",
+        (listing, sheet_index, stage.layout),
+        cached_rect,
+        lambda: _draw_lines(stage, listing, sheet_index),
     )
 
 
@@ -324,10 +335,10 @@ def _draw_cells(stage: Stage, line: ListingLine, rect: Rect) -> None:
     face = "strong" if line.kind == "head" or line.action else "text"
     left = x
     for cell, align, share in zip(line.cells, line.cell_alignments, line.column_width_shares, strict=False):
-        room = w * share
+        width = w * share
         if cell:
             colour = "text_dim" if line.kind == "head" else "text"
             style = TextStyle(face, "small" if line.kind == "row" else "caption", colour)
-            text_rect: Rect = (left + (12 if align == "left" else 10), y, room - _CELL_PADDING, h)
+            text_rect: Rect = (left + (12 if align == "left" else 10), y, width - _CELL_PADDING, h)
             stage.painter.draw_label(cell, text_rect, style, align=align)
-        left += room
+        left += width

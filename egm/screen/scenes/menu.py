@@ -56,22 +56,24 @@ def find_game_kind(game: GameView) -> str:
 
 
 def _list_pages(view: View, layout: Layout) -> list[list[GameView]]:
-    """Return the games on each page of the menu. Games are sorted by kind; each kind starts a new page."""
-    kinds: dict[str, list[GameView]] = {}
+    """Return the games on each page of the menu: those on offer, sorted by kind. Each kind starts a new page."""
+    games_by_kind: dict[str, list[GameView]] = {}
     for game in view.games.values():
         if game.offered:
-            kinds.setdefault(find_game_kind(game), []).append(game)
-    games_a_page = _count_columns(layout) * _count_rows(layout)
+            games_by_kind.setdefault(find_game_kind(game), []).append(game)
+    games_per_page = _count_columns(layout) * _count_rows(layout)
     return [
-        games[i : i + games_a_page] for games in kinds.values() for i in range(0, len(games), games_a_page)
+        games[i : i + games_per_page]
+        for games in games_by_kind.values()
+        for i in range(0, len(games), games_per_page)
     ] or [[]]
 
 
 def _find_page_indices(view: View, layout: Layout) -> tuple[int, int]:
     """Return the index of the page that the menu shows, and that of the page with the game on the screen."""
     pages = _list_pages(view, layout)
-    own_page = next((number for number, games in enumerate(pages) if view.game in games), 0)
-    return (own_page + view.sheet_index) % len(pages), own_page
+    current_game_page = next((page_index for page_index, games in enumerate(pages) if view.game in games), 0)
+    return (current_game_page + view.sheet_index) % len(pages), current_game_page
 
 
 def lay_out_kind_tabs(view: View, layout: Layout) -> list[tuple[Rect, str, Action]]:
@@ -79,22 +81,22 @@ def lay_out_kind_tabs(view: View, layout: Layout) -> list[tuple[Rect, str, Actio
 
     Empty if there is only one kind.
     """
-    pages, (_, own_page) = _list_pages(view, layout), _find_page_indices(view, layout)
-    first: dict[str, int] = {}
-    for number, games in enumerate(pages):
+    pages, (_, current_game_page) = _list_pages(view, layout), _find_page_indices(view, layout)
+    first_pages: dict[str, int] = {}
+    for page_index, games in enumerate(pages):
         for game in games[:1]:
-            first.setdefault(find_game_kind(game), number)
-    if len(first) < 2:
+            first_pages.setdefault(find_game_kind(game), page_index)
+    if len(first_pages) < 2:
         return []
     x, y, w, _ = layout.player_page
-    width = (w - 96 + 16) / len(first)
+    width = (w - 96 + 16) / len(first_pages)
     return [
         (
             (x + 48 + i * width, y + 20, width - 16, layout.touch_size_min),
             kind,
-            Action("part", number - own_page),
+            Action("part", page_index - current_game_page),
         )
-        for i, (kind, number) in enumerate(first.items())
+        for i, (kind, page_index) in enumerate(first_pages.items())
     ]
 
 
@@ -106,12 +108,19 @@ def lay_out_game_tiles(view: View, layout: Layout) -> list[tuple[Rect, GameView]
     columns = _count_columns(layout)
     rows = max(1, min(_count_rows(layout), -(-len(games) // columns)))
     width = (w - 96 - 24 * (columns - 1)) / columns
-    head = max(108.0, layout.touch_size_min + 56)
-    foot = h - (lay_out_page_keys(layout.player_page)["next"][1] - max(62.0, layout.touch_size_min) - 68 - y)
-    height = min(300.0, (h - head - foot - 24 * (rows - 1)) / rows)
+    head_height = max(108.0, layout.touch_size_min + 56)
+    foot_height = h - (
+        lay_out_page_keys(layout.player_page)["next"][1] - max(62.0, layout.touch_size_min) - 68 - y
+    )
+    height = min(300.0, (h - head_height - foot_height - 24 * (rows - 1)) / rows)
     return [
         (
-            (x + 48 + (i % columns) * (width + 24), y + head + (i // columns) * (height + 24), width, height),
+            (
+                x + 48 + (i % columns) * (width + 24),
+                y + head_height + (i // columns) * (height + 24),
+                width,
+                height,
+            ),
             game,
         )
         for i, game in enumerate(games)
@@ -119,12 +128,12 @@ def lay_out_game_tiles(view: View, layout: Layout) -> list[tuple[Rect, GameView]
 
 
 def list_menu_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Return all touch targets of the menu: games, denominations, and the keys that turn and close it."""
+    """Return all touch targets of the menu: games, kinds of game, denominations, and the keys that turn and close."""
     x, _, w, _ = layout.player_page
     touches = [(rect, Action("game", game.id)) for rect, game in lay_out_game_tiles(view, layout)]
-    units = view.game.denominations_cents if view.game else ()
-    width = min(180.0, (w - 96) / max(1, len(units)) - 16)
-    left, height = x + (w - len(units) * (width + 16) + 16) / 2, max(62.0, layout.touch_size_min)
+    denominations = view.game.denominations_cents if view.game else ()
+    width = min(180.0, (w - 96) / max(1, len(denominations)) - 16)
+    left, height = x + (w - len(denominations) * (width + 16) + 16) / 2, max(62.0, layout.touch_size_min)
     touches += [
         (
             (
@@ -135,12 +144,14 @@ def list_menu_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
             ),
             Action("denomination", cents),
         )
-        for i, cents in enumerate(units)
+        for i, cents in enumerate(denominations)
     ]
-    turning = len(_list_pages(view, layout)) > 1
+    has_several_pages = len(_list_pages(view, layout)) > 1
     keys = lay_out_page_keys(layout.player_page)
-    touches += [(keys[name], Action(name)) for name in ("close", *(("back", "next") if turning else ()))]
-    return touches + [(place, action) for place, _, action in lay_out_kind_tabs(view, layout)]
+    touches += [
+        (keys[name], Action(name)) for name in ("close", *(("back", "next") if has_several_pages else ()))
+    ]
+    return touches + [(rect, action) for rect, _, action in lay_out_kind_tabs(view, layout)]
 
 
 def format_menu_lines(stage: Stage) -> list[str]:
@@ -160,8 +171,8 @@ def format_menu_choice(stage: Stage, action: Action) -> str:
         case "denomination":
             return say("meter.denomination", amount=stage.money(int(action.value)))
         case "part":
-            kinds = lay_out_kind_tabs(stage.view, stage.layout)
-            return next(say(f"menu.{kind}") for _, kind, turn in kinds if turn == action)
+            tabs = lay_out_kind_tabs(stage.view, stage.layout)
+            return next(say(f"menu.{kind}") for _, kind, tab_action in tabs if tab_action == action)
         case _:
             return say(f"key.{action.name}")
 
@@ -178,12 +189,12 @@ def draw_menu(stage: Stage) -> None:
             size, p.scale, p.theme, stage.look, radius=30, rim_width=8, fill_paint=(18, 13, 34, 250)
         ),
     )
-    kinds = lay_out_kind_tabs(view, stage.layout)
-    if not kinds:
-        title = TextStyle("heavy", "lead", stage.look.accent_colour)
-        p.draw_text(stage.texts.say("menu.title"), (x + w / 2, y + 54), title, width_max=w - 100)
+    tabs = lay_out_kind_tabs(view, stage.layout)
+    if not tabs:
+        title_style = TextStyle("heavy", "lead", stage.look.accent_colour)
+        p.draw_text(stage.texts.say("menu.title"), (x + w / 2, y + 54), title_style, width_max=w - 100)
     shown_kinds = {find_game_kind(game) for _, game in lay_out_game_tiles(view, stage.layout)}
-    for key_rect, kind, _ in kinds:
+    for key_rect, kind, _ in tabs:
         draw_button(stage, key_rect, stage.texts.say(f"menu.{kind}"), is_active=kind in shown_kinds)
     for tile, game in lay_out_game_tiles(view, stage.layout):
         _draw_tile(stage, tile, game)
@@ -213,11 +224,11 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
     """Draw a game's tile in the menu, in the look of the game: its title, facts about it, and a picture."""
     p, (x, y, w, h) = stage.painter, rect
     look = stage.theme.find_look(game.id, game.family, game.art.look)
-    is_chosen = stage.view.game is game
+    is_current_game = stage.view.game is game
     title = stage.texts.choose_translation(game.title, game.id)
 
-    def render_tile(size: tuple[int, int]) -> pygame.Surface:
-        ink = VectorCanvas(size, (w, h), 2)
+    def render_tile(title_size: tuple[int, int]) -> pygame.Surface:
+        ink = VectorCanvas(title_size, (w, h), 2)
         ink.fill_path(build_rounded_box(0, 0, w, h, 26), BLACK)
         ink.fill_path(
             build_rounded_box(3, 3, w - 6, h - 6, 24), build_metal_gradient(stage.theme, look.rim_metal)
@@ -244,33 +255,35 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
         return ink.finish_surface()
 
     p.draw_cached_picture(("tile", game.id), rect, render_tile)
-    size = "title" if h > _TILE_HEIGHT_FOR_LARGE_TITLE_MIN else "lead"
-    head = stage.theme.sizes[size] * 1.3
+    title_size = "title" if h > _TILE_HEIGHT_FOR_LARGE_TITLE_MIN else "lead"
+    title_height = stage.theme.sizes[title_size] * 1.3
     p.draw_text(
         title,
-        (x + w / 2, y + 12 + head / 2),
+        (x + w / 2, y + 12 + title_height / 2),
         TextStyle(
             "display",
-            size,
+            title_size,
             build_gold_gradient(stage.theme),
             2,
             mix_colours(look.background_colours[2], BLACK, 0.4),
         ),
         width_max=w - 50,
     )
-    room = h - 12 - head - 12 - 2 * _TEXT_PICTURE_GAP
-    facts = _format_game_facts(stage, game, w - 32, room)
-    at = y + h - 12 - sum(part for _, part in facts)
-    for text_line, part in facts:
-        p.draw_label(text_line, (x + 16, at, w - 32, part), _TILE_FACTS_STYLE)
-        at += part
-    room -= sum(part for _, part in facts)
-    if room >= _PICTURE_HEIGHT_MIN:
-        height = min(room, h * 0.4)
+    free_height = h - 12 - title_height - 12 - 2 * _TEXT_PICTURE_GAP
+    facts = _format_game_facts(stage, game, w - 32, free_height)
+    fact_top = y + h - 12 - sum(fact_height for _, fact_height in facts)
+    for fact, fact_height in facts:
+        p.draw_label(fact, (x + 16, fact_top, w - 32, fact_height), _TILE_FACTS_STYLE)
+        fact_top += fact_height
+    free_height -= sum(fact_height for _, fact_height in facts)
+    if free_height >= _PICTURE_HEIGHT_MIN:
+        height = min(free_height, h * 0.4)
         _draw_prize_symbols(
-            stage, (x + 30, y + 12 + head + _TEXT_PICTURE_GAP + (room - height) / 2, w - 60, height), game
+            stage,
+            (x + 30, y + 12 + title_height + _TEXT_PICTURE_GAP + (free_height - height) / 2, w - 60, height),
+            game,
         )
-    if is_chosen:
+    if is_current_game:
         p.draw_panel(
             (x + w / 2 - 84, y - 22, 168, 34), radius=16, fill=look.accent_colour, edge_paint=(0, 0, 0, 255)
         )
@@ -287,42 +300,52 @@ def _format_game_facts(
 ) -> list[tuple[str, float]]:
     """Return the facts on a game's menu tile, each as a text and its height.
 
-    If the tile has no room for all of them and a picture, some are left out.
+    If the tile has too little room for them and a picture, they omit the value of a credit. If that is not enough, they
+    leave no room for the picture. The last remedy is to omit the bets too.
     """
-    p, line = stage.painter, stage.theme.sizes["caption"] * 1.2
-    versions = [(each, format_return(stage, game)) for each in format_bet_range(stage, game)]
-    ways = [
-        [(each, line * len(p.wrap_text(each, width, _TILE_FACTS_STYLE))) for each in facts]
-        for facts in versions
+    p, line_height = stage.painter, stage.theme.sizes["caption"] * 1.2
+    selections = [
+        [
+            (text, line_height * len(p.wrap_text(text, width, _TILE_FACTS_STYLE)))
+            for text in (bets_text, format_return(stage, game))
+        ]
+        for bets_text in format_bet_range(stage, game)
     ]
-    for spare in (_PICTURE_HEIGHT_MIN, 0.0):
-        for way in ways:
-            if sum(part for _, part in way) + spare <= height_max:
-                return way
-    return ways[-1][1:]
+    for picture_height in (_PICTURE_HEIGHT_MIN, 0.0):
+        for facts in selections:
+            if sum(height for _, height in facts) + picture_height <= height_max:
+                return facts
+    return selections[-1][1:]
 
 
 def format_bet_range(stage: Stage, game: GameView) -> tuple[str, str]:
     """Return two texts about a game: the value of a credit with the lowest and highest bet, and these bets alone."""
-    snapshot, table, units = stage.view.snapshot, stage.view.tables.get(game.id), game.denominations_cents
+    snapshot, table, denominations = (
+        stage.view.snapshot,
+        stage.view.tables.get(game.id),
+        game.denominations_cents,
+    )
     lowest_bet, highest_bet = min(game.bet_options), max(game.bet_options)
     if table is not None and table.spots:
         lowest_bet, highest_bet = (
             table.lowest_round_credits,
             table.total_bet_max or max(spot.bet_max for spot in table.spots.values()),
         )
-    least_cents, most_cents = lowest_bet * min(units), highest_bet * max(units)
+    least_cents, most_cents = lowest_bet * min(denominations), highest_bet * max(denominations)
     if snapshot is not None:
         least_cents = max(least_cents, snapshot.bet_least_cents)
         most_cents = min(most_cents, snapshot.bet_most_cents or most_cents)
     bets = stage.texts.say("menu.stakes", least=stage.money(least_cents), most=stage.money(most_cents))
-    first, last = stage.money(min(units)), stage.money(max(units))
+    first, last = stage.money(min(denominations)), stage.money(max(denominations))
     key = "menu.unit" if first == last else "menu.units"
     return f"{stage.texts.say(key, unit=first, last=last)}  \u00b7  {bets}", bets
 
 
 def _draw_prize_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
-    """Draw a picture of the game: the symbols of its four highest prizes, or else Keno balls, chips or cards."""
+    """Draw a picture of the game: the symbols of its four highest prizes, or else Keno balls, chips or cards.
+
+    For a wheel game, they are the symbols of the last four betting areas.
+    """
     x, y, w, h = rect
     fields = stage.view.reel_fields_by_game.get(game.id, {})
     field: ReelField | None = next(iter(fields.values()), None)
@@ -369,5 +392,5 @@ def _draw_symbol_row(stage: Stage, rect: Rect, game: GameView, symbols: list[str
     left = x + (w - len(symbols) * (side + 10) + 10) / 2
     for i, symbol in enumerate(symbols):
         symbol_rect = (left + i * (side + 10), y + (h - side) / 2, side, side)
-        make = partial(draw_symbol, symbol, symbol, pictures=game.art.pictures)
-        p.draw_cached_picture(("symbol", symbol, game.digest), symbol_rect, make)
+        render_symbol = partial(draw_symbol, symbol, symbol, pictures=game.art.pictures)
+        p.draw_cached_picture(("symbol", symbol, game.digest), symbol_rect, render_symbol)

@@ -1,6 +1,6 @@
 """The help pages with a game's odds: how often each bet wins, and awards with very long odds.
 
-The jurisdiction requires the odds of an award to be shown if they are longer than a limit (C-23).
+An award whose odds are longer than the jurisdiction's limit must be shown with them (C-23).
 """
 
 import re
@@ -19,7 +19,7 @@ _WIN_SETTLEMENT_NAME: Final = "won"
 
 #: Awards on one page.
 AWARDS_PER_PAGE = 9
-#: Height of two lines of small letters, in units.
+#: From this height on, a row has room for two lines of the text size ``small``, in units.
 _TWO_LINES_HEIGHT = 64.0
 #: Bets on one page.
 _BETS_PER_PAGE = 3
@@ -29,41 +29,44 @@ def list_long_odds_pages(stage: Stage) -> list[tuple[LongOdds, ...]]:
     """Return the awards with very long odds on each help page; empty if the game has none."""
     game = stage.view.game
     awards = game.long_odds if game else ()
-    return [awards[at : at + AWARDS_PER_PAGE] for at in range(0, len(awards), AWARDS_PER_PAGE)]
+    return [awards[start : start + AWARDS_PER_PAGE] for start in range(0, len(awards), AWARDS_PER_PAGE)]
 
 
 def list_chance_pages(stage: Stage) -> list[tuple[BetChances, ...]]:
     """Return the bets of the game on each help page, with how often each wins."""
     game = stage.view.game
     chances = game.chances if game else ()
-    bets_a_page = _BETS_PER_PAGE if len(chances) > 1 else 1
-    return [chances[at : at + bets_a_page] for at in range(0, len(chances), bets_a_page)]
+    bets_per_page = _BETS_PER_PAGE if len(chances) > 1 else 1
+    return [chances[start : start + bets_per_page] for start in range(0, len(chances), bets_per_page)]
 
 
 def draw_chances(stage: Stage, rect: Rect, entries: tuple[BetChances, ...]) -> None:
     """Draw how often each bet wins and starts each feature, and its highest prize with its odds."""
     p, texts, (x, y, w, h) = stage.painter, stage.texts, rect
-    y0 = y
+    page_top = y
     y += (
         p.write_paragraph(texts.say("odds.chances_say"), (x, y, w, h), TextStyle("text", "small", "text"))
         + 14
     )
-    step = min(
-        230.0 if len(entries) == 1 or stage.layout.is_telephone else 150.0, (h - (y - y0)) / len(entries)
+    entry_height = min(
+        230.0 if len(entries) == 1 or stage.layout.is_telephone else 150.0,
+        (h - (y - page_top)) / len(entries),
     )
-    for row, chances in enumerate(entries):
-        top = y + row * step
-        p.fill_rounded_rect((x, top, w, step - 8), (255, 255, 255, 12 if row % 2 else 22), 10)
+    for entry_index, chances in enumerate(entries):
+        top = y + entry_index * entry_height
+        p.fill_rounded_rect((x, top, w, entry_height - 8), (255, 255, 255, 12 if entry_index % 2 else 22), 10)
         lines = _format_chance_lines(stage, chances)
-        height = (step - 8) / (len(lines) + 0.4)
-        for i, (text, figure) in enumerate(lines):
+        height = (entry_height - 8) / (len(lines) + 0.4)
+        for i, (text, number_text) in enumerate(lines):
             middle = top + (i + 0.7) * height
             size = "body" if height >= 40 else "small" if height >= 29 else "caption"
-            line: Rect = (x + 16, middle - height / 2, w * 0.62, height)
+            line_rect: Rect = (x + 16, middle - height / 2, w * 0.62, height)
             text_size = "small" if height >= _TWO_LINES_HEIGHT else "caption"
-            p.draw_label(text, line, TextStyle("text", size, "text"), align="left", wrapped_size=text_size)
+            p.draw_label(
+                text, line_rect, TextStyle("text", size, "text"), align="left", wrapped_size=text_size
+            )
             style = TextStyle("strong", size, "meter")
-            p.draw_text(figure, (x + w - 16, middle), style, align="right", width_max=w * 0.3)
+            p.draw_text(number_text, (x + w - 16, middle), style, align="right", width_max=w * 0.3)
 
 
 def _format_chance_lines(stage: Stage, chances: BetChances) -> list[tuple[str, str]]:
@@ -71,8 +74,10 @@ def _format_chance_lines(stage: Stage, chances: BetChances) -> list[tuple[str, s
     texts = stage.texts
     lines = []
     if chances.hit_percent:
-        share = texts.say("odds.percent", percent=texts.format_decimal(chances.hit_percent))
-        lines.append((texts.say("odds.profit" if _is_table_bet(stage, chances) else "odds.hit"), share))
+        percent_text = texts.say("odds.percent", percent=texts.format_decimal(chances.hit_percent))
+        lines.append(
+            (texts.say("odds.profit" if _is_table_bet(stage, chances) else "odds.hit"), percent_text)
+        )
     else:
         lines.append((texts.say("odds.prizes_in_100"), texts.format_decimal(chances.prizes_in_100)))
     for feature, one_in in chances.features:
@@ -82,36 +87,39 @@ def _format_chance_lines(stage: Stage, chances: BetChances) -> list[tuple[str, s
     credits_ = texts.format_count("meter.credits", chances.top_credits)
     name = _format_award(stage, award)
     if _is_table_bet(stage, chances):  # A table's payments include the stake.
-        plain = (
+        is_plain_win = (
             chances.top == _WIN_SETTLEMENT_NAME and chances.top_stage in chances.spots
         )  # Pays on the first stake alone.
         staked = texts.number(chances.cost_credits)
         prize_text = (
-            texts.say("odds.for_staked", what=credits_, bet=staked) if plain else f"{name}, {credits_}"
+            texts.say("odds.for_staked", what=credits_, bet=staked) if is_plain_win else f"{name}, {credits_}"
         )
-        top = texts.say("odds.top_returned", what=prize_text)
+        top_text = texts.say("odds.top_returned", what=prize_text)
     else:
-        top = texts.say("odds.top", name=name, credits=credits_)
-    lines.append((top, texts.say("odds.one_in", games=texts.number(chances.top_one_in))))
+        top_text = texts.say("odds.top", name=name, credits=credits_)
+    lines.append((top_text, texts.say("odds.one_in", games=texts.number(chances.top_one_in))))
     if stage.view.game is not None and len(stage.view.game.chances) > 1:
-        first, figure = lines[0]
-        lines[0] = (texts.say("odds.bet_and_prize", bet=_describe_bet(stage, chances), prize=first), figure)
+        first_text, number_text = lines[0]
+        lines[0] = (
+            texts.say("odds.bet_and_prize", bet=_describe_bet(stage, chances), prize=first_text),
+            number_text,
+        )
     return lines
 
 
 def _describe_bet(stage: Stage, chances: BetChances) -> str:
-    """Return a text that names a bet: its spots, its number of Keno numbers, its wheel area, or its cost."""
+    """Return a text that names a bet: its spots, its hands, its number of Keno numbers, its wheel area, or its cost."""
     game, texts = stage.view.game, stage.texts
     if game is not None and _is_table_bet(stage, chances):
-        kinds = [_format_bet_kind(stage, credits_a_hand) for credits_a_hand in game.chances]
-        text = _format_bet_kind(stage, chances)
-        return text if kinds.count(text) == 1 else _format_spot_names(stage, chances)
+        kinds = [_format_bet_kind(stage, bet_chances) for bet_chances in game.chances]
+        kind = _format_bet_kind(stage, chances)
+        return kind if kinds.count(kind) == 1 else _format_spot_names(stage, chances)
     if chances.hands:
-        credits_a_hand = texts.number(chances.cost_credits // chances.hands)
-        return texts.format_count("odds.hands", chances.hands, bet=credits_a_hand)
-    spots, _, suffix = chances.bet.partition(" ")
-    if suffix in {"spot", "spots"} and spots.isdigit():
-        return texts.format_count("keno.of", int(spots))
+        credits_per_hand = texts.number(chances.cost_credits // chances.hands)
+        return texts.format_count("odds.hands", chances.hands, bet=credits_per_hand)
+    spot_count, _, suffix = chances.bet.partition(" ")
+    if suffix in {"spot", "spots"} and spot_count.isdigit():
+        return texts.format_count("keno.of", int(spot_count))
     for area in stage.game_data.get("areas", ()):
         if area["id"] == chances.bet.partition(" ")[0]:
             return texts.choose_translation(area["name"])
@@ -165,13 +173,15 @@ def draw_odds(stage: Stage, rect: Rect, entries: tuple[LongOdds, ...]) -> None:
     used_height = (
         p.write_paragraph(stage.texts.say("odds.say"), (x, y, w, h), TextStyle("text", "small", "text")) + 16
     )
-    y, step = y + used_height, min(76.0, (h - used_height) / max(1, len(entries)))
-    for row, award in enumerate(entries):
-        top = y + row * step
-        p.fill_rounded_rect((x, top, w, step - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
-        middle = top + (step - 4) / 2
-        words = TextStyle("text", "small", "text")
-        p.draw_label(format_award_text(stage, award), (x + 14, top, w * 0.58, step - 4), words, align="left")
+    y, row_height = y + used_height, min(76.0, (h - used_height) / max(1, len(entries)))
+    for award_index, award in enumerate(entries):
+        top = y + award_index * row_height
+        p.fill_rounded_rect((x, top, w, row_height - 4), (255, 255, 255, 12 if award_index % 2 else 22), 10)
+        middle = top + (row_height - 4) / 2
+        style = TextStyle("text", "small", "text")
+        p.draw_label(
+            format_award_text(stage, award), (x + 14, top, w * 0.58, row_height - 4), style, align="left"
+        )
         odds = stage.texts.say("odds.one_in", games=stage.texts.number(award.one_in))
         p.draw_text(
             odds,
@@ -190,17 +200,17 @@ def format_award_text(stage: Stage, award: LongOdds) -> str:
     game, texts = stage.view.game, stage.texts
     if game is None:
         return award.name
-    words = [_format_award(stage, award)]
+    parts = [_format_award(stage, award)]
     stage_or_spot = format_stage_name(stage, award.stage)
     spot = _find_award_spot(stage, award)
     if spot is not None and award.name != _WIN_SETTLEMENT_NAME:
         stage_or_spot = texts.choose_translation(spot.names)
     if stage_or_spot:
-        words.append(stage_or_spot)
+        parts.append(stage_or_spot)
     costs = {int(bet["cost"]) for bet in game.presentation.get("bets", ()) if "cost" in bet}
     if costs - set(award.bets):
-        words += [texts.say("help.bet", bet=texts.number(cost)) for cost in award.bets]
-    return " · ".join(words)
+        parts += [texts.say("help.bet", bet=texts.number(cost)) for cost in award.bets]
+    return " · ".join(parts)
 
 
 def _format_award(stage: Stage, award: LongOdds) -> str:
@@ -253,8 +263,8 @@ def _format_award_name(stage: Stage, game: GameView, award: LongOdds) -> str:
     names = game.presentation.get("names", {})
     if award.name in names:
         return texts.choose_translation(names[award.name], award.name)
-    catch, of, spots = award.name.partition(" of ")
-    if of and catch.isdigit() and spots.isdigit():
-        return texts.format_count("keno.catch_of", int(catch), spots=texts.number(int(spots)))
+    catch, separator, spot_count = award.name.partition(" of ")
+    if separator and catch.isdigit() and spot_count.isdigit():
+        return texts.format_count("keno.catch_of", int(catch), spots=texts.number(int(spot_count)))
     stage_name = format_stage_name(stage, award.stage) if award.name.isdigit() else ""
     return f"{stage_name} {award.name}".lstrip()  # A segment of a bonus wheel is named by its multiplier.

@@ -18,11 +18,11 @@ from egm.screen.scenes.feature import draw_anticipation_light
 from egm.screen.scenes.stage import Stage, build_metal_gradient
 from egm.screen.theme import Colour, fade_colour, mix_colours, parse_colour
 
-#: Width between reels, and height above and below them, in units.
+#: The least width between reels, and the height above and below them, in units.
 _REEL_GAP: Final = 10.0
 #: Width next to the outer reels for the tabs of the lines, in units.
 PAY_LINE_TAB_MARGIN: Final = 44.0
-#: The most that a reel may be wider than its cells are high.
+#: The greatest width of a reel, as a multiple of the height of its cells.
 _REEL_WIDTH_PER_CELL_HEIGHT_MAX: Final = 1.62
 #: Speed above which symbols are drawn blurred, in cells per second.
 _BLUR_CELLS_PER_SECOND_MIN: Final = 8.0
@@ -62,9 +62,10 @@ class ReelGrid:
     def width(self) -> float:
         """Return the width of a reel."""
         count = len(self.heights)
-        room = (self.field[2] - 2 * PAY_LINE_TAB_MARGIN - _REEL_GAP * (count - 1)) / count
+        available_width = (self.field[2] - 2 * PAY_LINE_TAB_MARGIN - _REEL_GAP * (count - 1)) / count
         return min(
-            room, _REEL_WIDTH_PER_CELL_HEIGHT_MAX * (self.field[3] - 2 * _REEL_GAP) / max(self.heights)
+            available_width,
+            _REEL_WIDTH_PER_CELL_HEIGHT_MAX * (self.field[3] - 2 * _REEL_GAP) / max(self.heights),
         )
 
     @property
@@ -76,12 +77,12 @@ class ReelGrid:
         )
 
     def find_reel_rect(self, reel: int) -> Rect:
-        """Return the window of a reel. A reel with fewer rows than others is centred vertically."""
+        """Return the rectangle of a reel's window. A reel with fewer rows than others is centred vertically."""
         full_height = self.field[3] - 2 * _REEL_GAP
         height = full_height * self.heights[reel] / max(self.heights)
-        first = self.field[0] + PAY_LINE_TAB_MARGIN + (self.gap if len(self.heights) == 1 else 0.0)
+        left = self.field[0] + PAY_LINE_TAB_MARGIN + (self.gap if len(self.heights) == 1 else 0.0)
         return (
-            first + reel * (self.width + self.gap),
+            left + reel * (self.width + self.gap),
             self.field[1] + _REEL_GAP + (full_height - height) / 2,
             self.width,
             height,
@@ -169,18 +170,21 @@ def _draw_bezels(stage: Stage, grid: ReelGrid) -> None:
 
 
 def _draw_pay_line_tabs(stage: Stage, field: ReelField, grid: ReelGrid) -> None:
-    """Draw the number of each pay line in play at the left and right of the reels, where the line begins and ends."""
+    """Draw tabs with the numbers of the first pay lines at the left and right of the reels, where each line ends.
+
+    Only the first :data:`PAY_LINE_TABS_MAX` lines have tabs.
+    """
     p = stage.painter
     for side, reel in ((0, 0), (1, field.reel_count - 1)):
-        rows: dict[int, list[int]] = {}
-        for number, line in enumerate(field.pay_lines[:PAY_LINE_TABS_MAX]):
-            rows.setdefault(line[reel], []).append(number)
-        for row, numbers in rows.items():
+        line_indices_by_row: dict[int, list[int]] = {}
+        for line_index, line in enumerate(field.pay_lines[:PAY_LINE_TABS_MAX]):
+            line_indices_by_row.setdefault(line[reel], []).append(line_index)
+        for row, line_indices in line_indices_by_row.items():
             _, top, _, height = grid.find_cell_rect(reel, row)
-            step = min(34.0, height / len(numbers))
-            for i, number in enumerate(numbers):
-                colour = PAY_LINE_COLOURS[number % len(PAY_LINE_COLOURS)]
-                y = top + height / 2 + (i - (len(numbers) - 1) / 2) * step
+            step = min(34.0, height / len(line_indices))
+            for i, line_index in enumerate(line_indices):
+                colour = PAY_LINE_COLOURS[line_index % len(PAY_LINE_COLOURS)]
+                y = top + height / 2 + (i - (len(line_indices) - 1) / 2) * step
                 x = grid.field[0] + 4 if side == 0 else grid.field[0] + grid.field[2] - 38
                 p.draw_cached_picture(
                     ("tab", colour, side),
@@ -188,7 +192,7 @@ def _draw_pay_line_tabs(stage: Stage, field: ReelField, grid: ReelGrid) -> None:
                     partial(_draw_pay_line_tab, colour=colour, side_index=side),
                 )
                 p.draw_text(
-                    str(number + 1),
+                    str(line_index + 1),
                     (x + (15 if side == 0 else 19), y),
                     TextStyle(
                         "heavy", "caption" if step > 24 else "tiny", mix_colours(colour, (0, 0, 0, 255), 0.85)
@@ -233,7 +237,7 @@ def draw_spinning_reels(
         position = (
             float(target) if is_held else travel.find_position(elapsed_seconds - step_time.begin, motion)
         )
-        fast = (
+        is_blurred = (
             not is_held
             and travel.compute_speed(elapsed_seconds - step_time.begin, motion) > _BLUR_CELLS_PER_SECOND_MIN
             and not stage.view.reduced_motion
@@ -248,7 +252,7 @@ def draw_spinning_reels(
                     reel,
                     row - (position - top),
                     _find_strip_symbol(strip, top + row),
-                    is_blurred=fast,
+                    is_blurred=is_blurred,
                 )
         _draw_reel_glass(stage, grid, reel)
         if reel == find_anticipated_reel(result, step_time, elapsed_seconds):
@@ -363,7 +367,7 @@ def _draw_shadow(art: pygame.Surface, *, is_dark: bool) -> pygame.Surface:
 def _draw_reel_glass(stage: Stage, grid: ReelGrid, reel: int) -> None:
     """Draw the shading that makes a reel look round and behind glass.
 
-    It is dark at the top and bottom, with a faint reflection across.
+    It is dark at the top and bottom and, less so, at the left and right edge.
     """
 
     def render_glass(size: tuple[int, int]) -> pygame.Surface:

@@ -40,7 +40,7 @@ def find_base_field(stage: Stage) -> ReelField | None:
 
 
 def list_current_prizes(stage: Stage, field: ReelField) -> list[tuple[PrizeTableRow, int]]:
-    """Return every prize of the current bet with its value in credits, the highest first (C-22)."""
+    """Return the prizes that the current bet can win, each with its value in credits, the highest first (C-22)."""
     game, snapshot = stage.view.game, stage.view.snapshot
     if game is None or snapshot is None:
         return []
@@ -48,11 +48,14 @@ def list_current_prizes(stage: Stage, field: ReelField) -> list[tuple[PrizeTable
     prize_credits = [
         (prize, compute_prize_at_bet(game, prize.name, prize.credits, bet)) for prize in field.prizes
     ]
-    return sorted((one for one in prize_credits if one[1]), key=lambda one: -one[1])
+    return sorted((pair for pair in prize_credits if pair[1]), key=lambda pair: -pair[1])
 
 
 def format_prize_name(texts: Texts, field: ReelField, symbol_count: int, symbol: str, prize_name: str) -> str:
-    """Return a prize's name in the player's language."""
+    """Return a prize's name in the player's language, with the number of symbols that it needs.
+
+    The number is left out if the game has its own name for the prize and no prize for another number.
+    """
     if symbol:
         return texts.say(
             "help.kind",
@@ -76,21 +79,27 @@ def format_prize_name(texts: Texts, field: ReelField, symbol_count: int, symbol:
 
 
 def draw_side_panels(stage: Stage) -> None:
-    """Draw the prizes of the current bet on the two side panels, the higher prizes on the left one."""
+    """Draw the two side panels of any game, with the meters of progressive levels and the small print.
+
+    For a game on reels, they have the prizes of the current bet, the higher ones on the left. Tables, wheel games and
+    Keno have panels of their own.
+    """
     field = find_base_field(stage)
     if stage.view.snapshot is None:
         return
-    on_strip = stage.layout.is_telephone and stage.view.table is not None
-    right = stage.layout.right_panel if on_strip else draw_levels(stage, stage.layout.right_panel)
+    has_strip = stage.layout.is_telephone and stage.view.table is not None
+    right = stage.layout.right_panel if has_strip else draw_levels(stage, stage.layout.right_panel)
     if is_wheel_game(stage.view.game) or stage.view.table is not None:
         if is_wheel_game(stage.view.game):
             draw_wheel_side_panels(stage)
         else:
-            has_long_print = stage.layout.is_portrait and not on_strip  # elsewhere it has two lines at most
-            lines = len(lay_out_small_print(stage, right[2] - 36)) if has_long_print else 1
-            foot = _find_small_print_height(stage.layout)
-            x, y, w, h = draw_limits_sign(stage, right, foot)
-            draw_table_side_panels(stage, (x, y, w, h - _find_small_print_height(stage.layout, lines) + foot))
+            has_long_print = stage.layout.is_portrait and not has_strip  # Elsewhere it has at most two lines.
+            print_lines = len(lay_out_small_print(stage, right[2] - 36)) if has_long_print else 1
+            print_height = _find_small_print_height(stage.layout)
+            x, y, w, h = draw_limits_sign(stage, right, print_height)
+            draw_table_side_panels(
+                stage, (x, y, w, h - _find_small_print_height(stage.layout, print_lines) + print_height)
+            )
         _draw_small_print(stage, stage.layout.right_panel)
         return
     if field is None:
@@ -98,24 +107,24 @@ def draw_side_panels(stage: Stage) -> None:
         return
     prizes = list_current_prizes(stage, field)
     layout = stage.layout
-    rows = 6 if not layout.is_portrait else 4 if not layout.is_telephone else 3
-    other_rows = max(1, int((right[3] - 126) / (layout.right_panel[3] - 126) * (rows - 1) + 0.5))
-    top, other_prizes = prizes[:rows], prizes[rows : rows + other_rows]
-    if len(prizes) <= rows:
-        half = (len(prizes) + 1) // 2
-        top, other_prizes = prizes[:half], prizes[half:]
-    _draw_prizes(stage, field, top, layout.left_panel, stage.texts.say("panel.top_prizes"))
+    left_rows = 6 if not layout.is_portrait else 4 if not layout.is_telephone else 3
+    right_rows = max(1, int((right[3] - 126) / (layout.right_panel[3] - 126) * (left_rows - 1) + 0.5))
+    left_prizes, right_prizes = prizes[:left_rows], prizes[left_rows : left_rows + right_rows]
+    if len(prizes) <= left_rows:
+        left_count = (len(prizes) + 1) // 2
+        left_prizes, right_prizes = prizes[:left_count], prizes[left_count:]
+    _draw_prizes(stage, field, left_prizes, layout.left_panel, stage.texts.say("panel.top_prizes"))
     if layout.is_portrait and list_levels_beside_field(stage):
         _draw_small_print(stage, layout.right_panel)
         return
-    lines = len(field.pay_lines)
-    key = "panel.all_lines_one" if lines == 1 else "panel.all_lines"
+    line_count = len(field.pay_lines)
+    key = "panel.all_lines_one" if line_count == 1 else "panel.all_lines"
     _draw_prizes(
         stage,
         field,
-        other_prizes,
+        right_prizes,
         right,
-        stage.texts.say(key, count=lines) if lines else stage.texts.say("key.pays"),
+        stage.texts.say(key, count=line_count) if line_count else stage.texts.say("key.pays"),
     )
     _draw_small_print(stage, layout.right_panel)
 
@@ -128,22 +137,23 @@ def _draw_keno_side_panels(stage: Stage, right: Rect) -> None:
     p, texts, game = stage.painter, stage.texts, stage.view.game
     if game is None:
         return
-    spots, prizes = list_keno_prizes(stage)
+    spot_count, prizes = list_keno_prizes(stage)
     x, y, w, h = stage.layout.left_panel
-    draw_heading(stage, texts.format_count("keno.spots", spots), (x + 10, y + 12, w - 20, 40))
+    draw_heading(stage, texts.format_count("keno.spots", spot_count), (x + 10, y + 12, w - 20, 40))
     columns = 1 if not stage.layout.is_portrait or len(prizes) < _PRIZES_FOR_TWO_COLUMNS_MIN else 2
-    head = 66.0 if not stage.layout.is_portrait else 54.0
-    step = min(
-        64.0, (h - head - 2 - _find_small_print_height(stage.layout)) / max(1, -(-len(prizes) // columns))
+    head_height = 66.0 if not stage.layout.is_portrait else 54.0
+    row_height = min(
+        64.0,
+        (h - head_height - 2 - _find_small_print_height(stage.layout)) / max(1, -(-len(prizes) // columns)),
     )
-    size, width = "lead" if step > 44 else "small", (w - 36) / columns
+    size, width = "lead" if row_height > 44 else "small", (w - 36) / columns
     for i, (catch, text) in enumerate(prizes):
-        left, middle = x + 18 + i % columns * width, y + head + (i // columns + 0.5) * step
+        left, middle = x + 18 + i % columns * width, y + head_height + (i // columns + 0.5) * row_height
         style, prize_width = TextStyle("numbers", size, "meter"), width * 0.32
         p.draw_text(
             texts.say("keno.catch", count=catch),
             (left + _KENO_PRIZE_MARGIN, middle),
-            TextStyle("strong", "small" if step > 30 else "caption", "text"),
+            TextStyle("strong", "small" if row_height > 30 else "caption", "text"),
             align="left",
             width_max=width - 3 * _KENO_PRIZE_MARGIN - min(prize_width, p.measure_text(text, style)),
         )
@@ -165,11 +175,16 @@ def _draw_ticket_kinds(stage: Stage, game: GameView, right: Rect) -> None:
     for rect, action in rows:
         _draw_preset_ticket_row(stage, game, rect, str(action.value))
     if not rows:
-        names = [texts.choose_translation(form["name"]) for form in game.presentation.get("forms", [])]
-        head = 70.0 if not stage.layout.is_portrait else 52.0 if stage.layout.is_telephone else 54.0
-        room: Rect = (x + 26, y + head, w - 52, h - head - _find_small_print_height(stage.layout))
-        write = _write_close_lines if stage.layout.is_telephone else _write_paragraphs
-        write(stage, names, room)
+        names = [texts.choose_translation(ticket["name"]) for ticket in game.presentation.get("forms", [])]
+        head_height = 70.0 if not stage.layout.is_portrait else 52.0 if stage.layout.is_telephone else 54.0
+        names_rect: Rect = (
+            x + 26,
+            y + head_height,
+            w - 52,
+            h - head_height - _find_small_print_height(stage.layout),
+        )
+        write_names = _write_close_lines if stage.layout.is_telephone else _write_paragraphs
+        write_names(stage, names, names_rect)
     _draw_small_print(stage, stage.layout.right_panel)
 
 
@@ -179,19 +194,19 @@ def _write_close_lines(stage: Stage, texts: Sequence[str], rect: Rect) -> None:
     If there are many, the lines are closer together; those that do not fit at a readable size are left out.
     """
     x, y, w, h = rect
-    style, least = TextStyle("strong", "caption", "text"), stage.theme.sizes["caption"]
-    count = max(1, min(len(texts), int(h / least)))
-    step = min(least * 1.3, h / count)
+    style, line_height_min = TextStyle("strong", "caption", "text"), stage.theme.sizes["caption"]
+    count = max(1, min(len(texts), int(h / line_height_min)))
+    step = min(line_height_min * 1.3, h / count)
     for i, text in enumerate(texts[:count]):  # The help pages list all of them.
         stage.painter.draw_text(text, (x, y + (i + 0.5) * step), style, align="left", width_max=w)
 
 
 def _write_paragraphs(stage: Stage, texts: Sequence[str], rect: Rect) -> None:
-    """Draw paragraphs from the top of a rectangle. A paragraph that would begin below the rectangle is left out."""
+    """Draw paragraphs from the top of a rectangle. Those whose first line does not fit are left out."""
     x, top, w, h = rect
-    low, is_portrait = top + h, stage.layout.is_portrait
+    bottom, is_portrait = top + h, stage.layout.is_portrait
     for text in texts:
-        if top + (26 if is_portrait else 40) > low:
+        if top + (26 if is_portrait else 40) > bottom:
             break  # The help pages list all of them.
         style = TextStyle("strong", "small", "text")
         top += stage.painter.write_paragraph(text, (x, top, w, 90), style, leading=1.2)
@@ -202,24 +217,24 @@ def _draw_preset_ticket_row(stage: Stage, game: GameView, rect: Rect, form_id: s
     """Draw one preset ticket of a Keno game with its price. It is lit if PLAY would buy it."""
     view, p, (x, y, w, h) = stage.view, stage.painter, rect
     assert view.snapshot is not None  # Rows exist only with a snapshot.
-    form = next(form for form in game.presentation["forms"] if form["id"] == form_id)
-    is_chosen = (
+    ticket = next(ticket for ticket in game.presentation["forms"] if ticket["id"] == form_id)
+    is_selected = (
         not view.marked_keno_slip.has_marks
         and find_current_preset_ticket(game, view.snapshot)["id"] == form_id
     )
     credits_ = (
         view.snapshot.bet_credits
-        if is_chosen
-        else compute_current_preset_ticket_price(game, form, view.snapshot)
+        if is_selected
+        else compute_current_preset_ticket_price(game, ticket, view.snapshot)
     )
-    fill = (122, 66, 8, 255) if is_chosen else (30, 24, 56, 255)
-    edge = stage.look.accent_colour if is_chosen else (136, 120, 190, 255)
-    p.draw_panel(rect, radius=14, fill=fill, edge_paint=edge, edge_width=3 if is_chosen else 2)
+    fill = (122, 66, 8, 255) if is_selected else (30, 24, 56, 255)
+    edge = stage.look.accent_colour if is_selected else (136, 120, 190, 255)
+    p.draw_panel(rect, radius=14, fill=fill, edge_paint=edge, edge_width=3 if is_selected else 2)
     amount, style = (
         stage.money(credits_ * view.snapshot.denomination_cents),
         TextStyle("strong", "caption", "text"),
     )
-    name = stage.texts.choose_translation(form["name"])
+    name = stage.texts.choose_translation(ticket["name"])
     if h < 80:
         p.draw_text(name, (x + 12, y + h / 2), style, align="left", width_max=w * 0.6)
         p.draw_text(
@@ -230,10 +245,14 @@ def _draw_preset_ticket_row(stage: Stage, game: GameView, rect: Rect, form_id: s
             width_max=w * 0.3,
         )
         return
-    words = p.wrap_text(name, w - 24, style)[:2]
-    for i, line in enumerate(words):
+    name_lines = p.wrap_text(name, w - 24, style)[:2]
+    for i, line in enumerate(name_lines):
         p.draw_text(
-            line, (x + 12, y + (22 if len(words) > 1 else 32) + 23 * i), style, align="left", width_max=w - 24
+            line,
+            (x + 12, y + (22 if len(name_lines) > 1 else 32) + 23 * i),
+            style,
+            align="left",
+            width_max=w - 24,
         )
     p.draw_text(
         amount,
@@ -251,27 +270,29 @@ def _draw_prizes(
     p, (x, y, w, h) = stage.painter, rect
     draw_heading(stage, heading, (x + 10, y + 12, w - 20, 40))
     p.fill_rounded_rect((x + 24, y + 54, w - 48, 2), (*stage.look.accent_colour[:3], 110))
-    room = h - 64 - _find_small_print_height(stage.layout)
-    step = min(112.0, room / max(1, len(prizes)))
-    hit = find_lit_win(stage)
+    rows_height = h - 64 - _find_small_print_height(stage.layout)
+    row_height = min(112.0, rows_height / max(1, len(prizes)))
+    lit_win = find_lit_win(stage)
     for i, (prize, credits_) in enumerate(prizes):
-        top = y + 62 + i * step
-        if hit is not None and hit.name == prize.name:
-            p.fill_rounded_rect((x + 12, top, w - 24, step - 4), (*stage.look.accent_colour[:3], 64), 12)
-        _draw_prize(stage, field, prize, (x + 18, top, w - 36, step - 4), credits_)
+        top = y + 62 + i * row_height
+        if lit_win is not None and lit_win.name == prize.name:
+            p.fill_rounded_rect(
+                (x + 12, top, w - 24, row_height - 4), (*stage.look.accent_colour[:3], 64), 12
+            )
+        _draw_prize(stage, field, prize, (x + 18, top, w - 36, row_height - 4), credits_)
 
 
 def _draw_prize(stage: Stage, field: ReelField, prize: PrizeTableRow, rect: Rect, credits_: int) -> None:
     """Draw one prize on a side panel: its symbols, or else its name, and its pay in credits."""
     p, (x, y, w, h) = stage.painter, rect
     icons = field.list_prize_icons(prize)
-    side = min(h - 6, 68.0, (w * 0.66) / max(1, len(icons)))
+    icon_width = min(h - 6, 68.0, (w * 0.66) / max(1, len(icons)))
     middle = y + h / 2
-    size = (p.scale_length(side), p.scale_length(side))
+    size = (p.scale_length(icon_width), p.scale_length(icon_width))
     for i, symbol in enumerate(icons):
         p.draw_surface(
             render_symbol(stage, field, symbol, size),
-            (p.scale_length(x + i * side), p.scale_length(middle - side / 2)),
+            (p.scale_length(x + i * icon_width), p.scale_length(middle - icon_width / 2)),
         )
     if not icons:
         p.draw_text(
@@ -296,33 +317,33 @@ def _find_small_print_height(layout: Layout, lines: int = 1) -> float:
 
 
 def _draw_small_print(stage: Stage, rect: Rect) -> None:
-    """Draw the small print below the panels: the value of a credit, and that a malfunction voids all pays."""
+    """Draw the small print below the panels: the value of a credit, a table's limits, and the malfunction clause."""
     game, snapshot = stage.view.game, stage.view.snapshot
     if game is None or snapshot is None:
         return
     p = stage.painter
-    defect = stage.texts.say(f"defect.{snapshot.defect}")
+    malfunction_text = stage.texts.say(f"defect.{snapshot.defect}")
     if rect[2] <= 0:
-        _draw_small_print_on_telephone(stage, defect)
+        _draw_small_print_on_telephone(stage, malfunction_text)
         return
     facts = lay_out_small_print(stage, rect[2] - 36)
     for (x, y, w, h), lines, style in (
         (rect, facts, LIMITS_TEXT_STYLE),
-        (stage.layout.left_panel, [defect], TextStyle("text", "caption", "text_dim")),
+        (stage.layout.left_panel, [malfunction_text], TextStyle("text", "caption", "text_dim")),
     ):
-        foot = _find_small_print_height(stage.layout, len(lines))
-        line = y + h - foot + 4
-        p.fill_rounded_rect((x + 24, line, w - 48, 2), (*stage.look.accent_colour[:3], 70))
-        height = (foot - 11) / len(lines)
+        print_height = _find_small_print_height(stage.layout, len(lines))
+        rule_top = y + h - print_height + 4
+        p.fill_rounded_rect((x + 24, rule_top, w - 48, 2), (*stage.look.accent_colour[:3], 70))
+        line_height = (print_height - 11) / len(lines)
         for i, text in enumerate(lines):
-            p.draw_label(text, (x + 18, line + 3 + i * height, w - 36, height), style)
+            p.draw_label(text, (x + 18, rule_top + 3 + i * line_height, w - 36, line_height), style)
 
 
-def _draw_small_print_on_telephone(stage: Stage, defect: str) -> None:
-    """Draw the small print on a telephone: the malfunction clause ``defect``, credit value and bet limits."""
+def _draw_small_print_on_telephone(stage: Stage, malfunction_text: str) -> None:
+    """Draw the small print on a telephone: the malfunction clause, credit value and bet limits."""
     p, (x, y, w, h) = stage.painter, stage.layout.left_panel
     lines = [
-        (defect, TextStyle("text", "caption", "text_dim")),
+        (malfunction_text, TextStyle("text", "caption", "text_dim")),
         *(
             (line, LIMITS_TEXT_STYLE)
             for line in lay_out_small_print(stage, stage.layout.telephone_strip_width)

@@ -26,20 +26,20 @@ def draw_wins(
     paid_wins = [win for win in wins if win.credits > 0 and win.positions]
     if not paid_wins:
         return
-    turn = choose_win_in_turn(wins, elapsed_seconds, stage.theme.motion.winning_line_seconds)
-    shown_wins = paid_wins if turn is None else [turn]
+    win_in_turn = choose_win_in_turn(wins, elapsed_seconds, stage.theme.motion.winning_line_seconds)
+    shown_wins = paid_wins if win_in_turn is None else [win_in_turn]
     grid = ReelGrid(stage.layout.game_field, field.reel_heights)
-    winning = {place for win in shown_wins for place in win.positions}
+    winning_cells = {cell for win in shown_wins for cell in win.positions}
     for reel in range(field.reel_count):
         for row in range(field.reel_heights[reel]):
-            if (reel, row) not in winning:
+            if (reel, row) not in winning_cells:
                 stage.painter.fill_rounded_rect(grid.find_cell_rect(reel, row), (6, 3, 14, 120))
     for win in shown_wins:
         _draw_win_line(stage, field, grid, win, wins.index(win))
     beat = 0.0 if stage.view.reduced_motion else compute_pulse(elapsed_seconds, 1.1)
-    for reel, row in sorted(winning):
-        owner = next(win for win in shown_wins if (reel, row) in win.positions)
-        colour = _choose_line_colour(owner, wins.index(owner))
+    for reel, row in sorted(winning_cells):
+        cell_win = next(win for win in shown_wins if (reel, row) in win.positions)
+        colour = _choose_line_colour(cell_win, wins.index(cell_win))
         _draw_winning_symbol(stage, field, grid, window[reel][row], (reel, row), beat, colour)
     for win in shown_wins:
         _draw_line_badge(
@@ -72,42 +72,42 @@ def find_current_window(
     """
     pictures = result.windows_to_show
     lengths = [seconds_per_win * (len(wins) + 1) for _, wins in pictures]
-    into = elapsed_seconds % sum(lengths)
+    seconds_into_turn = elapsed_seconds % sum(lengths)
     for picture, length in zip(pictures, lengths, strict=True):
-        if into < length:
+        if seconds_into_turn < length:
             return picture
-        into -= length
+        seconds_into_turn -= length
     return pictures[-1]
 
 
 def find_lit_win(stage: Stage) -> WinOnReels | None:
     """Return the win that is highlighted alone now, or None.
 
-    None until the reels have stopped.
+    None until the reels have stopped and all windows of a cascade have fallen.
     """
     view, motion = stage.view, stage.theme.motion
-    line, show, last, since = (
+    timeline, show, last_step, elapsed = (
         build_view_timeline(view, stage.theme),
         view.selected_game_presentation,
         find_last_step(view),
         view.now,
     )
-    if not isinstance(last, ReelSpin) or view.snapshot is None:
+    if not isinstance(last_step, ReelSpin) or view.snapshot is None:
         return None
-    if show is not None and line is not None:
-        since -= (
+    if show is not None and timeline is not None:
+        elapsed -= (
             show.began_at
-            + find_reels_stop_time(line.steps[-1], motion)
-            + len(last.cascade_falls) * motion.cascade_fall_seconds
+            + find_reels_stop_time(timeline.steps[-1], motion)
+            + len(last_step.cascade_falls) * motion.cascade_fall_seconds
         )
     elif not view.snapshot.win_cents:
         return None
     return (
         None
-        if since < 0
+        if elapsed < 0
         else choose_win_in_turn(
-            find_current_window(last, since, motion.winning_line_seconds)[1],
-            since,
+            find_current_window(last_step, elapsed, motion.winning_line_seconds)[1],
+            elapsed,
             motion.winning_line_seconds,
         )
     )
@@ -134,12 +134,12 @@ def _draw_winning_symbol(
 ) -> None:
     """Draw the symbol of a winning cell, pulsing in size, in a lit frame.
 
-    ``beat`` is the brightness of the pulse, from 0 to 1.
+    ``beat`` is the present strength of the pulse, from 0 to 1.
     """
     p = stage.painter
     rect = grid.find_cell_rect(*cell_position)
     x, y, w, h = rect
-    step = round(beat * 6)
+    size_step = round(beat * 6)
 
     def render_frame(size: tuple[int, int]) -> pygame.Surface:
         ink = VectorCanvas(size, (w, h), 2)
@@ -158,15 +158,15 @@ def _draw_winning_symbol(
         return ink.finish_surface()
 
     p.draw_cached_picture(("win frame", colour), rect, render_frame)
-    side = min(w, h) * (0.96 + 0.1 * step / 6)
+    width = min(w, h) * (0.96 + 0.1 * size_step / 6)
     if not is_blank(symbol):
         size, cell = (
-            (p.scale_length(side), p.scale_length(side)),
+            (p.scale_length(width), p.scale_length(width)),
             p.scale_rect(grid.find_cell_rect(cell_position[0], 0)),
         )
-        still = round(min(cell.width, cell.height + 1) * 0.96)
+        still_pixels = round(min(cell.width, cell.height + 1) * 0.96)
         # The same size as in its cell, so it is cached.
-        rendered = render_symbol(stage, field, symbol, (still, still))
+        rendered = render_symbol(stage, field, symbol, (still_pixels, still_pixels))
         art = p.find_or_create_surface(
             ("breath", symbol, rendered.get_size(), size), lambda: smoothscale(rendered, size)
         )
@@ -201,16 +201,16 @@ def _draw_win_line(stage: Stage, field: ReelField, grid: ReelGrid, win: WinOnRee
     if win.line_number is None or len(points) < 2:
         return
     top = min(y for _, y in points) - 12
-    low = max(y for _, y in points) + 12
-    rect: Rect = (grid.field[0], top, grid.field[2], low - top)
+    bottom = max(y for _, y in points) + 12
+    rect: Rect = (grid.field[0], top, grid.field[2], bottom - top)
     colour = _choose_line_colour(win, index)
 
     def render_line(size: tuple[int, int]) -> pygame.Surface:
         ink = VectorCanvas(size, (rect[2], rect[3]), 2)
-        local = [(x - rect[0], y - rect[1]) for x, y in points]
-        ink.stroke_path(local, 15, (0, 0, 0, 150), is_closed=False)
-        ink.stroke_path(local, 9, colour, is_closed=False)
-        ink.stroke_path(local, 3, mix_colours(colour, (255, 255, 255, 255), 0.7), is_closed=False)
+        points_in_rect = [(x - rect[0], y - rect[1]) for x, y in points]
+        ink.stroke_path(points_in_rect, 15, (0, 0, 0, 150), is_closed=False)
+        ink.stroke_path(points_in_rect, 9, colour, is_closed=False)
+        ink.stroke_path(points_in_rect, 3, mix_colours(colour, (255, 255, 255, 255), 0.7), is_closed=False)
         return ink.finish_surface()
 
     stage.painter.draw_cached_picture(("line", tuple(points), colour), rect, render_line)
