@@ -15,29 +15,30 @@ from egm.screen.scenes.stage import Stage, draw_heading
 from egm.screen.steps import BonusAward, WheelStep
 from egm.screen.view import Action, Scene, View, find_last_step
 
-#: In portrait there is less room than this next to the wheel for the stakes' prizes; the panel shows them.
-_ROOM_WIDTH_FOR_PRIZES_MIN: Final = 300.0
+#: With at most this width next to the wheel, as in portrait, the stakes' prizes are only on the panel.
+_WIDTH_WITHOUT_PRIZES_MAX: Final = 300.0
 
 
 def draw_idle_wheel(stage: Stage) -> None:
     """Draw the wheel of a wheel game at rest where the last game stopped it.
 
-    Before any game, each segment shows what it pays for one credit staked.
+    Next to it is the award of the last game, if it won, or else the bet. Before any game, each segment shows what it
+    pays for one credit staked.
     """
     view, step = stage.view, find_last_step(stage.view)
     has_won = isinstance(step, WheelStep) and view.snapshot is not None and bool(view.snapshot.win_cents)
     if not isinstance(step, WheelStep):
-        worth: dict[str, int] = {}
+        pay_by_symbol: dict[str, int] = {}
         for area in _read_areas(stage):
             for symbol, pay in area["pays"].items():
-                worth.setdefault(symbol, int(pay))
-        parts = tuple(
-            BonusAward(str(name), worth.get(str(name), 0)) for name in stage.game_data.get("parts", ())
+                pay_by_symbol.setdefault(symbol, int(pay))
+        segments = tuple(
+            BonusAward(str(name), pay_by_symbol.get(str(name), 0))
+            for name in stage.game_data.get("parts", ())
         )
-        step = WheelStep("wheel", parts, 0, 0)
-    has_room_for_texts = (
-        view.scene is not Scene.ATTRACT
-    )  # The welcome would cover half of the texts next to the wheel.
+        step = WheelStep("wheel", segments, 0, 0)
+    # The text of the attract scene would cover half of the texts next to the wheel.
+    has_room_for_texts = view.scene is not Scene.ATTRACT
     draw_wheel(stage, step, None, 0.0, shows_result=has_won and has_room_for_texts)
     if has_room_for_texts and not has_won:
         _draw_bet(stage)
@@ -68,28 +69,31 @@ def _draw_bet(stage: Stage) -> None:
     for i, (area, stake) in enumerate(rows):
         middle = y + 62 + (i + 0.5) * step
         symbol, pay = next(iter(area["pays"].items()))
-        side = min(step - 6, 48.0)
-        make = partial(p.render_symbol, str(symbol), str(symbol))
-        p.draw_cached_picture(("symbol", symbol), (x + 14, middle - side / 2, side, side), make)
-        stake_words, prize = stage.money(stake * unit_cents), stage.money(stake * int(pay) * unit_cents)
-        at = (x + 24 + side, middle)
+        symbol_width = min(step - 6, 48.0)
+        render_symbol = partial(p.render_symbol, str(symbol), str(symbol))
+        p.draw_cached_picture(
+            ("symbol", symbol), (x + 14, middle - symbol_width / 2, symbol_width, symbol_width), render_symbol
+        )
+        stake_text, prize = stage.money(stake * unit_cents), stage.money(stake * int(pay) * unit_cents)
         p.draw_text(
-            stake_words,
-            at,
+            stake_text,
+            (x + 24 + symbol_width, middle),
             TextStyle("numbers", "body", "text"),
             align="left",
-            width_max=w * 0.3 if w > _ROOM_WIDTH_FOR_PRIZES_MIN else w * 0.6,
+            width_max=w * 0.3 if w > _WIDTH_WITHOUT_PRIZES_MAX else w * 0.6,
         )
-        if w > _ROOM_WIDTH_FOR_PRIZES_MIN:
-            text, at = texts.say("wheel.pays", amount=prize), (x + w - 16, middle)
-            style = TextStyle("strong", "caption", "meter")
-            p.draw_text(text, at, style, align="right", width_max=w * 0.46)
+        if w > _WIDTH_WITHOUT_PRIZES_MAX:
+            text, style = texts.say("wheel.pays", amount=prize), TextStyle("strong", "caption", "meter")
+            p.draw_text(text, (x + w - 16, middle), style, align="right", width_max=w * 0.46)
     price = stage.money(view.snapshot.bet_credits * unit_cents)
     p.draw_text(price, (x + w / 2, y + h - 36), TextStyle("numbers", "title", "meter"), width_max=w - 30)
 
 
-def _lay_out_area_rows(layout: Layout, area_count: int) -> list[Rect]:
-    """Return a row on the left panel for each of the ``area_count`` betting areas of a wheel game."""
+def _lay_out_areas(layout: Layout, area_count: int) -> list[Rect]:
+    """Return a rectangle on the left panel for each of the ``area_count`` betting areas of a wheel game.
+
+    They are one below another, in portrait in two columns, on a telephone in three.
+    """
     x, y, w, h = layout.left_panel
     step = min(86.0, (h - 124) / max(1, area_count))
     if layout.is_telephone:
@@ -116,21 +120,24 @@ def list_area_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     if game is None or not is_wheel_game(game) or not view.accepts_request("bet"):
         return []
     areas = [str(area["id"]) for area in game.presentation["areas"]]
-    rects = _lay_out_area_rows(layout, len(areas))
+    rects = _lay_out_areas(layout, len(areas))
     return [(rect, Action("area", area)) for rect, area in zip(rects, areas, strict=True)]
 
 
 def draw_wheel_side_panels(stage: Stage) -> None:
-    """Draw the side panels of a wheel game: the betting areas with their pays and stakes, and the preset bets."""
+    """Draw the side panels of a wheel game: the betting areas with their pays and stakes, and the preset bets.
+
+    On a telephone, draw only the betting areas.
+    """
     x, y, w, _ = stage.layout.left_panel
     draw_heading(stage, stage.texts.say("wheel.prizes"), (x + 10, y + 10, w - 20, 40))
     view = stage.view
     stake_by_area = read_area_stakes(view.game, view.snapshot) if view.game and view.snapshot else {}
     areas = _read_areas(stage)
-    for rect, area in zip(_lay_out_area_rows(stage.layout, len(areas)), areas, strict=True):
+    for rect, area in zip(_lay_out_areas(stage.layout, len(areas)), areas, strict=True):
         _draw_area(stage, rect, area, stake_by_area.get(str(area["id"]), 0))
     if stage.layout.is_telephone:
-        return  # The help shows the possible bets.
+        return
     x, y, w, _ = stage.layout.right_panel
     draw_heading(stage, stage.texts.say("wheel.bets"), (x + 10, y + 10, w - 20, 40))
     top = y + 66
@@ -139,7 +146,7 @@ def draw_wheel_side_panels(stage: Stage) -> None:
         text = stage.texts.choose_translation(form["name"])
         top += stage.painter.write_paragraph(text, (x + 26, top, w - 52, 90), style, leading=1.2) + 10
     if stage.layout.is_portrait:
-        return  # The areas can be touched all the same; the room is used for the possible bets.
+        return  # The panel has room only for the preset bets, not for the text on touching the areas.
     text = stage.texts.say("wheel.touch")
     stage.painter.write_paragraph(
         text, (x + 26, top + 8, w - 52, 200), TextStyle("text", "caption", "text_dim")
@@ -150,30 +157,30 @@ def _draw_area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> No
     """Draw a betting area of a wheel game: its picture, name and prize, and the chip for its stake."""
     p, (x, y, w, h) = stage.painter, rect
     is_enabled = stage.view.accepts_request("bet")
-    edge = stage.look.accent_colour if stake else (*stage.look.accent_colour[:3], 80)
+    edge_colour = stage.look.accent_colour if stake else (*stage.look.accent_colour[:3], 80)
     p.draw_panel(
         rect,
         radius=14,
         fill=(20, 10, 30, 235) if is_enabled else (14, 8, 22, 200),
-        edge_paint=edge,
+        edge_paint=edge_colour,
         edge_width=3 if stake else 2,
     )
     symbol, pay = next(iter(area["pays"].items()))
-    side = min(h - 12, 60.0)
+    symbol_width = min(h - 12, 60.0)
     p.draw_cached_picture(
         ("symbol", symbol),
-        (x + 8, y + (h - side) / 2, side, side),
+        (x + 8, y + (h - symbol_width) / 2, symbol_width, symbol_width),
         partial(p.render_symbol, str(symbol), str(symbol)),
     )
-    left, chip = x + side + 16, min(h - 14, 58.0)
-    room = w - side - chip - 34
+    left, chip = x + symbol_width + 16, min(h - 14, 58.0)
+    text_width = w - symbol_width - chip - 34
     name = stage.texts.choose_translation(area["name"])
     p.draw_text(
-        name, (left, y + h * 0.3), TextStyle("strong", "caption", "text"), align="left", width_max=room
+        name, (left, y + h * 0.3), TextStyle("strong", "caption", "text"), align="left", width_max=text_width
     )
     text = stage.texts.say("feature.multiplier", times=pay)
     p.draw_text(
-        text, (left, y + h * 0.68), TextStyle("numbers", "body", "meter"), align="left", width_max=room
+        text, (left, y + h * 0.68), TextStyle("numbers", "body", "meter"), align="left", width_max=text_width
     )
     if stake:
         chip_rect: Rect = (x + w - chip - 8, y + (h - chip) / 2, chip, chip)
@@ -189,17 +196,20 @@ def draw_wheel_prizes(stage: Stage, rect: Rect) -> None:
     x, y, w, h = rect
     draw_heading(stage, stage.texts.say("keno.table"), (x, y - 8, w, 44))
     y, h = y + 44, h - 44
-    rows = [(area, int(pay)) for area in _read_areas(stage) for pay in area["pays"].values()]
+    rows = [
+        (area["name"], symbol, int(pay))
+        for area in _read_areas(stage)
+        for symbol, pay in area["pays"].items()
+    ]
     step = min(64.0, h / max(1, len(rows)))
-    for i, (area, pay) in enumerate(rows):
+    for i, (names, symbol, pay) in enumerate(rows):
         middle, side = y + (i + 0.5) * step, min(step - 6, 56.0)
-        symbol = next(iter(area["pays"]))
         stage.painter.draw_cached_picture(
             ("symbol", symbol),
             (x, middle - side / 2, side, side),
             partial(stage.painter.render_symbol, symbol, symbol),
         )
-        name, style = stage.texts.choose_translation(area["name"]), TextStyle("strong", "small", "text")
+        name, style = stage.texts.choose_translation(names), TextStyle("strong", "small", "text")
         stage.painter.draw_text(
             name, (x + side + 12, middle), style, align="left", width_max=w * 0.62 - side - 12
         )

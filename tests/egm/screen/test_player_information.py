@@ -32,6 +32,7 @@ from egm.screen.scenes.pay_table import format_pay, list_pay_table_entries
 from egm.screen.scenes.reels import ReelGrid
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status_text_and_colour
+from egm.screen.scenes.wheel import draw_wheel_prizes
 from egm.screen.steps import HoldStep, KenoStep
 from egm.screen.text import Texts, apply_typography, format_fault, read_catalogue
 from egm.screen.theme import load_theme
@@ -412,6 +413,26 @@ def test_the_prizes_of_a_wheel_name_each_area_and_what_it_pays(language, layout)
         for pay in area["pays"].values():
             row = [area["name"][language], Texts(language).number(int(pay))]
             assert any(texts_shown[n : n + 2] == row for n in range(len(texts_shown))), row
+
+
+@pytest.mark.requirement("C-22")
+def test_each_prize_of_a_wheel_area_is_pictured_by_its_own_symbol(monkeypatch):
+    """A wheel game of an operator may have several symbols in one betting area, each with its own pay."""
+    published = build_game_view(load_game("river-wheel"))
+    first, *others = published.presentation["areas"]
+    areas = [{**first, "pays": {"otter": 2, "star": 45}}, *others]
+    game = published.model_copy(update={"presentation": {**published.presentation, "areas": areas}})
+    stage = Stage(
+        WordPainter(load_theme()), Texts("en"), LANDSCAPE_LAYOUT, build_idle_view((game,), game, "en")
+    )
+    symbols = []
+    monkeypatch.setattr(
+        stage.painter,
+        "draw_cached_picture",
+        lambda key, *_, **__: symbols.append(key) or pygame.Rect(0, 0, 0, 0),
+    )
+    draw_wheel_prizes(stage, stage.layout.player_page)
+    assert symbols[:2] == [("symbol", "otter"), ("symbol", "star")]
 
 
 @pytest.mark.requirement("I-04")
