@@ -40,31 +40,31 @@ def draw_board(stage: Stage) -> None:
     if view.decision is not None and is_decision_due(view, stage.theme):
         draw_decision(stage, view.decision)
         return
-    line, show = build_view_timeline(view, stage.theme), view.selected_game_presentation
-    if show is None or line is None:
+    timeline, show = build_view_timeline(view, stage.theme), view.selected_game_presentation
+    if show is None or timeline is None:
         _draw_between_games(stage)
         return
-    since = view.now - show.began_at
+    elapsed = view.now - show.began_at
     if (
         is_keno_game(view.game)
         and view.accepts_request("bet")
         and not is_presentation_running(view, stage.theme)
     ):
-        draw_keno(stage, show.steps[-1], None, 0.0)  # The draw is over: the next card may be marked.
+        draw_keno(stage, show.steps[-1], None, 0.0)  # The player may mark the next card.
         return
-    index = line.find_step_index(since)
-    if since < line.steps[index].begin and has_feature_title_card(show, index):
-        previous_index = index - 1
+    step_index = timeline.find_step_index(elapsed)
+    if elapsed < timeline.steps[step_index].begin and has_feature_title_card(show, step_index):
+        previous_index = step_index - 1
         _draw_step(
             stage,
             show,
             previous_index,
-            line.steps[previous_index],
-            max(line.steps[previous_index].last_stop, since),
+            timeline.steps[previous_index],
+            max(timeline.steps[previous_index].last_stop, elapsed),
         )
-        draw_feature_title_card(stage, show, index, line.steps[index], since)
+        draw_feature_title_card(stage, show, step_index, timeline.steps[step_index], elapsed)
         return
-    _draw_step(stage, show, index, line.steps[index], since)
+    _draw_step(stage, show, step_index, timeline.steps[step_index], elapsed)
 
 
 def _draw_between_games(stage: Stage) -> None:
@@ -78,16 +78,16 @@ def _draw_between_games(stage: Stage) -> None:
     if not fields:
         draw_keno(stage, find_last_step(view), None, 0.0)
         return
-    last, result = find_last_step(view), find_shown_reel_spin(view)
-    if last is not None and not isinstance(last, ReelSpin):
-        ended_time = StepTimes(0.0, 0.0, (0.0,) * count_step_parts(last), 0.0, 0.0)
-        _draw_step_without_reels(stage, last, ended_time, PRESENTATION_SECONDS_MAX)
+    last_step, reel_spin = find_last_step(view), find_shown_reel_spin(view)
+    if last_step is not None and not isinstance(last_step, ReelSpin):
+        ended_time = StepTimes(0.0, 0.0, (0.0,) * count_step_parts(last_step), 0.0, 0.0)
+        _draw_step_without_reels(stage, last_step, ended_time, PRESENTATION_SECONDS_MAX)
         return
-    field = fields[result.stage] if result else next(iter(fields.values()))
-    if result is None or view.snapshot is None or not view.snapshot.win_cents:
-        draw_stopped_reels(stage, field, result.last_window if result else None)
+    field = fields[reel_spin.stage] if reel_spin else next(iter(fields.values()))
+    if reel_spin is None or view.snapshot is None or not view.snapshot.win_cents:
+        draw_stopped_reels(stage, field, reel_spin.last_window if reel_spin else None)
         return
-    window, wins = find_current_window(result, view.now, stage.theme.motion.winning_line_seconds)
+    window, wins = find_current_window(reel_spin, view.now, stage.theme.motion.winning_line_seconds)
     draw_stopped_reels(stage, field, window)
     draw_wins(stage, field, window, wins, view.now)
 
@@ -125,32 +125,38 @@ def _draw_reels(
     game = stage.view.game
     assert isinstance(step, ReelSpin)
     assert game is not None
-    earlier = [one for one in presentation.steps[:index] if isinstance(one, ReelSpin)]
-    previous = earlier[-1] if earlier else presentation.reels_before
+    earlier_spins = [spin for spin in presentation.steps[:index] if isinstance(spin, ReelSpin)]
+    previous = earlier_spins[-1] if earlier_spins else presentation.reels_before
     field = stage.view.reel_fields_by_game[game.id][step.stage]
     reels_stop_time = find_reels_stop_time(step_time, stage.theme.motion)
     if elapsed_seconds < reels_stop_time:
         draw_spinning_reels(stage, field, step, previous, step_time, elapsed_seconds)
         return
-    since_stop = elapsed_seconds - reels_stop_time
+    seconds_since_stop = elapsed_seconds - reels_stop_time
     if not step.cascade_falls:
         draw_stopped_reels(stage, field, step.last_window)
-        draw_wins(stage, field, step.last_window, step.wins, since_stop)
+        draw_wins(stage, field, step.last_window, step.wins, seconds_since_stop)
         return
-    since_last_fall = since_stop - len(step.cascade_falls) * stage.theme.motion.cascade_fall_seconds
-    if since_last_fall >= 0:
-        window, wins = find_current_window(step, since_last_fall, stage.theme.motion.winning_line_seconds)
+    seconds_since_last_fall = (
+        seconds_since_stop - len(step.cascade_falls) * stage.theme.motion.cascade_fall_seconds
+    )
+    if seconds_since_last_fall >= 0:
+        window, wins = find_current_window(
+            step, seconds_since_last_fall, stage.theme.motion.winning_line_seconds
+        )
         draw_stopped_reels(stage, field, window)
-        draw_wins(stage, field, window, wins, since_last_fall)
+        draw_wins(stage, field, window, wins, seconds_since_last_fall)
         return
-    number = int(since_stop / stage.theme.motion.cascade_fall_seconds)
-    fall = step.cascade_falls[number]
-    into = since_stop - number * stage.theme.motion.cascade_fall_seconds
-    if number and into < _CASCADE_DROP_SECONDS:
-        draw_cascade_window(stage, field, fall.window, step.cascade_falls[number - 1].window, into)
+    fall_index = int(seconds_since_stop / stage.theme.motion.cascade_fall_seconds)
+    fall = step.cascade_falls[fall_index]
+    fall_seconds = seconds_since_stop - fall_index * stage.theme.motion.cascade_fall_seconds
+    if fall_index and fall_seconds < _CASCADE_DROP_SECONDS:
+        draw_cascade_window(
+            stage, field, fall.window, step.cascade_falls[fall_index - 1].window, fall_seconds
+        )
         return
     draw_stopped_reels(stage, field, fall.window)
-    draw_wins(stage, field, fall.window, fall.wins, into)
+    draw_wins(stage, field, fall.window, fall.wins, fall_seconds)
 
 
 #: Seconds in which the new symbols of a cascade drop in.

@@ -36,15 +36,23 @@ _TWO_SUIT_COLOURS: Final = {
 
 
 def draw_card(stage: Stage, rect: Rect, card_code: str, *, is_small: bool = False) -> None:
-    """Draw a card's face or back in a rectangle. Draw nothing for a removed card.
+    """Draw a card's face or back, or a tile, in a rectangle. Draw nothing for a removed card.
 
-    A small card (``is_small``) shows its rank only once.
+    A small card (``is_small``) has larger letters, and its suit only once.
     """
     if not card_code:
         return
-    four = stage.view.has_four_suit_colours
-    draw = partial(draw_card_art, stage, card_code=card_code, has_four_suit_colours=four, is_small=is_small)
-    stage.painter.draw_cached_picture(("playing card", card_code, four, is_small), rect, draw)
+    has_four_suit_colours = stage.view.has_four_suit_colours
+    render_card = partial(
+        draw_card_art,
+        stage,
+        card_code=card_code,
+        has_four_suit_colours=has_four_suit_colours,
+        is_small=is_small,
+    )
+    stage.painter.draw_cached_picture(
+        ("playing card", card_code, has_four_suit_colours, is_small), rect, render_card
+    )
 
 
 def draw_card_art(
@@ -55,9 +63,10 @@ def draw_card_art(
     has_four_suit_colours: bool,
     is_small: bool = False,
 ) -> pygame.Surface:
-    """Return a drawing of a card's face: a large rank above its suit, both repeated in the corner unless ``is_small``.
+    """Return a drawing of a card: a large rank above its suit, which is repeated in the corner unless ``is_small``.
 
-    If ``has_four_suit_colours``, each suit has its own colour.
+    If ``has_four_suit_colours``, each suit has its own colour. The code may also be that of a joker, a card face down,
+    or a tile.
     """
     if is_tile(card_code):
         return draw_tile_art(size, card_code)
@@ -94,11 +103,11 @@ def draw_suits_art(size: tuple[int, int], *, has_four_suit_colours: bool) -> pyg
     ink.fill_path(
         build_rounded_box(0, 0, 108, 36, 7), LinearGradient(((0, WHITE), (1, (232, 230, 222, 255))))
     )
-    for number, suit in enumerate("shdc"):
+    for suit_index, suit in enumerate("shdc"):
         _draw_suit(
             ink,
             suit,
-            (16.0 + 25.0 * number, 18.0),
+            (16.0 + 25.0 * suit_index, 18.0),
             11.0,
             (_FOUR_SUIT_COLOURS if has_four_suit_colours else _TWO_SUIT_COLOURS)[suit],
         )
@@ -110,17 +119,19 @@ def draw_suits(stage: Stage, rect: Rect) -> None:
     x, y, w, h = rect
     width = min(w - 10, (h - 10) * 3)
     suits_rect = (x + (w - width) / 2, y + (h - width / 3) / 2, width, width / 3)
-    four = stage.view.has_four_suit_colours
+    has_four_suit_colours = stage.view.has_four_suit_colours
     stage.painter.draw_cached_picture(
-        ("suits", four), suits_rect, partial(draw_suits_art, has_four_suit_colours=four)
+        ("suits", has_four_suit_colours),
+        suits_rect,
+        partial(draw_suits_art, has_four_suit_colours=has_four_suit_colours),
     )
 
 
 def _build_star_path(cx: float, cy: float, radius: float) -> Outline:
     """Return the outline of a five-pointed star, which marks a joker."""
-    turn = pygame.math.Vector2(0, -radius)
-    points = (turn.rotate(36 * i) * (1.0 if i % 2 == 0 else 0.42) for i in range(10))
-    return [(cx + each.x, cy + each.y) for each in points]
+    top_point = pygame.math.Vector2(0, -radius)
+    points = (top_point.rotate(36 * i) * (1.0 if i % 2 == 0 else 0.42) for i in range(10))
+    return [(cx + point.x, cy + point.y) for point in points]
 
 
 def _draw_suit(
@@ -140,15 +151,22 @@ def _draw_suit(
         )
         return
     if suit in {"h", "s"}:
-        up = 1 if suit == "h" else -1
+        direction = 1 if suit == "h" else -1
         for side in (-1, 1):
             ink.fill_path(
-                build_ellipse(x + side * 0.45 * half_height, y - up * 0.32 * half_height, 0.5 * half_height),
+                build_ellipse(
+                    x + side * 0.45 * half_height, y - direction * 0.32 * half_height, 0.5 * half_height
+                ),
                 colour,
             )
-        low = y - up * 0.12 * half_height
+        base_y = y - direction * 0.12 * half_height
         ink.fill_path(
-            [(x - 0.9 * half_height, low), (x + 0.9 * half_height, low), (x, y + up * half_height)], colour
+            [
+                (x - 0.9 * half_height, base_y),
+                (x + 0.9 * half_height, base_y),
+                (x, y + direction * half_height),
+            ],
+            colour,
         )
     else:
         for dx, dy in ((0.0, -0.48), (-0.48, 0.22), (0.48, 0.22)):

@@ -21,7 +21,7 @@ _HAND_NAMES_WIDTH_SHARE: Final = 0.3
 
 
 def has_strategy_chart(stage: Stage) -> bool:
-    """Return whether the game on the screen has a strategy chart and the venue allows charts."""
+    """Return whether the game on the screen has a strategy chart; the machine removes it if the venue allows none."""
     return stage.game_data.get("chart") is not None
 
 
@@ -52,8 +52,8 @@ def draw_chart(stage: Stage, rect: Rect) -> None:
             TextStyle("strong", size, "text"),
             align="left",
         )
-        for column_number, letter in enumerate(row["cells"]):
-            cell: Rect = (left + column_number * width + 1, top + 1, width - 2, height - 2)
+        for column_index, letter in enumerate(row["cells"]):
+            cell: Rect = (left + column_index * width + 1, top + 1, width - 2, height - 2)
             p.draw_panel(cell, radius=4, fill=_COLOUR_BY_ANSWER[letter])
             if letter != ".":
                 p.draw_label(_format_letter(stage, letter), cell, TextStyle("strong", size, "text"))

@@ -18,7 +18,7 @@ CHIP_COLOURS: Final = tuple(map(parse_colour, ("#e9e4d4", "#c4183a", "#1f4fb8", 
 STANDING_BET_CHIP_COLOUR: Final = parse_colour("#8f6ad6")
 #: The width of a chip on the layout, in units.
 CHIP_WIDTH: Final = 42.0
-#: The width of the disc that shows what a spot has returned, in units.
+#: The width of the plate that shows what a spot has returned, in units.
 _RETURNED_AMOUNT_WIDTH: Final = 44.0
 
 
@@ -64,7 +64,7 @@ def find_chip_colour(table: TableGameData, credits_: int) -> Colour:
 def draw_returned_amount(stage: Stage, centre: tuple[float, float], credits_: int) -> None:
     """Draw the credits that a bet has returned, stake included, around the point ``centre`` in place of the bet's chip.
 
-    The amount is shortened like a chip's value. The list next to the layout has it in full.
+    From 10,000 credits on, whole thousands are shortened as on a chip. The list next to the layout has them in full.
     """
     p, text = stage.painter, str(credits_) if credits_ < 10_000 else _format_short_credits(stage, credits_)
     p.draw_cached_picture(

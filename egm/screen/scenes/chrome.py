@@ -47,16 +47,16 @@ def draw_hall(size: tuple[int, int], look: GameLook, centre: tuple[float, float]
         special_flags=PREMULTIPLIED_BLEND_MODE,
     )
     small_surface = pygame.Surface((width // 2, height // 2), pygame.SRCALPHA)
-    cx, cy, reach = centre[0] / 2, centre[1] / 2, width
+    centre_x, centre_y, reach = centre[0] / 2, centre[1] / 2, width
     for i in range(40):
-        a, b = math.tau * i / 40, math.tau * (i + 0.5) / 40
+        start_angle, end_angle = math.tau * i / 40, math.tau * (i + 0.5) / 40
         pygame.draw.polygon(
             small_surface,
-            (*(c * 22 // 255 for c in look.sunburst_colour[:3]), 22),
+            (*(channel * 22 // 255 for channel in look.sunburst_colour[:3]), 22),
             [
-                (cx, cy),
-                (cx + reach * math.cos(a), cy + reach * math.sin(a)),
-                (cx + reach * math.cos(b), cy + reach * math.sin(b)),
+                (centre_x, centre_y),
+                (centre_x + reach * math.cos(start_angle), centre_y + reach * math.sin(start_angle)),
+                (centre_x + reach * math.cos(end_angle), centre_y + reach * math.sin(end_angle)),
             ],
         )
     surface.blit(
@@ -105,9 +105,16 @@ def draw_marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
     shape = [(40.0, 4.0), (w - 40, 4.0), (w - 4, h - 30), (w - 60, h - 4), (60.0, h - 4), (4.0, h - 30)]
     ink.draw_glow(shape, 26, fade_colour(look.light_colour, 0.5))
     ink.fill_path(shape, build_metal_gradient(stage.theme, look.rim_metal))
-    inner = [(46.0, 9.0), (w - 46, 9.0), (w - 12, h - 31), (w - 63, h - 9), (63.0, h - 9), (12.0, h - 31)]
+    inner_shape = [
+        (46.0, 9.0),
+        (w - 46, 9.0),
+        (w - 12, h - 31),
+        (w - 63, h - 9),
+        (63.0, h - 9),
+        (12.0, h - 31),
+    ]
     ink.fill_path(
-        inner,
+        inner_shape,
         RadialGradient(
             (
                 (0, mix_colours(look.background_colours[1], look.light_colour, 0.45)),
@@ -118,8 +125,8 @@ def draw_marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
             0.62,
         ),
     )
-    ink.fill_inside(inner, build_ellipse(w / 2, -h * 0.3, w * 0.55, h * 0.75), (255, 255, 255, 22))
-    letters = LinearGradient(
+    ink.fill_inside(inner_shape, build_ellipse(w / 2, -h * 0.3, w * 0.55, h * 0.75), (255, 255, 255, 22))
+    letter_paint = LinearGradient(
         (
             (0, stage.theme.colour("gold_light")),
             (0.42, stage.theme.colour("gold")),
@@ -133,7 +140,7 @@ def draw_marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
         title,
         (w / 2, h / 2),
         h * 0.7,
-        letters,
+        letter_paint,
         edge_width=4,
         edge_paint=mix_colours(look.background_colours[2], BLACK, 0.5),
         width_max=w - 200,
@@ -141,8 +148,8 @@ def draw_marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
     surface.blit(ink.finish_surface(), area.topleft, special_flags=PREMULTIPLIED_BLEND_MODE)
 
 
-def _draw_field_well(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
-    """Draw the recess of the cabinet in which the game field lies."""
+def _render_meter_recess(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+    """Return the drawing of the recess of the cabinet in which a meter lies."""
     fill = LinearGradient(((0, (3, 2, 8, 255)), (0.5, (18, 13, 34, 255)), (1, (30, 22, 52, 255))))
     return draw_rim_panel(
         size, stage.painter.scale, stage.theme, stage.look, radius=20, rim_width=5, fill_paint=fill
@@ -203,7 +210,7 @@ def draw_background(stage: Stage) -> pygame.Surface:
 
 
 def _draw_meter_bar(stage: Stage, surface: pygame.Surface) -> None:
-    """Draw the bar behind the meters and the bar behind the keys below it."""
+    """Draw the bar behind the meters and the keys below them, and the recess of each meter."""
     p, layout, look = stage.painter, stage.layout, stage.look
     top, bottom = layout.meter_bar[1], layout.size[1]
     area = p.scale_rect((0, top, layout.size[0], bottom - top))
@@ -223,4 +230,6 @@ def _draw_meter_bar(stage: Stage, surface: pygame.Surface) -> None:
     )
     for rect in layout.meter_rects.values():
         area = p.scale_rect(rect)
-        surface.blit(_draw_field_well(stage, area.size), area.topleft, special_flags=PREMULTIPLIED_BLEND_MODE)
+        surface.blit(
+            _render_meter_recess(stage, area.size), area.topleft, special_flags=PREMULTIPLIED_BLEND_MODE
+        )

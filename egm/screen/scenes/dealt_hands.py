@@ -41,25 +41,26 @@ def build_current_hands(
 ) -> list[DealtHand]:
     """Return the hands of cards as they are shown ``elapsed_seconds`` after the presentation began.
 
-    While cards are dealt, these are the hands of the previous step, changed by the cues shown so far; afterwards, the
-    hands at the end of the step.
+    While cards are dealt, these are the hands of the previous step, changed by the cues shown so far, without values
+    and money. Afterwards, they are the hands at the end of the step.
     """
-    end = read_final_hands(step.display)
+    final_hands = read_final_hands(step.display)
     if step_time is None:
-        return end
+        return final_hands
     cards: dict[str, list[str]] = {}
     if previous_step is not None:
-        cards = _list_cards_held_before_draw(end, step)
+        cards = _list_cards_held_before_draw(final_hands, step)
         cards |= {hand.id: list(hand.cards) for hand in read_final_hands(previous_step.display)}
     for cue, stop in zip(step.cues, step_time.stops, strict=True):
         if elapsed_seconds >= stop:
             _apply_card_cue(cards, cue)
     cards.pop("", None)  # A burnt card belongs to no hand.
-    owner_by_hand = {hand.id: (hand.seat, hand.is_own) for hand in end}
-    order = [*dict.fromkeys([*owner_by_hand, *cards])]
-    seats = [(name, *owner_by_hand.get(name, (None, False))) for name in order]
+    owner_by_hand = {hand.id: (hand.seat, hand.is_own) for hand in final_hands}
+    hand_ids = [*dict.fromkeys([*owner_by_hand, *cards])]
+    owned_hands = [(hand_id, *owner_by_hand.get(hand_id, (None, False))) for hand_id in hand_ids]
     return [
-        DealtHand(name, tuple(cards.get(name, ())), {}, seat=seat, is_own=own) for name, seat, own in seats
+        DealtHand(hand_id, tuple(cards.get(hand_id, ())), {}, seat=seat, is_own=is_own)
+        for hand_id, seat, is_own in owned_hands
     ]
 
 
@@ -74,8 +75,8 @@ def _list_cards_held_before_draw(hands: Sequence[DealtHand], step: TableStep) ->
             drawn_indices.setdefault(str(cue["hand"]), set()).add(int(cue["index"]))
     return {
         hand.id: [
-            FACE_DOWN_CARD_CODE if place in drawn_indices[hand.id] else card
-            for place, card in enumerate(hand.cards)
+            FACE_DOWN_CARD_CODE if index in drawn_indices[hand.id] else card
+            for index, card in enumerate(hand.cards)
         ]
         for hand in hands
         if hand.id in drawn_indices
@@ -145,14 +146,14 @@ def find_flying_card(
     """Return the card that is moving to a hand now, or None."""
     if step_time is None:
         return None
-    for number, (cue, stop) in enumerate(zip(step.cues, step_time.stops, strict=True)):
+    for cue_index, (cue, stop) in enumerate(zip(step.cues, step_time.stops, strict=True)):
         if elapsed_seconds < stop:
-            begin = step_time.stops[number - 1] if number else step_time.begin
+            begin = step_time.stops[cue_index - 1] if cue_index else step_time.begin
             if cue.get("cue") not in {"deal", "draw"}:
                 return None
-            share = (elapsed_seconds - begin) / max(0.01, stop - begin)
+            progress = (elapsed_seconds - begin) / max(0.01, stop - begin)
             card_index = int(cue["index"]) if "index" in cue else -1
             return FlyingCard(
-                str(cue.get("hand", "")), card_index, str(cue.get("card", FACE_DOWN_CARD_CODE)), share
+                str(cue.get("hand", "")), card_index, str(cue.get("card", FACE_DOWN_CARD_CODE)), progress
             )
     return None

@@ -81,10 +81,13 @@ def _find_hold_key_rect(grid: ReelGrid, reel: int, height: float) -> Rect:
 
 
 def _build_pick_step(view: View) -> PickStep:
-    """Return the pending pick decision as a step, so that its boxes can be drawn."""
-    last = view.presentation.steps[-1] if view.presentation is not None else None
-    if isinstance(last, PickStep):
-        return last
+    """Return the pending pick decision as a step, so that its boxes can be drawn.
+
+    It is the last presented step, if that is a pick feature; otherwise a step with a closed box for each answer.
+    """
+    last_step = view.presentation.steps[-1] if view.presentation is not None else None
+    if isinstance(last_step, PickStep):
+        return last_step
     decision = view.decision
     return PickStep("", len(decision.options) if decision is not None else 0, (), 0)
 
@@ -109,13 +112,13 @@ def draw_decision(stage: Stage, decision: DecisionRequest) -> None:
 def _draw_held_reels(stage: Stage) -> None:
     """Draw the reels at rest, each with the key that holds it, which is lit while the reel is held."""
     view = stage.view
-    field, last = (
+    field, last_step = (
         _find_decision_field(view),
         view.presentation.steps[-1] if view.presentation is not None else None,
     )
-    if field is None or not isinstance(last, ReelSpin):
+    if field is None or not isinstance(last_step, ReelSpin):
         return
-    draw_stopped_reels(stage, field, last.window)
+    draw_stopped_reels(stage, field, last_step.window)
     for rect, action in lay_out_answers(stage):
         is_held = bool(view.held_items_mask >> int(action.value) & 1)
         draw_button(
@@ -124,7 +127,7 @@ def _draw_held_reels(stage: Stage) -> None:
 
 
 def _draw_question(stage: Stage, decision: DecisionRequest) -> None:
-    """Draw a decision that is not made on a picture: its name, and a button for each answer."""
+    """Draw a decision that is not made on a picture: its question, and a button for each answer."""
     draw_board_background(stage)
     x, y, w, _ = stage.layout.game_field
     title = format_question(stage, decision)
@@ -137,19 +140,24 @@ def _draw_question(stage: Stage, decision: DecisionRequest) -> None:
 def _draw_answers(stage: Stage) -> None:
     """Draw a button for each answer to a decision. An answer that is a card colour shows its suit, too."""
     for rect, action in lay_out_answers(stage):
-        word = f"decide.{action.value}"
-        text = stage.texts.say(word) if stage.texts.has_text(word) else str(action.value)
+        text_key = f"decide.{action.value}"
+        text = stage.texts.say(text_key) if stage.texts.has_text(text_key) else str(action.value)
         if action.value not in _CARD_COLOUR_ANSWERS:
             draw_button(stage, rect, text, text_size="lead")
             continue
         x, y, w, h = rect
         draw_button(stage, rect, "")
-        style, suit = TextStyle("strong", "lead", "text"), partial(render_own_picture, f"suit_{action.value}")
+        style, render_suit = (
+            TextStyle("strong", "lead", "text"),
+            partial(render_own_picture, f"suit_{action.value}"),
+        )
         if w < _SUIT_BESIDE_TEXT_WIDTH_MIN:
-            stage.painter.draw_cached_picture(("suit", action.value), (x + w / 2 - 24, y + 8, 48, 48), suit)
+            stage.painter.draw_cached_picture(
+                ("suit", action.value), (x + w / 2 - 24, y + 8, 48, 48), render_suit
+            )
             stage.painter.draw_text(
                 text, (x + w / 2, y + h - 26), style._replace(size_name="body"), width_max=w - 24
             )
             continue
-        stage.painter.draw_cached_picture(("suit", action.value), (x + 26, y + 20, 60, 60), suit)
+        stage.painter.draw_cached_picture(("suit", action.value), (x + 26, y + 20, 60, 60), render_suit)
         stage.painter.draw_text(text, (x + w / 2 + 36, y + h / 2), style, width_max=w - 130)

@@ -33,14 +33,24 @@ def format_answer_name(stage: Stage, option: str) -> str:
 
 
 def format_question(stage: Stage, decision: DecisionRequest) -> str:
-    """Return the question of a decision. If there is no text for its kind, return a list of its answers."""
-    key, kinds = f"decide.{decision.kind}", {str(option).rstrip("-0123456789") for option in decision.options}
+    """Return the question of a decision. If there is no text for its kind, return a list of its answers.
+
+    If the decision is another player's and has no text, return a text that asks to wait.
+    """
+    key, answer_kinds = (
+        f"decide.{decision.kind}",
+        {str(option).rstrip("-0123456789") for option in decision.options},
+    )
     if not decision.options and not stage.texts.has_text(key):
         return stage.texts.say("decide.waits")
-    if stage.texts.has_text(key) and decision.kind not in kinds:  # Otherwise the text belongs to an answer.
+    if (
+        stage.texts.has_text(key) and decision.kind not in answer_kinds
+    ):  # Otherwise the text belongs to an answer.
         return stage.texts.say(key)
-    listed = _format_answer_list(stage, decision)
-    return stage.texts.say("decide.of", options=listed) if listed else stage.texts.say("decide.other")
+    answer_list = _format_answer_list(stage, decision)
+    return (
+        stage.texts.say("decide.of", options=answer_list) if answer_list else stage.texts.say("decide.other")
+    )
 
 
 def format_question_with_time_left(stage: Stage, decision: DecisionRequest) -> str:
@@ -49,21 +59,25 @@ def format_question_with_time_left(stage: Stage, decision: DecisionRequest) -> s
     If it is another player's decision, return a text that says so.
     """
     text, snapshot = format_question(stage, decision), stage.view.snapshot
-    turn = (
-        next((each for each in snapshot.notices if each.code in _TURN_NOTICE_CODES), None)
+    turn_notice = (
+        next((notice for notice in snapshot.notices if notice.code in _TURN_NOTICE_CODES), None)
         if snapshot
         else None
     )
-    if turn is None:
+    if turn_notice is None:
         return text
-    notice = stage.texts.say(f"notice.{turn.code}", **turn.values)
-    return f"{text}  \u00b7  {notice}" if decision.options else notice
+    notice_text = stage.texts.say(f"notice.{turn_notice.code}", **turn_notice.values)
+    return f"{text}  \u00b7  {notice_text}" if decision.options else notice_text
 
 
 def describe_decision_before_play(stage: Stage, decision: DecisionRequest) -> str:
     """Return the text that says which decision the player must make before PLAY has an effect."""
-    listed = _format_answer_list(stage, decision)
-    return stage.texts.say("decide.first", options=listed) if listed else format_question(stage, decision)
+    answer_list = _format_answer_list(stage, decision)
+    return (
+        stage.texts.say("decide.first", options=answer_list)
+        if answer_list
+        else format_question(stage, decision)
+    )
 
 
 def describe_offered_choices(stage: Stage, decision: DecisionRequest) -> str:
@@ -71,13 +85,16 @@ def describe_offered_choices(stage: Stage, decision: DecisionRequest) -> str:
 
     It lists the answers on offer, or says that the player's answer is not among them.
     """
-    listed = _format_answer_list(stage, decision)
-    key = "decide.not_offered" if listed else "notice.refused.choice_is_offered"
-    return stage.texts.say(key, options=listed)
+    answer_list = _format_answer_list(stage, decision)
+    key = "decide.not_offered" if answer_list else "notice.refused.choice_is_offered"
+    return stage.texts.say(key, options=answer_list)
 
 
 def _format_answer_list(stage: Stage, decision: DecisionRequest) -> str:
-    """Return the answers to a decision as one line of text; "" if there are too many or one has no text."""
+    """Return the answers to a decision as one line of text.
+
+    Empty if there are too many, or if one has no text, such as a box that is known by its number.
+    """
     options = [option for option in decision.options if isinstance(option, str)]
     if not options or len(options) < len(decision.options) or len(options) > _LISTED_ANSWERS_MAX:
         return ""

@@ -76,39 +76,48 @@ def draw_dice(
 ) -> None:
     """Draw a throw: dice enter from the right, tumble and stop. Then show ``total``, if the game uses it.
 
-    ``start_and_stop_seconds`` are the start and the end of the movement, in seconds from the start of the presentation.
+    ``start_and_stop_seconds`` are the begin and the end of the throw's cue, in seconds from the start of the
+    presentation. The dice stop before the end. With reduced motion, they do not move.
     """
     begin, stop = start_and_stop_seconds
     p, (x, y, w, h) = stage.painter, stage.layout.game_field
-    share = clamp_to_unit_interval(
+    moving_share = clamp_to_unit_interval(
         (elapsed_seconds - begin) / max(0.01, (stop - begin) * _MOVING_SHARE_OF_THROW)
     )
-    still = share >= 1 or stage.view.reduced_motion
-    side = min(_DIE_SIDE_MAX, w / (len(dice) + 1.5))
-    progress = ease_out(share)
+    are_still = moving_share >= 1 or stage.view.reduced_motion
+    die_width = min(_DIE_SIDE_MAX, w / (len(dice) + 1.5))
+    progress = ease_out(moving_share)
     for i, face in enumerate(dice):
-        target = (x + w / 2 + (i - (len(dice) - 1) / 2) * (side + _DICE_GAP), y + h / 2 - 20)
-        if still:
-            draw_die(stage, (target[0] - side / 2, target[1] - side / 2, side, side), face)
+        target = (x + w / 2 + (i - (len(dice) - 1) / 2) * (die_width + _DICE_GAP), y + h / 2 - 20)
+        if are_still:
+            draw_die(
+                stage, (target[0] - die_width / 2, target[1] - die_width / 2, die_width, die_width), face
+            )
             continue
-        tumbling = 1 + (int(progress * 23) + 2 * i) % 6
+        tumbling_face = 1 + (int(progress * 23) + 2 * i) % 6
         bounce = abs(math.sin(progress * math.pi * 3)) * (1 - progress) * h * 0.3
-        at = (target[0] + (1 - progress) * w * 0.5, target[1] - bounce)
-        turn = round((1 - progress) * 900 + 40 * i) % 360 // 15 * 15
-        key = ("die turned", tumbling, turn, p.scale_length(side))
+        centre = (target[0] + (1 - progress) * w * 0.5, target[1] - bounce)
+        turn_degrees = round((1 - progress) * 900 + 40 * i) % 360 // 15 * 15
+        key = ("die turned", tumbling_face, turn_degrees, p.scale_length(die_width))
         rotated_die = p.find_or_create_surface(
-            key, partial(_draw_turned_die, (p.scale_length(side), p.scale_length(side)), tumbling, turn)
+            key,
+            partial(
+                _draw_turned_die,
+                (p.scale_length(die_width), p.scale_length(die_width)),
+                tumbling_face,
+                turn_degrees,
+            ),
         )
         p.draw_surface(
             rotated_die,
             (
-                p.scale_length(at[0]) - rotated_die.get_width() // 2,
-                p.scale_length(at[1]) - rotated_die.get_height() // 2,
+                p.scale_length(centre[0]) - rotated_die.get_width() // 2,
+                p.scale_length(centre[1]) - rotated_die.get_height() // 2,
             ),
         )
-    if still and total is not None:
+    if are_still and total is not None:
         style = TextStyle("numbers", "marquee", "meter", 2, (0, 20, 10, 200))
-        p.draw_text(str(total), (x + w / 2, y + h / 2 + side / 2 + 50), style, width_max=w - 80)
+        p.draw_text(str(total), (x + w / 2, y + h / 2 + die_width / 2 + 50), style, width_max=w - 80)
 
 
 def _draw_turned_die(size: tuple[int, int], face: int, rotation_degrees: int) -> pygame.Surface:
@@ -117,28 +126,31 @@ def _draw_turned_die(size: tuple[int, int], face: int, rotation_degrees: int) ->
 
 
 def draw_craps_point(stage: Stage, step: TableStep | None, *, is_moving: bool) -> None:
-    """Draw craps's point numbers, the puck on the current point (or off), and the last throw.
+    """Draw the point numbers of craps, the puck on the current point (or off), and the dice of the last throw.
 
-    While dice move (``is_moving``), the point is that of the step. Between throws, it is the point in the machine's
-    snapshot, because the last throw may be another player's, or missing.
+    While dice move (``is_moving``), the point is that of ``step``, and none without a step. Otherwise it is the point
+    in the machine's snapshot, because the last throw may be another player's, or missing.
     """
     p, (x, y, w, _) = stage.painter, find_felt_rect(stage.layout)
     display = step.display if step is not None else {}
     dice = tuple(map(int, display.get("dice", ())))
-    now = stage.view.snapshot
-    point = display.get("point") if now is None or is_moving else now.felt.point
+    snapshot = stage.view.snapshot
+    point = display.get("point") if snapshot is None or is_moving else snapshot.felt.point
     height = 76.0
-    left, room = x + 2, w - 4 - (150.0 if w > 700 else 0.0)
-    width = room / len(_CRAPS_POINT_NUMBERS)
+    left, numbers_width = x + 2, w - 4 - (150.0 if w > 700 else 0.0)
+    width = numbers_width / len(_CRAPS_POINT_NUMBERS)
     for i, number in enumerate(_CRAPS_POINT_NUMBERS):
         cell: Rect = (left + i * width + 2, y + 2, width - 4, height)
-        on, is_wide = point == number, width > 110
-        fill = (14, 84, 58, 255) if on else (10, 60, 42, 255)
+        is_point, is_wide = point == number, width > 110
+        fill = (14, 84, 58, 255) if is_point else (10, 60, 42, 255)
         # An edge would look like a betting spot.
-        p.draw_panel(cell, radius=12, fill=fill, edge_paint=WHITE if on else fill)
-        at = (cell[0] + width / 2 - (24 if on and is_wide else 0), y + 40 + (14 if on and not is_wide else 0))
-        p.draw_text(str(number), at, TextStyle("heavy", "lead", "text"), width_max=width - 20)
-        if on:
+        p.draw_panel(cell, radius=12, fill=fill, edge_paint=WHITE if is_point else fill)
+        anchor = (
+            cell[0] + width / 2 - (24 if is_point and is_wide else 0),
+            y + 40 + (14 if is_point and not is_wide else 0),
+        )
+        p.draw_text(str(number), anchor, TextStyle("heavy", "lead", "text"), width_max=width - 20)
+        if is_point:
             _draw_puck(stage, (cell[0] + width - 34, y + 30), is_on=True)
     if w > 700 and dice:
         for i, face in enumerate(dice):
@@ -153,12 +165,12 @@ def _draw_puck(stage: Stage, centre: tuple[float, float], *, is_on: bool) -> Non
     stage.painter.draw_cached_picture(
         ("puck", is_on), (x - 26, y - 26, 52, 52), partial(_draw_puck_art, is_on=is_on)
     )
-    ink: Colour = BLACK if is_on else WHITE
+    text_colour: Colour = BLACK if is_on else WHITE
     text = stage.texts.say("felt.on" if is_on else "felt.off")
     stage.painter.draw_text(
         text,
         (x, y),
-        TextStyle("heavy", "tiny" if not stage.layout.is_telephone else "caption", ink),
+        TextStyle("heavy", "tiny" if not stage.layout.is_telephone else "caption", text_colour),
         width_max=44,
     )
 

@@ -22,7 +22,7 @@ from egm.screen.steps import GambleStep
 from egm.screen.theme import fade_colour
 from egm.screen.view import View, build_view_timeline
 
-#: The angles at which the searchlights are drawn and cached.
+#: The number of angles at which the searchlights are drawn and cached.
 _SEARCHLIGHT_ANGLE_COUNT: Final = 15
 
 
@@ -31,9 +31,9 @@ def find_shown_feature_step_index(view: View, timeline: PresentationTimeline | N
     show = view.selected_game_presentation
     if show is None or timeline is None:
         return None
-    since = view.now - show.began_at
-    index = timeline.find_step_index(since)
-    has_ended = show.is_complete and since >= timeline.roll_up_end + 1.2
+    elapsed = view.now - show.began_at
+    index = timeline.find_step_index(elapsed)
+    has_ended = show.is_complete and elapsed >= timeline.roll_up_end + 1.2
     return index if is_feature_step(show, index) and not has_ended else None
 
 
@@ -49,12 +49,15 @@ def sum_credits_of_ended_steps(
     elapsed_seconds: float,
     first_step_index: int = 0,
 ) -> int:
-    """Return the credits won by steps from number ``first_step_index`` on that have ended by ``elapsed_seconds``."""
+    """Return the credits won by steps from index ``first_step_index`` on that have stopped by ``elapsed_seconds``.
+
+    Steps that were already presented before this presentation are not counted, and neither are rounds of double-up.
+    """
     return sum(
         step.credits
-        for i, (step, time) in enumerate(zip(presentation.steps, timeline.steps, strict=True))
+        for i, (step, step_time) in enumerate(zip(presentation.steps, timeline.steps, strict=True))
         if i >= max(first_step_index, presentation.presented_step_count)
-        and time.last_stop <= elapsed_seconds
+        and step_time.last_stop <= elapsed_seconds
         and not isinstance(step, GambleStep)
     )
 
@@ -65,23 +68,25 @@ def draw_feature_title_card(
     """Draw the title card of the feature that step ``index`` begins: its name, and its number of games."""
     p, view = stage.painter, stage.view
     x, y, w, h = stage.layout.game_field
-    share = clamp_to_unit_interval(
+    shown_share = clamp_to_unit_interval(
         (elapsed_seconds - step_time.title_card_begin)
         / max(0.01, step_time.begin - step_time.title_card_begin)
     )
-    arrive = 1.0 if view.reduced_motion else ease_out(share * 5)
-    p.fill_rounded_rect((x, y, w, h), (4, 2, 12, round(200 * arrive)))
+    entrance_share = 1.0 if view.reduced_motion else ease_out(shown_share * 5)
+    p.fill_rounded_rect((x, y, w, h), (4, 2, 12, round(200 * entrance_share)))
     if not view.reduced_motion:
-        _draw_searchlights(stage, arrive * (1 - clamp_to_unit_interval((share - 0.9) * 10)))
-    _, games = compute_free_game_number_and_total(presentation, index, has_stopped=False)
+        _draw_searchlights(stage, entrance_share * (1 - clamp_to_unit_interval((shown_share - 0.9) * 10)))
+    _, game_count = compute_free_game_number_and_total(presentation, index, has_stopped=False)
     name = format_stage_name(stage, find_step_stage(presentation, index))
     style = TextStyle("display", "hero", build_gold_gradient(stage.theme), 4, (20, 6, 0, 230))
-    height = 0.0 if view.reduced_motion else 40 * (1 - arrive)
-    middle = y + h / 2 + (54 if games > 1 else 0)
-    if games > 1:
-        number = TextStyle("numbers", "hero", "meter", 4, (20, 6, 0, 230))
-        p.draw_text(stage.texts.number(games), (x + w / 2, middle - 150 - height), number, width_max=w - 80)
-    p.draw_text(name, (x + w / 2, middle + height), style, width_max=w - 90)
+    offset = 0.0 if view.reduced_motion else 40 * (1 - entrance_share)
+    middle = y + h / 2 + (54 if game_count > 1 else 0)
+    if game_count > 1:
+        number_style = TextStyle("numbers", "hero", "meter", 4, (20, 6, 0, 230))
+        p.draw_text(
+            stage.texts.number(game_count), (x + w / 2, middle - 150 - offset), number_style, width_max=w - 80
+        )
+    p.draw_text(name, (x + w / 2, middle + offset), style, width_max=w - 90)
     text = stage.texts.say("feature.begins")
     p.draw_text(text, (x + w / 2, middle + 110), TextStyle("strong", "lead", "text", 2), width_max=w - 120)
 
@@ -92,15 +97,16 @@ def _draw_searchlights(stage: Stage, opacity: float) -> None:
     They are drawn at a few angles only, so that the pictures can be cached.
     """
     p, (_, _, w, h) = stage.painter, stage.layout.game_field
-    step = int(stage.view.now * 9) % _SEARCHLIGHT_ANGLE_COUNT
+    angle_index = int(stage.view.now * 9) % _SEARCHLIGHT_ANGLE_COUNT
 
     def render_beams(size: tuple[int, int]) -> pygame.Surface:
         small_size = (max(1, size[0] // 3), max(1, size[1] // 3))
         ink, reach = VectorCanvas(small_size, (w, h), 1), max(w, h)
         for i in range(8):
-            a = math.tau * (i + step / _SEARCHLIGHT_ANGLE_COUNT) / 8
+            angle = math.tau * (i + angle_index / _SEARCHLIGHT_ANGLE_COUNT) / 8
             left_beam, right_beam = (
-                (w / 2 + reach * math.cos(a + d), h / 2 + reach * math.sin(a + d)) for d in (-0.14, 0.14)
+                (w / 2 + reach * math.cos(angle + half_width), h / 2 + reach * math.sin(angle + half_width))
+                for half_width in (-0.14, 0.14)
             )
             ink.fill_path(
                 [(w / 2, h / 2), left_beam, right_beam], fade_colour(stage.look.accent_colour, 0.34)
@@ -113,7 +119,7 @@ def _draw_searchlights(stage: Stage, opacity: float) -> None:
         return pygame.transform.smoothscale(beams, size)
 
     p.draw_cached_picture(
-        ("beams", step, stage.look.name), stage.layout.game_field, render_beams, alpha=opacity
+        ("beams", angle_index, stage.look.name), stage.layout.game_field, render_beams, alpha=opacity
     )
 
 

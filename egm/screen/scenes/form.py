@@ -47,9 +47,9 @@ def draw_action_key(stage: Stage, rect: Rect, action: PageAction) -> None:
     )
     p.draw_panel(rect, radius=14, fill=paint, edge_paint=edge, edge_width=2.5)
     colour: Colour = WHITE if action.enabled else (140, 140, 156, 255)
-    side = min(30.0 if w > _NARROW_KEY_WIDTH_MAX else 22.0, h * 0.45)
+    icon_width = min(30.0 if w > _NARROW_KEY_WIDTH_MAX else 22.0, h * 0.45)
     margin = 16.0 if w > _NARROW_KEY_WIDTH_MAX else 8.0
-    icon_rect: Rect = (x + margin, y + (h - side) / 2, side, side)
+    icon_rect: Rect = (x + margin, y + (h - icon_width) / 2, icon_width, icon_width)
     p.draw_cached_picture(
         ("page sign", action.style, action.enabled),
         icon_rect,
@@ -57,8 +57,8 @@ def draw_action_key(stage: Stage, rect: Rect, action: PageAction) -> None:
     )
     text = format_page_text(stage, action.label)
     size = "body" if h > 90 or (action.style == "confirm" and w > _WIDE_KEY_WIDTH_MIN) else "small"
-    room: Rect = (x + side + margin + 10, y, w - side - 2 * margin - 12, h)
-    p.draw_label(text, room, TextStyle("strong", size, colour), align="left")
+    text_rect: Rect = (x + icon_width + margin + 10, y, w - icon_width - 2 * margin - 12, h)
+    p.draw_label(text, text_rect, TextStyle("strong", size, colour), align="left")
 
 
 def draw_page_key(stage: Stage, rect: Rect, text: str) -> None:
@@ -73,6 +73,6 @@ def draw_page_key(stage: Stage, rect: Rect, text: str) -> None:
 
 def draw_icon(stage: Stage, icon: str, rect: Rect) -> None:
     """Draw an icon of a service page in a disc: tick (good), i (info), triangle (warning) or cross (alarm)."""
-    sign, paint = _PICTURE_AND_COLOUR_BY_ICON.get(icon, ("alarm", "alarm"))
-    make = partial(render_own_picture, sign, colour=stage.theme.colour(paint))
-    stage.painter.draw_cached_picture(("page icon", icon), rect, make)
+    picture_name, colour_name = _PICTURE_AND_COLOUR_BY_ICON.get(icon, ("alarm", "alarm"))
+    render_icon = partial(render_own_picture, picture_name, colour=stage.theme.colour(colour_name))
+    stage.painter.draw_cached_picture(("page icon", icon), rect, render_icon)

@@ -40,26 +40,28 @@ def draw_double_up_decision(
 
 def draw_gamble(stage: Stage, step: GambleStep, step_time: StepTimes, elapsed_seconds: float) -> None:
     """Draw the card of a double-up being turned over, and then whether the player has won or lost."""
-    share = clamp_to_unit_interval(
+    progress = clamp_to_unit_interval(
         (elapsed_seconds - step_time.begin) / max(0.01, step_time.last_stop - step_time.begin)
     )
     if stage.view.reduced_motion:
-        share = 1.0 if share > 0.5 else 0.0
-    turn = ease_in_out(clamp_to_unit_interval(share * 1.25))
+        progress = 1.0 if progress > 0.5 else 0.0
+    turned_share = ease_in_out(clamp_to_unit_interval(progress * 1.25))
     _draw_gamble_table(stage, step.previous_cards)
-    _draw_turning_card(stage, step.drawn_card if turn >= 0.5 else "", turn)
+    _draw_turning_card(stage, step.drawn_card if turned_share >= 0.5 else "", turned_share)
     call = stage.texts.say(f"decide.{step.called_choice}")
     x, y, w, h = stage.layout.game_field
     style = TextStyle("strong", "lead", "text")
     stage.painter.draw_text(
         stage.texts.say("gamble.called", call=call), (x + w / 2, y + h - 162), style, width_max=w - 80
     )
-    if share < 1:
+    if progress < 1:
         return
-    won = step.credits > 0
-    text = stage.texts.say("gamble.won" if won else "gamble.lost", credits=stage.texts.number(step.credits))
-    paint = build_gold_gradient(stage.theme) if won else stage.theme.colour("text_dim")
-    style = TextStyle("display" if won else "heavy", "title", paint, 2.5, (20, 6, 0, 220))
+    has_won = step.credits > 0
+    text = stage.texts.say(
+        "gamble.won" if has_won else "gamble.lost", credits=stage.texts.number(step.credits)
+    )
+    paint = build_gold_gradient(stage.theme) if has_won else stage.theme.colour("text_dim")
+    style = TextStyle("display" if has_won else "heavy", "title", paint, 2.5, (20, 6, 0, 220))
     stage.painter.draw_text(text, (x + w / 2, y + h - 96), style, width_max=w - 80)
 
 
@@ -67,12 +69,12 @@ def _draw_gamble_table(stage: Stage, previous_cards: tuple[str, ...]) -> None:
     """Draw the cloth of a double-up, with the cards of the previous rounds."""
     draw_board_background(stage)
     p, (x, y, w, h) = stage.painter, stage.layout.game_field
-    inner: Rect = (x + 18, y + 18, w - 36, h - 36)
-    p.draw_cached_picture(("felt", stage.look.name), inner, partial(_draw_cloth, stage))
-    top, part = (y + 36, 1.0) if not stage.layout.is_telephone else (y + 30, 0.6)
-    side, height = (length * part for length in _PREVIOUS_CARD_SIZE)
+    cloth_rect: Rect = (x + 18, y + 18, w - 36, h - 36)
+    p.draw_cached_picture(("felt", stage.look.name), cloth_rect, partial(_draw_cloth, stage))
+    top, scale = (y + 36, 1.0) if not stage.layout.is_telephone else (y + 30, 0.6)
+    width, height = (length * scale for length in _PREVIOUS_CARD_SIZE)
     for i, card in enumerate(previous_cards[-_PREVIOUS_CARDS_SHOWN:]):
-        card_rect: Rect = (x + 40 + i * (side + 8), top, side, height)
+        card_rect: Rect = (x + 40 + i * (width + 8), top, width, height)
         p.draw_cached_picture(("card", card), card_rect, partial(_draw_card_face, face=card))
 
 
@@ -105,8 +107,8 @@ def _choose_card_scale(stage: Stage) -> float:
 
     It is smaller on a telephone, where the keys for the answers need room in the field.
     """
-    room = stage.layout.game_field[3] - _HEIGHT_AROUND_CARD_ON_TELEPHONE
-    return 1.0 if not stage.layout.is_telephone else min(0.7, room / _CARD_SIZE[1])
+    height_max = stage.layout.game_field[3] - _HEIGHT_AROUND_CARD_ON_TELEPHONE
+    return 1.0 if not stage.layout.is_telephone else min(0.7, height_max / _CARD_SIZE[1])
 
 
 def _draw_turning_card(stage: Stage, face: str, turned_share: float) -> None:
@@ -122,26 +124,30 @@ def _draw_turning_card(stage: Stage, face: str, turned_share: float) -> None:
     stage.painter.draw_cached_picture(("card", face), card_rect, partial(_draw_card_face, face=face))
 
 
-def _draw_stake_and_possible_win(stage: Stage, *sums: tuple[str, int, str]) -> None:
+def _draw_stake_and_possible_win(stage: Stage, *labelled_credits: tuple[str, int, str]) -> None:
     """Draw the stake and the possible win of a double-up next to the card, and a note on its odds."""
     x, y, w, _ = stage.layout.game_field
-    for side, (key, credits_, colour) in zip((-1, 1), sums, strict=True):
-        middle = x + w / 2 + side * (w / 4 + 36)
+    for side, (key, credits_, colour) in zip((-1, 1), labelled_credits, strict=True):
+        middle_x = x + w / 2 + side * (w / 4 + 36)
         text = stage.texts.say(key)
-        at = y + 40 + _CARD_SIZE[1] / 2 * _choose_card_scale(stage)
-        stage.painter.draw_text(text, (middle, at - 28), TextStyle("strong", "body", "text"), width_max=w / 4)
+        middle_y = y + 40 + _CARD_SIZE[1] / 2 * _choose_card_scale(stage)
+        stage.painter.draw_text(
+            text, (middle_x, middle_y - 28), TextStyle("strong", "body", "text"), width_max=w / 4
+        )
         style = TextStyle("numbers", "marquee", colour, 2, (0, 20, 10, 200))
-        stage.painter.draw_text(stage.texts.number(credits_), (middle, at + 44), style, width_max=w / 4 - 10)
+        stage.painter.draw_text(
+            stage.texts.number(credits_), (middle_x, middle_y + 44), style, width_max=w / 4 - 10
+        )
     p, field = stage.painter, stage.layout.game_field
-    fair: Rect = (x + 40, field[1] + 52 + _CARD_SIZE[1] * _choose_card_scale(stage), w - 80, 80)
+    note_rect: Rect = (x + 40, field[1] + 52 + _CARD_SIZE[1] * _choose_card_scale(stage), w - 80, 80)
     style = TextStyle(
         "text", "small" if not stage.layout.is_telephone else "caption", stage.look.accent_colour
     )
-    p.write_paragraph(stage.texts.say("gamble.fair"), fair, style, align="centre")
+    p.write_paragraph(stage.texts.say("gamble.fair"), note_rect, style, align="centre")
 
 
 def _draw_card_face(size: tuple[int, int], *, face: str) -> pygame.Surface:
     """Return the drawing of a double-up card: its face, or its back."""
-    full = (max(size[0], round(size[1] * _CARD_SIZE[0] / _CARD_SIZE[1])), size[1])
-    surface = render_own_picture(f"card_{face or 'back'}", full)
-    return surface if full == size else pygame.transform.smoothscale(surface, size)
+    full_size = (max(size[0], round(size[1] * _CARD_SIZE[0] / _CARD_SIZE[1])), size[1])
+    surface = render_own_picture(f"card_{face or 'back'}", full_size)
+    return surface if full_size == size else pygame.transform.smoothscale(surface, size)

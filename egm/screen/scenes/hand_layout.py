@@ -14,7 +14,7 @@ from egm.screen.painter import Rect
 _CARD_WIDTH_PER_HEIGHT: Final = 0.72
 #: The greatest height of a card, in units.
 CARD_HEIGHT_MAX: Final = 290.0
-#: Height of the text below a hand, in units.
+#: Height of the text below a hand, or above a hand with hold keys, in units.
 HAND_TEXT_HEIGHT: Final = 34.0
 #: Height of the text below a hand in a narrow area, in units: two lines, or four of the smallest letters.
 NARROW_HAND_TEXT_HEIGHT: Final = 78.0
@@ -64,14 +64,16 @@ class HandRoomNeeds:
             if self.low_hand_card_count
             else _OVERLAPPED_CARD_VISIBLE_SHARE
         )
-        fits: list[tuple[float, int]] = []
+        heights_and_columns: list[tuple[float, int]] = []
         for columns in range(2 if self.can_stack_rows else self.card_count, self.card_count + 1):
             width = (w - 20) / ((columns - 1 + self.low_hand_gap_in_cards) * visible_share + 1)
-            deep = (h - CARD_TEXT_GAP - _compute_text_height(w)) / (
+            height = (h - CARD_TEXT_GAP - _compute_text_height(w)) / (
                 1 + (-(-self.card_count // columns) - 1) * _LOWER_ROW_VISIBLE_SHARE
             )
-            fits.append((min(CARD_HEIGHT_MAX, deep, width / _CARD_WIDTH_PER_HEIGHT), columns))
-        height, columns = max(fits)
+            heights_and_columns.append(
+                (min(CARD_HEIGHT_MAX, height, width / _CARD_WIDTH_PER_HEIGHT), columns)
+            )
+        height, columns = max(heights_and_columns)
         return columns, height
 
 
@@ -94,26 +96,30 @@ def lay_out_hand(
 ) -> HandLayout:
     """Return where the cards of a hand lie, as large as the area allows, but at most ``card_height_max`` high.
 
-    If the hand has more cards than ``needs`` provides for, the additional cards lie below. The hand's text is below its
-    cards or, if cards can be held, above them.
+    If the hand has more cards than ``needs`` provides for, the additional cards lie below the outline. The hand's text
+    is below its cards or, if cards can be held, above them.
     """
     x, y, w, h = area
     columns, height = needs.choose_columns_and_card_height(area)
     height = min(height, card_height_max)
-    width, below, gap = height * _CARD_WIDTH_PER_HEIGHT, _compute_text_height(w), needs.low_hand_gap_in_cards
+    width, text_height, gap = (
+        height * _CARD_WIDTH_PER_HEIGHT,
+        _compute_text_height(w),
+        needs.low_hand_gap_in_cards,
+    )
     step = min(width + 12, (w - 20 - width) / max(1.0, columns - 1 + gap))
-    across = step * (columns - 1 + gap) + width
-    deep = height * (1 + _LOWER_ROW_VISIBLE_SHARE * (-(-needs.card_count // columns) - 1))
+    outline_width = step * (columns - 1 + gap) + width
+    outline_height = height * (1 + _LOWER_ROW_VISIBLE_SHARE * (-(-needs.card_count // columns) - 1))
     left, top = (
-        x + (w - across) / 2,
-        y + (h - deep + (below - CARD_TEXT_GAP) * (1 if needs.has_hold_keys else -1)) / 2,
+        x + (w - outline_width) / 2,
+        y + (h - outline_height + (text_height - CARD_TEXT_GAP) * (1 if needs.has_hold_keys else -1)) / 2,
     )
     cards = list[Rect]()
     for i in range(max(needs.card_count, card_count)):
         column, row = i % columns, i // columns
-        at = left + (column + gap * (column >= needs.low_hand_card_count)) * step
-        cards.append((at, top + row * _LOWER_ROW_VISIBLE_SHARE * height, width, height))
-    return HandLayout(area, (left, top, across, deep), tuple(cards))
+        card_left = left + (column + gap * (column >= needs.low_hand_card_count)) * step
+        cards.append((card_left, top + row * _LOWER_ROW_VISIBLE_SHARE * height, width, height))
+    return HandLayout(area, (left, top, outline_width, outline_height), tuple(cards))
 
 
 def place_split_hands(area: Rect, hand_count: int, needs: HandRoomNeeds) -> list[Rect]:
@@ -122,27 +128,27 @@ def place_split_hands(area: Rect, hand_count: int, needs: HandRoomNeeds) -> list
     The number of columns is the one with which the cards are largest.
     """
     x, y, w, h = area
-    ways: list[tuple[float, int]] = []
+    heights_and_columns: list[tuple[float, int]] = []
     for columns in range(1, hand_count + 1):
         area_rect = (x, y, w / columns, h / -(-hand_count // columns))
-        ways.append((needs.choose_columns_and_card_height(area_rect)[1], columns))
-    _, columns = max(ways)
-    width, deep = w / columns, h / -(-hand_count // columns)
-    return [(x + i % columns * width, y + i // columns * deep, width, deep) for i in range(hand_count)]
+        heights_and_columns.append((needs.choose_columns_and_card_height(area_rect)[1], columns))
+    _, columns = max(heights_and_columns)
+    width, height = w / columns, h / -(-hand_count // columns)
+    return [(x + i % columns * width, y + i // columns * height, width, height) for i in range(hand_count)]
 
 
 def place_hands_in_rows(
-    rect: Rect, hands_per_row: Sequence[int], height_shares: Sequence[float]
+    rect: Rect, hands_per_row: Sequence[int], width_shares: Sequence[float]
 ) -> list[Rect]:
     """Return the area of each hand.
 
-    ``hands_per_row`` has the number of hands in each row, ``height_shares`` the fraction of its row that each hand
-    takes.
+    ``hands_per_row`` has the number of hands in each row. ``width_shares`` has a number for each hand: the hands of a
+    row share its width in proportion to their numbers.
     """
     x, y, w, h = rect
     row_height, areas = h / len(hands_per_row), list[Rect]()
     for row, count in enumerate(hands_per_row):
-        left, row_shares = x, height_shares[len(areas) : len(areas) + count]
+        left, row_shares = x, width_shares[len(areas) : len(areas) + count]
         for share in row_shares:
             width = w * share / sum(row_shares)
             areas.append((left, y + row * row_height, width, row_height))
@@ -180,11 +186,14 @@ def compute_first_hand_height(touch_size_min: float) -> float:
 
 
 def place_small_hand_cards(area: Rect, card_count: int) -> HandLayout:
-    """Return where the cards of a small hand lie: side by side, with room for a text below if it is readable."""
+    """Return where the cards of a small hand lie: side by side, with room for a text below if the area is high."""
     x, y, w, h = area
-    room = h - HAND_TEXT_HEIGHT if h > 3 * HAND_TEXT_HEIGHT else h
-    height = min(0.86 * room, 0.92 * w / card_count / _CARD_WIDTH_PER_HEIGHT)
-    left, top = x + (w - card_count * height * _CARD_WIDTH_PER_HEIGHT) / 2, y + (room - height) / 2
+    height_for_cards = h - HAND_TEXT_HEIGHT if h > 3 * HAND_TEXT_HEIGHT else h
+    height = min(0.86 * height_for_cards, 0.92 * w / card_count / _CARD_WIDTH_PER_HEIGHT)
+    left, top = (
+        x + (w - card_count * height * _CARD_WIDTH_PER_HEIGHT) / 2,
+        y + (height_for_cards - height) / 2,
+    )
     cards = tuple(
         (left + i * height * _CARD_WIDTH_PER_HEIGHT, top, height * _CARD_WIDTH_PER_HEIGHT, height)
         for i in range(card_count)

@@ -46,11 +46,11 @@ def lay_out_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> list[tuple[Rect,
     """
     if prompt.kind == "choice":
         return _lay_out_choices(prompt, rect, stage.layout.touch_size_min)
-    below, serial = _find_keys_rect(rect), prompt.kind == "serial"
+    keys_rect, is_for_serial_number = _find_keys_rect(rect), prompt.kind == "serial"
     keys = (
-        _lay_out_letter_keys(stage, below, is_for_serial_number=serial)
+        _lay_out_letter_keys(stage, keys_rect, is_for_serial_number=is_for_serial_number)
         if prompt.kind in KEYBOARD_PROMPT_KINDS
-        else _lay_out_digit_keys(below)
+        else _lay_out_digit_keys(keys_rect)
     )
     if prompt.kind == "find":
         keys = [key for key in keys if key[1].name != "enter"]
@@ -58,17 +58,14 @@ def lay_out_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> list[tuple[Rect,
 
 
 def _lay_out_choices(prompt: Prompt, rect: Rect, touch_size_min: float) -> list[tuple[Rect, Action]]:
-    """Return a touch target for each choice of an input prompt.
-
-    There are more columns if the choices do not fit into fewer.
-    """
+    """Return a touch target for each choice of an input prompt, in as few columns as fit, at most four."""
     x, y, w, h = rect
-    top, room = y + _PROMPT_LABEL_HEIGHT + 8, h - _PROMPT_LABEL_HEIGHT - 8
+    top, height_max = y + _PROMPT_LABEL_HEIGHT + 8, h - _PROMPT_LABEL_HEIGHT - 8
     columns, step = 1, max(74.0, touch_size_min + _KEY_GAP)
-    while -(-len(prompt.choices) // columns) * step > room and columns < 4:
+    while -(-len(prompt.choices) // columns) * step > height_max and columns < 4:
         columns += 1
     rows = max(1, -(-len(prompt.choices) // columns))
-    width, height = (w - (columns - 1) * _KEY_GAP) / columns, min(step, room / rows)
+    width, height = (w - (columns - 1) * _KEY_GAP) / columns, min(step, height_max / rows)
     return [
         (
             (x + (i // rows) * (width + _KEY_GAP), top + (i % rows) * height, width, height - _KEY_GAP),
@@ -104,11 +101,11 @@ def _lay_out_letter_keys(
     If ``is_for_serial_number``, there are only capital letters, as used in serial numbers.
     """
     x, y, w, h = rect
-    shift = 1 if stage.view.page_input.is_shift_on else 0
+    case_index = 1 if stage.view.page_input.is_shift_on else 0
     rows = (
         SERIAL_NUMBER_ROWS
         if is_for_serial_number
-        else [pair[shift] for pair in (*LETTER_ROWS, LAST_LETTER_ROW, ACCENT_ROW)]
+        else [pair[case_index] for pair in (*LETTER_ROWS, LAST_LETTER_ROW, ACCENT_ROW)]
     )
     height = min(max(78.0, stage.layout.touch_size_min), (h - 5 * _KEY_GAP) / 6)
     gap = _KEY_GAP if w > _NARROW_KEYBOARD_WIDTH_MAX else _KEY_GAP / 2
@@ -119,25 +116,31 @@ def _lay_out_letter_keys(
         for row, chars in enumerate(rows)
         for column, char in enumerate(chars)
     ]
-    low, full = y + len(rows) * (height + _KEY_GAP), 10 * width + 10 * gap
-    at = left
+    last_row_top, row_width = y + len(rows) * (height + _KEY_GAP), 10 * width + 10 * gap
+    key_left = left
     extra_keys = () if is_for_serial_number else ((Action("shift"), 0.14), (Action("type", " "), 0.38))
-    ends = (
+    erase_keys = (
         (Action("erase"), 0.3 if is_for_serial_number else 0.14),
         (Action("clear"), 0.3 if is_for_serial_number else 0.14),
     )
-    for action, share in (*extra_keys, *ends, (Action("enter"), 0.4 if is_for_serial_number else 0.2)):
-        room = full * share
-        keys.append(((at, low, room - gap, height), action))
-        at += room
+    for action, width_share in (
+        *extra_keys,
+        *erase_keys,
+        (Action("enter"), 0.4 if is_for_serial_number else 0.2),
+    ):
+        key_width = row_width * width_share
+        keys.append(((key_left, last_row_top, key_width - gap, height), action))
+        key_left += key_width
     return keys
 
 
 def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
     """Draw an input prompt of a service page: its label, the typed text, and the keys."""
     p, (x, y, w, _) = stage.painter, rect
-    label = TextStyle("strong", "body", "text")
-    p.draw_label(format_page_text(stage, prompt.label), (x + 10, y, w - 20, _PROMPT_LABEL_HEIGHT), label)
+    label_style = TextStyle("strong", "body", "text")
+    p.draw_label(
+        format_page_text(stage, prompt.label), (x + 10, y, w - 20, _PROMPT_LABEL_HEIGHT), label_style
+    )
     if prompt.kind == "choice":
         choice_by_id = {choice.id: choice for choice in prompt.choices}
         for key_rect, action in lay_out_keypad(stage, prompt, rect):
@@ -171,18 +174,18 @@ def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
 def _draw_keypad_key(stage: Stage, rect: Rect, action: Action, prompt: Prompt) -> None:
     """Draw one key of an input prompt, with its letter, digit or sign."""
     p, (x, y, w, h) = stage.painter, rect
-    fills: dict[str, tuple[Colour, Colour]] = {
+    colours_by_action: dict[str, tuple[Colour, Colour]] = {
         "enter": ((14, 88, 54, 255), (96, 220, 150, 255)),
         "erase": ((78, 52, 20, 255), (255, 190, 110, 255)),
         "clear": ((78, 52, 20, 255), (255, 190, 110, 255)),
     }
-    fill, edge = fills.get(action.name, ((40, 50, 78, 255), (110, 136, 200, 255)))
-    down = stage.view.pressed_key == action.name and stage.view.now - stage.view.pressed_at < 0.12
+    fill, edge = colours_by_action.get(action.name, ((40, 50, 78, 255), (110, 136, 200, 255)))
+    is_pressed = stage.view.pressed_key == action.name and stage.view.now - stage.view.pressed_at < 0.12
     p.draw_panel(
         rect,
         radius=14,
         fill=fill,
-        edge_paint=WHITE if down and action.name != "type" else edge,
+        edge_paint=WHITE if is_pressed and action.name != "type" else edge,
         edge_width=2.5,
     )
     if action.name == "type":

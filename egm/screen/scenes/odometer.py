@@ -32,8 +32,8 @@ def compute_displayed_thousandths(before_cents: int, now_cents: int, elapsed_sec
     """
     if now_cents <= before_cents or elapsed_seconds >= AMOUNT_ROLL_SECONDS:
         return now_cents * 1000
-    share = int(ease_in_out(max(0.0, elapsed_seconds) / AMOUNT_ROLL_SECONDS) * 1000)
-    return before_cents * 1000 + (now_cents - before_cents) * share
+    rolled_permille = int(ease_in_out(max(0.0, elapsed_seconds) / AMOUNT_ROLL_SECONDS) * 1000)
+    return before_cents * 1000 + (now_cents - before_cents) * rolled_permille
 
 
 def compute_drum_turns(text: str, thousandths: int) -> tuple[float, ...]:
@@ -61,12 +61,16 @@ def draw_odometer(
     the amount may not be current, ``is_dim`` draws grey drums; the caller must then also say so in a text.
     """
     x, y, w, h = rect
-    shares = [_DRUM_WIDTH if c.isdigit() else 0.2 if c in "\u00a0\u202f " else _SIGN_WIDTH for c in text]
-    height = min(h, w / max(0.1, sum(shares)))
-    left, top = x + (w - height * sum(shares)) / 2, y + (h - height) / 2
-    for char, share, turn in zip(text, shares, compute_drum_turns(text, thousandths), strict=True):
-        cell: Rect = (left, top, share * height, height)
-        left += share * height
+    width_shares = [
+        _DRUM_WIDTH if char.isdigit() else 0.2 if char in "\u00a0\u202f " else _SIGN_WIDTH for char in text
+    ]
+    height = min(h, w / max(0.1, sum(width_shares)))
+    left, top = x + (w - height * sum(width_shares)) / 2, y + (h - height) / 2
+    for char, width_share, turn in zip(
+        text, width_shares, compute_drum_turns(text, thousandths), strict=True
+    ):
+        cell: Rect = (left, top, width_share * height, height)
+        left += width_share * height
         if char.isdigit():
             _draw_drum(painter, cell, int(char), turn, is_dim=is_dim)
         elif char.strip("\u00a0\u202f "):
@@ -81,15 +85,15 @@ def _choose_digit_colour(*, is_dim: bool) -> Colour:
 def _render_digit(painter: Painter, digit: int, height: float, *, is_dim: bool) -> pygame.Surface:
     """Return the drawing of a digit on a drum, from the cache."""
     pixels = painter.scale_length(height * 0.86)
-    bright = _choose_digit_colour(is_dim=is_dim)
+    digit_colour = _choose_digit_colour(is_dim=is_dim)
 
     def render_tinted_digit() -> pygame.Surface:
         mask = painter.find_font("numbers", pixels).render(str(digit), True, WHITE).premul_alpha()
         paint = LinearGradient(
             (
-                (0, mix_colours(bright, WHITE, 0.7)),
-                (0.55, bright),
-                (1, mix_colours(bright, (190, 90, 0, 255), 0.45)),
+                (0, mix_colours(digit_colour, WHITE, 0.7)),
+                (0.55, digit_colour),
+                (1, mix_colours(digit_colour, (190, 90, 0, 255), 0.45)),
             )
         )
         return _tint_mask(mask, paint)
@@ -111,15 +115,19 @@ def _draw_drum(painter: Painter, cell: Rect, digit: int, turned_share: float, *,
     x, y, w, h = cell
     window: Rect = (x + w * 0.04, y, w * 0.92, h)
     painter.draw_cached_picture(("odometer drum",), window, _draw_drum_window)
-    area = painter.scale_rect(window)
+    window_pixels = painter.scale_rect(window)
     with painter.clip_to(window):
         for shown_digit, row in ((digit, -turned_share), ((digit + 1) % 10, 1 - turned_share)):
             if abs(row) >= 1:
                 continue
-            art = _render_digit(painter, shown_digit, h, is_dim=is_dim)
-            middle = area.top + area.height * (0.52 + row)
+            digit_art = _render_digit(painter, shown_digit, h, is_dim=is_dim)
+            middle = window_pixels.top + window_pixels.height * (0.52 + row)
             painter.draw_surface(
-                art, (area.centerx - art.get_width() // 2, round(middle - art.get_height() / 2))
+                digit_art,
+                (
+                    window_pixels.centerx - digit_art.get_width() // 2,
+                    round(middle - digit_art.get_height() / 2),
+                ),
             )
     painter.draw_cached_picture(("odometer glass",), window, _draw_glass_shading)
 

@@ -27,19 +27,21 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, text_size: str 
         win.id == level.id for win in view.presentation.outcome.progressives
     )
     has_stopped = not has_won or have_moving_parts_stopped(view, stage.theme)
-    won = has_won and has_stopped
-    head = stage.theme.sizes[text_size] * 1.35
-    current = level.status == "up"
-    paint: Paint | str = "win" if won else build_gold_gradient(stage.theme) if current else "amber"
+    is_shown_as_won = has_won and has_stopped
+    name_height = stage.theme.sizes[text_size] * 1.35
+    is_current = level.status == "up"
+    paint: Paint | str = (
+        "win" if is_shown_as_won else build_gold_gradient(stage.theme) if is_current else "amber"
+    )
     text = stage.texts.choose_translation(level.names, level.level)
-    if not current:
+    if not is_current:
         text = f"{text}  ·  {stage.texts.say(f'progressive.{level.status}')}"
-    low = current and h < head + _DRUMS_HEIGHT_MIN  # The name then stands next to the drums.
-    if low:
+    is_name_beside_drums = is_current and h < name_height + _DRUMS_HEIGHT_MIN
+    if is_name_beside_drums:
         p.draw_label(text, (x + 4, y, w * 0.3, h), TextStyle("heavy", text_size, paint, 1.5), align="left")
     else:
         p.draw_text(
-            text, (x + w / 2, y + head / 2), TextStyle("heavy", text_size, paint, 1.5), width_max=w - 8
+            text, (x + w / 2, y + name_height / 2), TextStyle("heavy", text_size, paint, 1.5), width_max=w - 8
         )
     cents_before = view.previous_level_cents.get(level.id, level.amount_cents)
     thousandths = compute_displayed_thousandths(
@@ -49,9 +51,13 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, text_size: str 
         thousandths = level.amount_cents * 1000
     if not has_stopped and level.id in view.level_cents_before_win:
         thousandths = view.level_cents_before_win[level.id] * 1000
-    drums: Rect = (x + w * 0.32, y, w * 0.68 - 4, h) if low else (x + 4, y + head, w - 8, h - head)
+    drums_rect: Rect = (
+        (x + w * 0.32, y, w * 0.68 - 4, h)
+        if is_name_beside_drums
+        else (x + 4, y + name_height, w - 8, h - name_height)
+    )
     amount = stage.money(thousandths // 1000)
-    draw_odometer(p, amount, drums, thousandths=thousandths % 1000, is_dim=not current)
+    draw_odometer(p, amount, drums_rect, thousandths=thousandths % 1000, is_dim=not is_current)
 
 
 def list_levels_beside_field(stage: Stage) -> tuple[ProgressiveView, ...]:
@@ -65,11 +71,11 @@ def draw_levels(stage: Stage, area: Rect) -> Rect:
 
     Return the part of the panel that is still free.
     """
-    levels, above = list_levels_beside_field(stage), stage.layout.level_meters
+    levels, meters_rect = list_levels_beside_field(stage), stage.layout.level_meters
     if not levels:
         return area
-    if above is not None:
-        x, y, w, h = above
+    if meters_rect is not None:
+        x, y, w, h = meters_rect
         for i, level in enumerate(levels):
             draw_level(stage, level, (x + i * w / len(levels) + 20, y, w / len(levels) - 40, h))
         return area

@@ -24,7 +24,7 @@ from egm.screen.scenes.stage import BLACK, Stage, draw_focus_frame
 from egm.screen.theme import Colour, mix_colours
 from egm.screen.view import Action
 
-#: Facts with less than this height each have one line.
+#: If each fact has at most this height, in units, its label and value are on one line.
 _ONE_LINE_FACT_HEIGHT_MAX: Final = 56.0
 #: The colour of the RECALL mark.
 _RECALL_MARK_COLOUR: Final[Colour] = (255, 214, 64, 255)
@@ -100,9 +100,14 @@ def _draw_recall_frame(stage: Stage) -> None:
     text = stage.texts.say("page.recall")
     style = TextStyle("heavy", "body", BLACK)
     width = p.measure_text(text, style) + 60
-    at: Rect = (x + w / 2 - width / 2, y - 37, width, 44)  # On the hatching, covering nothing of the game.
-    p.draw_panel(at, radius=12, fill=_RECALL_MARK_COLOUR, edge_paint=BLACK, edge_width=4)
-    p.draw_text(text, (x + w / 2, at[1] + 22), style, width_max=width - 30)
+    mark_rect: Rect = (
+        x + w / 2 - width / 2,
+        y - 37,
+        width,
+        44,
+    )  # On the hatching, covering nothing of the game.
+    p.draw_panel(mark_rect, radius=12, fill=_RECALL_MARK_COLOUR, edge_paint=BLACK, edge_width=4)
+    p.draw_text(text, (x + w / 2, mark_rect[1] + 22), style, width_max=width - 30)
 
 
 def _draw_hatching(size: tuple[int, int], *, units: tuple[float, float]) -> pygame.Surface:
@@ -123,7 +128,7 @@ def _draw_hatching(size: tuple[int, int], *, units: tuple[float, float]) -> pyga
 def _draw_recall_facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
     """Draw facts about the recalled game on the side panels: bet, win, time, and the moment of the game shown."""
     texts, money = stage.texts, stage.money
-    won = texts.say("page.open_game") if replay.win_cents is None else money(replay.win_cents)
+    win_text = texts.say("page.open_game") if replay.win_cents is None else money(replay.win_cents)
     left_facts = [
         (texts.say("page.when"), texts.format_time(replay.time_utc)),
         (texts.say("page.play"), replay.play_id),
@@ -132,7 +137,7 @@ def _draw_recall_facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
     ]
     right_facts = [
         (texts.say("page.credit_before"), money(replay.credit_before_cents)),
-        (texts.say("meter.win"), won),
+        (texts.say("meter.win"), win_text),
         (texts.say("page.step"), f"{replay.step} / {replay.steps}"),
     ]
     if replay.answered is not None:
@@ -154,22 +159,26 @@ def _draw_recall_facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
 def _draw_fact_column(stage: Stage, rect: Rect, facts: list[tuple[str, str]]) -> None:
     """Draw facts about a recalled game on a side panel, one below another."""
     p, (x, y, w, h) = stage.painter, rect
-    dark: Colour = mix_colours(stage.look.background_colours[2], BLACK, 0.4)
-    p.draw_panel(rect, radius=22, fill=(*dark[:3], 255), edge_paint=_RECALL_MARK_COLOUR, edge_width=3)
-    step = min(92.0, (h - 20) / max(1, len(facts)))
-    dim, style = TextStyle("text", "caption", "text_dim"), TextStyle("strong", "small", "text")
+    panel_colour: Colour = mix_colours(stage.look.background_colours[2], BLACK, 0.4)
+    p.draw_panel(rect, radius=22, fill=(*panel_colour[:3], 255), edge_paint=_RECALL_MARK_COLOUR, edge_width=3)
+    row_height = min(92.0, (h - 20) / max(1, len(facts)))
+    label_style, value_style = TextStyle("text", "caption", "text_dim"), TextStyle("strong", "small", "text")
     for i, (label, value) in enumerate(facts):
-        top = y + 12 + i * step
-        if step <= _ONE_LINE_FACT_HEIGHT_MAX:  # Label and value on one line.
-            label_width = p.measure_text(label, dim) + 10
+        top = y + 12 + i * row_height
+        if row_height <= _ONE_LINE_FACT_HEIGHT_MAX:  # Label and value on one line.
+            label_width = p.measure_text(label, label_style) + 10
             # If both do not fit, the value is drawn without its label.
             if label_width + p.measure_text(value, TextStyle("strong", "caption")) > w - 36:
                 label_width = 0.0
             else:
-                p.draw_text(label, (x + 18, top + step / 2), dim, align="left")
+                p.draw_text(label, (x + 18, top + row_height / 2), label_style, align="left")
             p.draw_text(
-                value, (x + w - 18, top + step / 2), style, align="right", width_max=w - 36 - label_width
+                value,
+                (x + w - 18, top + row_height / 2),
+                value_style,
+                align="right",
+                width_max=w - 36 - label_width,
             )
             continue
-        p.draw_text(label, (x + 22, top + step * 0.28), dim, align="left", width_max=w - 44)
-        p.draw_text(value, (x + 22, top + step * 0.68), style, align="left", width_max=w - 44)
+        p.draw_text(label, (x + 22, top + row_height * 0.28), label_style, align="left", width_max=w - 44)
+        p.draw_text(value, (x + 22, top + row_height * 0.68), value_style, align="left", width_max=w - 44)

@@ -24,7 +24,7 @@ MONEY_LIMIT_CHOICES_CENTS: Final = (0, 20_00, 50_00, 100_00)
 def find_due_reminder(stage: Stage) -> Reminder | None:
     """Return the reminder that the player must see now, or None.
 
-    It is never shown while a game is being presented.
+    It is shown only between games, and not while a game is still being presented.
     """
     snapshot = stage.view.snapshot
     if snapshot is None or snapshot.reminder is None or is_presentation_running(stage.view, stage.theme):
@@ -48,14 +48,14 @@ def lay_out_reminder_keys(stage: Stage) -> list[tuple[Rect, Action]]:
     if reminder is None:
         return []
     x, y, w, h = _find_reminder_rect(stage.layout)
-    low, width = y + h - 112, (w - 120) / 2
+    top, width = y + h - 112, (w - 120) / 2
     keys: list[tuple[Rect, Action]] = []
     if stage.view.accepts_request("acknowledge") and reminder.kind in {"time", "spend"}:
-        keys.append(((x + w - 40 - width, low, width, TOUCH_TARGET_SIZE_MIN), Action("acknowledge")))
+        keys.append(((x + w - 40 - width, top, width, TOUCH_TARGET_SIZE_MIN), Action("acknowledge")))
     if stage.view.accepts_request("cash_out"):
-        keys.append(((x + 40, low, width, TOUCH_TARGET_SIZE_MIN), Action("cash_out")))
+        keys.append(((x + 40, top, width, TOUCH_TARGET_SIZE_MIN), Action("cash_out")))
     if len(keys) == 1:
-        return [((x + (w - width) / 2, low, width, TOUCH_TARGET_SIZE_MIN), keys[0][1])]
+        return [((x + (w - width) / 2, top, width, TOUCH_TARGET_SIZE_MIN), keys[0][1])]
     return keys
 
 
@@ -67,37 +67,37 @@ def draw_reminder(stage: Stage) -> None:
     p, say, rect = stage.painter, stage.texts.say, _find_reminder_rect(stage.layout)
     x, y, w, _ = rect
     p.fill_rounded_rect(stage.layout.area_above_meters, (4, 2, 10, 150))
-    fill = (18, 13, 34, 252)
+    fill_colour = (18, 13, 34, 252)
     p.draw_cached_picture(
         ("reminder", stage.look.name),
         rect,
         lambda size: draw_rim_panel(
-            size, p.scale, p.theme, stage.look, radius=30, rim_width=8, fill_paint=fill
+            size, p.scale, p.theme, stage.look, radius=30, rim_width=8, fill_paint=fill_colour
         ),
     )
-    title = TextStyle("heavy", "title", stage.look.accent_colour)
-    p.draw_text(say(f"reminder.title_{reminder.kind}"), (x + w / 2, y + 72), title, width_max=w - 90)
+    title_style = TextStyle("heavy", "title", stage.look.accent_colour)
+    p.draw_text(say(f"reminder.title_{reminder.kind}"), (x + w / 2, y + 72), title_style, width_max=w - 90)
     spent_cents = reminder.spent_cents
     facts = (
         (say("reminder.time"), format_minutes(stage, reminder.minutes)),
         (say("reminder.spent" if spent_cents >= 0 else "reminder.ahead"), stage.money(abs(spent_cents))),
     )
-    for side, (label, value) in zip((0.27, 0.73), facts, strict=True):
+    for x_share, (label, value) in zip((0.27, 0.73), facts, strict=True):
         p.draw_text(
-            label, (x + w * side, y + 148), TextStyle("strong", "small", "text_dim"), width_max=w * 0.42
+            label, (x + w * x_share, y + 148), TextStyle("strong", "small", "text_dim"), width_max=w * 0.42
         )
         p.draw_text(
-            value, (x + w * side, y + 206), TextStyle("numbers", "title", "meter"), width_max=w * 0.42
+            value, (x + w * x_share, y + 206), TextStyle("numbers", "title", "meter"), width_max=w * 0.42
         )
     until = stage.texts.format_time_of_day(reminder.until_utc) if reminder.until_utc else ""
     suffix = "" if reminder.is_own or reminder.kind not in {"time_limit", "spend_limit"} else "_place"
     key = f"reminder.say_{reminder.kind}{suffix}"
     text = say(f"{key}_until", time=until) if until else say(key)
-    lines: Rect = (x + 50, y + 252, w - 100, 110)
-    p.write_paragraph(text, lines, TextStyle("text", "body", "text"), align="centre", leading=1.25)
+    text_rect: Rect = (x + 50, y + 252, w - 100, 110)
+    p.write_paragraph(text, text_rect, TextStyle("text", "body", "text"), align="centre", leading=1.25)
     for key_rect, action in lay_out_reminder_keys(stage):
-        key = "reminder.go_on" if action.name == "acknowledge" else "key.cash_out"
-        draw_button(stage, key_rect, say(key), text_size="body")
+        label_key = "reminder.go_on" if action.name == "acknowledge" else "key.cash_out"
+        draw_button(stage, key_rect, say(label_key), text_size="body")
 
 
 def format_minutes(stage: Stage, minutes: int) -> str:
@@ -116,24 +116,24 @@ def lay_out_limit_keys(view: View, rect: Rect) -> list[tuple[Rect, Action]]:
     """
     if not view.accepts_request("limit"):
         return []
-    now = _read_player_limits(view)
+    current_limits = _read_player_limits(view)
     return [
         (key_rect, Action("limit", (kind, value)))
         for kind, value, key_rect in _lay_out_limit_choices(rect)
-        if not now[kind] or 0 < value <= now[kind]
+        if not current_limits[kind] or 0 < value <= current_limits[kind]
     ]
 
 
 def _lay_out_limit_choices(rect: Rect) -> list[tuple[str, int, Rect]]:
     """Return the limits that a player can choose.
 
-    Each has its kind (time or money), its value, and the rectangle of its key.
+    Each has its kind (``minutes`` or ``cents``), its value, and the rectangle of its key.
     """
     x, y, w, h = rect
     width, height = (w - 36) / 4, 68.0 if w > _TELEPHONE_PAGE_WIDTH_MAX else TOUCH_TARGET_SIZE_MIN
     return [
-        (of, value, (x + i * (width + 12), y + h * (0.34 + 0.38 * row), width, height))
-        for row, (of, values) in enumerate(
+        (kind, value, (x + i * (width + 12), y + h * (0.34 + 0.38 * row), width, height))
+        for row, (kind, values) in enumerate(
             (("minutes", TIME_LIMIT_CHOICES_MINUTES), ("cents", MONEY_LIMIT_CHOICES_CENTS))
         )
         for i, value in enumerate(values)
@@ -155,27 +155,29 @@ def draw_limits(stage: Stage, rect: Rect) -> None:
     p, say, snapshot = stage.painter, stage.texts.say, stage.view.snapshot
     x, y, w, h = rect
     session = snapshot.session if snapshot is not None else None
-    since = compute_seconds_since(stage.view, session.since_utc) if session is not None else 0.0
+    session_seconds = compute_seconds_since(stage.view, session.since_utc) if session is not None else 0.0
     spent_cents = session.spent_cents if session is not None else 0
     text = say(
         "limit.so_far" if spent_cents >= 0 else "limit.so_far_ahead",
-        time=format_minutes(stage, int(since // 60)),
+        time=format_minutes(stage, int(session_seconds // 60)),
         amount=stage.money(abs(spent_cents)),
     )
     p.write_paragraph(text, (x, y, w, h * 0.2), TextStyle("strong", "body", stage.look.accent_colour))
-    now = _read_player_limits(stage.view)
+    current_limits = _read_player_limits(stage.view)
     for row, kind in enumerate(("minutes", "cents")):
-        label = TextStyle("strong", "body", "text")
-        p.draw_text(say(f"limit.{kind}"), (x, y + h * (0.28 + 0.38 * row)), label, align="left", width_max=w)
+        label_style = TextStyle("strong", "body", "text")
+        p.draw_text(
+            say(f"limit.{kind}"), (x, y + h * (0.28 + 0.38 * row)), label_style, align="left", width_max=w
+        )
     offered_values = {action.value for _, action in lay_out_limit_keys(stage.view, rect)}
     for kind, value, key_rect in _lay_out_limit_choices(rect):
         limit_text = format_minutes(stage, value) if kind == "minutes" else stage.money(value)
-        words = limit_text if value else say("limit.none")
+        label = limit_text if value else say("limit.none")
         draw_button(
             stage,
             key_rect,
-            words,
+            label,
             is_enabled=(kind, value) in offered_values,
-            is_active=now[kind] == value,
+            is_active=current_limits[kind] == value,
             text_size="body",
         )

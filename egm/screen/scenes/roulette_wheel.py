@@ -25,13 +25,13 @@ POCKET_COLOURS: Final[dict[str, Colour]] = {
     "white": parse_colour("#e8e8ee"),
     "blue": parse_colour("#1f4fb8"),
 }
-#: The share of a cue during which the ball moves; then it rests, so that the pocket can be read.
+#: The share of a cue during which the wheel and the ball move; then they rest, so that the pocket can be read.
 _MOVING_SHARE_OF_CUE: Final = 0.78
 #: Turns of the ball around the rim.
 _BALL_TURNS: Final = 9
 #: Turns of a wheel with a ball.
 _WHEEL_TURNS: Final = 2
-#: Turns of a wheel under a pin: no fewer than any regulation requires of a valid spin.
+#: The least turns of a wheel under a pin: no fewer than any regulation requires of a valid spin.
 _PIN_WHEEL_TURNS: Final = 7
 #: A sign longer than this is not a number; the wheel shows its first letter.
 _NUMBER_SIGN_LENGTH_MAX: Final = 3
@@ -49,78 +49,90 @@ def draw_roulette_wheel(
 ) -> None:
     """Draw a turning roulette wheel, ``elapsed_seconds`` after the presentation began.
 
+    Once it has stopped, the drawn pocket is shown in its middle. With reduced motion, neither the wheel nor the ball
+    turns.
+
     Args:
         drawn_pocket: The pocket that was drawn, and its index on the wheel if several pockets have the same sign.
-        start_and_stop_seconds: When the wheel starts and stops, in seconds after the presentation began.
-        pin: Whether the wheel turns under a pin at its top. If not, a ball runs against it.
+        start_and_stop_seconds: When the cue begins and ends, in seconds after the presentation began. The wheel stops
+            before the end.
+        has_pin: Whether the wheel turns under a pin at its top. If not, a ball runs against it.
     """
     begin, stop = start_and_stop_seconds
     p, (x, y, w, h) = stage.painter, rect
-    side = min(w, h) - 16
-    cx, cy = x + w / 2, y + h / 2
-    share = clamp_to_unit_interval(
+    wheel_width = min(w, h) - 16
+    centre_x, centre_y = x + w / 2, y + h / 2
+    moving_share = clamp_to_unit_interval(
         (elapsed_seconds - begin) / max(0.01, (stop - begin) * _MOVING_SHARE_OF_CUE)
     )
     if stage.view.reduced_motion:
-        share = 1.0 if share >= 1 else 0.0
-    progress = ease_out(share)
-    key = ("rotor", table.wheel_pockets, p.scale_length(side), stage.look.name, stage.texts.language)
-    face = p.find_or_create_surface(key, lambda: _draw_wheel_face(stage, table, p.scale_length(side)))
-    part, pocket_index = 360.0 / len(table.wheel_pockets), find_pocket_index(table, *drawn_pocket)
+        moving_share = 1.0 if moving_share >= 1 else 0.0
+    progress = ease_out(moving_share)
+    key = ("rotor", table.wheel_pockets, p.scale_length(wheel_width), stage.look.name, stage.texts.language)
+    face = p.find_or_create_surface(key, lambda: _draw_wheel_face(stage, table, p.scale_length(wheel_width)))
+    pocket_degrees, pocket_index = 360.0 / len(table.wheel_pockets), find_pocket_index(table, *drawn_pocket)
     least_turns = find_minimum_wheel_turns(stage.view.game)
-    turned_by = (
-        360.0 * max(_PIN_WHEEL_TURNS, least_turns) + (pocket_index + 0.5) * part
+    wheel_degrees = (
+        360.0 * max(_PIN_WHEEL_TURNS, least_turns) + (pocket_index + 0.5) * pocket_degrees
         if has_pin
         else 360.0 * _WHEEL_TURNS
     ) * progress
-    rotated_face = pygame.transform.rotate(face, round(turned_by * 2) / 2)
+    rotated_face = pygame.transform.rotate(face, round(wheel_degrees * 2) / 2)
     p.draw_surface(
         rotated_face,
         (
-            p.scale_length(cx) - rotated_face.get_width() // 2,
-            p.scale_length(cy) - rotated_face.get_height() // 2,
+            p.scale_length(centre_x) - rotated_face.get_width() // 2,
+            p.scale_length(centre_y) - rotated_face.get_height() // 2,
         ),
     )
     if has_pin:
         p.draw_cached_picture(
-            ("pointer",), (cx - 26, cy - side / 2 - 6, 52, 60), partial(draw_wheel_pointer, stage)
+            ("pointer",),
+            (centre_x - 26, centre_y - wheel_width / 2 - 6, 52, 60),
+            partial(draw_wheel_pointer, stage),
         )
     else:
-        turns = max(_BALL_TURNS, least_turns)
+        ball_turns = max(_BALL_TURNS, least_turns)
         _draw_running_ball(
-            stage, (cx, cy), side, (pocket_index + 0.5) * part - turned_by, (1 - progress) * turns, progress
+            stage,
+            (centre_x, centre_y),
+            wheel_width,
+            (pocket_index + 0.5) * pocket_degrees - wheel_degrees,
+            (1 - progress) * ball_turns,
+            progress,
         )
-    if share < 1:
+    if moving_share < 1:
         return
     pocket = drawn_pocket[0]
     fill = POCKET_COLOURS.get(table.pocket_colours.get(pocket, ""), (20, 20, 30, 255))
-    height = min(140.0, side * 0.34)
-    plate: Rect = (cx - height * 0.64, cy - height / 2, height * 1.28, height)
+    height = min(140.0, wheel_width * 0.34)
+    plate: Rect = (centre_x - height * 0.64, centre_y - height / 2, height * 1.28, height)
     p.draw_panel(plate, radius=26, fill=fill, edge_paint=WHITE, edge_width=4)
-    ink = BLACK if fill in {POCKET_COLOURS["white"], POCKET_COLOURS["yellow"]} else WHITE
+    text_colour = BLACK if fill in {POCKET_COLOURS["white"], POCKET_COLOURS["yellow"]} else WHITE
     text = stage.texts.choose_translation(table.names.get(pocket, {}), pocket)
-    style = TextStyle("heavy", "hero" if height > 120 else "title", ink)
+    style = TextStyle("heavy", "hero" if height > 120 else "title", text_colour)
     p.draw_label(text, (plate[0] + 8, plate[1], plate[2] - 16, height), style)
 
 
-def find_pocket_index(table: TableGameData, pocket: str, stated_part: object) -> int:
+def find_pocket_index(table: TableGameData, pocket: str, stated_index: object) -> int:
     """Return the index on the wheel of the pocket in which a spin has ended.
 
-    It is ``stated_part``, if the game states it; otherwise that of the first pocket with the sign ``pocket``.
+    It is ``stated_index``, if this is the index of a pocket with the sign ``pocket``; otherwise that of the first
+    pocket with this sign, or 0 if there is none.
     """
     if (
-        isinstance(stated_part, int)
-        and 0 <= stated_part < len(table.wheel_pockets)
-        and table.wheel_pockets[stated_part] == pocket
+        isinstance(stated_index, int)
+        and 0 <= stated_index < len(table.wheel_pockets)
+        and table.wheel_pockets[stated_index] == pocket
     ):
-        return stated_part
+        return stated_index
     return table.wheel_pockets.index(pocket) if pocket in table.wheel_pockets else 0
 
 
 def _draw_running_ball(
     stage: Stage,
     centre: tuple[float, float],
-    side: float,
+    wheel_width: float,
     final_degrees: float,
     turns: float,
     progress: float,
@@ -130,10 +142,15 @@ def _draw_running_ball(
     It still has ``turns`` turns to go to its pocket, which is at ``final_degrees``.
     """
     angle = math.radians(final_degrees + 360.0 * turns)
-    reach, ball = side / 2 * (0.93 - 0.20 * clamp_to_unit_interval((progress - 0.8) / 0.2)), side * 0.026
-    at = (centre[0] + reach * math.sin(angle), centre[1] - reach * math.cos(angle))
+    distance, ball_radius = (
+        wheel_width / 2 * (0.93 - 0.20 * clamp_to_unit_interval((progress - 0.8) / 0.2)),
+        wheel_width * 0.026,
+    )
+    at = (centre[0] + distance * math.sin(angle), centre[1] - distance * math.cos(angle))
     stage.painter.draw_cached_picture(
-        ("rotor ball",), (at[0] - ball, at[1] - ball, 2 * ball, 2 * ball), _draw_ball
+        ("rotor ball",),
+        (at[0] - ball_radius, at[1] - ball_radius, 2 * ball_radius, 2 * ball_radius),
+        _draw_ball,
     )
 
 
@@ -151,10 +168,10 @@ def _draw_wheel_face(stage: Stage, table: TableGameData, width_pixels: int) -> p
         build_ellipse(50, 50, 48),
         RadialGradient(((0, (92, 48, 20, 255)), (1, (40, 18, 8, 255))), (0.5, 0.5), 0.5),
     )
-    part = 360.0 / len(table.wheel_pockets)
+    pocket_degrees = 360.0 / len(table.wheel_pockets)
     gold = stage.theme.colour("gold_light")
     for i, pocket in enumerate(table.wheel_pockets):
-        angles = [math.radians(part * (i + k / 6)) for k in range(7)]
+        angles = [math.radians(pocket_degrees * (i + k / 6)) for k in range(7)]
         ring = [(50 + 43 * math.sin(a), 50 - 43 * math.cos(a)) for a in angles]
         ring += [(50 + 27 * math.sin(a), 50 - 27 * math.cos(a)) for a in reversed(angles)]
         ink.fill_path(ring, POCKET_COLOURS.get(table.pocket_colours.get(pocket, ""), (40, 40, 60, 255)))
@@ -170,11 +187,11 @@ def _draw_wheel_face(stage: Stage, table: TableGameData, width_pixels: int) -> p
     height = min(width_pixels * 0.052, width_pixels * math.tau * 0.38 / len(table.wheel_pockets) * 0.82)
     font = pygame.font.Font(str(stage.theme.fonts["heavy"]), max(6, round(height)))
     for i, pocket in enumerate(table.wheel_pockets):
-        pale = table.pocket_colours.get(pocket) in {"white", "yellow"}
+        is_pale = table.pocket_colours.get(pocket) in {"white", "yellow"}
         text = format_short_sign(stage.texts.choose_translation(table.names.get(pocket, {}), pocket))
-        sign = font.render(text, True, (0, 0, 0) if pale else (255, 255, 255)).premul_alpha()
-        rotated_sign = pygame.transform.rotozoom(sign, -part * (i + 0.5), 1.0)
-        draw_on_wheel_face(face, rotated_sign, part * (i + 0.5), 0.388)
+        sign = font.render(text, True, (0, 0, 0) if is_pale else (255, 255, 255)).premul_alpha()
+        rotated_sign = pygame.transform.rotozoom(sign, -pocket_degrees * (i + 0.5), 1.0)
+        draw_on_wheel_face(face, rotated_sign, pocket_degrees * (i + 0.5), 0.388)
     return face
 
 

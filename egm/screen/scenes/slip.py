@@ -1,6 +1,6 @@
-"""A Keno slip on a telephone, which covers everything above the meters.
+"""A Keno slip in the browser's narrow layout, which covers everything above the meters.
 
-The Keno board of a telephone is too small to mark numbers with a finger.
+In that layout, called a telephone's, the Keno board is too small to mark numbers with a finger.
 """
 
 from typing import Final
@@ -38,10 +38,11 @@ def _find_slip_rect(layout: Layout) -> Rect:
 
 def _divide_numbers_into_parts(view: View) -> tuple[list[range], range]:
     """Return the parts of a Keno slip's numbers that fit on a telephone one at a time, and the part that is shown."""
-    count = int(view.game.presentation.get("numbers", 80)) if view.game else 0
-    numbers_a_part = _NUMBER_COLUMNS * _NUMBER_ROWS
+    number_count = int(view.game.presentation.get("numbers", 80)) if view.game else 0
+    numbers_per_part = _NUMBER_COLUMNS * _NUMBER_ROWS
     parts = [
-        range(first, min(first + numbers_a_part, count + 1)) for first in range(1, count + 1, numbers_a_part)
+        range(first, min(first + numbers_per_part, number_count + 1))
+        for first in range(1, number_count + 1, numbers_per_part)
     ]
     return parts, parts[view.sheet_index % len(parts)] if parts else range(0)
 
@@ -83,12 +84,12 @@ def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     rows[2].append(Action("close"))
     x, y, w, h = _find_slip_rect(layout)
     for i, row in enumerate(rows):
-        low = y + h - (3 - i) * (TOUCH_TARGET_SIZE_MIN + _NUMBER_GAP) - 4
-        shares = [1.0 if action.name == "card" else 2.0 for action in row]
-        left, unit = x + 12.0, (w - 24 + _NUMBER_GAP) / max(1.0, sum(shares))
-        for action, share in zip(row, shares, strict=True):
-            touches.append(((left, low, unit * share - _NUMBER_GAP, TOUCH_TARGET_SIZE_MIN), action))
-            left += unit * share
+        top = y + h - (3 - i) * (TOUCH_TARGET_SIZE_MIN + _NUMBER_GAP) - 4
+        width_shares = [1.0 if action.name == "card" else 2.0 for action in row]
+        left, unit = x + 12.0, (w - 24 + _NUMBER_GAP) / max(1.0, sum(width_shares))
+        for action, width_share in zip(row, width_shares, strict=True):
+            touches.append(((left, top, unit * width_share - _NUMBER_GAP, TOUCH_TARGET_SIZE_MIN), action))
+            left += unit * width_share
     return touches
 
 
@@ -103,8 +104,8 @@ def draw_slip(stage: Stage) -> None:
             size, p.scale, p.theme, stage.look, radius=30, rim_width=8, fill_paint=(18, 13, 34, 255)
         ),
     )
-    head = TextStyle("heavy", "body", stage.look.accent_colour)
-    p.draw_text(describe_slip(stage), (x + w / 2, y + 40), head, width_max=w - 60)
+    heading_style = TextStyle("heavy", "body", stage.look.accent_colour)
+    p.draw_text(describe_slip(stage), (x + w / 2, y + 40), heading_style, width_max=w - 60)
     text_rect: Rect = (x + 30, y + 66, w - 60, _HEIGHT_ABOVE_NUMBERS - 66)
     p.write_paragraph(
         format_slip_legal_text(view, stage.texts),
@@ -113,10 +114,10 @@ def draw_slip(stage: Stage) -> None:
         leading=1.2,
     )
     touches = list_slip_touches(view, stage.layout)
-    marks = [(key_rect, int(action.value)) for key_rect, action in touches if action.name == "mark"]
-    draw_keno_numbers(stage, marks, view.marked_keno_slip.current_card_numbers)
+    number_cells = [(key_rect, int(action.value)) for key_rect, action in touches if action.name == "mark"]
+    draw_keno_numbers(stage, number_cells, view.marked_keno_slip.current_card_numbers)
     if len(view.marked_keno_slip.current_card) > 1:
-        draw_group_letters(stage, marks, map_numbers_to_group_letters(view.marked_keno_slip))
+        draw_group_letters(stage, number_cells, map_numbers_to_group_letters(view.marked_keno_slip))
     parts, shown_numbers = _divide_numbers_into_parts(view)
     for key_rect, action in touches:
         if action.name in {"mark", "close"}:

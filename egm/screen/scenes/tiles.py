@@ -52,11 +52,11 @@ def draw_tile_art(size: tuple[int, int], tile_name: str) -> pygame.Surface:
         ink.stroke_path(build_rounded_box(left + 9, 9, width - 18, 119, 5), 1.4, (255, 255, 255, 110))
         return ink.finish_surface()
     ink.fill_path(build_rounded_box(left + 10, 67.6, width - 20, 1.8), _TILE_EDGE_COLOUR)
-    for half, middle in zip(map(int, tile_name.split("-")), (35.0, 102.0), strict=True):
-        for x, y in PIP_POSITIONS_BY_FACE[half]:
-            red = half in {1, 4} or (tile_name == "6-6" and (x < 0) == (middle < 60))
-            radius = 9.5 if half == 1 else 6.6
+    for face, middle in zip(map(int, tile_name.split("-")), (35.0, 102.0), strict=True):
+        for x, y in PIP_POSITIONS_BY_FACE[face]:
+            is_red = face in {1, 4} or (tile_name == "6-6" and (x < 0) == (middle < 60))
+            radius = 9.5 if face == 1 else 6.6
             ink.fill_path(
-                build_ellipse(50 + 17 * x, middle + 20 * y, radius), _RED_PIP_COLOUR if red else WHITE
+                build_ellipse(50 + 17 * x, middle + 20 * y, radius), _RED_PIP_COLOUR if is_red else WHITE
             )
     return ink.finish_surface()

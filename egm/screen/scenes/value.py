@@ -55,14 +55,16 @@ def find_value_plate_rect(stage: Stage) -> Rect | None:
     if find_moving_value_notice(stage) is None:
         return None
     x, y, w, h = stage.layout.game_field
-    width, height, low = min(760.0, w - 40), 168.0, y + h - 186
-    tray, slim = stage.layout.tray_height, stage.layout.is_telephone
-    if tray:  # Below a board, the plate covers all texts of the tray.
-        width, height, low = (
-            (w - 12, tray + 2, y + h - tray - 7) if slim else (w - 40, 190.0, y + h - tray - 20)
+    width, height, top = min(760.0, w - 40), 168.0, y + h - 186
+    tray_height, is_telephone = stage.layout.tray_height, stage.layout.is_telephone
+    if tray_height:  # The plate covers the whole tray below a Keno board.
+        width, height, top = (
+            (w - 12, tray_height + 2, y + h - tray_height - 7)
+            if is_telephone
+            else (w - 40, 190.0, y + h - tray_height - 20)
         )
-    covers_board = is_keno_game(stage.view.game) and not tray  # Not the ticket's texts.
-    return (x + (24 if covers_board else (w - width) / 2), low, width, height)
+    is_beside_tray = is_keno_game(stage.view.game) and not tray_height  # It leaves the tray's texts free.
+    return (x + (24 if is_beside_tray else (w - width) / 2), top, width, height)
 
 
 def draw_moving_value_plate(stage: Stage) -> None:
@@ -70,20 +72,22 @@ def draw_moving_value_plate(stage: Stage) -> None:
     notice, plate_rect = find_moving_value_notice(stage), find_value_plate_rect(stage)
     if notice is None or plate_rect is None:
         return
-    kind, leaving, seconds = _MOVING_VALUE_BY_NOTICE[notice.code]
-    since = stage.view.now - stage.view.notice_received_at
-    still = stage.view.reduced_motion
-    arrive = 1.0 if still else ease_out(since / 0.3)
-    leave = 1.0 if still else 1 - clamp_to_unit_interval((since - seconds + 0.3) / 0.3)
+    kind, is_leaving, duration_seconds = _MOVING_VALUE_BY_NOTICE[notice.code]
+    elapsed = stage.view.now - stage.view.notice_received_at
+    is_motion_reduced = stage.view.reduced_motion
+    entrance_share = 1.0 if is_motion_reduced else ease_out(elapsed / 0.3)
+    visible_share = (
+        1.0 if is_motion_reduced else 1 - clamp_to_unit_interval((elapsed - duration_seconds + 0.3) / 0.3)
+    )
     x, y, width, height = plate_rect
-    plate: Rect = (x, y + 40 * (1 - min(arrive, leave)), width, height)
-    colour = stage.theme.colour("emerald" if not leaving else "gold")
+    plate: Rect = (x, y + 40 * (1 - min(entrance_share, visible_share)), width, height)
+    colour = stage.theme.colour("emerald" if not is_leaving else "gold")
     rim = LinearGradient(
         ((0, mix_colours(colour, WHITE, 0.45)), (0.5, colour), (1, mix_colours(colour, BLACK, 0.55)))
     )
     stage.painter.draw_panel(plate, radius=26, fill=(14, 10, 26, 250), edge_paint=rim, edge_width=4)
     draw_value_at_slot(
-        stage, kind, (plate[0] + 20, plate[1] + 14, 190, height - 28), since, is_leaving=leaving
+        stage, kind, (plate[0] + 20, plate[1] + 14, 190, height - 28), elapsed, is_leaving=is_leaving
     )
     rect: Rect = (plate[0] + 232, plate[1] + 18, width - 256, height - 36)
     amount = notice.values.get("amount_cents")
@@ -97,7 +101,7 @@ def draw_moving_value_plate(stage: Stage) -> None:
     stage.painter.draw_text(
         stage.money(amount),
         (rect[0], rect[1] + 42),
-        TextStyle("numbers", "marquee", "win" if not leaving else "meter"),
+        TextStyle("numbers", "marquee", "win" if not is_leaving else "meter"),
         align="left",
         width_max=rect[2],
     )
@@ -114,40 +118,48 @@ def draw_moving_value_plate(stage: Stage) -> None:
 def draw_value_at_slot(
     stage: Stage, value_kind: str, rect: Rect, elapsed_seconds: float, *, is_leaving: bool
 ) -> None:
-    """Draw a slot of the machine, and the bill, ticket or coin that enters or (``is_leaving``) leaves it."""
+    """Draw a slot of the machine, and the bill or ticket that enters or (``is_leaving``) leaves it.
+
+    For coins, draw only coins that fall into the coin tray.
+    """
     p, (x, y, w, h) = stage.painter, rect
-    share = (
+    moved_share = (
         1.0 if stage.view.reduced_motion else ease_out(clamp_to_unit_interval((elapsed_seconds - 0.25) / 1.1))
     )
-    slot: Rect = (x, y + 4, w, w * 0.18)
+    slot_rect: Rect = (x, y + 4, w, w * 0.18)
     if value_kind == "coins":
         _draw_falling_coins(stage, rect, elapsed_seconds)
         return
-    paper: Rect = (x + w * 0.14, 0.0, w * 0.72, h - 40)
-    hidden = 1 - share if is_leaving else share
-    top = y + 22 - hidden * (paper[3] + 4)
+    paper_rect: Rect = (x + w * 0.14, 0.0, w * 0.72, h - 40)
+    hidden_share = 1 - moved_share if is_leaving else moved_share
+    top = y + 22 - hidden_share * (paper_rect[3] + 4)
     with p.clip_to((x, y + 21, w, h)):
         p.draw_cached_picture(
             ("paper", value_kind),
-            (paper[0], top, paper[2], paper[3]),
+            (paper_rect[0], top, paper_rect[2], paper_rect[3]),
             partial(render_own_picture, value_kind),
         )
-    p.draw_cached_picture(("slot",), slot, partial(render_own_picture, "slot"))
+    p.draw_cached_picture(("slot",), slot_rect, partial(render_own_picture, "slot"))
 
 
 def _draw_falling_coins(stage: Stage, rect: Rect, elapsed_seconds: float) -> None:
     """Draw coins that fall into the machine's coin tray."""
     x, y, w, h = rect
     for i in range(7):
-        t = 0.8 if stage.view.reduced_motion else (elapsed_seconds * 1.3 - i * 0.14) % 1.2
-        side = 52.0
-        coin_at = (x + w * (0.1 + 0.8 * (i * 0.381966 % 1.0)) - side / 2, y + (h + 40) * min(1.0, t) - 60)
-        if coin_at[1] + side > y + h or t <= 0:
-            coin_at = (coin_at[0], y + h - side)
-        turn = round(abs(math.cos(t * 9 + i)) * 5)
-        width = max(10.0, side * turn / 5)
+        fall_progress = 0.8 if stage.view.reduced_motion else (elapsed_seconds * 1.3 - i * 0.14) % 1.2
+        coin_width = 52.0
+        coin_at = (
+            x + w * (0.1 + 0.8 * (i * 0.381966 % 1.0)) - coin_width / 2,
+            y + (h + 40) * min(1.0, fall_progress) - 60,
+        )
+        if coin_at[1] + coin_width > y + h or fall_progress <= 0:
+            coin_at = (coin_at[0], y + h - coin_width)
+        width_step = round(abs(math.cos(fall_progress * 9 + i)) * 5)
+        width = max(10.0, coin_width * width_step / 5)
         stage.painter.draw_cached_picture(
-            ("falling coin", turn), (coin_at[0] + (side - width) / 2, coin_at[1], width, side), _render_coin
+            ("falling coin", width_step),
+            (coin_at[0] + (coin_width - width) / 2, coin_at[1], width, coin_width),
+            _render_coin,
         )
 
 
