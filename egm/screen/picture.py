@@ -25,7 +25,7 @@ from egm.screen.scenes.deck import (
 )
 from egm.screen.scenes.drawer import draw_drawer, find_drawer_tab_rect, lay_out_controls
 from egm.screen.scenes.feature import apply_feature_colours
-from egm.screen.scenes.help import draw_help, lay_out_page_keys, list_sheet_touches
+from egm.screen.scenes.help import draw_help, lay_out_page_keys, list_help_page_touches
 from egm.screen.scenes.keno import count_tray_rows, list_keno_touches
 from egm.screen.scenes.limits_sign import lay_out_small_print
 from egm.screen.scenes.lockup import describe_lockup, draw_lockup
@@ -219,7 +219,7 @@ class Picture:
         if view.scene is Scene.SERVICE:
             targets = list_page_touches(stage)
         elif view.page is PlayerPage.HELP:
-            targets = list_sheet_touches(stage)
+            targets = list_help_page_touches(stage)
             targets += [(rect, Action(name)) for name, rect in lay_out_page_keys(layout.player_page).items()]
         elif view.page is PlayerPage.GAME_MENU:
             targets = list_menu_touches(view, layout)

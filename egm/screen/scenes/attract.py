@@ -106,9 +106,8 @@ def draw_celebration(stage: Stage) -> None:
             _FIELD_VEIL_PAINT if is_large else _TEXT_BAND_PAINT,
         )
         outcome = view.presentation.outcome
-        has_named_prize = bool(
-            outcome.progressives or outcome.prizes
-        )  # The heading then names the prize, not the feature.
+        # The heading names a progressive or a prize in kind rather than the feature in which it was won.
+        has_named_prize = bool(outcome.progressives or outcome.prizes)
         name = (
             feature_title
             if feature_title and not has_named_prize
@@ -213,11 +212,11 @@ def _draw_rays(stage: Stage, centre: tuple[float, float], opacity: float) -> Non
 
 def _find_closing_title(stage: Stage, presentation: OutcomePresentation) -> str:
     """Return the title of the card that is shown after a feature, or "" if the game does not end with a feature."""
-    last = len(presentation.steps) - 1
-    if not presentation.is_complete or not is_feature_step(presentation, last):
+    last_index = len(presentation.steps) - 1
+    if not presentation.is_complete or not is_feature_step(presentation, last_index):
         return ""
     return stage.texts.say(
-        "feature.total", name=format_stage_name(stage, find_step_stage(presentation, last))
+        "feature.total", name=format_stage_name(stage, find_step_stage(presentation, last_index))
     )
 
 
@@ -286,12 +285,12 @@ def _place_in_rain(item_index: int, elapsed_seconds: float) -> tuple[float, floa
 
 def _place_in_burst(item_index: int, elapsed_seconds: float) -> tuple[float, float]:
     """Return the position after ``elapsed_seconds`` of an item of a celebration that flies out from the middle."""
-    turn, reach = (
+    angle, radius = (
         math.tau * _compute_scatter_fraction(item_index, 0.381966),
         (0.35 + 0.3 * _compute_scatter_fraction(item_index, 0.754878)) * elapsed_seconds,
     )
-    return 0.5 + 0.62 * reach * math.cos(turn), 0.5 + reach * math.sin(
-        turn
+    return 0.5 + 0.62 * radius * math.cos(angle), 0.5 + radius * math.sin(
+        angle
     ) + 0.12 * elapsed_seconds * elapsed_seconds
 
 

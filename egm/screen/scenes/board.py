@@ -40,31 +40,31 @@ def draw_board(stage: Stage) -> None:
     if view.decision is not None and is_decision_due(view, stage.theme):
         draw_decision(stage, view.decision)
         return
-    timeline, show = build_view_timeline(view, stage.theme), view.selected_game_presentation
-    if show is None or timeline is None:
+    timeline, presentation = build_view_timeline(view, stage.theme), view.selected_game_presentation
+    if presentation is None or timeline is None:
         _draw_between_games(stage)
         return
-    elapsed = view.now - show.began_at
+    elapsed = view.now - presentation.began_at
     if (
         is_keno_game(view.game)
         and view.accepts_request("bet")
         and not is_presentation_running(view, stage.theme)
     ):
-        draw_keno(stage, show.steps[-1], None, 0.0)  # The player may mark the next card.
+        draw_keno(stage, presentation.steps[-1], None, 0.0)  # The player may mark the next card.
         return
     step_index = timeline.find_step_index(elapsed)
-    if elapsed < timeline.steps[step_index].begin and has_feature_title_card(show, step_index):
+    if elapsed < timeline.steps[step_index].begin and has_feature_title_card(presentation, step_index):
         previous_index = step_index - 1
         _draw_step(
             stage,
-            show,
+            presentation,
             previous_index,
             timeline.steps[previous_index],
             max(timeline.steps[previous_index].last_stop, elapsed),
         )
-        draw_feature_title_card(stage, show, step_index, timeline.steps[step_index], elapsed)
+        draw_feature_title_card(stage, presentation, step_index, timeline.steps[step_index], elapsed)
         return
-    _draw_step(stage, show, step_index, timeline.steps[step_index], elapsed)
+    _draw_step(stage, presentation, step_index, timeline.steps[step_index], elapsed)
 
 
 def _draw_between_games(stage: Stage) -> None:
@@ -126,11 +126,11 @@ def _draw_reels(
     assert isinstance(step, ReelSpin)
     assert game is not None
     earlier_spins = [spin for spin in presentation.steps[:index] if isinstance(spin, ReelSpin)]
-    previous = earlier_spins[-1] if earlier_spins else presentation.reels_before
+    previous_spin = earlier_spins[-1] if earlier_spins else presentation.reels_before
     field = stage.view.reel_fields_by_game[game.id][step.stage]
     reels_stop_time = find_reels_stop_time(step_time, stage.theme.motion)
     if elapsed_seconds < reels_stop_time:
-        draw_spinning_reels(stage, field, step, previous, step_time, elapsed_seconds)
+        draw_spinning_reels(stage, field, step, previous_spin, step_time, elapsed_seconds)
         return
     seconds_since_stop = elapsed_seconds - reels_stop_time
     if not step.cascade_falls:

@@ -92,7 +92,8 @@ def find_cards_rect(stage: Stage, table: TableGameData) -> Rect:
 def find_suits_key_rect(layout: Layout) -> Rect:
     """Return the rectangle of the key that switches the suits between two and four colours.
 
-    Only tables without betting spots have this key. On a telephone it is at the upper right, next to the pay table.
+    It is for tables without betting spots; at others, this key is among the keys of the table. On a telephone it is at
+    the upper right, next to the pay table.
     """
     x, y, w, _ = find_felt_rect(layout)
     return (
@@ -184,12 +185,12 @@ def _compute_small_hands_height(stage: Stage, table: TableGameData, hand_count: 
     )
 
 
-def _parse_split_number(hand: str, base: str) -> int:
-    """Return the number of a hand among those that were split from the hand ``base``.
+def _parse_split_number(hand_id: str, base_id: str) -> int:
+    """Return the number of a hand among those that were split from the hand ``base_id``.
 
     It is the number at the end of the hand's id, or 1. It does not change when another hand is split.
     """
-    number = hand.removeprefix(base).lstrip("-")
+    number = hand_id.removeprefix(base_id).lstrip("-")
     return int(number) if number.isdecimal() else 1
 
 
@@ -204,7 +205,9 @@ def _find_hands_without_bets(stage: Stage, *, is_dealt: bool) -> set[str]:
         return set()
     bets = {} if is_dealt and snapshot.state != "playing" else read_registered_bets(table, snapshot)
     return {
-        hand for hand, spots in _map_hands_to_bets(stage).items() if not any(bets.get(spot) for spot in spots)
+        hand_id
+        for hand_id, spots in _map_hands_to_bets(stage).items()
+        if not any(bets.get(spot) for spot in spots)
     }
 
 
@@ -218,54 +221,63 @@ def _read_hand_names(stage: Stage) -> dict[str, Mapping[str, str]]:
     return {str(hand["id"]): hand.get("names", {}) for hand in stage.game_data.get("hands", ())}
 
 
-def _find_base_hand(stage: Stage, hand: str) -> tuple[str, Mapping[str, Mapping[str, str]]]:
-    """Return the id of the hand from which ``hand`` was split (or its own), and the names of all hands."""
+def _find_base_hand(stage: Stage, hand_id: str) -> tuple[str, Mapping[str, Mapping[str, str]]]:
+    """Return the id of the hand from which a hand was split (or its own), and the names of all hands."""
     names = _read_hand_names(stage)
-    return max((each for each in names if hand.startswith(each)), key=len, default=""), names
+    return max(
+        (possible_base for possible_base in names if hand_id.startswith(possible_base)), key=len, default=""
+    ), names
 
 
-def _find_split_number(stage: Stage, hand: str, hands: Sequence[str]) -> int:
+def _find_split_number(stage: Stage, hand_id: str, hand_ids: Sequence[str]) -> int:
     """Return the number of a hand among those that were split from the same hand; 0 if it was not split."""
-    base, names = _find_base_hand(stage, hand)
-    split_hands = [
-        each for each in hands if each == base or (each.startswith(f"{base}-") and each not in names)
+    base_id, names = _find_base_hand(stage, hand_id)
+    split_ids = [
+        other_id
+        for other_id in hand_ids
+        if other_id == base_id or (other_id.startswith(f"{base_id}-") and other_id not in names)
     ]
-    return _parse_split_number(hand, base) if len(split_hands) > 1 and hand in split_hands else 0
+    return _parse_split_number(hand_id, base_id) if len(split_ids) > 1 and hand_id in split_ids else 0
 
 
-def format_hand_name(stage: Stage, hand: str, hands: Sequence[str]) -> str:
+def format_hand_name(stage: Stage, hand_id: str, hand_ids: Sequence[str]) -> str:
     """Return the name of a hand on the table.
 
     If all hands but the bank's were split from one hand, the name is only the number of the hand.
     """
-    base, names = _find_base_hand(stage, hand)
+    base_id, names = _find_base_hand(stage, hand_id)
     name, number = (
-        stage.texts.choose_translation(names[base]) if base else "",
-        _find_split_number(stage, hand, hands),
+        stage.texts.choose_translation(names[base_id]) if base_id else "",
+        _find_split_number(stage, hand_id, hand_ids),
     )
     if not number:
         return name
     has_one_name = (
-        len({_find_base_hand(stage, each)[0] for each in hands if not each.startswith("bank")}) == 1
+        len({_find_base_hand(stage, other_id)[0] for other_id in hand_ids if not other_id.startswith("bank")})
+        == 1
     )
     return stage.texts.say("felt.hand" if has_one_name else "felt.hand_of", name=name, number=number)
 
 
-def append_split_number(stage: Stage, bet_name: str, step: TableStep, hand: str) -> str:
+def append_split_number(stage: Stage, bet_name: str, step: TableStep, hand_id: str) -> str:
     """Return the name of a bet and, if its hand was split, the number of the hand."""
     number = (
-        _find_split_number(stage, hand, [each.id for each in read_final_hands(step.display)]) if hand else 0
+        _find_split_number(stage, hand_id, [hand.id for hand in read_final_hands(step.display)])
+        if hand_id
+        else 0
     )
     return stage.texts.say("felt.hand_of", name=bet_name, number=number) if number else bet_name
 
 
-def _count_hands_in_rows(hands: Sequence[str], upper_hands: Collection[str]) -> list[int]:
+def _count_hands_in_rows(hand_ids: Sequence[str], upper_hand_ids: Collection[str]) -> list[int]:
     """Return the number of hands in each row of the table, from the top.
 
-    The bank's hands and those in ``upper_hands`` are in the first row, the players' hands in one or two more rows.
+    The bank's hands and those in ``upper_hand_ids`` are in the first row, the players' hands in one or two more rows.
     """
-    upper_hand_count = max(1, sum(hand.startswith("bank") or hand in upper_hands for hand in hands))
-    player_hand_count = len(hands) - upper_hand_count
+    upper_hand_count = max(
+        1, sum(hand_id.startswith("bank") or hand_id in upper_hand_ids for hand_id in hand_ids)
+    )
+    player_hand_count = len(hand_ids) - upper_hand_count
     return (
         [upper_hand_count, player_hand_count]
         if player_hand_count <= _HANDS_PER_ROW_MAX
@@ -274,37 +286,36 @@ def _count_hands_in_rows(hands: Sequence[str], upper_hands: Collection[str]) -> 
 
 
 def _lay_out_hand_areas(
-    stage: Stage, rect: Rect, hands: Sequence[str], own_hands: Collection[str]
+    stage: Stage, rect: Rect, hand_ids: Sequence[str], own_hand_ids: Collection[str]
 ) -> list[Rect]:
     """Return the area of each hand: the bank's above, the players' in rows below.
 
     Two hands with few cards lie side by side if the rectangle is wide enough. If the game publishes the number of cards
-    of every hand, the areas are as wide as their cards need. At a shared table, ``own_hands`` are the hands of this
+    of every hand, the areas are as wide as their cards need. At a shared table, ``own_hand_ids`` are the hands of this
     machine's player: the community cards then lie next to the bank's hand and, if there are many hands, the own hands
     have a row below the others, with areas of equal width.
     """
     x, y, w, h = rect
-    if len(hands) <= 1:
-        return [rect] * len(hands)
-    card_counts = [_read_hand_number(stage, hand, "cards") for hand in hands]
-    if (
-        len(hands) == 2 and w > 1.6 * h and max(card_counts) <= _CARDS_SIDE_BY_SIDE_MAX
-    ):  # The bank's hand is on the left.
+    if len(hand_ids) <= 1:
+        return [rect] * len(hand_ids)
+    card_counts = [_read_hand_number(stage, hand_id, "cards") for hand_id in hand_ids]
+    if len(hand_ids) == 2 and w > 1.6 * h and max(card_counts) <= _CARDS_SIDE_BY_SIDE_MAX:
+        # The first hand, on the left, is the bank's.
         return [(x, y, w / 2, h), (x + w / 2, y, w / 2, h)]
     width_shares = (
         [max(each, _HAND_WIDTH_MIN_IN_CARDS) for each in card_counts]
         if all(card_counts)
         else [1.0] * len(card_counts)
     )
-    hands_with_bets = {hand for hand, spots in _map_hands_to_bets(stage).items() if spots}
-    rows = _count_hands_in_rows(hands, hands_with_bets | {"board"} if own_hands else hands_with_bets)
-    if not own_hands or len(hands) - rows[0] < _HANDS_PER_ROW_MAX:
+    hands_with_bets = {hand_id for hand_id, spots in _map_hands_to_bets(stage).items() if spots}
+    rows = _count_hands_in_rows(hand_ids, hands_with_bets | {"board"} if own_hand_ids else hands_with_bets)
+    if not own_hand_ids or len(hand_ids) - rows[0] < _HANDS_PER_ROW_MAX:
         return place_hands_in_rows(rect, rows, width_shares)
-    own_hands_last = sorted(hands, key=lambda hand: hand in own_hands)
+    own_hands_last = sorted(hand_ids, key=lambda hand_id: hand_id in own_hand_ids)
     areas = place_hands_in_rows(
-        rect, [rows[0], len(hands) - rows[0] - len(own_hands), len(own_hands)], [1.0] * len(hands)
+        rect, [rows[0], len(hand_ids) - rows[0] - len(own_hand_ids), len(own_hand_ids)], [1.0] * len(hand_ids)
     )
-    return [areas[own_hands_last.index(hand)] for hand in hands]
+    return [areas[own_hands_last.index(hand_id)] for hand_id in hand_ids]
 
 
 def _is_multi_hand_deal(hands: Sequence[DealtHand]) -> bool:
@@ -328,22 +339,24 @@ def _place_hands(stage: Stage, table: TableGameData, hands: Sequence[DealtHand])
             HandRoomNeeds(_MULTI_HAND_CARDS, has_hold_keys=True),
         )
         return [first_hand_layout, *(place_small_hand_cards(area, _MULTI_HAND_CARDS) for area in small_areas)]
-    bases = [_find_base_hand(stage, hand.id)[0] for hand in hands]
-    base_hands = list(dict.fromkeys(bases))
-    room_needs = [_find_hand_room_needs(stage, base, len(base_hands)) for base in base_hands]
-    own_bases = {base for hand, base in zip(hands, bases, strict=True) if hand.is_own}
-    areas = _lay_out_hand_areas(stage, (x, y, w, h), base_hands, own_bases)
+    hand_base_ids = [_find_base_hand(stage, hand.id)[0] for hand in hands]
+    base_ids = list(dict.fromkeys(hand_base_ids))
+    room_needs = [_find_hand_room_needs(stage, base_id, len(base_ids)) for base_id in base_ids]
+    own_base_ids = {base_id for hand, base_id in zip(hands, hand_base_ids, strict=True) if hand.is_own}
+    areas = _lay_out_hand_areas(stage, (x, y, w, h), base_ids, own_base_ids)
     card_heights = [
         CARD_HEIGHT_MAX
-        if needs.low_hand_card_count or own_bases
+        if needs.low_hand_card_count or own_base_ids
         else needs.choose_columns_and_card_height(area)[1]
         for needs, area in zip(room_needs, areas, strict=True)
     ]
     # Use one card size. Cards of a hand that is divided in two, and all cards at a shared table, are as large as fits.
     card_height_max = min(card_heights)
     hand_layouts: list[HandLayout] = []
-    for base, area, needs in zip(base_hands, areas, room_needs, strict=True):
-        split_hands = [hand for hand, hand_base in zip(hands, bases, strict=True) if hand_base == base]
+    for base_id, area, needs in zip(base_ids, areas, room_needs, strict=True):
+        split_hands = [
+            hand for hand, hand_base_id in zip(hands, hand_base_ids, strict=True) if hand_base_id == base_id
+        ]
         split_areas = place_split_hands(area, len(split_hands), needs) if len(split_hands) > 1 else [area]
         hand_layouts += [
             lay_out_hand(
@@ -357,13 +370,13 @@ def _place_hands(stage: Stage, table: TableGameData, hands: Sequence[DealtHand])
     return hand_layouts
 
 
-def _find_hand_room_needs(stage: Stage, hand: str, hand_count: int) -> HandRoomNeeds:
+def _find_hand_room_needs(stage: Stage, hand_id: str, hand_count: int) -> HandRoomNeeds:
     """Return how much room the cards of a hand need, at a table with ``hand_count`` hands."""
-    card_count = _read_hand_number(stage, hand, "cards")
+    card_count = _read_hand_number(stage, hand_id, "cards")
     cards = card_count or _CARD_ROOM_OF_UNLIMITED_HAND[hand_count > _FEW_HANDS_MAX]
     return HandRoomNeeds(
         cards,
-        _read_hand_number(stage, hand, "low"),
+        _read_hand_number(stage, hand_id, "low"),
         can_stack_rows=not card_count,
         has_hold_keys=_can_hold_cards(stage),
     )
@@ -387,9 +400,8 @@ def lay_out_card_touches(stage: Stage) -> list[Rect]:
     )
     if decision is not None and decision.kind == "set":
         decision_rects = card_rects[_find_decision_hand_index(hands, decision)]
-        card_gap = max(
-            0.0, decision_rects[1][0] - decision_rects[0][0] - decision_rects[0][2]
-        )  # Include the gaps between cards.
+        # The gaps between cards belong to the targets.
+        card_gap = max(0.0, decision_rects[1][0] - decision_rects[0][0] - decision_rects[0][2])
         return [(x - card_gap / 2, y, w + card_gap, h) for x, y, w, h in decision_rects]
     return [(x, y, w, h + _HOLD_KEY_HEIGHT + 8) for x, y, w, h in card_rects[0]]
 
@@ -478,7 +490,7 @@ def _draw_hand_cards(
 
 
 def _draw_small_hand(stage: Stage, hand_layout: HandLayout, hand: DealtHand) -> None:
-    """Draw one of the small hands of a multi-hand bet: the ranks of its cards, or backs before they are dealt.
+    """Draw one of the small hands of a multi-hand bet: its cards, or backs before they are dealt.
 
     A hand that wins has a lit background and, if there is room, the name of its pay.
     """
@@ -598,9 +610,9 @@ def _draw_flying_card(stage: Stage, rects: Sequence[Rect], flying: FlyingCard, n
     fx, fy, fw, _ = stage.layout.game_field
     progress = 1.0 if stage.view.reduced_motion else ease_out(share)
     start = (fx + fw - w - 20, fy + 10)
-    at = (start[0] + (x - start[0]) * progress, start[1] + (y - start[1]) * progress)
+    top_left = (start[0] + (x - start[0]) * progress, start[1] + (y - start[1]) * progress)
     back_sign = FACE_DOWN_TILE if is_tile(card) else FACE_DOWN_CARD_CODE
-    draw_card(stage, (*at, w, h), back_sign if share < 0.7 else card)
+    draw_card(stage, (*top_left, w, h), back_sign if share < 0.7 else card)
 
 
 def _draw_hand_text(stage: Stage, hand_layout: HandLayout, text: str, *, is_lit: bool) -> None:

@@ -49,7 +49,8 @@ _NAMED_SPOTS_MAX: Final = 6
 def _list_key_rows(view: View, table: TableGameData, layout: Layout) -> list[list[Action]]:
     """Return the actions of a table game's keys, row by row.
 
-    The rows have chips and tools, actions on all chips (such as undo), and the parts of the layout.
+    The rows have chips and tools; actions on all chips, such as undo; and options, such as the scoreboard. At roulette,
+    the last rows have the parts of the layout, except on a telephone, which has tabs for them.
     """
     values = (
         table.chip_values

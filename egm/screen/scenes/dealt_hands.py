@@ -65,7 +65,7 @@ def build_current_hands(
 
 
 def _list_cards_held_before_draw(hands: Sequence[DealtHand], step: TableStep) -> dict[str, list[str]]:
-    """Return each hand that draws in this step as it looks before the draw: its kept cards, card backs for the others.
+    """Return each hand that draws in this step as it looks before the draw: held cards, and backs for the others.
 
     Empty if no hand draws cards, as in any game but draw poker.
     """

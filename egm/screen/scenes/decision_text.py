@@ -43,9 +43,8 @@ def format_question(stage: Stage, decision: DecisionRequest) -> str:
     )
     if not decision.options and not stage.texts.has_text(key):
         return stage.texts.say("decide.waits")
-    if (
-        stage.texts.has_text(key) and decision.kind not in answer_kinds
-    ):  # Otherwise the text belongs to an answer.
+    # If an answer has the name of the kind, the text is that of the answer, not a question.
+    if stage.texts.has_text(key) and decision.kind not in answer_kinds:
         return stage.texts.say(key)
     answer_list = _format_answer_list(stage, decision)
     return (

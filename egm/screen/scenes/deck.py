@@ -85,15 +85,16 @@ def compute_meter_amounts(stage: Stage) -> MeterAmounts:
     win_cents = snapshot.win_cents
     timeline = build_view_timeline(view, stage.theme)
     if view.presentation is not None and timeline is not None and snapshot.state == "playing":
-        elapsed, show = view.now - view.presentation.began_at, view.presentation
+        elapsed, presentation = view.now - view.presentation.began_at, view.presentation
         counted_credits = sum_credits_of_ended_steps(
-            show, timeline, min(elapsed, timeline.last_stop - _SECONDS_BEFORE_LAST_STEP_END)
+            presentation, timeline, min(elapsed, timeline.last_stop - _SECONDS_BEFORE_LAST_STEP_END)
         )
         counted_cents = min(
-            show.outcome.win_cents, show.presented_cents + counted_credits * snapshot.denomination_cents
+            presentation.outcome.win_cents,
+            presentation.presented_cents + counted_credits * snapshot.denomination_cents,
         )
         rolled_cents = compute_roll_up_amount(
-            show.outcome.win_cents - counted_cents,
+            presentation.outcome.win_cents - counted_cents,
             elapsed - timeline.last_stop,
             timeline.roll_up_end - timeline.last_stop,
         )
@@ -189,12 +190,12 @@ def _draw_meter(
             align="right",
             width_max=w - 48,
         )
-    bright = stage.theme.colour(colour)
+    meter_colour = stage.theme.colour(colour)
     paint = LinearGradient(
         (
-            (0, mix_colours(bright, (255, 255, 255, 255), 0.55)),
-            (0.6, bright),
-            (1, mix_colours(bright, (0, 0, 0, 255), 0.15)),
+            (0, mix_colours(meter_colour, (255, 255, 255, 255), 0.55)),
+            (0.6, meter_colour),
+            (1, mix_colours(meter_colour, (0, 0, 0, 255), 0.15)),
         )
     )
     p.draw_text(
@@ -273,15 +274,15 @@ def _choose_play_label(stage: Stage) -> str:
         return "key.choose_max" if view.is_focus_shown else "service.confirm"
     if is_dismissible_reminder_shown(view):
         return "reminder.go_on"
-    timeline, show = build_view_timeline(view, stage.theme), view.presentation
+    timeline, presentation = build_view_timeline(view, stage.theme), view.presentation
     if (
-        show is None
+        presentation is None
         or timeline is None
         or not is_presentation_running(view, stage.theme)
         or not is_key_lit(stage, "play")
     ):
         return "key.play"
-    elapsed = view.now - show.began_at
+    elapsed = view.now - presentation.began_at
     if elapsed >= timeline.last_stop:
         return "key.skip" if timeline.celebration_level > 1 else "key.play"
     return "key.skip" if elapsed < timeline.steps[timeline.find_step_index(elapsed)].begin else "key.stop"

@@ -108,7 +108,7 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
         if layout.is_telephone
         else _compute_control_scale(layout.drawer) * (_CONTROL_ROW_HEIGHT - 7)
     )
-    step = height + 7 * (1.0 if layout.is_telephone else _compute_control_scale(layout.drawer))
+    row_pitch = height + 7 * (1.0 if layout.is_telephone else _compute_control_scale(layout.drawer))
 
     def find_control_rect(section: str, index: int, columns: int = 0, row: int = 0) -> Rect:
         """Return the rectangle of a control.
@@ -121,7 +121,7 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
             or (_CONTROL_GRID_ON_TELEPHONE if layout.is_telephone else _CONTROL_GRID_BY_SECTION)[section][0]
         )
         column_width = (width - 10 * (columns - 1)) / columns
-        y = layout.drawer[1] + section_tops[section] + (row + index // columns) * step
+        y = layout.drawer[1] + section_tops[section] + (row + index // columns) * row_pitch
         return (left + (index % columns) * (column_width + 10), y, column_width, height)
 
     def build_money_control(device: str | None, cents: int, rect: Rect) -> DrawerControl:

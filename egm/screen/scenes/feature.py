@@ -28,13 +28,13 @@ _SEARCHLIGHT_ANGLE_COUNT: Final = 15
 
 def find_shown_feature_step_index(view: View, timeline: PresentationTimeline | None) -> int | None:
     """Return the index of the step that is shown now if it belongs to a feature, otherwise None."""
-    show = view.selected_game_presentation
-    if show is None or timeline is None:
+    presentation = view.selected_game_presentation
+    if presentation is None or timeline is None:
         return None
-    elapsed = view.now - show.began_at
+    elapsed = view.now - presentation.began_at
     index = timeline.find_step_index(elapsed)
-    has_ended = show.is_complete and elapsed >= timeline.roll_up_end + 1.2
-    return index if is_feature_step(show, index) and not has_ended else None
+    has_ended = presentation.is_complete and elapsed >= timeline.roll_up_end + 1.2
+    return index if is_feature_step(presentation, index) and not has_ended else None
 
 
 def apply_feature_colours(stage: Stage) -> Stage:
@@ -101,11 +101,11 @@ def _draw_searchlights(stage: Stage, opacity: float) -> None:
 
     def render_beams(size: tuple[int, int]) -> pygame.Surface:
         small_size = (max(1, size[0] // 3), max(1, size[1] // 3))
-        ink, reach = VectorCanvas(small_size, (w, h), 1), max(w, h)
+        ink, radius = VectorCanvas(small_size, (w, h), 1), max(w, h)
         for i in range(8):
             angle = math.tau * (i + angle_index / _SEARCHLIGHT_ANGLE_COUNT) / 8
             left_beam, right_beam = (
-                (w / 2 + reach * math.cos(angle + half_width), h / 2 + reach * math.sin(angle + half_width))
+                (w / 2 + radius * math.cos(angle + half_width), h / 2 + radius * math.sin(angle + half_width))
                 for half_width in (-0.14, 0.14)
             )
             ink.fill_path(

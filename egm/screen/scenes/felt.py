@@ -131,21 +131,25 @@ def draw_felt(stage: Stage) -> None:
     """Draw a table game at this moment of its presentation: layout, chips, cards and moving parts."""
     view, table = stage.view, stage.view.table
     assert table is not None
-    p, show, timeline = stage.painter, view.selected_game_presentation, build_view_timeline(view, stage.theme)
+    p, presentation, timeline = (
+        stage.painter,
+        view.selected_game_presentation,
+        build_view_timeline(view, stage.theme),
+    )
     p.draw_cached_picture(
         ("table", stage.look.name), stage.layout.game_field, partial(_draw_felt_background, stage)
     )
     decision = view.decision if is_decision_due(view, stage.theme) else None
     step, step_time, elapsed_seconds = find_last_step(view), None, 0.0
     previous_step: TableStep | None = None
-    if show is not None and timeline is not None:
-        elapsed_seconds = view.now - show.began_at
+    if presentation is not None and timeline is not None:
+        elapsed_seconds = view.now - presentation.began_at
         index = timeline.find_step_index(elapsed_seconds)
         step, step_time = (
-            show.steps[index],
+            presentation.steps[index],
             timeline.steps[index] if elapsed_seconds < timeline.steps[index].last_stop else None,
         )
-        step_before = show.steps[index - 1] if index else None
+        step_before = presentation.steps[index - 1] if index else None
         previous_step = step_before if isinstance(step_before, TableStep) else None
     table_step = step if isinstance(step, TableStep) else None
     if (
@@ -183,12 +187,12 @@ def _draw_wheel_or_dice(
             layout_stage, rect = _divide_field_for_wheel(stage)
             if not stage.layout.is_telephone:
                 _draw_betting_layout(layout_stage, table, None)
-            pocket, part = str(cue["pocket"]), cue.get("part")
+            pocket, stated_index = str(cue["pocket"]), cue.get("part")
             draw_roulette_wheel(
                 stage,
                 table,
                 rect,
-                (pocket, part),
+                (pocket, stated_index),
                 (begin, stop),
                 elapsed_seconds,
                 has_pin=cue_kind == "wheel",
@@ -225,7 +229,7 @@ def _divide_field_for_wheel(stage: Stage) -> tuple[Stage, Rect]:
 
 
 def _draw_felt_background(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
-    """Return the drawing of the table's green cloth, with a light from above."""
+    """Return the drawing of the table's green cloth, lighter in the middle."""
     _, _, w, h = stage.layout.game_field
     ink = VectorCanvas(size, (w, h), 1)
     base = mix_colours(_CLOTH_COLOUR, stage.look.background_colours[1], 0.2)
@@ -241,8 +245,9 @@ def _draw_felt_background(stage: Stage, size: tuple[int, int]) -> pygame.Surface
 
 
 def _draw_betting_layout(stage: Stage, table: TableGameData, settled_step: TableStep | None) -> None:
-    """Draw the betting layout with every chip on it and, while the machine takes bets, the keys that belong to it.
+    """Draw the betting layout with every chip on it and the keys that belong to it.
 
+    The keys are drawn while the machine takes bets, on a telephone always, but not in the attract scene.
     ``settled_step`` is the last step of a round whose results are to be shown on the layout, or None.
     """
     view, chips = stage.view, stage.view.chips
@@ -344,9 +349,8 @@ def _draw_cell(
             stage, table, cell, text_colour, is_on_plain_cell=is_plain and not is_closed, has_chip=has_chip
         )
     else:
-        height_share = (
-            0.5 if w > 2 * h else 0.42 if h < 80 else 0.3
-        )  # In a wide cell, chips lie next to the number.
+        # In a wide cell, chips lie next to the number; in others, below it.
+        height_share = 0.5 if w > 2 * h else 0.42 if h < 80 else 0.3
         anchor = (x + w / 2, y + h * height_share)
         p.draw_text(cell.pocket, anchor, TextStyle("heavy", "body", text_colour), width_max=w - 12)
 
@@ -558,8 +562,8 @@ def _draw_on_off_ring(
 ) -> None:
     """Draw a ring around a craps bet: dark if it is off for the next throw, in the colour of wins if it is on.
 
-    Only a bet that the player can switch has a ring. There is none if the bet is on and is always on unless switched,
-    or if it is one of those that are off on a come-out throw, and the next throw is none.
+    Only a bet that the player can switch has a ring. A bet that is on without being switched has none. A bet that is
+    off on a come-out throw unless it is switched has a ring only before a come-out throw.
     """
     is_on = is_bet_on(table, stage.view.chips, spot, limits)
     is_come_out = limits.table_state.point is None

@@ -107,8 +107,8 @@ def lay_out_hand(
         _compute_text_height(w),
         needs.low_hand_gap_in_cards,
     )
-    step = min(width + 12, (w - 20 - width) / max(1.0, columns - 1 + gap))
-    outline_width = step * (columns - 1 + gap) + width
+    card_pitch = min(width + 12, (w - 20 - width) / max(1.0, columns - 1 + gap))
+    outline_width = card_pitch * (columns - 1 + gap) + width
     outline_height = height * (1 + _LOWER_ROW_VISIBLE_SHARE * (-(-needs.card_count // columns) - 1))
     left, top = (
         x + (w - outline_width) / 2,
@@ -117,7 +117,7 @@ def lay_out_hand(
     cards = list[Rect]()
     for i in range(max(needs.card_count, card_count)):
         column, row = i % columns, i // columns
-        card_left = left + (column + gap * (column >= needs.low_hand_card_count)) * step
+        card_left = left + (column + gap * (column >= needs.low_hand_card_count)) * card_pitch
         cards.append((card_left, top + row * _LOWER_ROW_VISIBLE_SHARE * height, width, height))
     return HandLayout(area, (left, top, outline_width, outline_height), tuple(cards))
 

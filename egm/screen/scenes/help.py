@@ -53,11 +53,11 @@ class HelpPage:
     draw: Callable[[Stage, Rect], None]
 
 
-def list_help_sheets(stage: Stage) -> list[HelpPage]:
+def list_help_pages(stage: Stage) -> list[HelpPage]:
     """Return the help pages of the game on the screen, in order."""
     say = stage.texts.say
-    pages = [*_list_tournament_sheets(stage), HelpPage(say("help.rules"), _draw_rules)]
-    pages += _list_rule_difference_sheets(stage)
+    pages = [*_list_tournament_pages(stage), HelpPage(say("help.rules"), _draw_rules)]
+    pages += _list_rule_difference_pages(stage)
     field = find_base_field(stage)
     if field is not None and field.prizes:
         rows_per_page_max = 9 if not stage.layout.is_portrait else 14 if not stage.layout.is_telephone else 11
@@ -127,7 +127,7 @@ def draw_help(stage: Stage) -> None:
             size, p.scale, p.theme, stage.look, radius=30, rim_width=8, fill_paint=(18, 13, 34, 250)
         ),
     )
-    pages = list_help_sheets(stage)
+    pages = list_help_pages(stage)
     page_index = stage.view.sheet_index % len(pages)
     title = stage.texts.say("help.title", game=stage.texts.choose_translation(game.title, game.id))
     page_text = f"{pages[page_index].heading}  ·  {stage.texts.say('help.page', page=page_index + 1, pages=len(pages))}"
@@ -147,9 +147,9 @@ def draw_help(stage: Stage) -> None:
         draw_button(stage, key_rect, stage.texts.say(f"key.{name}"))
 
 
-def list_sheet_touches(stage: Stage) -> list[tuple[Rect, Action]]:
+def list_help_page_touches(stage: Stage) -> list[tuple[Rect, Action]]:
     """Return the touch targets on the open help page, without the keys that turn or close it."""
-    pages = list_help_sheets(stage)
+    pages = list_help_pages(stage)
     if stage.view.game is None or pages[stage.view.sheet_index % len(pages)].draw is not draw_limits:
         return []
     return lay_out_limit_keys(stage.view, _find_content_rect(stage.layout.player_page))
@@ -187,11 +187,11 @@ def _draw_rules(stage: Stage, rect: Rect) -> None:
     h -= _draw_rule_pictures(stage, rect)
     paragraphs = _PARAGRAPH_BREAK_PATTERN.split(stage.texts.choose_translation(game.help).strip())
     _write_fitting_paragraphs(
-        stage, [_LINE_BREAK_PATTERN.sub(" ", part) for part in paragraphs], (x, y, w, h)
+        stage, [_LINE_BREAK_PATTERN.sub(" ", paragraph) for paragraph in paragraphs], (x, y, w, h)
     )
 
 
-def _list_tournament_sheets(stage: Stage) -> list[HelpPage]:
+def _list_tournament_pages(stage: Stage) -> list[HelpPage]:
     """Return the help pages with the published rules of a tournament, one for each section of the rules."""
     snapshot = stage.view.snapshot
     tournament = None if snapshot is None else snapshot.tournament
@@ -212,7 +212,7 @@ def _draw_tournament_section(stage: Stage, rect: Rect, heading: str, sentences: 
     _write_fitting_paragraphs(stage, paragraphs, rect)
 
 
-def _list_rule_difference_sheets(stage: Stage) -> list[HelpPage]:
+def _list_rule_difference_pages(stage: Stage) -> list[HelpPage]:
     """Return the help pages that say how the game differs from the usual rules of the game of this name."""
     departures = () if stage.view.game is None else stage.view.game.departures
     return [
@@ -499,9 +499,8 @@ def _draw_keno_table(stage: Stage, rect: Rect) -> None:
     )
     heading_style = TextStyle("strong", "small", stage.look.accent_colour)
     titles = [stage.texts.format_count("keno.of", int(spot_count)) for spot_count in spot_counts]
-    if (
-        max((p.measure_text(title, heading_style) for title in titles), default=0.0) > column_width - 6
-    ):  # Draw one heading for all columns.
+    if max((p.measure_text(title, heading_style) for title in titles), default=0.0) > column_width - 6:
+        # The columns have only numbers, and one heading says what they are.
         p.draw_text(
             stage.texts.say("keno.spots_head"),
             (x + 14, y + 62),

@@ -156,8 +156,8 @@ def lay_out_preset_ticket_rows(view: View, layout: Layout) -> list[tuple[Rect, A
         return []
     x, y, w, h = layout.right_panel
     tickets = list_preset_tickets_on_offer(game)
-    step = min(_TICKET_ROW_HEIGHT_MAX, (h - 130) / max(1, len(tickets)))
-    rects = [(x + 14, y + 60 + i * step, w - 28, step - 8) for i in range(len(tickets))]
+    row_pitch = min(_TICKET_ROW_HEIGHT_MAX, (h - 130) / max(1, len(tickets)))
+    rects = [(x + 14, y + 60 + i * row_pitch, w - 28, row_pitch - 8) for i in range(len(tickets))]
     return [(rect, Action("form", ticket["id"])) for rect, ticket in zip(rects, tickets, strict=True)]
 
 

@@ -61,14 +61,14 @@ def _lay_out_choices(prompt: Prompt, rect: Rect, touch_size_min: float) -> list[
     """Return a touch target for each choice of an input prompt, in as few columns as fit, at most four."""
     x, y, w, h = rect
     top, height_max = y + _PROMPT_LABEL_HEIGHT + 8, h - _PROMPT_LABEL_HEIGHT - 8
-    columns, step = 1, max(74.0, touch_size_min + _KEY_GAP)
-    while -(-len(prompt.choices) // columns) * step > height_max and columns < 4:
+    columns, row_pitch_max = 1, max(74.0, touch_size_min + _KEY_GAP)
+    while -(-len(prompt.choices) // columns) * row_pitch_max > height_max and columns < 4:
         columns += 1
     rows = max(1, -(-len(prompt.choices) // columns))
-    width, height = (w - (columns - 1) * _KEY_GAP) / columns, min(step, height_max / rows)
+    width, row_pitch = (w - (columns - 1) * _KEY_GAP) / columns, min(row_pitch_max, height_max / rows)
     return [
         (
-            (x + (i // rows) * (width + _KEY_GAP), top + (i % rows) * height, width, height - _KEY_GAP),
+            (x + (i // rows) * (width + _KEY_GAP), top + (i % rows) * row_pitch, width, row_pitch - _KEY_GAP),
             Action("enter", choice.id),
         )
         for i, choice in enumerate(prompt.choices)
@@ -135,7 +135,10 @@ def _lay_out_letter_keys(
 
 
 def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
-    """Draw an input prompt of a service page: its label, the typed text, and the keys."""
+    """Draw an input prompt of a service page: its label, the typed text, and the keys.
+
+    While nothing is typed, the field for a serial number says which characters are permitted.
+    """
     p, (x, y, w, _) = stage.painter, rect
     label_style = TextStyle("strong", "body", "text")
     p.draw_label(

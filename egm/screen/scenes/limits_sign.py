@@ -33,7 +33,8 @@ LIMITS_TEXT_STYLE: Final = TextStyle("strong", "caption", "text")
 def format_table_limits(stage: Stage) -> tuple[str, str] | None:
     """Return the lowest and the highest bet on a spot of the table as amounts of money.
 
-    None if the table has no spots.
+    Bets that are made during a round are not counted. The lowest is at least the venue's minimum of a round. None if
+    the table has no spots.
     """
     snapshot, table = stage.view.snapshot, stage.view.table
     if snapshot is None or table is None or not table.spots:

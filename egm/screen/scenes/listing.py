@@ -201,9 +201,8 @@ def _compute_column_shares(
     if not sum(longest_word_widths) <= width < sum(full_widths):
         total = sum(max(need, least_width) for need in full_widths) or 1.0
         return tuple(max(need, least_width) / total for need in full_widths)
-    granted_share = (width - sum(longest_word_widths)) / (
-        sum(full_widths) - sum(longest_word_widths)
-    )  # Long cells are wrapped.
+    # Each column has room for its longest word, and the same share of what its longest cell needs in addition.
+    granted_share = (width - sum(longest_word_widths)) / (sum(full_widths) - sum(longest_word_widths))
     return tuple(
         (word + (need - word) * granted_share) / width
         for need, word in zip(full_widths, longest_word_widths, strict=True)

@@ -53,7 +53,7 @@ _CLEARING_AUTHORITY_ORDER: Final = ("self", "attendant", "technician", "ruling",
 
 
 def draw_lockup(stage: Stage, scene: Scene) -> None:
-    """Dim the picture above the meters, and draw the panel of a lock-up over it, sliding in from above."""
+    """Dim the picture above the meters, and draw the plate of a lock-up over it, sliding in from above."""
     entrance_share = (
         1.0
         if stage.view.reduced_motion
@@ -304,9 +304,8 @@ def _describe_tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> LockupText:
     """
     say, last_tilt = stage.texts.say, tilts[-1]
     facts = say("tilt.since", time=stage.texts.format_time(last_tilt.since))
-    if not stage.texts.has_text(
-        f"tilt.text.{last_tilt.code}"
-    ):  # Only a fault without its own text needs its code.
+    # Only a fault without its own text needs its code.
+    if not stage.texts.has_text(f"tilt.text.{last_tilt.code}"):
         facts = f"{say('tilt.code', code=last_tilt.code)}  ·  {facts}"
     other_tilts = [format_fault(stage.texts, tilt.code) for tilt in tilts[:-1]]
     further_lines = (say("tilt.also", faults=FACT_SEPARATOR.join(other_tilts[-3:])),) if other_tilts else ()
@@ -437,17 +436,17 @@ def _choose_payout_picture(stage: Stage) -> str:
 def _draw_progress_beads(stage: Stage, rect: Rect, colour: Colour) -> None:
     """Draw five beads, lit one after another, as a sign that the machine is working."""
     x, y, w, h = rect
-    lit = 2 if stage.view.reduced_motion else int(stage.view.now * 2) % 5
+    lit_index = 2 if stage.view.reduced_motion else int(stage.view.now * 2) % 5
     for i in range(5):
 
-        def render_bead(size: tuple[int, int], is_lit: bool = i == lit) -> pygame.Surface:  # noqa: FBT001 (bound to the loop's value)
+        def render_bead(size: tuple[int, int], is_lit: bool = i == lit_index) -> pygame.Surface:  # noqa: FBT001 (bound to the loop's value)
             ink = VectorCanvas(size)
             ink.fill_path(build_ellipse(50, 50, 48), mix_colours(colour, BLACK, 0.1 if is_lit else 0.7))
             return ink.finish_surface()
 
         size = 26.0
         stage.painter.draw_cached_picture(
-            ("bead", i == lit, colour),
+            ("bead", i == lit_index, colour),
             (x + w / 2 + (i - 2) * 52 - size / 2, y + h - 90, size, size),
             render_bead,
         )

@@ -336,9 +336,9 @@ def format_bet_range(stage: Stage, game: GameView) -> tuple[str, str]:
         least_cents = max(least_cents, snapshot.bet_least_cents)
         most_cents = min(most_cents, snapshot.bet_most_cents or most_cents)
     bets = stage.texts.say("menu.stakes", least=stage.money(least_cents), most=stage.money(most_cents))
-    first, last = stage.money(min(denominations)), stage.money(max(denominations))
-    key = "menu.unit" if first == last else "menu.units"
-    return f"{stage.texts.say(key, unit=first, last=last)}  \u00b7  {bets}", bets
+    lowest_unit_text, highest_unit_text = stage.money(min(denominations)), stage.money(max(denominations))
+    key = "menu.unit" if lowest_unit_text == highest_unit_text else "menu.units"
+    return f"{stage.texts.say(key, unit=lowest_unit_text, last=highest_unit_text)}  \u00b7  {bets}", bets
 
 
 def _draw_prize_symbols(stage: Stage, rect: Rect, game: GameView) -> None:

@@ -87,9 +87,8 @@ def _format_chance_lines(stage: Stage, chances: BetChances) -> list[tuple[str, s
     credits_ = texts.format_count("meter.credits", chances.top_credits)
     name = _format_award(stage, award)
     if _is_table_bet(stage, chances):  # A table's payments include the stake.
-        is_plain_win = (
-            chances.top == _WIN_SETTLEMENT_NAME and chances.top_stage in chances.spots
-        )  # Pays on the first stake alone.
+        # A win of the bet itself has no name of its own; the text then states what was staked.
+        is_plain_win = chances.top == _WIN_SETTLEMENT_NAME and chances.top_stage in chances.spots
         staked = texts.number(chances.cost_credits)
         prize_text = (
             texts.say("odds.for_staked", what=credits_, bet=staked) if is_plain_win else f"{name}, {credits_}"

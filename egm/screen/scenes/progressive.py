@@ -16,7 +16,7 @@ _DRUMS_HEIGHT_MIN: Final = 60.0
 
 
 def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, text_size: str = "small") -> None:
-    """Draw one progressive level: its name, and below it its amount on drums.
+    """Draw one progressive level: its name, and its amount on drums below it or, in a low rectangle, beside it.
 
     If the amount may not be current, a text says so. A level that was won is reset at once; until the reels or balls of
     the game have stopped, its old amount is drawn (C-13).
@@ -80,10 +80,10 @@ def draw_levels(stage: Stage, area: Rect) -> Rect:
             draw_level(stage, level, (x + i * w / len(levels) + 20, y, w / len(levels) - 40, h))
         return area
     x, y, w, h = area
-    step = min(130.0, (h - (74 if not stage.layout.is_telephone else 56)) / len(levels))
+    row_pitch = min(130.0, (h - (74 if not stage.layout.is_telephone else 56)) / len(levels))
     for i, level in enumerate(levels):
-        draw_level(stage, level, (x + 14, y + 12 + i * step, w - 28, step - 8), "caption")
-    used_height = len(levels) * step + 8
+        draw_level(stage, level, (x + 14, y + 12 + i * row_pitch, w - 28, row_pitch - 8), "caption")
+    used_height = len(levels) * row_pitch + 8
     stage.painter.fill_rounded_rect(
         (x + 24, y + used_height + 4, w - 48, 2), (*stage.look.accent_colour[:3], 110)
     )

@@ -55,12 +55,12 @@ def list_page_touches(stage: Stage) -> list[tuple[Rect, Action]]:
 
 def _lay_out_action_keys(stage: Stage, page: ServicePage) -> list[tuple[Rect, PageAction]]:
     """Return the keys for the actions of a recall page, in a row below the field."""
-    left, low, most_width, height = find_back_key_rect(stage.layout)
+    left, top, most_width, height = find_back_key_rect(stage.layout)
     width = min(
         most_width,
         (stage.layout.size[0] - stage.layout.drawer_width - 2 * left + 12) / max(1, len(page.actions)) - 12,
     )
-    return [((left + i * (width + 12), low, width, height), action) for i, action in enumerate(page.actions)]
+    return [((left + i * (width + 12), top, width, height), action) for i, action in enumerate(page.actions)]
 
 
 def _draw_recall(stage: Stage, page: ServicePage, replay: Replay) -> None:
@@ -100,12 +100,8 @@ def _draw_recall_frame(stage: Stage) -> None:
     text = stage.texts.say("page.recall")
     style = TextStyle("heavy", "body", BLACK)
     width = p.measure_text(text, style) + 60
-    mark_rect: Rect = (
-        x + w / 2 - width / 2,
-        y - 37,
-        width,
-        44,
-    )  # On the hatching, covering nothing of the game.
+    # The mark lies on the hatching and covers nothing of the game.
+    mark_rect: Rect = (x + w / 2 - width / 2, y - 37, width, 44)
     p.draw_panel(mark_rect, radius=12, fill=_RECALL_MARK_COLOUR, edge_paint=BLACK, edge_width=4)
     p.draw_text(text, (x + w / 2, mark_rect[1] + 22), style, width_max=width - 30)
 
@@ -115,11 +111,16 @@ def _draw_hatching(size: tuple[int, int], *, units: tuple[float, float]) -> pyga
     width, height = units
     ink = VectorCanvas(size, units, 1)
     ink.fill_path([(0, 0), (width, 0), (width, height), (0, height)], BLACK)
-    step = 44.0
-    for i in range(-int(height / step) - 1, int(width / step) + 2):
-        left = i * step
+    stripe_pitch = 44.0
+    for i in range(-int(height / stripe_pitch) - 1, int(width / stripe_pitch) + 2):
+        left = i * stripe_pitch
         ink.fill_path(
-            [(left, 0), (left + step / 2, 0), (left + step / 2 + height, height), (left + height, height)],
+            [
+                (left, 0),
+                (left + stripe_pitch / 2, 0),
+                (left + stripe_pitch / 2 + height, height),
+                (left + height, height),
+            ],
             _RECALL_MARK_COLOUR,
         )
     return ink.finish_surface()

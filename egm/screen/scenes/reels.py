@@ -116,16 +116,20 @@ def draw_stopped_reels(stage: Stage, field: ReelField, window: ReelWindow | None
 
 
 def draw_cascade_window(
-    stage: Stage, field: ReelField, fall: ReelWindow, previous: ReelWindow, elapsed_seconds: float
+    stage: Stage,
+    field: ReelField,
+    new_window: ReelWindow,
+    previous_window: ReelWindow,
+    elapsed_seconds: float,
 ) -> None:
-    """Draw the next window of a cascade (``fall``): new symbols drop into the window ``previous`` from above."""
+    """Draw the next window of a cascade: the symbols that are not in ``previous_window`` drop in from above."""
     grid = _draw_frame(stage, field)
     for reel in range(field.reel_count):
         with stage.painter.clip_to(grid.find_reel_rect(reel)):
             drop = 0.0 if stage.view.reduced_motion else 1 - ease_out((elapsed_seconds - 0.05 * reel) / 0.4)
-            for row, symbol in enumerate(fall[reel]):
-                has_moved = symbol != previous[reel][row] or any(
-                    a != b for a, b in zip(fall[reel][row:], previous[reel][row:], strict=True)
+            for row, symbol in enumerate(new_window[reel]):
+                has_moved = symbol != previous_window[reel][row] or any(
+                    a != b for a, b in zip(new_window[reel][row:], previous_window[reel][row:], strict=True)
                 )
                 _draw_cell(
                     stage,
@@ -181,21 +185,23 @@ def _draw_pay_line_tabs(stage: Stage, field: ReelField, grid: ReelGrid) -> None:
             line_indices_by_row.setdefault(line[reel], []).append(line_index)
         for row, line_indices in line_indices_by_row.items():
             _, top, _, height = grid.find_cell_rect(reel, row)
-            step = min(34.0, height / len(line_indices))
+            tab_pitch = min(34.0, height / len(line_indices))
             for i, line_index in enumerate(line_indices):
                 colour = PAY_LINE_COLOURS[line_index % len(PAY_LINE_COLOURS)]
-                y = top + height / 2 + (i - (len(line_indices) - 1) / 2) * step
+                y = top + height / 2 + (i - (len(line_indices) - 1) / 2) * tab_pitch
                 x = grid.field[0] + 4 if side == 0 else grid.field[0] + grid.field[2] - 38
                 p.draw_cached_picture(
                     ("tab", colour, side),
-                    (x, y - step / 2 + 1, 34, step - 2),
+                    (x, y - tab_pitch / 2 + 1, 34, tab_pitch - 2),
                     partial(_draw_pay_line_tab, colour=colour, side_index=side),
                 )
                 p.draw_text(
                     str(line_index + 1),
                     (x + (15 if side == 0 else 19), y),
                     TextStyle(
-                        "heavy", "caption" if step > 24 else "tiny", mix_colours(colour, (0, 0, 0, 255), 0.85)
+                        "heavy",
+                        "caption" if tab_pitch > 24 else "tiny",
+                        mix_colours(colour, (0, 0, 0, 255), 0.85),
                     ),
                     width_max=24,
                 )
@@ -224,14 +230,14 @@ def draw_spinning_reels(
     stage: Stage,
     field: ReelField,
     result: ReelSpin,
-    previous: ReelSpin | None,
+    previous_spin: ReelSpin | None,
     step_time: StepTimes,
     elapsed_seconds: float,
 ) -> None:
     """Draw the reels as they spin to their stops, ``elapsed_seconds`` after the game's presentation began."""
     grid, motion = _draw_frame(stage, field), stage.theme.motion
     for reel in range(field.reel_count):
-        strip, start, target = _choose_strip(field, result, previous, reel)
+        strip, start, target = _choose_strip(field, result, previous_spin, reel)
         travel = ReelTravel(start, target, len(strip), step_time.stops[reel] - step_time.begin)
         is_held = step_time.stops[reel] <= step_time.begin
         position = (
@@ -260,15 +266,17 @@ def draw_spinning_reels(
 
 
 def _choose_strip(
-    field: ReelField, result: ReelSpin, previous: ReelSpin | None, reel: int
+    field: ReelField, result: ReelSpin, previous_spin: ReelSpin | None, reel: int
 ) -> tuple[tuple[str, ...], int, int]:
     """Return the strip with which a reel spins, and the stops at which it starts and ends.
 
     If the real strip cannot show the window of the result, return a copy with this window inserted at its start.
     """
     strip, stop = field.reel_strips[reel], result.stops[reel]
-    has_previous = previous is not None and len(previous.stops) == field.reel_count
-    start = previous.stops[reel] if previous is not None and has_previous else field.rest_stops[reel]
+    has_previous = previous_spin is not None and len(previous_spin.stops) == field.reel_count
+    start = (
+        previous_spin.stops[reel] if previous_spin is not None and has_previous else field.rest_stops[reel]
+    )
     start = result.first_stops[reel] if result.first_stops else start
     if stop < 0:
         shown_strip = result.window[reel] + strip
@@ -336,16 +344,16 @@ def _draw_cell(
         side = round(min(size) * 0.96)
         if not is_blank(symbol):
             art = render_symbol(stage, field, symbol, (side, side))
-            at = ((size[0] - side) // 2, (size[1] - side) // 2)
+            top_left = ((size[0] - side) // 2, (size[1] - side) // 2)
             surface.blit(
                 _draw_shadow(art, is_dark=sum(look.reel_paper_colours[1][:3]) < 300),
-                (at[0] + max(2, side // 40), at[1] + max(3, side // 28)),
+                (top_left[0] + max(2, side // 40), top_left[1] + max(3, side // 28)),
                 special_flags=PREMULTIPLIED_BLEND_MODE,
             )
-            surface.blit(art, at, special_flags=PREMULTIPLIED_BLEND_MODE)
+            surface.blit(art, top_left, special_flags=PREMULTIPLIED_BLEND_MODE)
         if is_blurred:
-            low = pygame.transform.smoothscale(surface, (size[0], max(2, size[1] // 14)))
-            surface = pygame.transform.smoothscale(low, size)
+            small_surface = pygame.transform.smoothscale(surface, (size[0], max(2, size[1] // 14)))
+            surface = pygame.transform.smoothscale(small_surface, size)
         return surface
 
     p.surface.blit(

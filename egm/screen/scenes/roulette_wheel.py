@@ -146,10 +146,10 @@ def _draw_running_ball(
         wheel_width / 2 * (0.93 - 0.20 * clamp_to_unit_interval((progress - 0.8) / 0.2)),
         wheel_width * 0.026,
     )
-    at = (centre[0] + distance * math.sin(angle), centre[1] - distance * math.cos(angle))
+    ball_centre = (centre[0] + distance * math.sin(angle), centre[1] - distance * math.cos(angle))
     stage.painter.draw_cached_picture(
         ("rotor ball",),
-        (at[0] - ball_radius, at[1] - ball_radius, 2 * ball_radius, 2 * ball_radius),
+        (ball_centre[0] - ball_radius, ball_centre[1] - ball_radius, 2 * ball_radius, 2 * ball_radius),
         _draw_ball,
     )
 

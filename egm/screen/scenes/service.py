@@ -114,9 +114,8 @@ def lay_out_page(stage: Stage, page: ServicePage) -> ServicePageLayout:
         )
         for i, action in enumerate(foot_actions)
     )
-    if (
-        page.only_confirmation is not None and not should_use_tiles and per_row > 2
-    ):  # Use the full width of the row.
+    if page.only_confirmation is not None and not should_use_tiles and per_row > 2:
+        # The confirming key is as wide as two keys.
         (back_rect, back_action), (confirm_rect, confirm_action) = foot
         foot = (
             (back_rect, back_action),
@@ -441,9 +440,9 @@ def _lay_out_tone_keys(rect: Rect) -> dict[str, Rect]:
     """
     x, y, w, h = rect
     names = (*TEST_TONES_HZ, "alarm")
-    step = h / len(names)
-    height = min(104.0, step - 14)
-    return {name: (x + w * 0.15, y + 8 + i * step, w * 0.7, height) for i, name in enumerate(names)}
+    row_pitch = h / len(names)
+    height = min(104.0, row_pitch - 14)
+    return {name: (x + w * 0.15, y + 8 + i * row_pitch, w * 0.7, height) for i, name in enumerate(names)}
 
 
 def _draw_tone_keys(stage: Stage, rect: Rect) -> None:

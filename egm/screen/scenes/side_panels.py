@@ -195,10 +195,10 @@ def _write_close_lines(stage: Stage, texts: Sequence[str], rect: Rect) -> None:
     """
     x, y, w, h = rect
     style, line_height_min = TextStyle("strong", "caption", "text"), stage.theme.sizes["caption"]
-    count = max(1, min(len(texts), int(h / line_height_min)))
-    step = min(line_height_min * 1.3, h / count)
-    for i, text in enumerate(texts[:count]):  # The help pages list all of them.
-        stage.painter.draw_text(text, (x, y + (i + 0.5) * step), style, align="left", width_max=w)
+    line_count = max(1, min(len(texts), int(h / line_height_min)))
+    line_pitch = min(line_height_min * 1.3, h / line_count)
+    for i, text in enumerate(texts[:line_count]):  # The help pages list all of them.
+        stage.painter.draw_text(text, (x, y + (i + 0.5) * line_pitch), style, align="left", width_max=w)
 
 
 def _write_paragraphs(stage: Stage, texts: Sequence[str], rect: Rect) -> None:

@@ -59,9 +59,12 @@ def _find_board_rect(layout: Layout) -> Rect:
 
 
 def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Return all touch targets of a Keno slip: numbers, ticket options, parts, and the key that closes it."""
+    """Return all touch targets of a Keno slip: numbers, cards, ticket options, parts, and the key that closes it.
+
+    While the machine takes no bets, this key is the only target.
+    """
     game, slip = view.game, view.marked_keno_slip
-    rows: list[list[Action]] = [[], [], []]
+    option_row, edit_row, last_row = list[Action](), list[Action](), list[Action]()
     touches: list[tuple[Rect, Action]] = []
     parts, shown_numbers = _divide_numbers_into_parts(view)
     if is_keno_game(game) and game is not None and view.accepts_request("bet"):
@@ -71,19 +74,19 @@ def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
             for n in shown_numbers
         ]
         if len(slip.cards) > 1:
-            rows[0] += [Action("card", card) for card in range(len(slip.cards))]
+            option_row += [Action("card", card) for card in range(len(slip.cards))]
         if slip.has_marks:
-            rows[0] += [Action("draws")] if find_maximum_per_ticket(game, "draws") > 1 else []
-            rows[0] += [Action("bonus", bonus) for bonus in list_bonuses_with_fee(game)]
-            rows[1] += [Action("quick_pick")]
+            option_row += [Action("draws")] if find_maximum_per_ticket(game, "draws") > 1 else []
+            option_row += [Action("bonus", bonus) for bonus in list_bonuses_with_fee(game)]
+            edit_row += [Action("quick_pick")]
         if is_valid_slip(game, slip) and len(slip.cards) < find_maximum_per_ticket(game, "selections"):
-            rows[1].append(Action("new_card"))
+            edit_row.append(Action("new_card"))
         if slip.current_card[-1] and len(slip.current_card) < find_maximum_per_ticket(game, "groups"):
-            rows[1].append(Action("new_group"))
-        rows[2] += [Action("part", i) for i in range(len(parts))] if len(parts) > 1 else []
-    rows[2].append(Action("close"))
+            edit_row.append(Action("new_group"))
+        last_row += [Action("part", i) for i in range(len(parts))] if len(parts) > 1 else []
+    last_row.append(Action("close"))
     x, y, w, h = _find_slip_rect(layout)
-    for i, row in enumerate(rows):
+    for i, row in enumerate((option_row, edit_row, last_row)):
         top = y + h - (3 - i) * (TOUCH_TARGET_SIZE_MIN + _NUMBER_GAP) - 4
         width_shares = [1.0 if action.name == "card" else 2.0 for action in row]
         left, unit = x + 12.0, (w - 24 + _NUMBER_GAP) / max(1.0, sum(width_shares))
@@ -120,13 +123,14 @@ def draw_slip(stage: Stage) -> None:
         draw_group_letters(stage, number_cells, map_numbers_to_group_letters(view.marked_keno_slip))
     parts, shown_numbers = _divide_numbers_into_parts(view)
     for key_rect, action in touches:
-        if action.name in {"mark", "close"}:
+        if action.name == "mark":
             continue
         if action.name == "part":
             numbers = parts[int(action.value)]
             draw_button(
                 stage, key_rect, f"{numbers[0]}\u2013{numbers[-1]}", is_active=numbers == shown_numbers
             )
+        elif action.name == "close":
+            draw_button(stage, key_rect, stage.texts.say("key.close"))
         else:
             draw_slip_key(stage, key_rect, action)
-    draw_button(stage, touches[-1][0], stage.texts.say("key.close"))

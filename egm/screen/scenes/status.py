@@ -289,15 +289,15 @@ def _describe_keno_ticket(stage: Stage) -> TextAndColour | None:
 
     Return None for any other game.
     """
-    show = stage.view.selected_game_presentation
-    if show is None or not show.is_complete:
+    presentation = stage.view.selected_game_presentation
+    if presentation is None or not presentation.is_complete:
         return None
-    draw_count = sum(isinstance(step, KenoStep) for step in show.steps)
+    draw_count = sum(isinstance(step, KenoStep) for step in presentation.steps)
     if draw_count < _KENO_DRAWS_FOR_SUMMARY_MIN:
         return None
     won_cents, staked_cents = (
-        show.outcome.win_cents,
-        show.outcome.bet_credits * stage.view.denomination_cents,
+        presentation.outcome.win_cents,
+        presentation.outcome.bet_credits * stage.view.denomination_cents,
     )
     staked = stage.money(staked_cents)
     if not won_cents:

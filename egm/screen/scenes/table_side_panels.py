@@ -141,9 +141,11 @@ def find_settled_step(stage: Stage) -> TableStep | None:
 
 def find_settled_result(stage: Stage) -> RoundResultView | None:
     """Return the result of the selected game's round if its moving parts have stopped, otherwise None."""
-    show = stage.view.selected_game_presentation
+    presentation = stage.view.selected_game_presentation
     return (
-        show.round_result if show is not None and have_moving_parts_stopped(stage.view, stage.theme) else None
+        presentation.round_result
+        if presentation is not None and have_moving_parts_stopped(stage.view, stage.theme)
+        else None
     )
 
 
@@ -495,8 +497,8 @@ def describe_needed_credit(stage: Stage, needs_cents: int, bet_cents: int) -> st
     if snapshot is None or needs_cents <= snapshot.credit_cents:
         return ""
     key = "doubled" if needs_cents == 2 * bet_cents else "raised" if needs_cents > bet_cents else "costs"
-    needs, credit = stage.money(needs_cents), stage.money(snapshot.credit_cents)
-    return stage.texts.say(f"status.needs_{key}", needs=needs, credit=credit)
+    needed_text, credit_text = stage.money(needs_cents), stage.money(snapshot.credit_cents)
+    return stage.texts.say(f"status.needs_{key}", needs=needed_text, credit=credit_text)
 
 
 def describe_bet_refusal(stage: Stage, spot: BetSpot | None, refusal_key: str) -> str:
@@ -575,9 +577,8 @@ def _draw_telephone_strip(stage: Stage, table: TableGameData) -> None:
         draw_level(stage, level, level_rect, "caption")
     text_rect: Rect = (x + 12, y + (LEVELS_STRIP_HEIGHT if levels else 0.0) + 1, w - 24, 46)
     lines = format_question_lines(stage, table, decision) if decision is not None else []
-    question_texts = [text for text, cost, _ in lines if not cost][
-        :2
-    ]  # The keys show the costs of the answers.
+    # Lines with a cost are left out, because the keys show the costs.
+    question_texts = [text for text, cost, _ in lines if not cost][:2]
     if question_texts:
         p.draw_label("  ·  ".join(question_texts), text_rect, style)
         return
@@ -626,7 +627,7 @@ def describe_bets_on_layout(stage: Stage) -> str:
     is_round_shown = is_presentation_running(view, stage.theme) or view.decision is not None
     if table is None or view.snapshot is None or not table.spots or is_round_shown:
         return ""
-    chips, unit = view.chips, view.snapshot.denomination_cents
+    chips, unit_cents = view.chips, view.snapshot.denomination_cents
     if view.snapshot.state == "betting":
         return stage.texts.say("notice.refused.betting")
     if chips.refusal_key:
@@ -636,7 +637,7 @@ def describe_bets_on_layout(stage: Stage) -> str:
         return _describe_empty_layout(stage, view.snapshot)
     if chips.credits < build_bet_limits(view.snapshot).venue_bet_min:
         return stage.texts.say("felt.least_here", amount=stage.money(view.snapshot.bet_least_cents))
-    price = stage.money(chips.credits * unit)
+    price = stage.money(chips.credits * unit_cents)
     return stage.texts.format_count("felt.buys", spot_count, price=price)
 
 
@@ -677,22 +678,22 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
     table, snapshot = stage.view.table, stage.view.snapshot
     if table is None or snapshot is None:
         return
-    p, (x, y, w, h), unit, is_telephone = (
+    p, (x, y, w, h), unit_cents, is_telephone = (
         stage.painter,
         rect,
         snapshot.denomination_cents,
         stage.layout.is_telephone,
     )
     limits = build_bet_limits(snapshot)
-    step = min(56.0 if not is_telephone else 70.0, h / max(1, len(groups)))
+    row_pitch = min(56.0 if not is_telephone else 70.0, h / max(1, len(groups)))
     for i, group in enumerate(groups):
         spots = table.groups[group]
         odds = " / ".join(dict.fromkeys(spot.odds for spot in spots))
         lowest_text, highest_text = (
-            stage.money(each * unit) for each in (spots[0].bet_min, limits.find_spot_maximum(spots[0]))
+            stage.money(each * unit_cents) for each in (spots[0].bet_min, limits.find_spot_maximum(spots[0]))
         )
-        middle = y + (i + (0.5 if not is_telephone else 0.3)) * step
-        style = TextStyle("strong", "small" if step > 40 else "caption", "text")
+        middle = y + (i + (0.5 if not is_telephone else 0.3)) * row_pitch
+        style = TextStyle("strong", "small" if row_pitch > 40 else "caption", "text")
         p.draw_text(
             format_group_name(stage, spots),
             (x, middle),
@@ -722,7 +723,11 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
         facts_style = TextStyle("text", "caption", "text")
         if is_telephone:
             p.draw_text(
-                FACT_SEPARATOR.join(facts), (x, middle + step * 0.4), facts_style, align="left", width_max=w
+                FACT_SEPARATOR.join(facts),
+                (x, middle + row_pitch * 0.4),
+                facts_style,
+                align="left",
+                width_max=w,
             )
         else:
             p.draw_text(

@@ -65,11 +65,11 @@ def _draw_bet(stage: Stage) -> None:
         for area in _read_areas(stage)
         if str(area["id"]) in stake_by_area
     ]
-    step = min(62.0, (h - 132) / max(1, len(rows)))
+    row_pitch = min(62.0, (h - 132) / max(1, len(rows)))
     for i, (area, stake) in enumerate(rows):
-        middle = y + 62 + (i + 0.5) * step
+        middle = y + 62 + (i + 0.5) * row_pitch
         symbol, pay = next(iter(area["pays"].items()))
-        symbol_width = min(step - 6, 48.0)
+        symbol_width = min(row_pitch - 6, 48.0)
         render_symbol = partial(p.render_symbol, str(symbol), str(symbol))
         p.draw_cached_picture(
             ("symbol", symbol), (x + 14, middle - symbol_width / 2, symbol_width, symbol_width), render_symbol
@@ -95,20 +95,20 @@ def _lay_out_areas(layout: Layout, area_count: int) -> list[Rect]:
     They are one below another, in portrait in two columns, on a telephone in three.
     """
     x, y, w, h = layout.left_panel
-    step = min(86.0, (h - 124) / max(1, area_count))
+    row_pitch = min(86.0, (h - 124) / max(1, area_count))
     if layout.is_telephone:
-        width, step = (w - 36) / 3, (h - 46 - SMALL_PRINT_HEIGHT) / -(-area_count // 3)
+        width, row_pitch = (w - 36) / 3, (h - 46 - SMALL_PRINT_HEIGHT) / -(-area_count // 3)
         return [
-            (x + 12 + (i % 3) * (width + 6), y + 46 + i // 3 * step, width, step - 6)
+            (x + 12 + (i % 3) * (width + 6), y + 46 + i // 3 * row_pitch, width, row_pitch - 6)
             for i in range(area_count)
         ]
     if layout.is_portrait:
-        width, step = (w - 30) / 2, (h - 116) / -(-area_count // 2)
+        width, row_pitch = (w - 30) / 2, (h - 116) / -(-area_count // 2)
         return [
-            (x + 12 + (i % 2) * (width + 6), y + 50 + i // 2 * step, width, step - 6)
+            (x + 12 + (i % 2) * (width + 6), y + 50 + i // 2 * row_pitch, width, row_pitch - 6)
             for i in range(area_count)
         ]
-    return [(x + 14, y + 58 + i * step, w - 28, step - 8) for i in range(area_count)]
+    return [(x + 14, y + 58 + i * row_pitch, w - 28, row_pitch - 8) for i in range(area_count)]
 
 
 def list_area_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
@@ -142,8 +142,8 @@ def draw_wheel_side_panels(stage: Stage) -> None:
     draw_heading(stage, stage.texts.say("wheel.bets"), (x + 10, y + 10, w - 20, 40))
     top = y + 66
     style = TextStyle("strong", "small", "text")
-    for form in stage.game_data.get("forms", ()):
-        text = stage.texts.choose_translation(form["name"])
+    for preset_bet in stage.game_data.get("forms", ()):
+        text = stage.texts.choose_translation(preset_bet["name"])
         top += stage.painter.write_paragraph(text, (x + 26, top, w - 52, 90), style, leading=1.2) + 10
     if stage.layout.is_portrait:
         return  # The panel has room only for the preset bets, not for the text on touching the areas.
@@ -201,19 +201,19 @@ def draw_wheel_prizes(stage: Stage, rect: Rect) -> None:
         for area in _read_areas(stage)
         for symbol, pay in area["pays"].items()
     ]
-    step = min(64.0, h / max(1, len(rows)))
+    row_pitch = min(64.0, h / max(1, len(rows)))
     for i, (names, symbol, pay) in enumerate(rows):
-        middle, side = y + (i + 0.5) * step, min(step - 6, 56.0)
+        middle, symbol_width = y + (i + 0.5) * row_pitch, min(row_pitch - 6, 56.0)
         stage.painter.draw_cached_picture(
             ("symbol", symbol),
-            (x, middle - side / 2, side, side),
+            (x, middle - symbol_width / 2, symbol_width, symbol_width),
             partial(stage.painter.render_symbol, symbol, symbol),
         )
         name, style = stage.texts.choose_translation(names), TextStyle("strong", "small", "text")
         stage.painter.draw_text(
-            name, (x + side + 12, middle), style, align="left", width_max=w * 0.62 - side - 12
+            name, (x + symbol_width + 12, middle), style, align="left", width_max=w * 0.62 - symbol_width - 12
         )
-        style = TextStyle("numbers", "lead" if step > 44 else "small", "meter")
+        style = TextStyle("numbers", "lead" if row_pitch > 44 else "small", "meter")
         stage.painter.draw_text(
             stage.texts.number(pay), (x + w, middle), style, align="right", width_max=w * 0.36
         )

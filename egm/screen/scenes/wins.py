@@ -86,7 +86,7 @@ def find_lit_win(stage: Stage) -> WinOnReels | None:
     None until the reels have stopped and all windows of a cascade have fallen.
     """
     view, motion = stage.view, stage.theme.motion
-    timeline, show, last_step, elapsed = (
+    timeline, presentation, last_step, elapsed = (
         build_view_timeline(view, stage.theme),
         view.selected_game_presentation,
         find_last_step(view),
@@ -94,9 +94,9 @@ def find_lit_win(stage: Stage) -> WinOnReels | None:
     )
     if not isinstance(last_step, ReelSpin) or view.snapshot is None:
         return None
-    if show is not None and timeline is not None:
+    if presentation is not None and timeline is not None:
         elapsed -= (
-            show.began_at
+            presentation.began_at
             + find_reels_stop_time(timeline.steps[-1], motion)
             + len(last_step.cascade_falls) * motion.cascade_fall_seconds
         )

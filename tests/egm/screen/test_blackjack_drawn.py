@@ -16,7 +16,7 @@ from egm.screen.picture import Picture
 from egm.screen.scenes.cards import append_split_number, format_hand_name
 from egm.screen.scenes.dealt_hands import build_current_hands
 from egm.screen.scenes.decision_text import format_question_with_time_left
-from egm.screen.scenes.help import list_help_sheets
+from egm.screen.scenes.help import list_help_pages
 from egm.screen.scenes.stage import Stage
 from egm.screen.steps import TableStep
 from egm.screen.text import Texts
@@ -210,7 +210,7 @@ def test_the_chart_of_best_play_is_a_page_of_the_help(theme, layout, language):
     _, game_view = load_table_game(OPTIONS)
     view, _ = apply_action(build_idle_view((game_view,), game_view, language), Action("help"), theme)
     texts = Texts(language)
-    pages = list_help_sheets(Stage(Painter(theme), texts, layout, view))
+    pages = list_help_pages(Stage(Painter(theme), texts, layout, view))
     page_index = [page.heading for page in pages].index({"en": "Best play", "fr": "Meilleur jeu"}[language])
     picture = Picture(theme, scale=0.5, layout=layout, timezone=UTC)
     surface = pygame.Surface(picture.size_pixels).convert()
@@ -224,7 +224,7 @@ def test_the_chart_of_best_play_is_a_page_of_the_help(theme, layout, language):
     )
     plain = build_idle_view((without,), without, language)
     assert texts.say("chart.title") not in [
-        page.heading for page in list_help_sheets(Stage(Painter(theme), texts, layout, plain))
+        page.heading for page in list_help_pages(Stage(Painter(theme), texts, layout, plain))
     ]
 
 

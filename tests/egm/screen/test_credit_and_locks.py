@@ -13,7 +13,7 @@ from egm.screen.message_reducer import apply_message, mark_machine_connection_lo
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.deck import describe_residual_credit, format_promotional_credit
-from egm.screen.scenes.help import list_help_sheets
+from egm.screen.scenes.help import list_help_pages
 from egm.screen.scenes.lockup import CONNECTION_LOST_SECONDS_UNTIL_CALL, describe_lockup
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status_text_and_colour
@@ -128,7 +128,7 @@ def test_a_lock_without_details_is_shown_as_a_lock(idle_view, game, theme):
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_a_prize_in_kind_is_described_before_a_bet(published, game, theme, language):
     view = build_idle_view(published, game, language)
-    pages = list_help_sheets(stage(view, theme, language))
+    pages = list_help_pages(stage(view, theme, language))
     texts = Texts(language)
     [page] = [page for page in pages if page.heading == texts.say("help.in_kind")]
     heard_words = []

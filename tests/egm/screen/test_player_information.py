@@ -27,7 +27,7 @@ from egm.screen.outcome import compute_prize_at_bet, list_reel_stages, read_reel
 from egm.screen.picture import Picture
 from egm.screen.scenes import chrome, keno, progressive, wins
 from egm.screen.scenes.deck import compute_meter_amounts
-from egm.screen.scenes.help import list_help_sheets
+from egm.screen.scenes.help import list_help_pages
 from egm.screen.scenes.pay_table import format_pay, list_pay_table_entries
 from egm.screen.scenes.reels import ReelGrid
 from egm.screen.scenes.stage import Stage
@@ -89,7 +89,7 @@ def read_help_words(view, layout=LANDSCAPE_LAYOUT):
     """Return every text of every help page."""
     painter = get_writing_picture(find_layout_name(layout))[0].painter
     view, _ = apply_action(view, Action("help"), painter.theme)
-    count = len(list_help_sheets(Stage(painter, Texts(view.snapshot.language), layout, view)))
+    count = len(list_help_pages(Stage(painter, Texts(view.snapshot.language), layout, view)))
     return [words for sheet in range(count) for words in read_words(replace(view, sheet_index=sheet), layout)]
 
 
@@ -185,7 +185,7 @@ def words_of_prize_pages(view):
     painter = get_writing_picture("landscape")[0].painter
     stage = Stage(painter, Texts(view.snapshot.language), LANDSCAPE_LAYOUT, view)
     painter.words = []
-    for page in list_help_sheets(stage):
+    for page in list_help_pages(stage):
         if page.heading == stage.texts.say("help.prizes"):
             page.draw(stage, (100, 100, 1400, 800))
     return " ".join(" ".join(painter.words).split())
@@ -267,7 +267,7 @@ def test_a_page_of_the_help_states_the_return(published, language):
     figure = game.return_percent if language == "en" else game.return_percent.replace(".", ",")
     stage = Stage(get_writing_picture("landscape")[0].painter, Texts(language), LANDSCAPE_LAYOUT, view)
     texts_shown, printed = read_help_words(view), sum(figure in words for words in read_words(view))
-    assert sum(figure in words for words in texts_shown) > printed * len(list_help_sheets(stage)) > 0
+    assert sum(figure in words for words in texts_shown) > printed * len(list_help_pages(stage)) > 0
 
 
 @pytest.mark.requirement("C-02")

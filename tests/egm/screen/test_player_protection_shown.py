@@ -7,7 +7,7 @@ import pytest
 from egm.kernel.messages import PlayerProtectionView, PlayerSessionView, Reminder
 from egm.screen.input_reducer import apply_action
 from egm.screen.picture import Picture
-from egm.screen.scenes.help import list_help_sheets
+from egm.screen.scenes.help import list_help_pages
 from egm.screen.scenes.reminder import draw_limits, find_due_reminder
 from egm.screen.scenes.stage import Stage
 from egm.screen.view import Action, build_view_timeline
@@ -85,7 +85,7 @@ def open_page_of_limits(published, theme):
 def test_the_keys_of_the_limits_are_on_no_page_that_does_not_show_them(published, theme):
     picture = Picture(theme)
     view = open_page_of_limits(published, theme)
-    pages = list_help_sheets(Stage(picture.painter, picture.find_texts(view), picture.layout, view))
+    pages = list_help_pages(Stage(picture.painter, picture.find_texts(view), picture.layout, view))
     keys = [
         {touch.action.name for touch in picture.list_touches(replace(view, sheet_index=number))}
         for number in range(len(pages))
