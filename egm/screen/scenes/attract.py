@@ -82,21 +82,25 @@ def draw_celebration(stage: Stage) -> None:
         return
     if view.decision is not None and is_decision_due(view, stage.theme):
         return  # Do not hide the answers.
-    elapsed = view.now - view.presentation.began_at - timeline.last_stop
+    elapsed_seconds = view.now - view.presentation.began_at - timeline.last_stop
     roll_up_seconds = timeline.roll_up_end - timeline.last_stop
-    if elapsed < 0 or elapsed > roll_up_seconds + 1.2 or view.snapshot.state not in {"playing", "idle"}:
+    if (
+        elapsed_seconds < 0
+        or elapsed_seconds > roll_up_seconds + 1.2
+        or view.snapshot.state not in {"playing", "idle"}
+    ):
         return
     p = stage.painter
     x, y, w, h = stage.layout.game_field
     centre_x, centre_y = x + w / 2, y + h / 2
-    entrance_share = 1.0 if view.reduced_motion else ease_out(elapsed / 0.35)
-    visible_share = 1 - clamp_to_unit_interval((elapsed - roll_up_seconds) / 1.2)
+    entrance_share = 1.0 if view.reduced_motion else ease_out(elapsed_seconds / 0.35)
+    visible_share = 1 - clamp_to_unit_interval((elapsed_seconds - roll_up_seconds) / 1.2)
     is_large = timeline.celebration_level >= 3 or bool(feature_title)
     if timeline.celebration_level >= 3 and not view.reduced_motion:
         _draw_rays(stage, (centre_x, centre_y), entrance_share * visible_share)
     if not view.reduced_motion:
         _draw_celebration_items(
-            stage, elapsed, _ITEMS_BY_WIN_LEVEL[timeline.celebration_level], roll_up_seconds + 1.0
+            stage, elapsed_seconds, _ITEMS_BY_WIN_LEVEL[timeline.celebration_level], roll_up_seconds + 1.0
         )
     height = 320.0 if is_large else 132.0
     top = centre_y - height / 2 if is_large else y + h - height - 6
@@ -116,7 +120,7 @@ def draw_celebration(stage: Stage) -> None:
         amount_text = _format_win_amount(
             stage,
             view.presentation.outcome,
-            compute_roll_up_amount(view.presentation.outcome.win_cents, elapsed, roll_up_seconds),
+            compute_roll_up_amount(view.presentation.outcome.win_cents, elapsed_seconds, roll_up_seconds),
         )
         glow = LinearGradient(
             ((0, (255, 255, 255, 255)), (0.6, stage.theme.colour("meter")), (1, stage.theme.colour("amber")))

@@ -44,7 +44,7 @@ def draw_board(stage: Stage) -> None:
     if presentation is None or timeline is None:
         _draw_between_games(stage)
         return
-    elapsed = view.now - presentation.began_at
+    elapsed_seconds = view.now - presentation.began_at
     if (
         is_keno_game(view.game)
         and view.accepts_request("bet")
@@ -52,19 +52,21 @@ def draw_board(stage: Stage) -> None:
     ):
         draw_keno(stage, presentation.steps[-1], None, 0.0)  # The player may mark the next card.
         return
-    step_index = timeline.find_step_index(elapsed)
-    if elapsed < timeline.steps[step_index].begin and has_feature_title_card(presentation, step_index):
+    step_index = timeline.find_step_index(elapsed_seconds)
+    if elapsed_seconds < timeline.steps[step_index].begin and has_feature_title_card(
+        presentation, step_index
+    ):
         previous_index = step_index - 1
         _draw_step(
             stage,
             presentation,
             previous_index,
             timeline.steps[previous_index],
-            max(timeline.steps[previous_index].last_stop, elapsed),
+            max(timeline.steps[previous_index].last_stop, elapsed_seconds),
         )
-        draw_feature_title_card(stage, presentation, step_index, timeline.steps[step_index], elapsed)
+        draw_feature_title_card(stage, presentation, step_index, timeline.steps[step_index], elapsed_seconds)
         return
-    _draw_step(stage, presentation, step_index, timeline.steps[step_index], elapsed)
+    _draw_step(stage, presentation, step_index, timeline.steps[step_index], elapsed_seconds)
 
 
 def _draw_between_games(stage: Stage) -> None:

@@ -607,9 +607,9 @@ def _draw_flying_card(stage: Stage, rects: Sequence[Rect], flying: FlyingCard, n
     if card_index >= len(rects):
         return
     x, y, w, h = rects[card_index]
-    fx, fy, fw, _ = stage.layout.game_field
+    field_x, field_y, field_width, _ = stage.layout.game_field
     progress = 1.0 if stage.view.reduced_motion else ease_out(share)
-    start = (fx + fw - w - 20, fy + 10)
+    start = (field_x + field_width - w - 20, field_y + 10)
     top_left = (start[0] + (x - start[0]) * progress, start[1] + (y - start[1]) * progress)
     back_sign = FACE_DOWN_TILE if is_tile(card) else FACE_DOWN_CARD_CODE
     draw_card(stage, (*top_left, w, h), back_sign if share < 0.7 else card)

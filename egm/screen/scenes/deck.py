@@ -85,9 +85,9 @@ def compute_meter_amounts(stage: Stage) -> MeterAmounts:
     win_cents = snapshot.win_cents
     timeline = build_view_timeline(view, stage.theme)
     if view.presentation is not None and timeline is not None and snapshot.state == "playing":
-        elapsed, presentation = view.now - view.presentation.began_at, view.presentation
+        elapsed_seconds, presentation = view.now - view.presentation.began_at, view.presentation
         counted_credits = sum_credits_of_ended_steps(
-            presentation, timeline, min(elapsed, timeline.last_stop - _SECONDS_BEFORE_LAST_STEP_END)
+            presentation, timeline, min(elapsed_seconds, timeline.last_stop - _SECONDS_BEFORE_LAST_STEP_END)
         )
         counted_cents = min(
             presentation.outcome.win_cents,
@@ -95,10 +95,10 @@ def compute_meter_amounts(stage: Stage) -> MeterAmounts:
         )
         rolled_cents = compute_roll_up_amount(
             presentation.outcome.win_cents - counted_cents,
-            elapsed - timeline.last_stop,
+            elapsed_seconds - timeline.last_stop,
             timeline.roll_up_end - timeline.last_stop,
         )
-        win_cents = counted_cents if elapsed < timeline.last_stop else counted_cents + rolled_cents
+        win_cents = counted_cents if elapsed_seconds < timeline.last_stop else counted_cents + rolled_cents
     return MeterAmounts(credit_cents, compute_bet_credits(view), win_cents)
 
 
@@ -282,10 +282,14 @@ def _choose_play_label(stage: Stage) -> str:
         or not is_key_lit(stage, "play")
     ):
         return "key.play"
-    elapsed = view.now - presentation.began_at
-    if elapsed >= timeline.last_stop:
+    elapsed_seconds = view.now - presentation.began_at
+    if elapsed_seconds >= timeline.last_stop:
         return "key.skip" if timeline.celebration_level > 1 else "key.play"
-    return "key.skip" if elapsed < timeline.steps[timeline.find_step_index(elapsed)].begin else "key.stop"
+    return (
+        "key.skip"
+        if elapsed_seconds < timeline.steps[timeline.find_step_index(elapsed_seconds)].begin
+        else "key.stop"
+    )
 
 
 def _find_open_prompt(view: View) -> Prompt | None:

@@ -31,9 +31,9 @@ def find_shown_feature_step_index(view: View, timeline: PresentationTimeline | N
     presentation = view.selected_game_presentation
     if presentation is None or timeline is None:
         return None
-    elapsed = view.now - presentation.began_at
-    index = timeline.find_step_index(elapsed)
-    has_ended = presentation.is_complete and elapsed >= timeline.roll_up_end + 1.2
+    elapsed_seconds = view.now - presentation.began_at
+    index = timeline.find_step_index(elapsed_seconds)
+    has_ended = presentation.is_complete and elapsed_seconds >= timeline.roll_up_end + 1.2
     return index if is_feature_step(presentation, index) and not has_ended else None
 
 

@@ -1,7 +1,7 @@
 """The positions of cards: an area for each hand of a game, and in it one rectangle for each card.
 
-A card's position depends only on its index in the hand, never on the number of cards. Cards on the table therefore do
-not move when others are dealt. All lengths are in layout units.
+A card's position depends on its index in the hand, never on how many cards have been dealt. Cards on the table
+therefore do not move when others are dealt. All lengths are in layout units.
 """
 
 from collections.abc import Sequence

@@ -58,7 +58,10 @@ def lay_out_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> list[tuple[Rect,
 
 
 def _lay_out_choices(prompt: Prompt, rect: Rect, touch_size_min: float) -> list[tuple[Rect, Action]]:
-    """Return a touch target for each choice of an input prompt, in as few columns as fit, at most four."""
+    """Return a touch target for each enabled choice of an input prompt.
+
+    The choices are in as few columns as fit, at most four. A disabled choice leaves its rectangle free.
+    """
     x, y, w, h = rect
     top, height_max = y + _PROMPT_LABEL_HEIGHT + 8, h - _PROMPT_LABEL_HEIGHT - 8
     columns, row_pitch_max = 1, max(74.0, touch_size_min + _KEY_GAP)

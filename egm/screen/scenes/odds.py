@@ -89,9 +89,11 @@ def _format_chance_lines(stage: Stage, chances: BetChances) -> list[tuple[str, s
     if _is_table_bet(stage, chances):  # A table's payments include the stake.
         # A win of the bet itself has no name of its own; the text then states what was staked.
         is_plain_win = chances.top == _WIN_SETTLEMENT_NAME and chances.top_stage in chances.spots
-        staked = texts.number(chances.cost_credits)
+        staked_text = texts.number(chances.cost_credits)
         prize_text = (
-            texts.say("odds.for_staked", what=credits_, bet=staked) if is_plain_win else f"{name}, {credits_}"
+            texts.say("odds.for_staked", what=credits_, bet=staked_text)
+            if is_plain_win
+            else f"{name}, {credits_}"
         )
         top_text = texts.say("odds.top_returned", what=prize_text)
     else:

@@ -299,10 +299,12 @@ def _describe_keno_ticket(stage: Stage) -> TextAndColour | None:
         presentation.outcome.win_cents,
         presentation.outcome.bet_credits * stage.view.denomination_cents,
     )
-    staked = stage.money(staked_cents)
+    staked_text = stage.money(staked_cents)
     if not won_cents:
-        return stage.texts.say("keno.ticket_lost", draws=draw_count, staked=staked), "text_dim"
-    text = stage.texts.say("keno.ticket_won", draws=draw_count, amount=stage.money(won_cents), staked=staked)
+        return stage.texts.say("keno.ticket_lost", draws=draw_count, staked=staked_text), "text_dim"
+    text = stage.texts.say(
+        "keno.ticket_won", draws=draw_count, amount=stage.money(won_cents), staked=staked_text
+    )
     return text, "win" if won_cents > staked_cents else "text"
 
 
@@ -408,8 +410,9 @@ def _choose_game_status(
 def _describe_total_win(stage: Stage, cents: int) -> TextAndColour:
     """Return a text about what a game has paid in total, and the text's colour.
 
-    At a table, payments include stakes: the text names the amount received and the stake. An amount that does not
-    exceed the stake is called returned, not won. Video poker pays by a pay table, and its text is that of a reel game.
+    At a table, payments include stakes: the text says that the amount was received, and for which stake. If the amount
+    is less than the stake, or if every bet returned exactly its stake, the text says that it is returned. Video poker
+    pays by a pay table, and its text is that of a reel game.
     """
     ticket = _describe_keno_ticket(stage)
     if ticket is not None:

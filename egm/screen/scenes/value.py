@@ -1,4 +1,4 @@
-"""Animations of money that goes in or out: bills, coins and tickets, each with its amount.
+"""Animations of money that goes in or out: bills, coins and tickets, each with its amount if the notice has one.
 
 An animation starts when the machine's notice of the event arrives. What is drawn depends only on the time since then.
 """
@@ -73,11 +73,13 @@ def draw_moving_value_plate(stage: Stage) -> None:
     if notice is None or plate_rect is None:
         return
     kind, is_leaving, duration_seconds = _MOVING_VALUE_BY_NOTICE[notice.code]
-    elapsed = stage.view.now - stage.view.notice_received_at
+    elapsed_seconds = stage.view.now - stage.view.notice_received_at
     is_motion_reduced = stage.view.reduced_motion
-    entrance_share = 1.0 if is_motion_reduced else ease_out(elapsed / 0.3)
+    entrance_share = 1.0 if is_motion_reduced else ease_out(elapsed_seconds / 0.3)
     visible_share = (
-        1.0 if is_motion_reduced else 1 - clamp_to_unit_interval((elapsed - duration_seconds + 0.3) / 0.3)
+        1.0
+        if is_motion_reduced
+        else 1 - clamp_to_unit_interval((elapsed_seconds - duration_seconds + 0.3) / 0.3)
     )
     x, y, width, height = plate_rect
     plate: Rect = (x, y + 40 * (1 - min(entrance_share, visible_share)), width, height)
@@ -87,7 +89,7 @@ def draw_moving_value_plate(stage: Stage) -> None:
     )
     stage.painter.draw_panel(plate, radius=26, fill=(14, 10, 26, 250), edge_paint=rim, edge_width=4)
     draw_value_at_slot(
-        stage, kind, (plate[0] + 20, plate[1] + 14, 190, height - 28), elapsed, is_leaving=is_leaving
+        stage, kind, (plate[0] + 20, plate[1] + 14, 190, height - 28), elapsed_seconds, is_leaving=is_leaving
     )
     rect: Rect = (plate[0] + 232, plate[1] + 18, width - 256, height - 36)
     amount = notice.values.get("amount_cents")

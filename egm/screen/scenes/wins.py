@@ -86,7 +86,7 @@ def find_lit_win(stage: Stage) -> WinOnReels | None:
     None until the reels have stopped and all windows of a cascade have fallen.
     """
     view, motion = stage.view, stage.theme.motion
-    timeline, presentation, last_step, elapsed = (
+    timeline, presentation, last_step, elapsed_seconds = (
         build_view_timeline(view, stage.theme),
         view.selected_game_presentation,
         find_last_step(view),
@@ -95,7 +95,7 @@ def find_lit_win(stage: Stage) -> WinOnReels | None:
     if not isinstance(last_step, ReelSpin) or view.snapshot is None:
         return None
     if presentation is not None and timeline is not None:
-        elapsed -= (
+        elapsed_seconds -= (
             presentation.began_at
             + find_reels_stop_time(timeline.steps[-1], motion)
             + len(last_step.cascade_falls) * motion.cascade_fall_seconds
@@ -104,10 +104,10 @@ def find_lit_win(stage: Stage) -> WinOnReels | None:
         return None
     return (
         None
-        if elapsed < 0
+        if elapsed_seconds < 0
         else choose_win_in_turn(
-            find_current_window(last_step, elapsed, motion.winning_line_seconds)[1],
-            elapsed,
+            find_current_window(last_step, elapsed_seconds, motion.winning_line_seconds)[1],
+            elapsed_seconds,
             motion.winning_line_seconds,
         )
     )
