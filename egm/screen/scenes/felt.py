@@ -211,9 +211,9 @@ def _draw_wheel_or_dice(
 
 
 def _divide_field_for_wheel(stage: Stage) -> tuple[Stage, Rect]:
-    """Return the drawing context with the field narrowed by the wheel beside it, and the wheel's rectangle.
+    """Return the drawing context whose field is reduced by the room for the wheel, and the wheel's rectangle.
 
-    On a telephone the wheel covers the whole field.
+    The wheel is beside the layout or, in portrait, above it. On a telephone it covers the whole field.
     """
     layout = stage.layout
     x, y, w, h = layout.game_field

@@ -629,8 +629,8 @@ def _draw_tray_foot(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> Non
 def list_keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
     """Return the number of spots of a Keno ticket, and its prizes as pairs of catch (number of hits) and text.
 
-    If the player has marked numbers, it is the way of the current card with the most spots. Without marks it is the
-    last ticket played or, before any game, the one that PLAY buys.
+    If the player has marked numbers, the number of spots is that of the current card's way with the most spots. Without
+    marks, the ticket is the last one played or, before any game, the one that PLAY buys.
     """
     game = stage.view.game
     if game is None:

@@ -61,33 +61,50 @@ def should_draw_scoreboard(stage: Stage, table: TableGameData) -> bool:
 
 
 def draw_scoreboard(stage: Stage, table: TableGameData) -> None:
-    """Draw the roads of the scoreboard. If a road is too long, its newest results are shown."""
+    """Draw the bead plate, the big road and the derived roads, and the note that past results predict nothing.
+
+    If a road is too long, its newest results are shown. The derived roads are left out if they would be unreadable.
+    """
     x, y, w, h = find_cards_rect(stage, table)
     say, snapshot = stage.texts.say, stage.view.snapshot
     results = snapshot.results[::-1] if snapshot is not None else ()
-    room = h - _NOTE_HEIGHT - _BOARD_GAP
-    upper, lower = room * _UPPER_BOARDS_HEIGHT_SHARE, room * (1 - _UPPER_BOARDS_HEIGHT_SHARE)
-    are_cells_too_small = (lower - _BOARD_GAP - _BOARD_TITLE_HEIGHT) / ROAD_HEIGHT_CELLS < _CELL_SIZE_MIN
-    upper = room if are_cells_too_small else upper
+    boards_height = h - _NOTE_HEIGHT - _BOARD_GAP
+    upper_height, lower_height = (
+        boards_height * _UPPER_BOARDS_HEIGHT_SHARE,
+        boards_height * (1 - _UPPER_BOARDS_HEIGHT_SHARE),
+    )
+    are_cells_too_small = (
+        lower_height - _BOARD_GAP - _BOARD_TITLE_HEIGHT
+    ) / ROAD_HEIGHT_CELLS < _CELL_SIZE_MIN
+    upper_height = boards_height if are_cells_too_small else upper_height
     road = build_big_road(results, table.scoreboard_sides)
-    left: Rect = (x, y, w * 0.3, upper)
-    _draw_bead_plate(stage, table, left, results)
-    paints = dict(zip(table.scoreboard_sides, (_RED_MARK_COLOUR, _BLUE_MARK_COLOUR), strict=True))
-    columns = [[(paints[win.side], win.ties) for win in column] for column in road]
-    right: Rect = (x + w * 0.3 + _BOARD_GAP, y, w * 0.7 - _BOARD_GAP, upper)
-    _draw_road(stage, right, "felt.big_road", columns, "ring")
+    bead_plate_rect: Rect = (x, y, w * 0.3, upper_height)
+    _draw_bead_plate(stage, table, bead_plate_rect, results)
+    colour_by_side = dict(zip(table.scoreboard_sides, (_RED_MARK_COLOUR, _BLUE_MARK_COLOUR), strict=True))
+    mark_columns = [[(colour_by_side[win.side], win.ties) for win in column] for column in road]
+    big_road_rect: Rect = (x + w * 0.3 + _BOARD_GAP, y, w * 0.7 - _BOARD_GAP, upper_height)
+    _draw_road(stage, big_road_rect, "felt.big_road", mark_columns, "ring")
     stage.painter.draw_label(
         say("felt.past"), (x, y + h - _NOTE_HEIGHT, w, _NOTE_HEIGHT), TextStyle("text", "caption", "text")
     )
-    if are_cells_too_small:  # The derived roads would be unreadable.
+    if are_cells_too_small:
         return
     width = (w - 2 * _BOARD_GAP) / 3
-    shapes = (("felt.big_eye_boy", "ring"), ("felt.small_road", "disc"), ("felt.cockroach_pig", "stroke"))
-    for n, (title, shape) in enumerate(shapes):
-        road_rect: Rect = (x + n * (width + _BOARD_GAP), y + upper + _BOARD_GAP, width, lower - _BOARD_GAP)
+    derived_roads = (
+        ("felt.big_eye_boy", "ring"),
+        ("felt.small_road", "disc"),
+        ("felt.cockroach_pig", "stroke"),
+    )
+    for road_index, (title, shape) in enumerate(derived_roads):
+        road_rect: Rect = (
+            x + road_index * (width + _BOARD_GAP),
+            y + upper_height + _BOARD_GAP,
+            width,
+            lower_height - _BOARD_GAP,
+        )
         marks = [
             [(_choose_mark_paint(mark), 0) for mark in column]
-            for column in arrange_in_columns(derive_road_marks(road, n + 1))
+            for column in arrange_in_columns(derive_road_marks(road, road_index + 1))
         ]
         _draw_road(stage, road_rect, title, marks, shape)
 
@@ -111,40 +128,52 @@ def _draw_ruled_sheet(stage: Stage, rect: Rect, title: str) -> tuple[float, floa
     p.draw_label(
         stage.texts.say(title), (x, y, w, _BOARD_TITLE_HEIGHT), TextStyle("strong", "caption", "text")
     )
-    side = (h - _BOARD_TITLE_HEIGHT) / ROAD_HEIGHT_CELLS
-    columns = max(1, int(w // side))
-    left = x + (w - columns * side) / 2
+    cell_size = (h - _BOARD_TITLE_HEIGHT) / ROAD_HEIGHT_CELLS
+    columns = max(1, int(w // cell_size))
+    left = x + (w - columns * cell_size) / 2
     p.draw_panel(
-        (left, y + _BOARD_TITLE_HEIGHT, columns * side, h - _BOARD_TITLE_HEIGHT), radius=2, fill=_PAPER_COLOUR
+        (left, y + _BOARD_TITLE_HEIGHT, columns * cell_size, h - _BOARD_TITLE_HEIGHT),
+        radius=2,
+        fill=_PAPER_COLOUR,
     )
-    surface, px = p.surface, p.scale_length
-    for n in range(columns + 1):
-        at = px(left + n * side)
-        pygame.draw.line(surface, _RULED_LINE_COLOUR, (at, px(y + _BOARD_TITLE_HEIGHT)), (at, px(y + h)))
-    for n in range(ROAD_HEIGHT_CELLS + 1):
-        at = px(y + _BOARD_TITLE_HEIGHT + n * side)
-        pygame.draw.line(surface, _RULED_LINE_COLOUR, (px(left), at), (px(left + columns * side), at))
-    return left, y + _BOARD_TITLE_HEIGHT, side, columns
+    surface, to_pixels = p.surface, p.scale_length
+    for line_index in range(columns + 1):
+        line_position = to_pixels(left + line_index * cell_size)
+        pygame.draw.line(
+            surface,
+            _RULED_LINE_COLOUR,
+            (line_position, to_pixels(y + _BOARD_TITLE_HEIGHT)),
+            (line_position, to_pixels(y + h)),
+        )
+    for line_index in range(ROAD_HEIGHT_CELLS + 1):
+        line_position = to_pixels(y + _BOARD_TITLE_HEIGHT + line_index * cell_size)
+        pygame.draw.line(
+            surface,
+            _RULED_LINE_COLOUR,
+            (to_pixels(left), line_position),
+            (to_pixels(left + columns * cell_size), line_position),
+        )
+    return left, y + _BOARD_TITLE_HEIGHT, cell_size, columns
 
 
 def _draw_bead_plate(stage: Stage, table: TableGameData, rect: Rect, results: Sequence[str]) -> None:
-    """Draw the bead plate: the letter of every past result, column by column."""
-    left, top, side, columns = _draw_ruled_sheet(stage, rect, "felt.bead_plate")
+    """Draw the bead plate: the letters of the past results, column by column, as many of the newest as fit."""
+    left, top, cell_size, column_count = _draw_ruled_sheet(stage, rect, "felt.bead_plate")
     letters = {
         str(hand["id"]): stage.texts.choose_translation(hand["names"])[:1]
         for hand in stage.game_data.get("hands", ())
     }
-    paints = dict(zip(table.scoreboard_sides, (_RED_MARK_COLOUR, _BLUE_MARK_COLOUR), strict=True))
-    plate = place_bead_plate(results)
-    first = max(0, max((column for column, _ in plate), default=0) + 1 - columns)
-    for (column, row), result in plate.items():
-        if column < first:
+    colour_by_side = dict(zip(table.scoreboard_sides, (_RED_MARK_COLOUR, _BLUE_MARK_COLOUR), strict=True))
+    result_by_cell = place_bead_plate(results)
+    first_column = max(0, max((column for column, _ in result_by_cell), default=0) + 1 - column_count)
+    for (column, row), result in result_by_cell.items():
+        if column < first_column:
             continue
-        at = (left + (column - first + 0.5) * side, top + (row + 0.5) * side)
-        _draw_disc(stage, at, side * 0.42, paints.get(result, _TIE_COLOUR))
+        centre = (left + (column - first_column + 0.5) * cell_size, top + (row + 0.5) * cell_size)
+        _draw_disc(stage, centre, cell_size * 0.42, colour_by_side.get(result, _TIE_COLOUR))
         letter = letters.get(result, stage.texts.say("felt.tie_sign"))
         stage.painter.draw_text(
-            letter, at, TextStyle("heavy", _choose_text_size(stage), WHITE), width_max=side * 0.76
+            letter, centre, TextStyle("heavy", _choose_text_size(stage), WHITE), width_max=cell_size * 0.76
         )
 
 
@@ -152,20 +181,23 @@ def _draw_road(
     stage: Stage, rect: Rect, title: str, columns: Sequence[Sequence[tuple[Colour, int]]], shape: str
 ) -> None:
     """Draw the marks of a road; each has a colour and its number of ties. ``shape`` is a disc, ring or stroke."""
-    left, top, side, count = _draw_ruled_sheet(stage, rect, title)
-    positions = place_road_marks([len(column) for column in columns])
-    last = max((column for each in positions for column, _ in each), default=0)
-    first = max(0, last + 1 - count)
-    for column, where in zip(columns, positions, strict=True):
-        for (paint, ties), (across, down) in zip(column, where, strict=True):
-            if across >= first:
-                at = (left + (across - first + 0.5) * side, top + (down + 0.5) * side)
-                _draw_mark(stage, at, side, paint, shape)
+    left, top, cell_size, column_count = _draw_ruled_sheet(stage, rect, title)
+    cells_by_column = place_road_marks([len(column) for column in columns])
+    last_column = max((column for column_cells in cells_by_column for column, _ in column_cells), default=0)
+    first_column = max(0, last_column + 1 - column_count)
+    for column, cells in zip(columns, cells_by_column, strict=True):
+        for (paint, ties), (column_index, row_index) in zip(column, cells, strict=True):
+            if column_index >= first_column:
+                centre = (
+                    left + (column_index - first_column + 0.5) * cell_size,
+                    top + (row_index + 0.5) * cell_size,
+                )
+                _draw_mark(stage, centre, cell_size, paint, shape)
                 if ties:
-                    _draw_stroke(stage, at, side * 0.4, _TIE_COLOUR)
+                    _draw_stroke(stage, centre, cell_size * 0.4, _TIE_COLOUR)
                 if ties > 1:
                     style = TextStyle("heavy", _choose_text_size(stage), _TIE_COLOUR)
-                    stage.painter.draw_text(str(ties), at, style, width_max=side * 0.76)
+                    stage.painter.draw_text(str(ties), centre, style, width_max=cell_size * 0.76)
 
 
 def _draw_mark(
