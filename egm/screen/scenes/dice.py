@@ -125,17 +125,18 @@ def _draw_turned_die(size: tuple[int, int], face: int, rotation_degrees: int) ->
     return pygame.transform.rotozoom(draw_die_art(size, face), rotation_degrees, 1.0)
 
 
-def draw_craps_point(stage: Stage, step: TableStep | None, *, is_moving: bool) -> None:
-    """Draw the point numbers of craps, the puck on the current point (or off), and the dice of the last throw.
+def draw_craps_point(stage: Stage, step: TableStep | None, *, is_throw_shown: bool) -> None:
+    """Draw the point numbers of craps, the puck on the current point (or off), and the dice of ``step``.
 
-    While dice move (``is_moving``), the point is that of ``step``, and none without a step. Otherwise it is the point
-    in the machine's snapshot, because the last throw may be another player's, or missing.
+    While the result of a throw is shown (``is_throw_shown``), the point is the one after that throw. Otherwise it is
+    the point in the machine's snapshot: before the throw's result, and between throws, because the last throw may be
+    another player's, or missing.
     """
     p, (x, y, w, _) = stage.painter, find_felt_rect(stage.layout)
     display = step.display if step is not None else {}
     dice = tuple(map(int, display.get("dice", ())))
     snapshot = stage.view.snapshot
-    point = display.get("point") if snapshot is None or is_moving else snapshot.felt.point
+    point = display.get("point") if snapshot is None or is_throw_shown else snapshot.felt.point
     height = 76.0
     left, numbers_width = x + 2, w - 4 - (150.0 if w > 700 else 0.0)
     width = numbers_width / len(_CRAPS_POINT_NUMBERS)
@@ -155,7 +156,7 @@ def draw_craps_point(stage: Stage, step: TableStep | None, *, is_moving: bool) -
     if w > 700 and dice:
         for i, face in enumerate(dice):
             draw_die(stage, (x + w - 140 + i * 68, y + 8, 60, 60), face)
-    elif w > 700:
+    elif w > 700 and point is None:
         _draw_puck(stage, (x + w - 70, y + 38), is_on=False)
 
 

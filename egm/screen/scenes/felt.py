@@ -165,7 +165,7 @@ def draw_felt(stage: Stage) -> None:
         for rect, action in lay_out_table_keys(view, stage.layout) if not table.spots else ():
             draw_table_key(stage, table, rect, action)
     elif table.felt_kind == "craps":
-        draw_craps_point(stage, table_step, is_moving=step_time is not None)
+        draw_craps_point(stage, table_step, is_throw_shown=step_time is not None)
     if decision is None and table.spots:
         _draw_betting_layout(stage, table, table_step if step_time is None else None)
     elif decision is not None and decision.kind != "hold":
@@ -200,7 +200,7 @@ def _draw_wheel_or_dice(
             return True
         if cue_kind == "dice":
             if table.felt_kind == "craps":
-                draw_craps_point(stage, None, is_moving=True)
+                draw_craps_point(stage, None, is_throw_shown=False)
             _draw_betting_layout(stage, table, None)
             stage.painter.fill_rounded_rect(stage.layout.game_field, (0, 12, 8, 90))
             total = step.display.get("total")

@@ -13,6 +13,8 @@ from egm.kernel.events import EventType
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.picture import Picture
+from egm.screen.scenes import dice
+from egm.screen.scenes.felt import draw_felt
 from egm.screen.scenes.roulette_wheel import find_pocket_index
 from egm.screen.scenes.table_side_panels import format_spot_lines
 from egm.screen.text import Texts
@@ -208,6 +210,31 @@ def test_spots_open_close_and_change_limits_with_the_tables_state(visit):
     assert player_visit.view.chips.bets["odds-pass"] == 15
     assert player_visit.press("spot", "odds-pass") == []
     assert player_visit.view.snapshot.bet_wager["bets"] == dict(player_visit.view.chips.bets)
+
+
+def test_the_puck_marks_the_point_of_craps_also_while_the_dice_move(visit, monkeypatch):
+    pucks = []
+    monkeypatch.setattr(dice, "_draw_puck", lambda _, __, *, is_on: pucks.append(is_on))
+
+    def list_pucks(player_visit):
+        pucks.clear()
+        draw_felt(player_visit.stage)
+        return list(pucks)
+
+    player_visit = visit("quebec-craps", 1, 1, 0, 2)  # 2-2: the point is 4; then 1-3: the point is made
+    player_visit.press("clear")
+    player_visit.press("spot", "pass")
+    assert list_pucks(player_visit) == [False]
+    player_visit.press("play")
+    player_visit.wait(0.5)
+    assert list_pucks(player_visit) == [False]  # nothing reveals the throw
+    player_visit.wait(11.5)
+    assert list_pucks(player_visit) == [True]
+    player_visit.press("play")
+    player_visit.wait(0.5)
+    assert list_pucks(player_visit) == [True]
+    player_visit.wait(11.5)
+    assert list_pucks(player_visit) == []  # the last dice lie where the puck was
 
 
 def test_a_bet_stays_on_or_off_as_the_player_set_it_while_it_stands(visit):
