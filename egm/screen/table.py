@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 from egm.kernel.messages import FeltState, GameView, Intent, Snapshot, SpotState
 from egm.screen.outcome import OutcomeError
 
-#: The possible values of chips, in credits.
+#: The possible values of chips other than the lowest, in credits.
 _CHIP_VALUES_CREDITS: Final = tuple(base * 10**power for power in range(7) for base in (1, 5))
 #: The most values of chips at one table.
 _CHIP_VALUES_MAX: Final = 5
@@ -34,6 +34,9 @@ TABLE_ACTIONS: Final = CHIP_CHANGING_ACTIONS | {
     "suits",
     "board",
 }
+
+#: The reasons with which the total of all bets is refused (:func:`_find_exceeded_limit`).
+_TOTAL_LIMIT_REASONS: Final = frozenset({"credit", "table", "here", "raise"})
 
 #: The credits on each spot, by the spot's id.
 BetsBySpot = Mapping[str, int]
@@ -141,12 +144,12 @@ class TableGameData:
         spots = self.spots.values()
         smallest_step = min((spot.bet_step for spot in spots), default=1)
         largest_bet = max((spot.bet_max for spot in spots), default=1)
-        fit = [
+        higher_values = [
             value
             for value in _CHIP_VALUES_CREDITS
             if smallest_step < value <= largest_bet and value % smallest_step == 0
         ]
-        return (smallest_step, *fit[: _CHIP_VALUES_MAX - 1])
+        return (smallest_step, *higher_values[: _CHIP_VALUES_MAX - 1])
 
     @cached_property
     def lowest_round_credits(self) -> int:
@@ -245,10 +248,10 @@ def _group_spots_needing_each_other(spots: Mapping[str, BetSpot]) -> dict[str, B
 
     def list_cycle(spot: BetSpot) -> tuple[str, ...]:
         """Return the other spots of the cycle to which a spot belongs; empty if it is in no cycle."""
-        cycle = [spot.id]
-        while (needs := spots[cycle[-1]].required_spot) is not None and needs not in cycle:
-            cycle.append(needs)
-        return tuple(cycle[1:]) if needs == spot.id else ()
+        chain = [spot.id]
+        while (required := spots[chain[-1]].required_spot) is not None and required not in chain:
+            chain.append(required)
+        return tuple(chain[1:]) if required == spot.id else ()
 
     return {name: replace(spot, cycle_spots=list_cycle(spot)) for name, spot in spots.items()}
 
@@ -258,8 +261,8 @@ def _read_bets(data: Mapping[str, Any]) -> dict[str, int]:
     return {str(spot): int(credits_) for spot, credits_ in data.items()}
 
 
-def list_neighbour_spots(table: TableGameData, pocket: str, each_side: int) -> tuple[str, ...]:
-    """Return the straight-up spots of a pocket and of ``each_side`` pockets on either side of it on the wheel.
+def list_neighbour_spots(table: TableGameData, pocket: str, neighbour_count: int) -> tuple[str, ...]:
+    """Return the straight-up spots of a pocket and of ``neighbour_count`` pockets on either side of it on the wheel.
 
     Empty if the wheel has no such pocket.
     """
@@ -268,7 +271,8 @@ def list_neighbour_spots(table: TableGameData, pocket: str, each_side: int) -> t
     pocket_index, count = table.wheel_pockets.index(pocket), len(table.wheel_pockets)
     straight = map_pockets_to_straight_up_spots(table)
     neighbours = (
-        table.wheel_pockets[(pocket_index + step) % count] for step in range(-each_side, each_side + 1)
+        table.wheel_pockets[(pocket_index + step) % count]
+        for step in range(-neighbour_count, neighbour_count + 1)
     )
     return tuple(straight[each] for each in neighbours if each in straight)
 
@@ -310,7 +314,10 @@ class ChipsOnTable:
     explained_spot: str = ""
     """The id of the spot touched last, which the side panel explains."""
     refusal_key: str = ""
-    """The catalogue key of the text why the last touch changed nothing; empty if it changed something."""
+    """Why the last touch did not change the bets, or not all of them, as requested; empty if it was not refused.
+
+    The text has the catalogue key ``felt.refused_`` followed by this reason.
+    """
     must_report_clearing: bool = False
     """Whether the last round's chips were removed here and the machine has not been informed yet."""
     is_clearing_unanswered: bool = False
@@ -333,11 +340,11 @@ class ChipsOnTable:
 
         ``touched_spot`` is the spot that the side panel then explains; if empty, it explains the same spot as before.
         """
-        laid_bets = {spot: each for spot, each in bets.items() if each}
+        nonzero_bets = {spot: amount for spot, amount in bets.items() if amount}
         undo_history = (*self.undo_bets, self.bets)[-_UNDO_STEPS_MAX:]
         return replace(
             self,
-            bets=laid_bets,
+            bets=nonzero_bets,
             undo_bets=undo_history,
             explained_spot=touched_spot or self.explained_spot,
             refusal_key="",
@@ -436,7 +443,7 @@ def find_reason_spot_is_closed(
 ) -> tuple[str, tuple[str, ...]]:
     """Return why a spot takes no bet now, and the spots on which a bet must be placed first.
 
-    The reason is a catalogue key, or "" if the spot takes a bet. ``bets`` are the bets already placed.
+    The reason is a ``refusal_key``, or "" if the spot takes a bet. ``bets`` are the bets already placed.
     """
     if (
         spot.required_spot is not None
@@ -453,10 +460,10 @@ def find_reason_spot_is_closed(
     if first and spot.id not in first and not any(bets.get(each, 0) > 0 for each in first):
         return "first", first
     needed = _find_needed_bet(spot, bets, limits)
-    breaks_share = spot.required_bet_divisor is not None and (
+    is_not_divisible = spot.required_bet_divisor is not None and (
         needed % spot.required_bet_divisor or needed // spot.required_bet_divisor < spot.bet_min
     )
-    return ("share", ()) if breaks_share else ("", ())
+    return ("share", ()) if is_not_divisible else ("", ())
 
 
 def place_chips(
@@ -469,7 +476,8 @@ def place_chips(
     """Return the chips after a touch of bet spots with the selected tool.
 
     With the chip tool, either a chip is placed on all of ``spots``, or on none; ``chips_by_spot`` is the number of
-    chips for each spot, by default one. Other tools apply to the first of ``spots`` only.
+    chips for each spot, by default one. The bets that must be made together with these are placed too. Other tools
+    apply to the first of ``spots`` only.
     """
     if chips.selected_tool == "ask":
         return replace(chips, explained_spot=spots[0], refusal_key="")
@@ -510,21 +518,21 @@ def _find_spot_that_records_chip(table: TableGameData, spot: str) -> str:
     A spot with ``required_spot_multiple`` is always bet together with the spot that it requires. The chip is then
     recorded on that spot.
     """
-    needs = table.spots[spot].required_spot
+    required_spot = table.spots[spot].required_spot
     return (
         spot
-        if needs is None or table.spots[spot].required_spot_multiple is None
-        else _find_spot_that_records_chip(table, needs)
+        if required_spot is None or table.spots[spot].required_spot_multiple is None
+        else _find_spot_that_records_chip(table, required_spot)
     )
 
 
 def _find_exceeded_limit(table: TableGameData, bets: BetsBySpot, limits: BetLimits) -> str:
-    """Return the catalogue key of the limit that the bets exceed, or "" if they exceed none.
+    """Return the ``refusal_key`` of the limit on all bets that these exceed, or "" if they exceed none.
 
     The keys are ``credit`` (the player's credit), ``table`` (the table's maximum), ``here`` (the venue's maximum) and
     ``raise`` (the credit needed for later raises).
     """
-    total, room = sum(each for each in bets.values() if each > 0), limits.compute_total_bet_max(bets)
+    total, total_max = sum(each for each in bets.values() if each > 0), limits.compute_total_bet_max(bets)
     reserve_credits = sum(
         (table.spots[name].raise_reserve * each for name, each in bets.items() if each > 0), Fraction(0)
     )
@@ -532,7 +540,7 @@ def _find_exceeded_limit(table: TableGameData, bets: BetsBySpot, limits: BetLimi
         return "credit"
     if table.total_bet_max is not None and total + sum(limits.standing_bets.values()) > table.total_bet_max:
         return "table"
-    if room is not None and total + reserve_credits > room:
+    if total_max is not None and total + reserve_credits > total_max:
         return "here"
     return "raise" if total + reserve_credits > limits.player_credits else ""
 
@@ -632,10 +640,8 @@ def _remove_bet(table: TableGameData, chips: ChipsOnTable, spot: str, limits: Be
         return replace(chips, explained_spot=spot, refusal_key="nothing")
     bets = {**chips.bets, spot: -standing_credits if current_credits == 0 else 0}
     bets = _update_dependent_bets(table, bets, limits)
-    for (
-        name,
-        credits_,
-    ) in bets.items():  # Another bet may need this one first, or depend on it for its maximum.
+    for name, credits_ in bets.items():
+        # Another bet may need this one first, or depend on it for its maximum.
         other_spot = limits.apply_limits_to_spot(table.spots[name])
         if credits_ > 0 and (
             find_reason_spot_is_closed(other_spot, bets, limits)[0]
@@ -690,22 +696,23 @@ def clear_chips(chips: ChipsOnTable) -> ChipsOnTable:
 def replace_bets(
     table: TableGameData, chips: ChipsOnTable, target_bets: BetsBySpot, limits: BetLimits
 ) -> ChipsOnTable:
-    """Return the chips with the bets ``target_bets``, each lowered to its maximum.
+    """Return the chips with the bets ``target_bets``, each lowered to its maximum; closed spots get no bet.
 
     Standing bets that were marked to be taken down stay marked. If the credit or the limit of the total bet does not
     cover all of the target bets, the bets do not change and ``refusal_key`` has the reason.
     """
     bets: dict[str, int] = {spot: each for spot, each in chips.bets.items() if each < 0}
-    refusal_reason = "" if target_bets else "nothing"
+    refusal_key = "" if target_bets else "nothing"
     for name in table.spots:
         if target_bets.get(name, 0) > 0:
             bets[name], reason = _add_chip(table, table.spots[name], bets, target_bets[name], limits)
-            refusal_reason = reason or refusal_reason
+            if refusal_key not in _TOTAL_LIMIT_REASONS:
+                refusal_key = reason or refusal_key
     new_bets = {spot: each for spot, each in _update_dependent_bets(table, bets, limits).items() if each}
     exceeded_limit = _find_exceeded_limit(table, new_bets, limits)
-    if exceeded_limit or refusal_reason in {"credit", "raise"} or new_bets == chips.bets:
-        return replace(chips, refusal_key=exceeded_limit or refusal_reason or "most")
-    return replace(chips.with_bets(new_bets), refusal_key=refusal_reason)
+    if exceeded_limit or refusal_key in _TOTAL_LIMIT_REASONS or new_bets == chips.bets:
+        return replace(chips, refusal_key=exceeded_limit or refusal_key or "most")
+    return replace(chips.with_bets(new_bets), refusal_key=refusal_key)
 
 
 # ---------------------------------------------------------------------- the bet in force
@@ -736,14 +743,14 @@ def request_bet(
     If the bets total less than the venue's minimum, an empty bet is requested.
     """
     limits = build_bet_limits(snapshot)
-    changes = {
-        spot: now for spot, now in chips.is_on_by_spot.items() if limits.find_bet(chips.bets, spot) > 0
+    is_on_by_spot = {
+        spot: is_on for spot, is_on in chips.is_on_by_spot.items() if limits.find_bet(chips.bets, spot) > 0
     }
     chips = replace(chips, is_clearing_unanswered=chips.must_report_clearing)
     if is_total_bet_below_venue_minimum(chips, snapshot):
         request = Intent(name="bet", value=0, options={"bets": {}})
         return replace(chips, must_report_clearing=False, requested_bets={}, requested_at=now), (request,)
-    working: dict[str, object] = {"working": changes} if changes else {}
+    working: dict[str, object] = {"working": is_on_by_spot} if is_on_by_spot else {}
     request = Intent(name="bet", value=chips.credits, options={"bets": dict(chips.bets), **working})
     return replace(chips, must_report_clearing=False, requested_bets=chips.bets, requested_at=now), (request,)
 
@@ -753,24 +760,28 @@ def apply_machine_answer(
 ) -> ChipsOnTable:
     """Return the chips after a snapshot from the machine.
 
-    If the machine has answered the last bet request, or no request is pending, the chips show the machine's bet.
-    Otherwise the chips are unchanged. ``is_request_pending`` says that the request may not have reached the machine
-    yet: a snapshot with an older bet is then not taken for the machine's answer.
+    If the machine has answered the last bet request, or no request is pending, the chips show the machine's bet; but
+    chips below the venue's minimum, for which the machine holds no bet, stay. Otherwise, and while the removal of the
+    last round's chips is to be reported, the chips are unchanged. ``is_request_pending`` says that the request may not
+    have reached the machine yet: a snapshot with an older bet is then not taken for the machine's answer.
     """
-    current = read_registered_bets(table, snapshot)
+    registered_bets = read_registered_bets(table, snapshot)
     is_bet_refused = any(notice.code.startswith("refused.bet") for notice in snapshot.notices)
     if chips.must_report_clearing or (
         is_request_pending
         and chips.requested_bets is not None
-        and current != chips.requested_bets
+        and registered_bets != chips.requested_bets
         and not is_bet_refused
     ):
         return chips
-    if (
-        chips.is_clearing_unanswered and current and not chips.bets
-    ):  # The request was refused or lost: send it again.
+    if chips.is_clearing_unanswered and registered_bets and not chips.bets:
+        # The request was refused or lost: send it again.
         return replace(chips, requested_bets=None, must_report_clearing=True)
     chips = replace(chips, requested_bets=None, is_clearing_unanswered=False)
-    if current == chips.bets or (not current and is_total_bet_below_venue_minimum(chips, snapshot)):
+    if registered_bets == chips.bets or (
+        not registered_bets and is_total_bet_below_venue_minimum(chips, snapshot)
+    ):
         return chips
-    return replace(chips, bets=current, is_on_by_spot=snapshot.bet_wager.get("working", {}), undo_bets=())
+    return replace(
+        chips, bets=registered_bets, is_on_by_spot=snapshot.bet_wager.get("working", {}), undo_bets=()
+    )

@@ -70,6 +70,21 @@ def test_no_chip_raises_a_bet_above_the_venues_maximum(tmp_path, theme):
     assert any(visit.stage.money(5_000) in words for words in lines)
 
 
+def test_doubling_above_the_venues_maximum_changes_no_bet(tmp_path, theme):
+    """The bets that no longer fit below the maximum are not left out."""
+    visit = start_visit(tmp_path, theme, "monaco-roulette-european", most_cents=5_000)
+    spots, most = ("column-1", "column-2", "column-3"), 5_000 // visit.view.snapshot.denomination_cents
+    visit.press("clear")
+    visit.press("chip", visit.view.table.chip_values[1])
+    while 6 * visit.view.chips.bets.get(spots[-1], 0) <= most:
+        for spot in spots:
+            visit.press("spot", spot)
+    bets = dict(visit.view.chips.bets)
+    assert set(bets) == set(spots)
+    visit.press("double")
+    assert (visit.view.chips.bets, visit.view.chips.refusal_key) == (bets, "here")
+
+
 def test_chips_below_the_venues_minimum_are_no_bet_and_the_status_line_says_so(tmp_path, theme):
     visit = start_visit(tmp_path, theme, "monaco-roulette-european", least_cents=500)
     unit_cents = visit.view.snapshot.denomination_cents
