@@ -1,8 +1,9 @@
 """Messages between the machine and its screen, and to the process of the simulated devices.
 
 Each line is one JSON object. The machine sends a :class:`Snapshot` whenever anything that a person can see has
-changed, and :class:`GameOutcome` when an outcome is durable and may be shown. The screen sends :class:`Intent`: a
-request, never a command; the machine's state table decides whether it is accepted. Money is in minor units;
+changed, a :class:`DecisionRequest` when a player must decide, and a :class:`GameOutcome` when an outcome is durable and
+may be shown. The screen sends :class:`Intent`: a request, never a command; the machine's state table decides whether it
+is accepted. Money is in minor units;
 credits are those of the game. A line that is not a valid message raises :class:`MessageError`; no value is
 guessed.
 """
@@ -156,11 +157,7 @@ class Notice(_Message):
 
 
 class SpotState(_Message):
-    """Current odds and limits of one betting spot, sent only if they differ from the game's published ones.
-
-    ``least``, ``most`` and ``step`` limit a bet on the spot; ``most_times`` limits it to a multiple of the bet
-    on a different spot.
-    """
+    """Current odds and limits of one betting spot, sent only if they differ from the game's published ones."""
 
     odds: str
     """The payout odds of the spot now, as text such as ``35:1``."""
@@ -213,7 +210,7 @@ class ProgressiveView(_Message):
 
 
 class ProgressiveWin(_Message):
-    """A hit of a progressive level by a game; ``amount_cents`` is None until the controller has confirmed it."""
+    """A hit of a progressive level by a game; ``amount_cents`` is None until a controller has confirmed the hit."""
 
     id: str
     level: str
@@ -287,7 +284,7 @@ class HostLock(_Message):
 
 
 class ResidualCreditView(_Message):
-    """Residual credit, too small for any bet, and what happens with it if the player requests ``residual``.
+    """Residual credit, too small for a game and for a coin, and what the player's request ``residual`` does with it.
 
     With ``prize_cents`` 0 it is given up. Otherwise it is staked on a prize of ``prize_cents``, which it wins
     with probability ``amount_cents`` / ``prize_cents``.
@@ -422,10 +419,11 @@ class Snapshot(_Message):
     staked_cents: int = 0
     """Total stake of the open game, including stakes added during it; 0 between games."""
     bet_least_cents: int = 0
+    """The minimum stake per game, in minor units."""
     bet_most_cents: int | None = None
-    """The jurisdiction's maximum stake per game, standing bets included, in minor units; None for no maximum.
+    """The maximum stake per game, standing bets included, in minor units; None for no maximum.
 
-    In a tournament it is the fixed bet of the tournament.
+    It is the jurisdiction's, or a lower one of the operator. In a tournament it is the fixed bet of the tournament.
     """
     most_staked_cents: int | None = None
     """The highest total stake, with raises, that a round of the selected game can reach here, in minor units."""
@@ -444,7 +442,7 @@ class Snapshot(_Message):
     last_display: dict[str, object] | None
     """The picture data of the last game's outcome, shown until the next game.
 
-    None if there was no game yet, or if the player has selected a different game since.
+    None if there was no game yet, if it has no outcome, or if the player has selected a different game since.
     """
     results: tuple[str, ...] = ()
     """The results of a table's last rounds, newest first.
@@ -455,6 +453,7 @@ class Snapshot(_Message):
     """The names of the requests and inputs that the machine accepts now."""
     notices: tuple[Notice, ...] = ()
     tilts: tuple[Tilt, ...] = ()
+    """The active faults that lock the machine."""
     handpay: HandpayView | None = None
     paying: PayoutView | None = None
     """The payout in progress, or None."""
@@ -467,9 +466,12 @@ class Snapshot(_Message):
     journal_head: str = ""
     """The number of the journal's last entry and twelve digits of its hash, for ``egm audit verify --witness``."""
     sound: str = "on"
-    """The sound that the host allows: ``on`` (all), ``no_play`` (no game sounds) or ``off`` (alarms only)."""
+    """The sound that the host allows: ``on`` (all), ``no_play`` (no game sounds) or ``off``.
+
+    With ``off``, only alarms and test tones sound.
+    """
     loudness_percent: int = 100
-    """The loudness of the highest volume step, in percent of full scale; alarms have a minimum loudness."""
+    """The loudness of the highest volume step, in percent of full scale; alarms and test tones have a minimum."""
     touch: tuple[int, ...] = ()
     """The calibration of the touch screen (:mod:`egm.kernel.touch`); empty if it is not calibrated."""
     reminder: Reminder | None = None
@@ -498,7 +500,10 @@ class Snapshot(_Message):
 
 
 class Hello(_Message):
-    """The first message in either direction: a client sends its access token, the machine replies with its games."""
+    """The first message in either direction: a client sends its access token, the machine replies with its games.
+
+    The process of the simulated devices replies without games.
+    """
 
     type: Literal["hello"] = "hello"
     token: str = ""
@@ -635,7 +640,7 @@ def _count_values(value: object, depth: int) -> int:
 
 
 class ScreenHeartbeat(_Message):
-    """A sign of life that the screen sends every few seconds from the loop that draws its frames."""
+    """A sign of life that a player's screen sends every few seconds from the loop that draws its frames."""
 
     type: Literal["alive"] = "alive"
 
@@ -652,9 +657,9 @@ class PlayButtonPress(_Message):
 
 
 class BenchCommand(_Message):
-    """A manual action on a simulated device, such as inserting a bill.
+    """A manual action on a simulated device, such as inserting a bill, or a query of its state.
 
-    The screen's panel of simulated devices, or ``egm device``, sends it to the process that simulates the
+    The screen's drawer of simulated devices, or ``egm device``, sends it to the process that simulates the
     devices.
     """
 
@@ -667,7 +672,8 @@ class BenchCommand(_Message):
 class BenchReply(_Message):
     """The result of a manual action on a simulated device, or why it was refused.
 
-    ``state`` is the state of the simulated device after the action.
+    ``state`` is the state of the simulated device after the action. The reply to the query ``state`` of the device
+    ``bench`` has the state of every device, by its name.
     """
 
     type: Literal["bench_reply"] = "bench_reply"

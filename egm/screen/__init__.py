@@ -10,5 +10,6 @@ from typing import Final
 EXIT_CODE_CLOSED_BY_PERSON: Final = 5
 """The exit status of the screen process if a person closed it.
 
-After any other exit status, the machine reports a fault and restarts the screen.
+After any other exit status, ``egm run`` restarts the screen. The exception is status 2 (an operator error) within
+seconds of the first start: it ends the cabinet.
 """

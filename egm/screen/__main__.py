@@ -27,7 +27,7 @@ os.environ["SDL_NO_SIGNAL_HANDLERS"] = "1"
 
 
 class StartupRefusal(click.ClickException):
-    """A startup error that a restart cannot fix; its exit status says that the process must not be restarted."""
+    """An error that a restart cannot fix: its exit status ends the cabinet if the screen has only just been started."""
 
     exit_code = 2
 
@@ -67,16 +67,16 @@ class StartupRefusal(click.ClickException):
     multiple=True,
     help="A device that the drawer operates; repeat for more (default: all).",
 )
-@click.option("--portrait", is_flag=True, help="In a browser: always show the picture upright.")
+@click.option("--portrait", is_flag=True, help="In a browser: always show the picture in portrait.")
 @click.option(
-    "--top", is_flag=True, help="The top screen: signs and levels for the floor; it takes no touch."
+    "--top", is_flag=True, help="The top screen: title and levels for the floor; it takes no touch."
 )
 @click.option(
     "--position", type=click.IntRange(1), help="The player position to show, if the machine has several."
 )
 @click.option("--display", type=click.IntRange(0), default=0, help="The number of the display to use.")
 @click.option("--lease", type=click.IntRange(3), hidden=True, help="Descriptor of the display that is lent.")
-@click.option("--reduced-motion", is_flag=True, help="Show steady lamps, without flashing or fountains.")
+@click.option("--reduced-motion", is_flag=True, help="Show steady lamps, without flashing or coin showers.")
 @click.option("--silent", is_flag=True, help="No sound.")
 def main(
     *,
@@ -101,8 +101,8 @@ def main(
     make_process_private()
     if mode == "web":
         os.environ["SDL_VIDEODRIVER"] = "dummy"
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: sys.exit(0))
+    for signal_number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(signal_number, lambda *_: sys.exit(0))
     import pygame  # noqa: PLC0415 (SDL reads the environment set above)
 
     from egm.screen.app import ScreenApp, create_clients  # noqa: PLC0415
@@ -121,16 +121,16 @@ def main(
         theme = load_theme()
         surface: DisplaySurface
         if mode == "web":
-            file = address or _find_address_file(state, position, is_top_screen=top)
-            listening_sockets = held or (None if listening is None else (listening, None))
+            address_file = address or _find_address_file(state, position, is_top_screen=top)
+            open_descriptors = held or (None if listening is None else (listening, None))
             surface = BrowserScreen(
                 theme,
                 port=port,
                 portrait=portrait,
-                address_file=file,
+                address_file=address_file,
                 picture_class=picture_class,
                 sound_store=sound_store,
-                open_descriptors=listening_sockets,
+                open_descriptors=open_descriptors,
             )
             echo(f"{_format_screen_name(position, is_top_screen=top)}: {surface.address}")
         elif mode == "kmsdrm":
@@ -141,32 +141,35 @@ def main(
             surface = Window(theme, fullscreen=fullscreen, display_index=display, picture_class=picture_class)
     except (ThemeError, WindowError, OSError) as error:
         raise StartupRefusal(make_lines_printable(str(error))) from error
-    machine, drawer = create_clients(
+    machine_client, simulator_client = create_clients(
         state, with_simulator=bench and not top, position=position or 1, is_onlooker=top
     )
     app = ScreenApp(
         theme=theme,
         surface=surface,
-        machine=machine,
-        bench=drawer,
+        machine=machine_client,
+        bench=simulator_client,
         devices=frozenset(devices),
         sounds=SoundPlayer(
             theme, _create_sound_output(surface, sound_store, silent=silent or top), sound_store
         ),
         reduced_motion=reduced_motion,
-        watching=top,
-        starting=state / "run" / "starting.json",
+        is_top_screen=top,
+        start_up_file=state / "run" / "starting.json",
     )
     with closing(sound_store):
         _run_app(app, 30 if mode == "web" or lease is not None else 60)
 
 
-def _run_app(app: "ScreenApp", frames_a_second: int) -> None:
-    """Run the screen's frame loop until somebody closes it. Raises StartupRefusal if there is no display."""
+def _run_app(app: "ScreenApp", frames_per_second: int) -> None:
+    """Run the screen's frame loop until a person closes it, then exit with :data:`EXIT_CODE_CLOSED_BY_PERSON`.
+
+    Raises StartupRefusal if the display fails or is replaced by a different one.
+    """
     from egm.screen.displays import DisplayError  # noqa: PLC0415 (pygame is slow to load)
 
     try:
-        app.run(frames_a_second)
+        app.run(frames_per_second)
     except DisplayError as error:
         raise StartupRefusal(make_lines_printable(str(error))) from error
     sys.exit(EXIT_CODE_CLOSED_BY_PERSON)
@@ -179,7 +182,7 @@ def _find_address_file(state: Path, position: int | None, *, is_top_screen: bool
 
 
 def _format_screen_name(position: int | None, *, is_top_screen: bool) -> str:
-    """Return the name of this screen for its window's title and for messages."""
+    """Return the name of this screen, which is printed before its web address."""
     return (
         "Top screen" if is_top_screen else "Screen" if position is None else f"Screen of position {position}"
     )
@@ -202,11 +205,14 @@ def _create_console_window(
     output = DisplayOutput(DrmCard.open() if lease is None else DrmCard(lease), display)
     if state is None:
         return Window(theme, output=output, ignores_touches=True, picture_class=TopPicture)
-    signs = ("--state", str(state), "--mode", "kmsdrm", "--top", *("--reduced-motion",) * reduced_motion)
-    above = TopScreenProcess(
-        output, lambda lent: build_python_command("egm.screen", *signs, "--lease", str(lent))
+    arguments = ("--state", str(state), "--mode", "kmsdrm", "--top", *("--reduced-motion",) * reduced_motion)
+    top_screen = TopScreenProcess(
+        output,
+        lambda lease_descriptor: build_python_command(
+            "egm.screen", *arguments, "--lease", str(lease_descriptor)
+        ),
     )
-    return Window(theme, output=output, top_screen=above)
+    return Window(theme, output=output, top_screen=top_screen)
 
 
 def _create_sound_output(

@@ -28,7 +28,7 @@ from egm.screen.theme import Theme
 from egm.screen.view import Action, View
 from egm.terminal import echo
 
-#: Frames drawn per second at most.
+#: Frames drawn per second at most, unless the caller of :meth:`ScreenApp.run` sets another number.
 FRAMES_PER_SECOND: Final = 60
 #: Seconds between queries for the state of the bench devices while the drawer is open.
 SIMULATOR_QUERY_INTERVAL_SECONDS: Final = 0.4
@@ -90,7 +90,8 @@ def report_problem(problem_text: str) -> None:
 class ScreenApp:
     """The frame loop of a screen process.
 
-    ``clock`` returns monotonic seconds. If ``watching``, the screen only shows: it sends no requests.
+    ``clock`` returns monotonic seconds. If ``is_top_screen``, the screen only shows: it sends no requests and no
+    heartbeats to the machine.
     """
 
     def __init__(
@@ -104,14 +105,14 @@ class ScreenApp:
         sounds: SoundPlayer,
         clock: Callable[[], float] = time.monotonic,
         reduced_motion: bool = False,
-        watching: bool = False,
-        starting: Path | None = None,
+        is_top_screen: bool = False,
+        start_up_file: Path | None = None,
     ) -> None:
         """Create the frame loop.
 
         Args:
             devices: Names of the simulated devices that the drawer operates; all if empty.
-            starting: File with the progress of a machine that is starting.
+            start_up_file: File with the progress of a machine that is starting.
         """
         now = clock()
         self.theme = theme
@@ -121,13 +122,13 @@ class ScreenApp:
         self._devices = devices
         self.sounds = sounds
         self.clock = clock
-        self._watching = watching
-        self._starting = starting
-        self._look_at = now
-        self._ask_bench_at = 0.0
-        self._alive_at = now
+        self._is_top_screen = is_top_screen
+        self._start_up_file = start_up_file
+        self._next_start_up_read_at = now
+        self._next_simulator_query_at = 0.0
+        self._next_heartbeat_at = now
         self._is_started = False
-        self._progress_report_at = 0.0
+        self._next_progress_report_at = 0.0
         self.view = View(
             now=now,
             disconnected_at=now,
@@ -143,30 +144,30 @@ class ScreenApp:
         self.view = replace(self.view, now=now)
         self._apply_machine_messages(now)
         self.surface.can_be_closed = is_staff_signed_in(self.view)
-        did = self.surface.take_inputs()
-        if did is None:
+        inputs = self.surface.take_inputs()
+        if inputs is None:
             return False
-        for touch_or_key in did:
+        for touch_or_key in inputs:
             self._take_input(touch_or_key)
         self.view, requests = advance_time(self.view, now, self.theme)
         self._send(requests)
         self.sounds.play_changes(view_before, self.view)
-        target = self.surface.get_drawing_surface()
-        if target is not None:
+        drawing_surface = self.surface.get_drawing_surface()
+        if drawing_surface is not None:
             # A window of another size has another picture.
             self.surface.picture.painter.on_surface_created = self._report_progress
-            self.surface.picture.draw_view(target, self.view)
+            self.surface.picture.draw_view(drawing_surface, self.view)
             self.surface.show_frame()
             self.surface.set_text(self.surface.picture.build_screen_reader_text(self.view))
-        if now >= self._alive_at:
-            self._alive_at = now + HEARTBEAT_INTERVAL_SECONDS
+        if now >= self._next_heartbeat_at:
+            self._next_heartbeat_at = now + HEARTBEAT_INTERVAL_SECONDS
             notify_systemd(
                 WATCHDOG_NOTIFICATION
                 if self._is_started
                 else f"{READY_NOTIFICATION}\n{WATCHDOG_NOTIFICATION}"
             )
             self._is_started = True
-            if not self._watching:
+            if not self._is_top_screen:
                 self.machine.send(ScreenHeartbeat())
         return True
 
@@ -176,8 +177,8 @@ class ScreenApp:
         The machine receives no heartbeat, because nobody sees the frame before it is complete.
         """
         now = self.clock()
-        if self._is_started and now >= max(self._alive_at, self._progress_report_at):
-            self._progress_report_at = now + HEARTBEAT_INTERVAL_SECONDS
+        if self._is_started and now >= max(self._next_heartbeat_at, self._next_progress_report_at):
+            self._next_progress_report_at = now + HEARTBEAT_INTERVAL_SECONDS
             notify_systemd(WATCHDOG_NOTIFICATION)
 
     def _take_input(self, touch_or_key: TouchFraction | Action) -> None:
@@ -208,11 +209,14 @@ class ScreenApp:
 
         During a calibration, return an action with the uncorrected position.
         """
-        snapshot, felt = self.view.snapshot, (round(tap.x * COORDINATE_UNIT), round(tap.y * COORDINATE_UNIT))
+        snapshot, position = (
+            self.view.snapshot,
+            (round(tap.x * COORDINATE_UNIT), round(tap.y * COORDINATE_UNIT)),
+        )
         if snapshot is not None and snapshot.page is not None and snapshot.page.pattern == "calibrate":
-            return Action("felt", felt)
+            return Action("felt", position)
         if snapshot is not None and snapshot.touch:
-            x, y = calibrate_touch(snapshot.touch, *felt)
+            x, y = calibrate_touch(snapshot.touch, *position)
             tap = TouchFraction(x / COORDINATE_UNIT, y / COORDINATE_UNIT)
         width, height = self.surface.picture.layout.size
         return self.surface.picture.find_touched_action(self.view, tap.x * width, tap.y * height)
@@ -220,10 +224,10 @@ class ScreenApp:
     def _send(self, messages: tuple[Intent | BenchCommand, ...]) -> None:
         """Send requests to the machine and commands to the device simulator.
 
-        A screen that is only ``watching`` sends nothing. Requests made before the machine's greeting are dropped: the
+        A top screen sends nothing. Requests made before the machine's greeting are dropped: the
         player does not see yet what they would cause.
         """
-        if self._watching:
+        if self._is_top_screen:
             return
         for message in messages:
             if isinstance(message, Intent):
@@ -233,12 +237,19 @@ class ScreenApp:
                 self.bench.send(message)
 
     def _apply_machine_messages(self, now: float) -> None:
-        """Apply the messages received from the machine to the view; handle reported button presses as input."""
-        news = self.machine.poll(now)
-        if not self.view.is_machine_connected and self._starting is not None and now >= self._look_at:
-            self._look_at = now + _START_UP_PROGRESS_READ_INTERVAL_SECONDS
-            self.view = show_start_up_activity(self.view, read_start_up_activity(self._starting))
-        for message in news.messages:
+        """Apply the messages received from the machine to the view; handle reported button presses as input.
+
+        Without a connection, read the progress of a starting machine. Also apply the device simulator's replies.
+        """
+        received = self.machine.poll(now)
+        if (
+            not self.view.is_machine_connected
+            and self._start_up_file is not None
+            and now >= self._next_start_up_read_at
+        ):
+            self._next_start_up_read_at = now + _START_UP_PROGRESS_READ_INTERVAL_SECONDS
+            self.view = show_start_up_activity(self.view, read_start_up_activity(self._start_up_file))
+        for message in received.messages:
             if isinstance(message, PlayButtonPress):
                 self._take_input(Action(message.button))
                 continue
@@ -246,10 +257,10 @@ class ScreenApp:
                 self.view = apply_message(self.view, message)
             except OutcomeError as error:
                 report_problem(str(error))
-        if news.has_link_been_lost:
+        if received.has_link_been_lost:
             self.view = mark_machine_connection_lost(self.view)
-            if news.error_text:
-                report_problem(f"machine: {news.error_text}")
+            if received.error_text:
+                report_problem(f"machine: {received.error_text}")
         if self.bench is not None:
             self._apply_bench_messages(self.bench, now)
 
@@ -258,20 +269,20 @@ class ScreenApp:
 
         While the drawer of simulated devices is open, also query the devices' state.
         """
-        news = bench.poll(now)
-        for message in news.messages:
+        received = bench.poll(now)
+        for message in received.messages:
             if isinstance(message, BenchReply):
-                bench_before = self.view.device_states
+                states_before = self.view.device_states
                 self.view = apply_bench_reply(self.view, message, self._devices)
-                if self.view.is_key_turn_pending and self.view.device_states is not bench_before:
+                if self.view.is_key_turn_pending and self.view.device_states is not states_before:
                     self.view = replace(self.view, is_key_turn_pending=False)
                     self.apply_action(REPEATED_MENU_KEY_ACTION)
-        if news.has_link_opened or news.has_link_been_lost:
+        if received.has_link_opened or received.has_link_been_lost:
             self.view = replace(
-                self.view, is_simulator_connected=not news.has_link_been_lost, is_key_turn_pending=False
+                self.view, is_simulator_connected=not received.has_link_been_lost, is_key_turn_pending=False
             )
-        if self.view.is_drawer_open and now >= self._ask_bench_at:
-            self._ask_bench_at = now + SIMULATOR_QUERY_INTERVAL_SECONDS
+        if self.view.is_drawer_open and now >= self._next_simulator_query_at:
+            self._next_simulator_query_at = now + SIMULATOR_QUERY_INTERVAL_SECONDS
             bench.send(BenchCommand(device="bench", action="state"))
 
     def run(self, frames_per_second: int = FRAMES_PER_SECOND) -> None:
@@ -299,7 +310,8 @@ def create_clients(
     """Return the client of a screen to its machine, and its client to the device simulator.
 
     The screen belongs to the player position ``position``; ``state`` is the machine's state folder. If
-    ``with_simulator`` is false, the second client is None.
+    ``with_simulator`` is false, the second client is None. ``is_onlooker`` says that no player uses the screen; the
+    client then promises no heartbeats.
     """
     sockets = state / "run"
     name = "screen" if position == 1 else f"screen-{position}"

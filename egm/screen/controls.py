@@ -1,4 +1,4 @@
-"""Actions of the keys. A cabinet's button deck, a keyboard and a browser's keyboard use the same table."""
+"""Actions of the keys. A keyboard at the cabinet's display and a browser's keyboard use the same table."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -7,7 +7,7 @@ import pygame
 
 from egm.screen.view import Action
 
-#: The action of each key, by the key name that browsers report.
+#: The action of each key, by the name that browsers report for it (KeyboardEvent.code).
 ACTION_BY_KEY_NAME: Final[Mapping[str, str]] = {
     "Space": "play",
     "Enter": "play",
@@ -60,7 +60,7 @@ _KEY_NAME_BY_SDL_CODE: Final[Mapping[int, str]] = {
 def find_action_by_key_name(key_name: str, typed_character: str = "") -> Action | None:
     """Return the action of a key, or None.
 
-    ``key_name`` is the key's name in a browser (KeyboardEvent.key); ``typed_character`` is the text that it types.
+    ``key_name`` is the key's name in a browser (KeyboardEvent.code); ``typed_character`` is the text that it types.
     ``typed_character`` is ignored unless it is one printable character.
     """
     typed_character = typed_character if len(typed_character) == 1 and typed_character.isprintable() else ""

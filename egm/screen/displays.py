@@ -66,7 +66,10 @@ _TOP_SCREEN_RETRY_SECONDS: Final = 10.0
 
 
 class DisplayError(OSError):
-    """The error that no display is connected, or a different display than before. The message says which."""
+    """The error that no display or no CRTC is available, that a different display was connected, or that a call failed.
+
+    The message says which.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +103,10 @@ class DrmCard:
         The descriptor may also be that of a lease, which is a part of a card.
         """
         self.descriptor = descriptor
-        self._news = socket.socket(
+        self._event_socket = socket.socket(
             socket.AF_NETLINK, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK, _NETLINK_DEVICE_EVENTS
         )
-        self._news.bind((0, _NETLINK_KERNEL_GROUP))
+        self._event_socket.bind((0, _NETLINK_KERNEL_GROUP))
 
     def have_displays_changed(self) -> bool:
         """Return whether a display was connected or disconnected since the last call.
@@ -113,7 +116,7 @@ class DrmCard:
         has_event = False
         while True:
             try:
-                has_event |= b"HOTPLUG=1" in self._news.recv(8192).split(b"\0")
+                has_event |= b"HOTPLUG=1" in self._event_socket.recv(8192).split(b"\0")
             except BlockingIOError:
                 return has_event
             except OSError:  # The event buffer overflowed: assume a change.
@@ -123,9 +126,9 @@ class DrmCard:
     def open(cls, folder: Path = _GRAPHICS_CARDS_FOLDER) -> "DrmCard":
         """Return the first graphics card in the device folder ``folder`` that has a display.
 
-        Raises DisplayError if no card has one.
+        Raises DisplayError if no card has one. If the displays of a card cannot be queried, the error says why.
         """
-        trouble = DisplayError(f"{folder}: no card has a display that answers")
+        reported_error = DisplayError(f"{folder}: no card has a display that answers")
         for path in sorted(folder.glob("card*")):
             card = cls(os.open(path, os.O_RDWR | os.O_CLOEXEC))
             try:
@@ -133,14 +136,14 @@ class DrmCard:
                     return card
             except DisplayError as error:
                 if error.errno != errno.EOPNOTSUPP:  # The error of a card that only computes.
-                    trouble = error
+                    reported_error = error
             card.close()
-        raise trouble
+        raise reported_error
 
     def close(self) -> None:
         """Close the graphics card; the kernel then shows its console on the card's displays again."""
         os.close(self.descriptor)
-        self._news.close()
+        self._event_socket.close()
 
     def execute_ioctl(self, call: IoctlCall, *values: int | bytes) -> tuple[int, ...]:
         """Make one kernel call (ioctl) on the card, and return the values in its structure after the call.
@@ -187,7 +190,7 @@ class DrmCard:
         """Return the connector with the id ``connector_id``, with its encoders and modes. This queries its display."""
         counts = self.execute_ioctl(IoctlCall.GETCONNECTOR, *(0,) * 8, connector_id, *(0,) * 7)
         modes, encoders = array("B", bytes(_MODE_STRUCT.size * counts[4])), array("I", bytes(4 * counts[6]))
-        room = (counts[4], 0, counts[6], 0, connector_id)
+        counts_and_id = (counts[4], 0, counts[6], 0, connector_id)
         if counts[4]:
             self.execute_ioctl(
                 IoctlCall.GETCONNECTOR,
@@ -195,13 +198,15 @@ class DrmCard:
                 _find_memory_address(modes),
                 0,
                 0,
-                *room,
+                *counts_and_id,
                 *(0,) * 7,
             )
         has_display = counts[11] == _CONNECTED_STATUS
-        every = range(0, len(modes) if has_display else 0, _MODE_STRUCT.size)
+        mode_offsets = range(0, len(modes) if has_display else 0, _MODE_STRUCT.size)
         return DisplayConnector(
-            connector_id, tuple(encoders), tuple(modes[i : i + _MODE_STRUCT.size].tobytes() for i in every)
+            connector_id,
+            tuple(encoders),
+            tuple(modes[i : i + _MODE_STRUCT.size].tobytes() for i in mode_offsets),
         )
 
     def find_crtc(self, connector: DisplayConnector, taken_crtcs: Sequence[int] = ()) -> int:
@@ -213,9 +218,9 @@ class DrmCard:
         """
         crtcs, _ = self.read_resources()
         for encoder in connector.encoder_ids:
-            *_, possible, _ = self.execute_ioctl(IoctlCall.GETENCODER, encoder, 0, 0, 0, 0)
+            *_, crtc_mask, _ = self.execute_ioctl(IoctlCall.GETENCODER, encoder, 0, 0, 0, 0)
             for i, crtc in enumerate(crtcs):
-                if possible & 1 << i and crtc not in taken_crtcs:
+                if crtc_mask & 1 << i and crtc not in taken_crtcs:
                     return crtc
         raise DisplayError(f"connector {connector.connector_id}: the card can drive no more displays at once")
 
@@ -244,14 +249,16 @@ class DisplayOutput:
         if not connectors:
             raise DisplayError("no display answers")
         connector = self._choose_connector(connectors)
-        self.number, self._mode, self.crtc = connector.connector_id, connector.mode, card.find_crtc(connector)
-        self.free = [other for other in connectors if other is not connector]
+        self.connector_id, self._mode = connector.connector_id, connector.mode
+        self.crtc = card.find_crtc(connector)
+        self.other_connectors = [other for other in connectors if other is not connector]
+        """The other connectors with a display."""
         mode = _MODE_STRUCT.unpack(self._mode)
         self.size: tuple[int, int] = (mode[1], mode[6])
-        self._pages = [self._create_buffer() for _ in range(2)]
+        self._buffers = [self._create_buffer() for _ in range(2)]
         #: Whether the display is connected and its mode is set; None before the first frame.
         self._is_on: bool | None = None
-        self._waits = False
+        self._is_flip_pending = False
 
     def _choose_connector(self, connectors: list[DisplayConnector]) -> DisplayConnector:
         """Return the connector of the display with the configured index; of the last display if there are fewer."""
@@ -261,58 +268,70 @@ class DisplayOutput:
         """Create a frame buffer on the card. Return its id, and a surface that draws into its memory."""
         (width, height), call = self.size, self.card.execute_ioctl
         *_, handle, stride, length = call(IoctlCall.CREATE_DUMB, height, width, 32, 0, 0, 0, 0)
-        number = call(IoctlCall.ADDFB, 0, width, height, stride, 32, 24, handle)[0]
+        buffer_id = call(IoctlCall.ADDFB, 0, width, height, stride, 32, 24, handle)[0]
         memory = mmap.mmap(self.card.descriptor, length, offset=call(IoctlCall.MAP_DUMB, handle, 0, 0)[2])
         lines = memoryview(memory)[: stride * height]  # The buffer is padded to whole memory pages.
-        return number, pygame.image.frombuffer(lines, self.size, "BGRA", stride)
+        return buffer_id, pygame.image.frombuffer(lines, self.size, "BGRA", stride)
 
     def _turn_on(self) -> None:
         """Set the display's mode. This turns the display on and shows the current buffer."""
-        connectors = array("I", (self.number,))
-        page = self._pages[0][0]
+        connectors = array("I", (self.connector_id,))
+        buffer_id = self._buffers[0][0]
         self.card.execute_ioctl(
-            IoctlCall.SETCRTC, _find_memory_address(connectors), 1, self.crtc, page, 0, 0, 0, 1, self._mode
+            IoctlCall.SETCRTC,
+            _find_memory_address(connectors),
+            1,
+            self.crtc,
+            buffer_id,
+            0,
+            0,
+            0,
+            1,
+            self._mode,
         )
 
     def show_frame(self, frame: pygame.Surface) -> None:
         """Show a frame, which has the size :attr:`size`, once the frame before it has been shown.
 
-        A display that was unplugged shows nothing; when it is plugged in again, it is turned on. Raises DisplayError if
-        a different display was plugged in, if the display with the configured index was plugged in only now, or if the
-        card is gone.
+        If the frame before it is still not shown after a short wait, this one is skipped. A display that was unplugged
+        shows nothing; when it is plugged in again, it is turned on. Raises DisplayError if a different display was
+        plugged in, if the display with the configured index was plugged in only now, or if the card is gone.
         """
-        if self._waits and select.select([self.card.descriptor], [], [], _FRAME_SHOWN_SECONDS_MAX)[0]:
+        if (
+            self._is_flip_pending
+            and select.select([self.card.descriptor], [], [], _FRAME_SHOWN_SECONDS_MAX)[0]
+        ):
             os.read(self.card.descriptor, 1024)
-        self._pages.reverse()
-        page, surface = self._pages[0]
+        self._buffers.reverse()
+        buffer_id, surface = self._buffers[0]
         surface.blit(frame, (0, 0))
         if self.card.have_displays_changed() or self._is_on is None:
             self._update_connected_displays()
         try:
-            self.card.execute_ioctl(IoctlCall.PAGE_FLIP, self.crtc, page, _PAGE_FLIP_EVENT_FLAG, 0, 0)
-            self._waits = True
+            self.card.execute_ioctl(IoctlCall.PAGE_FLIP, self.crtc, buffer_id, _PAGE_FLIP_EVENT_FLAG, 0, 0)
+            self._is_flip_pending = True
         except DisplayError as error:
-            self._waits = False
+            self._is_flip_pending = False
             if error.errno != errno.EBUSY:  # The previous frame is not shown yet: skip this one.
                 self._turn_on()
 
     def _update_connected_displays(self) -> None:
         """Detect which displays are connected. If this display was plugged in again, turn it on.
 
-        Raises DisplayError if a different display was plugged in.
+        Raises DisplayError if a different display was plugged in, or if another display now has the configured index.
         """
         connectors = self.card.list_connected()
         own_connector = next(
-            (connector for connector in connectors if connector.connector_id == self.number), None
+            (connector for connector in connectors if connector.connector_id == self.connector_id), None
         )
-        self.free = [connector for connector in connectors if connector is not own_connector]
+        self.other_connectors = [connector for connector in connectors if connector is not own_connector]
         if own_connector is not None and own_connector is not self._choose_connector(connectors):
             raise DisplayError(
-                f"connector {self.number}: the display that should show this picture was connected elsewhere"
+                f"connector {self.connector_id}: the display that should show this picture was connected elsewhere"
             )
         if own_connector is not None and not self._is_on:
             if self._mode not in own_connector.modes:
-                raise DisplayError(f"connector {self.number}: a different display was connected")
+                raise DisplayError(f"connector {self.connector_id}: a different display was connected")
             self._turn_on()
         self._is_on = own_connector is not None
 
@@ -334,21 +353,22 @@ class TopScreenProcess:
         self._output = output
         self._clock = clock
         self._command = command
-        self._process: int | None = None
-        self._again_at = clock()
+        self._process_id: int | None = None
+        self._next_start_at = clock()
 
     def start_if_possible(self) -> None:
-        """Start the process if a display is free and the process is not running.
+        """Start the process if a second display is connected and the process is not running.
 
-        If the process has ended, it is started again only some seconds after its last start.
+        If the process has ended, it is started again only some seconds after its last start. A failed start is only
+        reported.
         """
-        if self._is_running() or not self._output.free:
+        if self._is_running() or not self._output.other_connectors:
             return
         now = self._clock()
-        if now < self._again_at:
+        if now < self._next_start_at:
             return
-        self._again_at = now + _TOP_SCREEN_RETRY_SECONDS
-        card, connector = self._output.card, self._output.free[0]
+        self._next_start_at = now + _TOP_SCREEN_RETRY_SECONDS
+        card, connector = self._output.card, self._output.other_connectors[0]
         # Only the player's screen sends the watchdog notices to systemd.
         environment = {name: value for name, value in os.environ.items() if name != "NOTIFY_SOCKET"}
         lease = None
@@ -358,7 +378,7 @@ class TopScreenProcess:
             )
             os.set_inheritable(lease, True)
             command = tuple(self._command(lease))
-            self._process = os.posix_spawn(command[0], command, environment)
+            self._process_id = os.posix_spawn(command[0], command, environment)
         except OSError as error:  # The player's screen runs without a top screen.
             echo(f"screen: no top screen: {error}", err=True)
         finally:
@@ -367,16 +387,16 @@ class TopScreenProcess:
 
     def stop(self) -> None:
         """Stop the process of the top screen, if it is running."""
-        if self._process is not None and self._is_running():
-            os.kill(self._process, signal.SIGKILL)  # It has no data to save, and may hang.
-            os.waitpid(self._process, 0)
-            self._process = None
+        if self._process_id is not None and self._is_running():
+            os.kill(self._process_id, signal.SIGKILL)  # It has no data to save, and may hang.
+            os.waitpid(self._process_id, 0)
+            self._process_id = None
 
     def _is_running(self) -> bool:
         """Return whether the process of the top screen is running."""
-        if self._process is not None and os.waitpid(self._process, os.WNOHANG)[0]:
-            self._process = None
-        return self._process is not None
+        if self._process_id is not None and os.waitpid(self._process_id, os.WNOHANG)[0]:
+            self._process_id = None
+        return self._process_id is not None
 
 
 def _find_memory_address(items: "array[int]") -> int:

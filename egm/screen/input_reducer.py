@@ -1,7 +1,8 @@
 """Input reducer: compute the next view, and the messages to send, from a touch, a key or the button deck.
 
-Whatever can be touched can also be selected with the keys of the deck. While a decision is pending or a page is open,
-the bet keys move the focus, MAX BET activates the focused target, and PLAY confirms.
+What can be touched in the game field or on a page can also be selected with the keys of the deck. While a decision is
+pending, a page is open or chips can be placed, the bet keys move the focus and MAX BET activates the focused target.
+PLAY activates it too, unless PLAY confirms marks or starts the round.
 """
 
 from collections.abc import Sequence
@@ -33,7 +34,7 @@ from egm.screen.view import (
     build_view_timeline,
     can_place_chips,
     find_last_step,
-    has_changed_marks_since_game,
+    has_touched_bets_since_game,
     has_unsent_bet,
     is_decision_by_marking,
     is_decision_due,
@@ -70,7 +71,7 @@ def apply_action(
     """Return the view after a player's or attendant's action, and the messages that it causes.
 
     The messages are requests to the machine and commands to the device simulator. ``choices`` are the actions that the
-    deck's keys can select now, in order: those of the pending decision or of the open page.
+    deck's keys can select now, in order: those of the open page, the pending decision or the game field.
     """
     if action.typed_character:
         action = (
@@ -94,17 +95,16 @@ def apply_action(
     )
     if action.name == "play" and view.scene is Scene.GAME and not is_decision_due(view, theme):
         if view.page is not PlayerPage.NONE and not view.is_focus_shown:
-            return replace(
-                view, page=PlayerPage.NONE
-            ), ()  # PLAY stakes nothing on a game that is covered by a page.
+            # PLAY stakes nothing on a game that is covered by a page.
+            return replace(view, page=PlayerPage.NONE), ()
         if view.snapshot is not None and view.snapshot.state == "playing":
             return _shorten_presentation(view, theme), ()
-    turns = action.name == "menu" and not _has_unconfirmed_entries(view)
+    turns_key = action.name == "menu" and not _has_unconfirmed_entries(view)
     # Query the key's position first: others turn it, too.
-    asks = turns and action == MENU_KEY_ACTION and view.is_simulator_connected
-    key_commands = _list_operator_key_commands(view) if turns and not asks else ()
-    if asks or key_commands:
-        return replace(view, is_key_turn_pending=asks), key_commands or (
+    must_query = turns_key and action == MENU_KEY_ACTION and view.is_simulator_connected
+    key_commands = _list_operator_key_commands(view) if turns_key and not must_query else ()
+    if must_query or key_commands:
+        return replace(view, is_key_turn_pending=must_query), key_commands or (
             BenchCommand(device="bench", action="state"),
         )
     view_or_action = _move_focus(view, action, theme, choices)
@@ -132,34 +132,40 @@ def _shorten_presentation(view: View, theme: Theme) -> View:
     game; for a win of celebration level 3 or higher, only end the roll-up. While a wheel has not completed the turns
     that a valid spin needs, change nothing.
     """
-    show, line = view.presentation, build_view_timeline(view, theme)
-    if show is None or line is None:
+    presentation, timeline = view.presentation, build_view_timeline(view, theme)
+    if presentation is None or timeline is None:
         return view
-    since = view.now - show.began_at
-    if keno_slip.find_minimum_wheel_turns(view.game) and since < line.last_stop:
+    elapsed_seconds = view.now - presentation.began_at
+    if keno_slip.find_minimum_wheel_turns(view.game) and elapsed_seconds < timeline.last_stop:
         return view  # A wheel must complete its turns (Québec by-law, ss. 74 and 121).
-    ends = (
-        show.is_complete
-        and since >= line.last_stop
-        and (line.celebration_level < _SKIPPABLE_CELEBRATION_LEVEL or since >= line.roll_up_end)
+    requests_next_game = (
+        presentation.is_complete
+        and elapsed_seconds >= timeline.last_stop
+        and (
+            timeline.celebration_level < _SKIPPABLE_CELEBRATION_LEVEL
+            or elapsed_seconds >= timeline.roll_up_end
+        )
     )
     return replace(
         view,
-        presentation=replace(show, shortened_at=(*show.shortened_at, since)),
-        next_play_pressed_at=view.now if ends else None,
+        presentation=replace(presentation, shortened_at=(*presentation.shortened_at, elapsed_seconds)),
+        next_play_pressed_at=view.now if requests_next_game else None,
     )
 
 
 def request_next_game(view: View) -> tuple[View, OutgoingMessages]:
     """Request the next game if PLAY was pressed for it during the last presentation.
 
-    If the machine does not accept a game now, request nothing.
+    If the machine does not accept a game yet, wait up to :data:`_REQUESTED_GAME_WAIT_SECONDS`. If something covers the
+    game, or a decision or reminder is shown, forget the press. A press with an unsent bet requests nothing.
     """
     if view.next_play_pressed_at is None or view.snapshot is None:
         return view, ()
-    hidden = view.scene is not Scene.GAME or view.page is not PlayerPage.NONE or view.decision is not None
+    is_game_covered = (
+        view.scene is not Scene.GAME or view.page is not PlayerPage.NONE or view.decision is not None
+    )
     if (
-        hidden
+        is_game_covered
         or is_dismissible_reminder_shown(view)
         or view.now - view.next_play_pressed_at > _REQUESTED_GAME_WAIT_SECONDS
     ):
@@ -180,8 +186,8 @@ def _apply_player_action(view: View, action: Action, theme: Theme) -> tuple[View
         return field_result
     requests = _list_action_requests(view, action)
     if requests is None:
-        covers = action.name in {"help", "games"} and is_presentation_running(view, theme)
-        return view if covers else _apply_screen_action(view, action.name), ()
+        would_cover_game = action.name in {"help", "games"} and is_presentation_running(view, theme)
+        return view if would_cover_game else _apply_screen_action(view, action.name), ()
     keeps_page_open = action.name in {"language", "denomination", "limit"}
     return view if keeps_page_open else replace(view, page=PlayerPage.NONE), requests
 
@@ -194,16 +200,16 @@ def _move_focus(view: View, action: Action, theme: Theme, choices: Sequence[Acti
     """
     if not choices or not is_selecting_targets(view, theme):
         return action
-    holding = is_decision_by_marking(view)
+    is_marking = is_decision_by_marking(view)
     if action.name in {"bet_less", "bet_more"}:
         step = 1 if action.name == "bet_more" else -1
         target_index = view.focused_target_index + step if view.is_focus_shown else 0
         return replace(view, focused_target_index=target_index % len(choices), is_focus_shown=True)
-    plays = holding or can_place_chips(view, theme)
-    activates_target = action.name == "bet_max" or (action.name == "play" and not plays)
+    play_has_own_effect = is_marking or can_place_chips(view, theme)
+    activates_target = action.name == "bet_max" or (action.name == "play" and not play_has_own_effect)
     if activates_target and view.is_focus_shown:
         return choices[view.focused_target_index % len(choices)]
-    return replace(view, is_focus_shown=True) if action.name == "bet_max" and not holding else action
+    return replace(view, is_focus_shown=True) if action.name == "bet_max" and not is_marking else action
 
 
 def _list_operator_key_commands(view: View) -> tuple[BenchCommand, ...]:
@@ -212,7 +218,7 @@ def _list_operator_key_commands(view: View) -> tuple[BenchCommand, ...]:
     They turn the key on, or off if its menu is open. If the key is on and its menu is not open, they turn it off and on
     again.
     """
-    ways: dict[tuple[bool, bool], tuple[bool, ...]] = {
+    turns_by_key_and_menu: dict[tuple[bool, bool], tuple[bool, ...]] = {
         (True, True): (False,),
         (True, False): (False, True),
         (False, False): (True,),
@@ -221,7 +227,7 @@ def _list_operator_key_commands(view: View) -> tuple[BenchCommand, ...]:
         BenchCommand(device=board, action="key", values={"name": "operator", "on": on})
         for board, state in view.device_states.items()
         if "keys_on" in state
-        for on in ways.get(("operator" in state["keys_on"], view.scene is Scene.SERVICE), ())
+        for on in turns_by_key_and_menu.get(("operator" in state["keys_on"], view.scene is Scene.SERVICE), ())
     )
 
 
@@ -244,7 +250,10 @@ def _apply_action_on_page(view: View, action: Action) -> tuple[View, OutgoingMes
 
 
 def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View, OutgoingMessages] | None:
-    """Apply a touch of the game field or of the simulated devices' drawer; return None for other actions."""
+    """Apply a touch of the game field, of a decision or of the simulated devices' drawer.
+
+    Return None for other actions. PLAY is such an action, unless it answers a decision or a bet is not sent yet.
+    """
     name, value = action.name, action.value
     if name == "bench":
         return replace(view, bench_commands=tuple(value)), tuple(value)
@@ -260,8 +269,10 @@ def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View,
         )
     if view.decision is not None and name in {"hold", "set_as", "play", "choose"}:
         return _apply_choice(view, action) if is_decision_due(view, theme) else (view, ())
-    dead = name == "play" and has_unsent_bet(view)  # The status line says what still has to be marked.
-    return (view, ()) if dead else None
+    has_no_effect = name == "play" and has_unsent_bet(
+        view
+    )  # The status line says what still has to be marked.
+    return (view, ()) if has_no_effect else None
 
 
 def _apply_choice(view: View, action: Action) -> tuple[View, OutgoingMessages]:
@@ -272,15 +283,15 @@ def _apply_choice(view: View, action: Action) -> tuple[View, OutgoingMessages]:
         return replace(view, held_items_mask=int(action.value)), ()
     if action.name == "choose":
         return view, _build_answer(view, action.value)
-    answers = is_decision_by_marking(view) and is_marked_answer_permitted(view)
-    return view, _build_answer(view, view.held_items_mask) if answers else ()
+    is_answer = is_decision_by_marking(view) and is_marked_answer_permitted(view)
+    return view, _build_answer(view, view.held_items_mask) if is_answer else ()
 
 
 def _build_answer(view: View, answer: int | str) -> tuple[Intent, ...]:
     """Return the request with the player's answer to the decision that the screen shows."""
     decision = view.decision
-    seen = None if decision is None else {"play_id": decision.play_id, "step": decision.step}
-    return (Intent(name="choose", value=answer, options=seen),)
+    decision_id = None if decision is None else {"play_id": decision.play_id, "step": decision.step}
+    return (Intent(name="choose", value=answer, options=decision_id),)
 
 
 # ---------------------------------------------------------------------- bets
@@ -298,7 +309,7 @@ def _apply_keno_action(view: View, action_name: str, action_value: Any) -> tuple
         request = keno_slip.request_preset_ticket_choice(
             game, snapshot, None if action_value is None else str(action_value)
         )
-        return replace(view, marked_keno_slip=keno_slip.KenoSlip(), keno_marked_at=view.now), request
+        return replace(view, marked_keno_slip=keno_slip.KenoSlip(), bet_touched_at=view.now), request
     if action_name == "draws":
         slip = keno_slip.choose_next_draw_count(game, view.marked_keno_slip)
     elif action_name == "bonus":
@@ -317,7 +328,7 @@ def _apply_keno_action(view: View, action_name: str, action_value: Any) -> tuple
         slip = (keno_slip.add_group if action_name == "new_group" else keno_slip.add_card)(
             game, view.marked_keno_slip
         )
-    changed_view = replace(view, marked_keno_slip=slip, keno_marked_at=view.now)
+    changed_view = replace(view, marked_keno_slip=slip, bet_touched_at=view.now)
     if (
         slip.with_first_card_current == view.marked_keno_slip.with_first_card_current
         and action_name != "quick_pick"
@@ -329,17 +340,18 @@ def _apply_keno_action(view: View, action_name: str, action_value: Any) -> tuple
 def _build_quick_pick_slip(view: View) -> keno_slip.KenoSlip | None:
     """Return a slip with the numbers of the last quick-pick ticket, so that the player can change them.
 
-    Return None if the player has already marked numbers, or if the ticket had several cards.
+    Return None if numbers are marked, if the player has touched the board since that draw, or if the ticket had several
+    cards or groups.
     """
-    last = find_last_step(view)
+    last_step = find_last_step(view)
     if (
         view.marked_keno_slip.has_marks
-        or not isinstance(last, KenoStep)
-        or has_changed_marks_since_game(view)
-        or len(last.cards) != 1
+        or not isinstance(last_step, KenoStep)
+        or has_touched_bets_since_game(view)
+        or len(last_step.cards) != 1
     ):
         return None
-    return keno_slip.KenoSlip(((frozenset(last.cards[0].numbers),),))
+    return keno_slip.KenoSlip(((frozenset(last_step.cards[0].numbers),),))
 
 
 def _apply_action_on_table(view: View, action_name: str, action_value: Any) -> tuple[View, OutgoingMessages]:
@@ -374,7 +386,7 @@ def _apply_action_on_table(view: View, action_name: str, action_value: Any) -> t
     requests: OutgoingMessages = ()
     if changed_chips.bets != chips.bets or changed_chips.is_on_by_spot != chips.is_on_by_spot:
         changed_chips, requests = request_bet(changed_chips, snapshot, view.now)
-    return replace(view, chips=changed_chips, keno_marked_at=view.now), requests
+    return replace(view, chips=changed_chips, bet_touched_at=view.now), requests
 
 
 def _change_table_display(view: View, action_name: str, action_value: Any) -> View:
@@ -422,26 +434,27 @@ def _request_area_stake(view: View, area: str) -> tuple[View, OutgoingMessages]:
 def _request_bet_change(view: View, level_change: int) -> tuple[Intent, ...]:
     """Return the request to change the bet by ``level_change`` bet levels; 0 requests the maximum bet.
 
-    Return nothing for a table game, whose bets are chips on spots.
+    Return nothing at a table whose bets are chips on spots. While Keno cards are marked, the stake of the current card
+    changes.
     """
     options = list_available_bets(view)
     if view.snapshot is None or not options or (view.table is not None and view.table.spots):
         return ()  # At a table with spots, bets are chips, and these keys move from spot to spot.
     game = view.game if keno_slip.is_keno_game(view.game) else None
-    marked = game is not None and view.marked_keno_slip.has_marks
-    common = (
-        keno_slip.find_current_stake(view.snapshot, game) if marked and game else view.snapshot.bet_credits
+    has_marks = game is not None and view.marked_keno_slip.has_marks
+    default_stake = (
+        keno_slip.find_current_stake(view.snapshot, game) if has_marks and game else view.snapshot.bet_credits
     )
-    current = (
-        view.marked_keno_slip.list_card_stakes(common)[view.marked_keno_slip.current_card_index]
-        if marked
-        else common
+    current_bet = (
+        view.marked_keno_slip.list_card_stakes(default_stake)[view.marked_keno_slip.current_card_index]
+        if has_marks
+        else default_stake
     )
-    index = options.index(current) if current in options else 0
+    index = options.index(current_bet) if current_bet in options else 0
     index = len(options) - 1 if level_change == 0 else max(0, min(len(options) - 1, index + level_change))
-    if marked and game is not None:
+    if has_marks and game is not None:
         return keno_slip.request_slip_bet(
-            game, view.marked_keno_slip.with_stake(options[index], common), options[index]
+            game, view.marked_keno_slip.with_stake(options[index], default_stake), options[index]
         )
     if game is not None:
         return (
@@ -485,12 +498,12 @@ def _request_player_limit(chosen_limit: object) -> tuple[Intent, ...]:
 
 
 def _request_next_language(view: View) -> tuple[Intent, ...]:
-    """Return the request for the jurisdiction's next language; none if there is only one."""
+    """Return the request for the jurisdiction's next language; nothing if there is only one."""
     if view.snapshot is None or len(view.snapshot.languages) < 2:
         return ()
     codes = view.snapshot.languages
-    current = codes.index(view.snapshot.language) if view.snapshot.language in codes else -1
-    return (Intent(name="language", value=codes[(current + 1) % len(codes)]),)
+    index = codes.index(view.snapshot.language) if view.snapshot.language in codes else -1
+    return (Intent(name="language", value=codes[(index + 1) % len(codes)]),)
 
 
 def _apply_screen_action(view: View, action_name: str) -> View:

@@ -47,8 +47,8 @@ class KenoSlip:
         because it was added later, has the stake of the card before it.
         """
         stakes = self.stake_credits_by_card[: len(self.cards)]
-        last = stakes[-1] if stakes else default_stake_credits
-        return (*stakes, *(last,) * (len(self.cards) - len(stakes)))
+        last_stake = stakes[-1] if stakes else default_stake_credits
+        return (*stakes, *(last_stake,) * (len(self.cards) - len(stakes)))
 
     def with_stake(self, stake_credits: int, default_stake_credits: int) -> "KenoSlip":
         """Return the slip with ``stake_credits`` on the current card.
@@ -113,8 +113,8 @@ def count_ways_by_spot_count(card: KenoCardMarks) -> dict[int, int]:
     """
     counts = {0: 1}
     for group in card:
-        for count, sets in list(counts.items()):
-            counts[count + len(group)] = counts.get(count + len(group), 0) + sets
+        for count, ways in list(counts.items()):
+            counts[count + len(group)] = counts.get(count + len(group), 0) + ways
     return counts
 
 
@@ -126,13 +126,13 @@ def count_paid_ways_by_spot_count(game: GameView, card: KenoCardMarks) -> dict[i
     if not all(card):
         return {}
     counts = {
-        count: sets
-        for count, sets in count_ways_by_spot_count(card).items()
+        count: ways
+        for count, ways in count_ways_by_spot_count(card).items()
         if count in list_permitted_spot_counts(game)
     }
     smallest, largest = min(map(len, card)), sum(map(len, card))
-    fits = any(count >= smallest for count in counts) and largest >= min(list_permitted_spot_counts(game))
-    return counts if fits else {}
+    is_valid = any(count >= smallest for count in counts) and largest >= min(list_permitted_spot_counts(game))
+    return counts if is_valid else {}
 
 
 def is_valid_slip(game: GameView, slip: KenoSlip) -> bool:
@@ -143,8 +143,8 @@ def is_valid_slip(game: GameView, slip: KenoSlip) -> bool:
 def toggle_number(game: GameView, slip: KenoSlip, number: int) -> KenoSlip:
     """Return the slip with a number marked in the last group of the current card, or unmarked.
 
-    If the number is marked in any group of the card, it is unmarked there. If the last group is full, the slip is
-    unchanged.
+    If the number is marked in any group of the card, it is unmarked there; a group that becomes empty is removed,
+    except the last one. If the last group is full, the slip is unchanged.
     """
     card = slip.current_card
     if number in slip.current_card_numbers:
@@ -180,15 +180,15 @@ def add_card(game: GameView, slip: KenoSlip) -> KenoSlip:
 
 def list_draw_counts_on_offer(game: GameView) -> tuple[int, ...]:
     """Return, ascending, the counts of draws for which a Keno ticket can be bought (M-05)."""
-    largest = find_maximum_per_ticket(game, "draws")
-    return tuple(sorted({n for n in (1, 2, 3, 4, 5, 10, 20) if n < largest} | {largest}))
+    draw_count_max = find_maximum_per_ticket(game, "draws")
+    return tuple(sorted({n for n in (1, 2, 3, 4, 5, 10, 20) if n < draw_count_max} | {draw_count_max}))
 
 
 def choose_next_draw_count(game: GameView, slip: KenoSlip) -> KenoSlip:
     """Return the slip for the next higher count of draws on offer; after the highest, for the lowest."""
-    offer = list_draw_counts_on_offer(game)
-    higher_counts = [n for n in offer if n > slip.draw_count]
-    return replace(slip, draw_count=higher_counts[0] if higher_counts else offer[0])
+    counts = list_draw_counts_on_offer(game)
+    higher_counts = [n for n in counts if n > slip.draw_count]
+    return replace(slip, draw_count=higher_counts[0] if higher_counts else counts[0])
 
 
 def list_bonuses_with_fee(game: GameView) -> dict[str, Mapping[str, Any]]:
@@ -198,8 +198,8 @@ def list_bonuses_with_fee(game: GameView) -> dict[str, Mapping[str, Any]]:
 
 def toggle_bonus(game: GameView, slip: KenoSlip, bonus: str) -> KenoSlip:
     """Return the slip with a paid bonus added or removed. Its bonuses stay in the game's order."""
-    bought = set(slip.bonus_ids) ^ {bonus}
-    return replace(slip, bonus_ids=tuple(b for b in list_bonuses_with_fee(game) if b in bought))
+    chosen_ids = set(slip.bonus_ids) ^ {bonus}
+    return replace(slip, bonus_ids=tuple(b for b in list_bonuses_with_fee(game) if b in chosen_ids))
 
 
 def _compute_cost_factor(game: GameView, bonuses: Sequence[str], draw_count: int) -> int:
@@ -222,12 +222,14 @@ def list_preset_ticket_prices(game: GameView, preset_ticket: Mapping[str, Any]) 
 
     Stakes that make a draw cost more than its maximum are left out.
     """
-    dearest = game.presentation["marks"]["cost"]
+    draw_cost_max = game.presentation["marks"]["cost"]
     costs = (
         (compute_preset_ticket_price(game, preset_ticket, stake), int(preset_ticket["draws"]))
         for stake in list_permitted_stakes(game)
     )
-    return tuple(cost for cost, draws in costs if dearest is None or cost <= dearest * draws)
+    return tuple(
+        cost for cost, draw_count in costs if draw_cost_max is None or cost <= draw_cost_max * draw_count
+    )
 
 
 def find_current_preset_ticket(game: GameView, snapshot: Snapshot) -> Mapping[str, Any]:
@@ -237,10 +239,10 @@ def find_current_preset_ticket(game: GameView, snapshot: Snapshot) -> Mapping[st
     """
     forms = game.presentation["forms"]
     form_id = snapshot.bet_wager.get("form")
-    fits = [form for form in forms if form["id"] == form_id] or [
+    matching_forms = [form for form in forms if form["id"] == form_id] or [
         form for form in forms if snapshot.bet_credits in list_preset_ticket_prices(game, form)
     ]
-    return next(iter(fits or forms))
+    return next(iter(matching_forms or forms))
 
 
 def list_preset_tickets_on_offer(game: GameView) -> list[Mapping[str, Any]]:
@@ -253,7 +255,8 @@ def compute_current_preset_ticket_price(
 ) -> int:
     """Return the price of a preset ticket at the stake of the current bet, in credits.
 
-    So a player who chooses another preset ticket keeps the stake. The price is at most the ticket's highest price.
+    With it, a player who chooses another preset ticket keeps the stake. The price is at most the ticket's highest
+    price.
     """
     current_form = find_current_preset_ticket(game, snapshot)
     stake, remainder = divmod(snapshot.bet_credits, compute_preset_ticket_price(game, current_form, 1))
@@ -270,7 +273,7 @@ def request_preset_ticket_choice(
 ) -> tuple[Intent, ...]:
     """Return the request to bet on the preset ticket ``form_id`` at the current stake.
 
-    Without ``form_id``, request the preset ticket after the current one; after the last, the first.
+    Without ``form_id``, request the preset ticket on offer after the current one; after the last, the first.
     """
     forms = list_preset_tickets_on_offer(game)
     current_form = find_current_preset_ticket(game, snapshot)["id"] if form_id is None else form_id
@@ -285,16 +288,22 @@ def request_preset_ticket(preset_ticket: Mapping[str, object], cost_credits: int
 
 
 def compute_slip_cost(game: GameView, slip: KenoSlip, stake_credits: int) -> int:
-    """Return the price of the slip's ticket in credits: all ways of its cards, bonuses and draws."""
-    staked = zip(slip.cards, slip.list_card_stakes(stake_credits), strict=True)
-    ways_cost = sum(sum(count_paid_ways_by_spot_count(game, card).values()) * each for card, each in staked)
+    """Return the price of the slip's ticket in credits: all ways of its cards, bonuses and draws.
+
+    ``stake_credits`` is the stake of each card if the slip has no separate stakes.
+    """
+    cards_and_stakes = zip(slip.cards, slip.list_card_stakes(stake_credits), strict=True)
+    ways_cost = sum(
+        sum(count_paid_ways_by_spot_count(game, card).values()) * stake for card, stake in cards_and_stakes
+    )
     return ways_cost * _compute_cost_factor(game, slip.bonus_ids, slip.draw_count)
 
 
 def request_slip_bet(game: GameView, slip: KenoSlip, stake_credits: int) -> tuple[Intent, ...]:
     """Return the request to the machine for a Keno ticket with the player's marks.
 
-    Without marks, it requests a quick pick. If the marks make no valid ticket, return nothing.
+    Without marks, it requests the game's first preset ticket, a quick pick, at its lowest price. If the marks make no
+    valid ticket, return nothing.
     """
     if not slip.has_marks:
         form = game.presentation["forms"][0]
@@ -318,7 +327,10 @@ def request_slip_bet(game: GameView, slip: KenoSlip, stake_credits: int) -> tupl
 
 
 def find_current_stake(snapshot: Snapshot, game: GameView) -> int:
-    """Return the stake of the current ticket, in credits, or the lowest stake if it has none."""
+    """Return the stake of the current ticket's first card, in credits.
+
+    Without a marked card, return the cost of the bet if it is a permitted stake, or else the lowest stake.
+    """
     permitted = list_permitted_stakes(game)
     selections = snapshot.bet_wager.get("selections", ())
     stakes = [stake for selection in selections for stake in selection.get("stakes", {}).values()]
@@ -328,18 +340,18 @@ def find_current_stake(snapshot: Snapshot, game: GameView) -> int:
 
 
 def build_slip_from_wager(wager: Mapping[str, Any]) -> KenoSlip:
-    """Return the marks of a bet as a slip; an empty slip for a quick pick."""
-    cards, staked = [], []
+    """Return the marks of a bet as a slip; a slip without marks for a quick pick."""
+    cards, stakes = [], []
     for selection in wager.get("selections", ()):
         groups = selection.get("groups", ())
         if not groups or not all(isinstance(group, list | tuple) for group in groups):
             return KenoSlip()
         cards.append(tuple(frozenset(map(int, group)) for group in groups))
-        staked.append(next(iter(selection["stakes"].values())))
+        stakes.append(next(iter(selection["stakes"].values())))
     if not cards:
         return KenoSlip()
-    stakes = tuple(staked) if len(set(staked)) > 1 else ()
-    return KenoSlip(tuple(cards), 0, stakes, wager.get("draws", 1), tuple(wager.get("bonuses", ())))
+    separate_stakes = tuple(stakes) if len(set(stakes)) > 1 else ()
+    return KenoSlip(tuple(cards), 0, separate_stakes, wager.get("draws", 1), tuple(wager.get("bonuses", ())))
 
 
 # ---------------------------------------------------------------------- the wheel
@@ -378,14 +390,15 @@ def request_next_area_stake(game: GameView, snapshot: Snapshot, area: str) -> tu
     the stake on this area is not removed: the lowest stake follows the highest one.
     """
     layout, current_stakes = game.presentation["layout"], read_area_stakes(game, snapshot)
-    ladder = [0, *layout["stakes"]]
+    possible_stakes = [0, *layout["stakes"]]
     other_stakes = {name: stake for name, stake in current_stakes.items() if name != area}
-    index = ladder.index(current_stakes.get(area, 0)) if current_stakes.get(area, 0) in ladder else 0
-    for step in range(1, len(ladder) + 1):
-        stake = ladder[(index + step) % len(ladder)]
-        staked = {**other_stakes, area: stake} if stake else other_stakes
-        exceeds_cost = layout.get("cost") is not None and sum(staked.values()) > layout["cost"]
-        has_too_many_areas = layout.get("areas") is not None and len(staked) > layout["areas"]
-        if staked and not exceeds_cost and not has_too_many_areas:
-            return (Intent(name="bet", value=sum(staked.values()), options={"bets": staked}),)
+    current_stake = current_stakes.get(area, 0)
+    index = possible_stakes.index(current_stake) if current_stake in possible_stakes else 0
+    for step in range(1, len(possible_stakes) + 1):
+        stake = possible_stakes[(index + step) % len(possible_stakes)]
+        new_stakes = {**other_stakes, area: stake} if stake else other_stakes
+        exceeds_cost = layout.get("cost") is not None and sum(new_stakes.values()) > layout["cost"]
+        has_too_many_areas = layout.get("areas") is not None and len(new_stakes) > layout["areas"]
+        if new_stakes and not exceeds_cost and not has_too_many_areas:
+            return (Intent(name="bet", value=sum(new_stakes.values()), options={"bets": new_stakes}),)
     return ()

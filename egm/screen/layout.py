@@ -57,7 +57,7 @@ class Layout:
     staff_key: Rect
     """The rectangle of the key that opens the service menu, shown if the machine would open it."""
     drawer_width: float = 0.0
-    """The width of the open drawer of simulated devices, at the right edge of the picture."""
+    """The width of the open drawer of simulated devices and its tab, at the right edge; 0 while it is closed."""
     tray_height: float = 0.0
     """The height of the tray with keys below a Keno board. 0 without a tray, or if it is next to the board."""
     touch_size_min: float = 60.0
@@ -85,8 +85,8 @@ class Layout:
     def with_open_drawer(self) -> "Layout":
         """Return the layout while the drawer of simulated devices is open.
 
-        In landscape, the player's pages are narrower, so that they do not overlap the drawer. On a telephone, the
-        layout is unchanged.
+        Service pages are narrower, and in landscape the player's pages too, so that they do not overlap the drawer. On
+        a telephone, the layout is unchanged.
         """
         if self.is_telephone:  # The drawer covers most of the page, so the player closes it first.
             return self
@@ -107,19 +107,19 @@ class Layout:
     def with_keno_tray(self, rows: int) -> "Layout":
         """Return the layout of a Keno game, whose tray needs ``rows`` rows of keys.
 
-        In portrait, the tray is below the board, and lower side panels make room for it. In landscape, the layout is
-        unchanged.
+        In portrait, the tray is below the board. The side panels then have less height, and the game field is higher.
+        In landscape, the layout is unchanged.
         """
         if not self.is_portrait:
             return self
-        least_height = 180.0 if self.is_telephone else 236.0
-        tray_height = max(0.0, self.left_panel[3] - least_height)
+        panel_height = 180.0 if self.is_telephone else 236.0
+        gained_height = max(0.0, self.left_panel[3] - panel_height)
         (lx, ly, lw, lh), (rx, ry, rw, rh), (x, y, w, h) = self.left_panel, self.right_panel, self.game_field
         return replace(
             self,
-            left_panel=(lx, ly, lw, lh - tray_height),
-            right_panel=(rx, ry, rw, rh - tray_height),
-            game_field=(x, y - tray_height, w, h + tray_height),
+            left_panel=(lx, ly, lw, lh - gained_height),
+            right_panel=(rx, ry, rw, rh - gained_height),
+            game_field=(x, y - gained_height, w, h + gained_height),
             tray_height=202.0 if self.is_telephone else 44.0 + max(2, rows) * 70,
         )
 
@@ -141,15 +141,15 @@ class Layout:
         """Return the width available for texts in a telephone's strip above a table or wheel, in layout units."""
         return self.size[0] - 56.0
 
-    def for_table_game(self, *, levels: bool = False, facts: int = 1) -> "Layout":
+    def for_table_game(self, *, has_levels: bool = False, fact_lines: int = 1) -> "Layout":
         """Return the layout of a table game. On a telephone, a strip above the table replaces the side panels.
 
-        The strip has room for ``facts`` lines of text (the value of a credit and the limits of bets) and, if
-        ``levels``, for the meters of progressive levels.
+        The strip has room for ``fact_lines`` lines of text (the value of a credit and the limits of bets) and, if
+        ``has_levels``, for the meters of progressive levels.
         """
         if not self.is_telephone:
             return self
-        height = 98.0 + LEVELS_STRIP_HEIGHT * levels + SMALL_PRINT_LINE_HEIGHT * (facts - 1)
+        height = 98.0 + LEVELS_STRIP_HEIGHT * has_levels + SMALL_PRINT_LINE_HEIGHT * (fact_lines - 1)
         top = 108.0 + height
         return replace(
             self,
@@ -161,7 +161,7 @@ class Layout:
 
     @property
     def page(self) -> Rect:
-        """Return the rectangle of a service page: everything above the meters but the drawer of simulated devices."""
+        """Return the rectangle of a service page: what is above the meters and beside the open drawer."""
         margin = 10.0 if self.is_telephone else 24.0 if self.is_portrait else 40.0
         return (margin, 8.0, self.size[0] - self.drawer_width - 2 * margin, self.meter_bar[1] - 10.0)
 
@@ -260,57 +260,61 @@ _BETTING_AREAS_HEIGHT: Final = 278.0
 LEVELS_STRIP_HEIGHT: Final = 58.0
 #: Width of a telephone in units. A caption is then about 11 of its pixels high, a touch target 44 wide.
 _TELEPHONE_WIDTH: Final = 720
-#: Least height of a telephone in units (a page below a browser's own bars), greatest (the whole screen), and
-#: step.
-_TELEPHONE_HEIGHT_MIN_MAX_STEP: Final = (1400, 1560, 20)
+#: Least height of a telephone in units: a page below a browser's own bars.
+_TELEPHONE_HEIGHT_MIN: Final = 1400
+#: Greatest height of a telephone in units: the whole screen.
+_TELEPHONE_HEIGHT_MAX: Final = 1560
+#: Step between the heights of a telephone, in units.
+_TELEPHONE_HEIGHT_STEP: Final = 20
 
 
 def build_telephone_layout(width: float, height: float) -> Layout:
-    """Return the layout for a telephone whose browser page is ``width`` by ``height`` layout units large.
+    """Return the layout for a telephone whose browser page is ``width`` wide and ``height`` high, in any unit.
 
-    The game field gets the height that the keys and the meters leave free.
+    The game field gets the height that the title, the side panels, the meters and the keys leave free.
     """
-    least_height, most_height, step = _TELEPHONE_HEIGHT_MIN_MAX_STEP
+    proportional_height = int(_TELEPHONE_WIDTH * height / width)
     picture_height = min(
-        max(int(_TELEPHONE_WIDTH * height / width) // step * step, least_height), most_height
+        max(proportional_height // _TELEPHONE_HEIGHT_STEP * _TELEPHONE_HEIGHT_STEP, _TELEPHONE_HEIGHT_MIN),
+        _TELEPHONE_HEIGHT_MAX,
     )
-    bar = picture_height - 442.0
-    glass = 200.0 + (picture_height - least_height) * 0.2
-    top = 112 + glass + 68
+    bar_top = picture_height - 442.0
+    panel_height = 200.0 + (picture_height - _TELEPHONE_HEIGHT_MIN) * 0.2
+    field_top = 112 + panel_height + 68
     return Layout(
         size=(_TELEPHONE_WIDTH, picture_height),
         title_sign=(16, 6, 688, 98),
-        game_field=(46, top, 628, bar - 156 - top),
-        left_panel=(16, 112, 340, glass),
-        right_panel=(364, 112, 340, glass),
-        status_line=(16, bar - 116, 592, TOUCH_TARGET_SIZE_MIN),
-        meter_bar=(0, bar, _TELEPHONE_WIDTH, 206),
+        game_field=(46, field_top, 628, bar_top - 156 - field_top),
+        left_panel=(16, 112, 340, panel_height),
+        right_panel=(364, 112, 340, panel_height),
+        status_line=(16, bar_top - 116, 592, TOUCH_TARGET_SIZE_MIN),
+        meter_bar=(0, bar_top, _TELEPHONE_WIDTH, 206),
         meter_rects={
-            "credit": (16, bar + 8, 688, 92),
-            "bet": (16, bar + 106, 328, 92),
-            "win": (352, bar + 106, 352, 92),
+            "credit": (16, bar_top + 8, 688, 92),
+            "bet": (16, bar_top + 106, 328, 92),
+            "win": (352, bar_top + 106, 352, 92),
         },
-        button_deck=(0, bar + 206, _TELEPHONE_WIDTH, 236),
+        button_deck=(0, bar_top + 206, _TELEPHONE_WIDTH, 236),
         key_rects={
             **_lay_out_row(
                 16,
-                bar + 216,
+                bar_top + 216,
                 92,
                 8,
                 {"service": 131, "help": 131, "games": 132, "language": 131, "volume": 131},
             ),
             **_lay_out_row(
                 16,
-                bar + 316,
+                bar_top + 316,
                 114,
                 8,
                 {"cash_out": 156, "bet_less": 92, "bet_more": 92, "bet_max": 116, "play": 200},
             ),
         },
-        player_page=(12, 112, 696, bar - 124),
-        drawer=(56, 0, 664, bar),
+        player_page=(12, 112, 696, bar_top - 124),
+        drawer=(56, 0, 664, bar_top),
         drawer_tab=(664, 360, 56, 150),
-        staff_key=(616, bar - 116, 88, TOUCH_TARGET_SIZE_MIN),
+        staff_key=(616, bar_top - 116, 88, TOUCH_TARGET_SIZE_MIN),
         touch_size_min=TOUCH_TARGET_SIZE_MIN,
     )
 

@@ -34,8 +34,8 @@ from egm.screen.table import (
 from egm.screen.theme import Theme
 from egm.screen.view import PlayerPage, View, build_view_timeline, find_shown_reel_spin
 
-#: A refusal within this time of a touch is shown as the answer to it, even if its text is unchanged
-#: (seconds).
+#: The longest wait, in seconds, for the machine's answer to a touch. A refusal within this time of a touch is shown as
+#: the answer to it, even if its text is unchanged. A bet request without an answer by then counts as lost.
 MACHINE_ANSWER_SECONDS_MAX: Final = 1.0
 
 
@@ -85,11 +85,15 @@ def apply_bench_reply(view: View, reply: BenchReply, devices: frozenset[str] = f
 def _start_presentation(view: View, play: GameOutcome) -> View:
     """Start the presentation of a game's outcome.
 
-    If this outcome was already presented to its end, do not repeat it: only report its end to the machine again.
+    If this outcome is presented already, do not begin again: report its end to the machine once more.
     """
-    old_show = view.presentation
-    if old_show is not None and old_show.is_complete and old_show.outcome.play_id == play.play_id:
-        return replace(view, presentation=replace(old_show, is_end_reported=False, outcome=play))
+    old_presentation = view.presentation
+    if (
+        old_presentation is not None
+        and old_presentation.is_complete
+        and old_presentation.outcome.play_id == play.play_id
+    ):
+        return replace(view, presentation=replace(old_presentation, is_end_reported=False, outcome=play))
     steps = read_steps(
         view.reel_fields_by_game.get(play.game_id, {}),
         play.display,
@@ -98,13 +102,15 @@ def _start_presentation(view: View, play: GameOutcome) -> View:
         is_continued=_was_presented_up_to_decision(view, play.play_id),
     )
     result = build_round_result(play, view.games.get(play.game_id), view.snapshot)
-    show = replace(_build_continued_presentation(view, play, steps), round_result=result)
+    presentation = replace(_build_continued_presentation(view, play, steps), round_result=result)
     view = _prepare_chips_after_round(view, play)
-    return replace(view, presentation=show, decision=None, page=PlayerPage.NONE, last_activity_at=view.now)
+    return replace(
+        view, presentation=presentation, decision=None, page=PlayerPage.NONE, last_activity_at=view.now
+    )
 
 
 def _prepare_chips_after_round(view: View, play: GameOutcome) -> View:
-    """Prepare the chips on a table after a round.
+    """Prepare the chips on the selected game's table after a round.
 
     The bets of the round are stored, so that the player can repeat them. At tables where bets may stay for the next
     round, the new bets are removed from the chips: bets that are not decided are then the machine's standing bets.
@@ -113,8 +119,8 @@ def _prepare_chips_after_round(view: View, play: GameOutcome) -> View:
     if table is None or (view.game is not None and view.game.id != play.game_id):
         return view
     chips = view.chips
-    last = {spot: each for spot, each in chips.bets.items() if each > 0} or chips.last_round_bets
-    chips = replace(chips, last_round_bets=last, undo_bets=(), refusal_key="")
+    last_round_bets = {spot: each for spot, each in chips.bets.items() if each > 0} or chips.last_round_bets
+    chips = replace(chips, last_round_bets=last_round_bets, undo_bets=(), refusal_key="")
     if table.can_bets_stay_after_round:
         chips = replace(chips, bets={}, is_on_by_spot={}, must_report_clearing=True)
     return replace(view, chips=chips)
@@ -142,34 +148,39 @@ def _show_decision(view: View, decision: DecisionRequest) -> View:
     steps = _list_steps_before_decision(view, game_id, decision)
     if not steps:
         return replace(changed_view, presentation=None)
-    won = int(display["credits"]) if decision.kind == "double_up" else sum(step.credits for step in steps)
-    so_far = GameOutcome(
+    won_credits = (
+        int(display["credits"]) if decision.kind == "double_up" else sum(step.credits for step in steps)
+    )
+    outcome_so_far = GameOutcome(
         play_id=decision.play_id,
         game_id=game_id,
         bet_credits=view.snapshot.bet_credits,
-        win_credits=won,
-        win_cents=won * view.snapshot.denomination_cents,
+        win_credits=won_credits,
+        win_cents=won_credits * view.snapshot.denomination_cents,
         display=display,
     )
     return replace(
         changed_view,
-        presentation=replace(_build_continued_presentation(view, so_far, steps), is_complete=False),
+        presentation=replace(_build_continued_presentation(view, outcome_so_far, steps), is_complete=False),
     )
 
 
 def _list_steps_before_decision(view: View, game_id: str, decision: DecisionRequest) -> tuple[Step, ...]:
-    """Return the steps of the game up to a decision, with the step in which the player decides as the last."""
+    """Return the steps of the game up to a decision, with the step in which the player decides as the last.
+
+    Empty if there is none yet, other than at a table.
+    """
     details: Mapping[str, Any] = decision.display
     if game_id in view.tables:
-        continues = _was_presented_up_to_decision(view, decision.play_id)
+        is_continued = _was_presented_up_to_decision(view, decision.play_id)
         display = {"kind": "table", **details}
-        return read_steps({}, display, decision.cues, decision.settlements, is_continued=continues)
+        return read_steps({}, display, decision.cues, decision.settlements, is_continued=is_continued)
     steps = list(details.get("steps", ()))
     if decision.kind == "hold":
         steps.append(details)
     elif decision.kind == "pick":
-        boxes = len(decision.options) + len(details.get("opened", ()))
-        steps.append({**details, "boxes": boxes})
+        box_count = len(decision.options) + len(details.get("opened", ()))
+        steps.append({**details, "boxes": box_count})
     display = {"steps": steps, "double_up": details.get("rounds", ())}
     return read_steps(view.reel_fields_by_game.get(game_id, {}), display) if steps else ()
 
@@ -190,35 +201,37 @@ def _build_continued_presentation(
 
     Steps that were already presented, before an earlier decision of the same game, are not presented again.
     """
-    old_show, decision = view.presentation, view.decision
+    old_presentation, decision = view.presentation, view.decision
     if (
-        old_show is None
+        old_presentation is None
         or decision is None
         or not _was_presented_up_to_decision(view, play.play_id)
         or view.game is None
     ):
         return OutcomePresentation(play, view.now, steps, find_shown_reel_spin(view))
-    last = old_show.steps[-1]
-    if isinstance(last, TableStep):
+    last_step = old_presentation.steps[-1]
+    if isinstance(last_step, TableStep):
         return OutcomePresentation(
             play,
             view.now,
-            (*old_show.steps, *steps),
-            presented_step_count=len(old_show.steps),
-            presented_credits=old_show.outcome.win_credits,
-            presented_cents=old_show.outcome.win_cents,
+            (*old_presentation.steps, *steps),
+            presented_step_count=len(old_presentation.steps),
+            presented_credits=old_presentation.outcome.win_credits,
+            presented_cents=old_presentation.outcome.win_cents,
         )
-    boxes_opened = len(last.opened_boxes) if isinstance(last, PickStep) and decision.kind == "pick" else 0
-    seen_count = len(old_show.steps) - (1 if decision.kind in {"pick", "hold"} else 0)
+    boxes_opened = (
+        len(last_step.opened_boxes) if isinstance(last_step, PickStep) and decision.kind == "pick" else 0
+    )
+    presented_step_count = len(old_presentation.steps) - (1 if decision.kind in {"pick", "hold"} else 0)
     return OutcomePresentation(
         play,
         view.now,
         steps,
-        old_show.reels_before,
-        presented_step_count=seen_count,
+        old_presentation.reels_before,
+        presented_step_count=presented_step_count,
         boxes_opened=boxes_opened,
-        presented_credits=old_show.outcome.win_credits,
-        presented_cents=old_show.outcome.win_cents,
+        presented_credits=old_presentation.outcome.win_credits,
+        presented_cents=old_presentation.outcome.win_cents,
     )
 
 
@@ -233,7 +246,7 @@ def _read_last_display_step(view: View, snapshot: Snapshot) -> Step | None:
     try:
         return read_steps(view.reel_fields_by_game.get(snapshot.game_id or "", {}), snapshot.last_display)[-1]
     except OutcomeError:
-        return None  # A display of another version: the reels start at their first stops.
+        return None  # The data are of another version of the game: the reels start at their first stops.
 
 
 # ---------------------------------------------------------------------- the machine
@@ -272,15 +285,15 @@ def _apply_snapshot(view: View, snapshot: Snapshot) -> View:
 def _update_notice(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot) -> View:
     """Show the first notice of a snapshot that the previous snapshot did not have.
 
-    If a touch is refused again for the same reason, show the refusal again. Remove a refusal when the machine's state
-    changes.
+    If a touch is refused again for the same reason, show the refusal again. Remove a notice that the snapshot no longer
+    has, and a refusal when the machine's state changes.
     """
-    fresh = [
+    new_notices = [
         notice for notice in snapshot.notices if old_snapshot is None or notice not in old_snapshot.notices
     ]
-    is_answered = view.now - view.pressed_at < MACHINE_ANSWER_SECONDS_MAX
+    may_answer_touch = view.now - view.pressed_at < MACHINE_ANSWER_SECONDS_MAX
     refusals = [notice for notice in snapshot.notices[:1] if notice.code.startswith("refused")]
-    notices = fresh or (refusals if is_answered else [])
+    notices = new_notices or (refusals if may_answer_touch else [])
     if notices:
         return replace(view, latest_notice=notices[0], notice_received_at=view.now)
     has_state_changed = old_snapshot is not None and old_snapshot.state != snapshot.state
@@ -298,24 +311,24 @@ def _should_remove_shown_game(view: View, old_snapshot: Snapshot, snapshot: Snap
     if old_snapshot.game_id != snapshot.game_id:
         return True
     shown_cents = 0 if view.presentation is None else view.presentation.outcome.win_cents
-    win_is_taken = old_snapshot.win_cents > 0 and not snapshot.win_cents and shown_cents > 0
-    credit_is_taken = (
+    was_win_taken = old_snapshot.win_cents > 0 and not snapshot.win_cents and shown_cents > 0
+    was_credit_taken = (
         old_snapshot.credit_cents > 0 and not snapshot.credit_cents and old_snapshot.state != "playing"
     )
-    return win_is_taken or credit_is_taken
+    return was_win_taken or was_credit_taken
 
 
 def _update_credit_bet_and_levels(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot) -> View:
-    """Update the credit, the marks of the bet and the progressive levels from a new snapshot."""
+    """Update the credit, the marks or chips of the bet, and the progressive levels from a new snapshot."""
     view = _update_chips(view, old_snapshot, snapshot)
-    bet = keno_slip.build_slip_from_wager(snapshot.bet_wager)
-    let_go = (
+    slip = keno_slip.build_slip_from_wager(snapshot.bet_wager)
+    were_marks_removed = (
         old_snapshot is not None
-        and not bet.has_marks
+        and not slip.has_marks
         and keno_slip.build_slip_from_wager(old_snapshot.bet_wager).has_marks
     )
-    if old_snapshot is None or old_snapshot.game_id != snapshot.game_id or let_go:
-        view = replace(view, marked_keno_slip=bet, keno_marked_at=-10.0)
+    if old_snapshot is None or old_snapshot.game_id != snapshot.game_id or were_marks_removed:
+        view = replace(view, marked_keno_slip=slip, bet_touched_at=-10.0)
     if old_snapshot is not None and old_snapshot.credit_cents != snapshot.credit_cents:
         view = replace(
             view,
@@ -350,43 +363,45 @@ def _find_levels_before_fall(
 def _update_chips(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot) -> View:
     """Update the chips on the table from the machine's bet.
 
-    The chips stay unchanged while the machine has not answered the player's last bet request.
+    The chips stay unchanged while the machine can still answer the player's last bet request.
     """
     table = view.tables.get(snapshot.game_id or "")
     if table is None:
         return view
     if old_snapshot is None or old_snapshot.game_id != snapshot.game_id:
         return replace(view, chips=ChipsOnTable(bets=read_registered_bets(table, snapshot)))
-    waits = view.now - view.chips.requested_at <= MACHINE_ANSWER_SECONDS_MAX
-    return replace(view, chips=apply_machine_answer(table, view.chips, snapshot, is_request_pending=waits))
+    is_pending = view.now - view.chips.requested_at <= MACHINE_ANSWER_SECONDS_MAX
+    return replace(
+        view, chips=apply_machine_answer(table, view.chips, snapshot, is_request_pending=is_pending)
+    )
 
 
 def _update_page(view: View, snapshot: Snapshot) -> View:
     """Update the view after a service page was opened, changed or closed.
 
-    A page with a text field opens without a focused target, so that Enter confirms the typed text.
+    A page with a prompt opens without a focused target, so that Enter confirms the typed text.
     """
     replay = snapshot.page.replay if snapshot.page is not None else None
     page_input = update_input_for_page(view.page_input, snapshot.page)
-    recall = None if replay is None else build_recall_view(view, snapshot, replay)
+    recalled_view = None if replay is None else build_recall_view(view, snapshot, replay)
     if page_input.page_id == view.page_input.page_id:
-        return replace(view, page_input=page_input, recalled_view=recall)
-    chooses = snapshot.page is not None and snapshot.page.prompt is None
+        return replace(view, page_input=page_input, recalled_view=recalled_view)
+    has_no_prompt = snapshot.page is not None and snapshot.page.prompt is None
     return replace(
         view,
         page_input=page_input,
-        recalled_view=recall,
+        recalled_view=recalled_view,
         focused_target_index=0,
-        is_focus_shown=view.is_focus_shown and chooses,
+        is_focus_shown=view.is_focus_shown and has_no_prompt,
     )
 
 
-def build_recall_view(view: View, now: Snapshot, replay: Replay) -> View | None:
-    """Return a view that shows a recalled game as the player saw it.
+def build_recall_view(view: View, current_snapshot: Snapshot, replay: Replay) -> View | None:
+    """Return a view that shows a recalled game, or the recalled decision of one, as the player saw it.
 
     None if this machine does not offer the game, or cannot read the data of the recalled outcome.
     """
-    recalled = now.model_copy(
+    recalled_snapshot = current_snapshot.model_copy(
         update={
             "game_id": replay.game_id,
             "denomination_cents": replay.denomination_cents,
@@ -430,7 +445,7 @@ def build_recall_view(view: View, now: Snapshot, replay: Replay) -> View | None:
         )
     try:
         recall_view = apply_message(
-            replace(apply_message(start, recalled), reduced_motion=view.reduced_motion), message
+            replace(apply_message(start, recalled_snapshot), reduced_motion=view.reduced_motion), message
         )
         return (
             replace(recall_view, held_items_mask=replay.answer)
@@ -438,7 +453,7 @@ def build_recall_view(view: View, now: Snapshot, replay: Replay) -> View | None:
             else recall_view
         )
     except OutcomeError:
-        return None  # A display of another version: the page lists its facts as text.
+        return None  # The data are of another version of the game: the page lists its facts as text.
 
 
 def mark_machine_connection_lost(view: View) -> View:
@@ -472,20 +487,20 @@ def advance_time(view: View, now: float, theme: Theme) -> tuple[View, OutgoingMe
     view, removal_requests = _remove_due_chips(replace(view, now=now))
     if removal_requests:
         return view, removal_requests
-    line = build_view_timeline(view, theme)
-    show = view.presentation
+    timeline = build_view_timeline(view, theme)
+    presentation = view.presentation
     if (
-        show is None
-        or line is None
-        or show.is_end_reported
-        or not show.is_complete
-        or now - show.began_at < line.end
+        presentation is None
+        or timeline is None
+        or presentation.is_end_reported
+        or not presentation.is_complete
+        or now - presentation.began_at < timeline.end
     ):
         return request_next_game(view)
     if view.snapshot is None or view.snapshot.state != "playing":
         return request_next_game(view)
-    return replace(view, presentation=replace(show, is_end_reported=True)), (
-        Intent(name="shown", value=show.outcome.play_id),
+    return replace(view, presentation=replace(presentation, is_end_reported=True)), (
+        Intent(name="shown", value=presentation.outcome.play_id),
     )
 
 
@@ -498,8 +513,13 @@ def _remove_due_chips(view: View) -> tuple[View, OutgoingMessages]:
     snapshot, chips, table = view.snapshot, view.chips, view.table
     if snapshot is None or table is None:
         return view, ()
-    waits = chips.is_clearing_unanswered and view.now - chips.requested_at <= MACHINE_ANSWER_SECONDS_MAX
-    if chips.must_report_clearing and not waits and snapshot.is_between_games and view.accepts_request("bet"):
+    is_waiting = chips.is_clearing_unanswered and view.now - chips.requested_at <= MACHINE_ANSWER_SECONDS_MAX
+    if (
+        chips.must_report_clearing
+        and not is_waiting
+        and snapshot.is_between_games
+        and view.accepts_request("bet")
+    ):
         chips, removal_requests = request_bet(chips, snapshot, view.now)
         return replace(view, chips=chips), removal_requests
     if chips.requested_bets is not None and view.now - chips.requested_at > MACHINE_ANSWER_SECONDS_MAX:

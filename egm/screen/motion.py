@@ -35,36 +35,38 @@ def compute_pulse(now: float, hertz: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ReelTravel:
-    """The movement of one reel in a game.
+    """The movement of one reel in a spin.
 
     Positions are cells of the reel strip. Symbols move down, so the position decreases, by a whole number of cells.
     """
 
     start_position: int
-    """The strip position before the game."""
+    """The strip position before the spin."""
     target_position: int
     """The strip position at which the reel stops."""
     strip_length: int
     """The number of cells of the strip."""
     stop_at: float
-    """When the reel stops, in seconds from the start of the game."""
+    """When the reel stops, in seconds from the start of the spin."""
 
     def count_cells(self, motion: MotionTimes) -> int:
-        """Return how many cells the reel moves to reach ``target_position``, whole turns of the strip included.
+        """Return how many cells the reel moves to reach ``target_position``, at least one.
 
-        The number of turns is chosen so that the speed is as near as possible to the theme's full speed.
+        The number of whole turns of the strip is chosen so that the speed is as near as possible to the theme's full
+        speed.
         """
         full_speed_cells = motion.reel_cells_per_second * max(
             0.1, self.stop_at - motion.reel_draw_back_seconds - _REEL_RUN_UP_SECONDS / 2
         )
-        base = (self.start_position - self.target_position) % self.strip_length
+        direct_cells = (self.start_position - self.target_position) % self.strip_length
         return (
-            base + max(0, round((full_speed_cells - base) / self.strip_length)) * self.strip_length
+            direct_cells
+            + max(0, round((full_speed_cells - direct_cells) / self.strip_length)) * self.strip_length
             or self.strip_length
         )
 
     def find_position(self, elapsed_seconds: float, motion: MotionTimes) -> float:
-        """Return the strip position (in cells) at the top of the window, ``elapsed_seconds`` into the game."""
+        """Return the strip position (in cells) at the top of the window, ``elapsed_seconds`` into the spin."""
         if elapsed_seconds <= 0:
             return float(self.start_position)
         if elapsed_seconds < motion.reel_draw_back_seconds:
@@ -87,7 +89,7 @@ class ReelTravel:
         )
 
     def compute_speed(self, elapsed_seconds: float, motion: MotionTimes) -> float:
-        """Return the reel's speed ``elapsed_seconds`` into the game, in cells per second, for the motion blur."""
+        """Return the reel's speed ``elapsed_seconds`` into the spin, in cells per second, for the motion blur."""
         step = 1 / 120
         return (
             abs(
@@ -99,7 +101,7 @@ class ReelTravel:
 
     @staticmethod
     def _compute_overshoot(share: float) -> float:
-        """Return how many cells the reel is past its stop.
+        """Return how many cells the reel is past its stop; negative if it has swung back too far.
 
         ``share`` is the fraction of its settling time that has passed.
         """

@@ -15,7 +15,7 @@ TextByLanguage = Mapping[str, str]
 #: The symbols shown, as the rows of each reel.
 ReelWindow = tuple[tuple[str, ...], ...]
 
-#: The name of a game's first stage.
+#: The name of a game's base stage, also for a game without stages.
 BASE_STAGE: Final = "base"
 #: A prize of more like symbols than this shows one symbol, and its name has the count.
 _PRIZE_ICONS_MAX: Final = 5
@@ -81,13 +81,13 @@ class ReelField:
     stop_weights: tuple[tuple[int, ...] | None, ...] = ()
     """The weights of each reel's stops; None for a reel whose stops are equally likely."""
     rest_stops: tuple[int, ...] = ()
-    """The stops that the reels show before the first game. No bet wins with them."""
+    """The stops that the reels show before the first game."""
 
     def list_prize_icons(self, prize: PrizeTableRow) -> tuple[str, ...]:
         """Return the symbols that illustrate a prize.
 
-        For a prize for a number of one symbol, return that symbol as many times, or once if there is no room for so
-        many. For a prize for any symbols of a group, return the group's symbols in turn. Empty for any other prize.
+        For a prize for a number of one symbol, return that symbol this number of times, or once if there is no room for
+        them. For a prize for any symbols of a group, return the group's symbols in turn. Empty for any other prize.
         """
         if prize.symbol:
             return (prize.symbol,) * (prize.symbol_count if prize.symbol_count <= _PRIZE_ICONS_MAX else 1)
@@ -229,9 +229,9 @@ def read_reel_field(game: GameView, stage: str = BASE_STAGE) -> ReelField:
             for pay in _list_prize_table_rows(data)
         )
         triggers = _find_trigger_counts(prizes, data.get("anywhere", ()), data.get("stages", ()))
-        weighed = stage_data.get("weights") or ()
         weights = tuple(
-            None if stop_weights is None else tuple(map(int, stop_weights)) for stop_weights in weighed
+            None if stop_weights is None else tuple(map(int, stop_weights))
+            for stop_weights in stage_data.get("weights") or ()
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise OutcomeError(f"game {game.id}: presentation: {error!r}") from error
@@ -252,8 +252,8 @@ def compute_bet_multiple(game: GameView, bet_credits: int) -> int:
     bets = [entry for entry in game.presentation.get("bets", ()) if isinstance(entry, Mapping)]
     costs = [int(entry.get("cost", 0)) for entry in bets]
     levels = game.presentation.get("levels", ())
-    fitting = [bet_credits // c for c in costs if c and bet_credits % c == 0 and bet_credits // c in levels]
-    return max(1, fitting[0] if fitting else bet_credits // min(game.bet_options, default=1))
+    multiples = [bet_credits // c for c in costs if c and bet_credits % c == 0 and bet_credits // c in levels]
+    return max(1, multiples[0] if multiples else bet_credits // min(game.bet_options, default=1))
 
 
 def compute_prize_at_bet(game: GameView, prize_name: str, lowest_prize_credits: int, bet_credits: int) -> int:
@@ -298,7 +298,7 @@ def find_anticipation_reels(field: ReelField, window: ReelWindow) -> tuple[int, 
     reels to their left and the true odds, never from the reel's own result, so that they reveal nothing about it
     (B-17). A reel on which the symbol is unlikely is left out.
     """
-    awaited = set()
+    anticipation_reels = set()
     for symbol, needed in field.trigger_counts.items():
         symbols_seen = 0
         for reel, column in enumerate(window):
@@ -306,9 +306,9 @@ def find_anticipation_reels(field: ReelField, window: ReelWindow) -> tuple[int, 
                 symbols_seen == needed - 1
                 and _compute_symbol_probability(field, reel, symbol) >= _ANTICIPATION_PROBABILITY_MIN
             ):
-                awaited.add(reel)
+                anticipation_reels.add(reel)
             symbols_seen += column.count(symbol)
-    return tuple(sorted(awaited))
+    return tuple(sorted(anticipation_reels))
 
 
 def _compute_symbol_probability(field: ReelField, reel: int, symbol: str) -> Fraction:
@@ -316,10 +316,13 @@ def _compute_symbol_probability(field: ReelField, reel: int, symbol: str) -> Fra
     strip, height = field.reel_strips[reel], field.reel_heights[reel]
     stop_weights = field.stop_weights[reel] if reel < len(field.stop_weights) else None
     weights = stop_weights or (1,) * len(strip)
-    shows = [
+    is_shown_at_stop = [
         symbol in (strip[(stop + row) % len(strip)] for row in range(height)) for stop in range(len(strip))
     ]
-    return Fraction(sum(w for w, shown in zip(weights, shows, strict=True) if shown), sum(weights))
+    return Fraction(
+        sum(weight for weight, is_shown in zip(weights, is_shown_at_stop, strict=True) if is_shown),
+        sum(weights),
+    )
 
 
 def _find_stop(strip: Sequence[str], window: Sequence[str], preferred_stop: int) -> int:
@@ -328,13 +331,15 @@ def _find_stop(strip: Sequence[str], window: Sequence[str], preferred_stop: int)
     If there are several, return the one nearest to the position ``preferred_stop``.
     """
     count = len(strip)
-    fits = [
+    matching_stops = [
         i
         for i in range(count)
         if all(strip[(i + row) % count] == symbol for row, symbol in enumerate(window))
     ]
     return min(
-        fits, key=lambda i: min((i - preferred_stop) % count, (preferred_stop - i) % count), default=-1
+        matching_stops,
+        key=lambda i: min((i - preferred_stop) % count, (preferred_stop - i) % count),
+        default=-1,
     )
 
 
@@ -356,18 +361,18 @@ def read_reel_spin(field: ReelField, display: Mapping[str, Any]) -> ReelSpin:
             for fall in display.get("falls", ())
         )
         evaluated = _read_window(display["evaluated"], field) if "evaluated" in display else None
-        first = tuple(int(s) for s in display.get("first_stops", ()))
+        first_stops = tuple(int(s) for s in display.get("first_stops", ()))
         return ReelSpin(
             window,
-            tuple(_find_stop(*three) for three in zip(field.reel_strips, window, stops, strict=True)),
+            tuple(_find_stop(*reel_data) for reel_data in zip(field.reel_strips, window, stops, strict=True)),
             wins,
             int(display.get("credits", sum(win.credits for win in wins))),
             stage=str(display.get("stage", BASE_STAGE)),
             multiplier=int(display.get("multiplier", 1)),
-            first_stops=first,
+            first_stops=first_stops,
             cascade_falls=falls,
             evaluated_window=evaluated,
-            anticipation_reels=() if first else find_anticipation_reels(field, window),
+            anticipation_reels=() if first_stops else find_anticipation_reels(field, window),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise OutcomeError(f"display: {error!r}") from error
@@ -395,8 +400,8 @@ def _find_window_wins_with_paid_credits(
     the cascade, with the credits paid at the bet made.
     """
     return tuple(
-        next((win for win in wins_of_step if (win.name, win.positions) == (one.name, one.positions)), one)
-        for one in wins_of_fall
+        next((paid for paid in wins_of_step if (paid.name, paid.positions) == (win.name, win.positions)), win)
+        for win in wins_of_fall
     )
 
 

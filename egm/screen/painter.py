@@ -1,8 +1,8 @@
 """The painter: draws text, art and panels on one surface, in layout units, with a cache of drawn surfaces.
 
-Every method takes positions and sizes in layout units and multiplies them by ``scale`` itself, so the picture is as
-sharp in a small window as on a 4K screen. What is slow to draw is drawn once and cached. If the cache is full, the
-entry that was used least recently is removed.
+Positions and sizes are in layout units, which the painter multiplies by ``scale``, so the picture is as sharp in a
+small window as on a 4K screen; where they are in pixels, the method says so. What is slow to draw is drawn once and
+cached. If the cache of surfaces is full, those that were used least recently are removed.
 """
 
 import math
@@ -75,15 +75,15 @@ def _centre_line_on_capitals(
     """
     capital = font.render("H", True, (255, 255, 255)).get_bounding_rect()
     capital.y += _measure_accent_drop(font, text)
-    lack = rendered_line.get_height() - (2 * capital.y + capital.height)
-    levelled = pygame.Surface(
-        (rendered_line.get_width(), rendered_line.get_height() + abs(lack)), pygame.SRCALPHA
+    missing_height = rendered_line.get_height() - (2 * capital.y + capital.height)
+    padded_line = pygame.Surface(
+        (rendered_line.get_width(), rendered_line.get_height() + abs(missing_height)), pygame.SRCALPHA
     )
-    levelled.blit(rendered_line, (0, max(0, lack)))
-    return levelled
+    padded_line.blit(rendered_line, (0, max(0, missing_height)))
+    return padded_line
 
 
-#: Maximum number of values that a painter remembers by name.
+#: Maximum number of values that :meth:`Painter.cache_result` keeps.
 _CACHED_VALUES_MAX: Final = 24
 
 
@@ -100,13 +100,13 @@ class Painter:
         self.on_surface_created: Callable[[], None] = lambda: None
         """Called after each surface that was drawn for the cache, so that a long frame can report its progress."""
         self._cache: OrderedDict[Hashable, pygame.Surface] = OrderedDict()
-        self._bytes = 0
+        self._cache_bytes = 0
         self._pictures: Mapping[str, ArtFile] = {}
-        self._drawn_for = ""
-        self._files = {face: str(path) for face, path in theme.fonts.items()}
+        self._pictures_digest = ""
+        self._font_files = {face: str(path) for face, path in theme.fonts.items()}
         self._fonts: dict[tuple[str, int], pygame.font.Font] = {}
-        self._lines: dict[tuple[str, str, float, str], list[str]] = {}
-        self._remembered: OrderedDict[Hashable, tuple[tuple[object, ...], object]] = OrderedDict()
+        self._wrapped_texts: dict[tuple[str, str, float, str], list[str]] = {}
+        self._cached_results: OrderedDict[Hashable, tuple[tuple[object, ...], object]] = OrderedDict()
 
     # ------------------------------------------------------------------ units and caches
     def scale_length(self, length: float) -> int:
@@ -124,15 +124,15 @@ class Painter:
         self, key: Hashable, create_surface: Callable[[], pygame.Surface]
     ) -> pygame.Surface:
         """Return the surface cached under ``key``. If absent, create it with ``create_surface`` and cache it."""
-        key = (self._drawn_for, key)
+        key = (self._pictures_digest, key)
         surface = self._cache.get(key)
         if surface is None:
             surface = self._cache[key] = create_surface()
             self.on_surface_created()
-            self._bytes += surface.get_width() * surface.get_height() * 4
-            while self._bytes > self.cache_bytes_max and len(self._cache) > 1:
+            self._cache_bytes += surface.get_width() * surface.get_height() * 4
+            while self._cache_bytes > self.cache_bytes_max and len(self._cache) > 1:
                 _, removed_surface = self._cache.popitem(last=False)
-                self._bytes -= removed_surface.get_width() * removed_surface.get_height() * 4
+                self._cache_bytes -= removed_surface.get_width() * removed_surface.get_height() * 4
         else:
             self._cache.move_to_end(key)
         return surface
@@ -140,17 +140,17 @@ class Painter:
     def cache_result(
         self, cache_name: Hashable, validity_key: tuple[object, ...], compute_value: Callable[[], _T]
     ) -> _T:
-        """Return the value cached under ``cache_name``, or make and cache it if its ``validity_key`` has changed.
+        """Return the value cached under ``cache_name``; compute it if it is absent or its ``validity_key`` has changed.
 
         The key contains every object on which the value depends. Unlike the keys of :meth:`find_or_create_surface`, it
         need not be hashable: keys are compared, which is fast if they have the same objects.
         """
-        remembered = self._remembered.get(cache_name)
-        if remembered is None or remembered[0] != validity_key:
-            remembered = self._remembered[cache_name] = (validity_key, compute_value())
-            if len(self._remembered) > _CACHED_VALUES_MAX:
-                self._remembered.popitem(last=False)
-        return cast(_T, remembered[1])
+        cached = self._cached_results.get(cache_name)
+        if cached is None or cached[0] != validity_key:
+            cached = self._cached_results[cache_name] = (validity_key, compute_value())
+            if len(self._cached_results) > _CACHED_VALUES_MAX:
+                self._cached_results.popitem(last=False)
+        return cast(_T, cached[1])
 
     def draw_cached_rect(
         self, cache_name: Hashable, validity_key: tuple[object, ...], rect: Rect, draw: Callable[[], None]
@@ -188,7 +188,7 @@ class Painter:
     def use_pictures_of(self, game: GameView | None) -> None:
         """Draw symbols with the pictures that ``game`` supplies from now on; without a game, with the built-in ones."""
         self._pictures = {} if game is None else game.art.pictures
-        self._drawn_for = game.digest if game is not None and self._pictures else ""
+        self._pictures_digest = game.digest if game is not None and self._pictures else ""
 
     def render_symbol(self, symbol: str, fallback_text: str, size: tuple[int, int]) -> pygame.Surface:
         """Return a symbol of the current game, ``size`` pixels large; see :func:`draw_symbol`."""
@@ -198,9 +198,9 @@ class Painter:
         """Return the theme's colour if the paint is a colour name; otherwise return the paint itself."""
         return self.theme.colour(paint) if isinstance(paint, str) else paint
 
-    # ------------------------------------------------------------------ words
+    # ------------------------------------------------------------------ text
     def find_font(self, face: str, pixels: int) -> pygame.font.Font:
-        """Return the theme's font for a role (``face``) at a height in pixels."""
+        """Return the theme's font for a role (``face``) at a height in pixels, at least :data:`_LETTER_PIXELS_MIN`."""
         key = (face, max(_LETTER_PIXELS_MIN, pixels))
         if key not in self._fonts:
             self._fonts[key] = pygame.font.Font(self.theme.fonts[face], key[1])
@@ -211,7 +211,7 @@ class Painter:
 
         At small sizes, rounding and kerning make the space of the font narrower than that.
         """
-        key = (self._files[face], pixels, None)
+        key = (self._font_files[face], pixels, None)
         if key not in _TEXT_WIDTH_CACHE:
             share = (
                 self.find_font(face, _WORD_SPACE_MEASURING_PIXELS).size(" ")[0] / _WORD_SPACE_MEASURING_PIXELS
@@ -222,7 +222,7 @@ class Painter:
     def _measure_line(self, face: str, pixels: int, text: str) -> int:
         """Return the width of a line of text in pixels, with spaces between words of at least the intended width."""
         pixels = max(_LETTER_PIXELS_MIN, pixels)
-        key = (self._files[face], pixels, text)
+        key = (self._font_files[face], pixels, text)
         width = _TEXT_WIDTH_CACHE.get(key)
         if width is None:
             if len(_TEXT_WIDTH_CACHE) >= _CACHED_WIDTHS_MAX:
@@ -246,8 +246,8 @@ class Painter:
         parts = [
             (font.render(part or " ", True, (255, 255, 255)), part) for part in _SPACE_PATTERN.split(text)
         ]
-        low = max(_measure_accent_drop(font, part) for _, part in parts)
-        tops = [low - _measure_accent_drop(font, part) for _, part in parts]  # share one base line
+        largest_drop = max(_measure_accent_drop(font, part) for _, part in parts)
+        tops = [largest_drop - _measure_accent_drop(font, part) for _, part in parts]  # share one base line
         height = max(top + rendered.get_height() for top, (rendered, _) in zip(tops, parts, strict=True))
         line = pygame.Surface((width, height), pygame.SRCALPHA)
         left, space = 0, self._measure_word_space(face, max(_LETTER_PIXELS_MIN, pixels))
@@ -282,7 +282,7 @@ class Painter:
         The middle of the surface's height is the middle of the capital letters.
         """
 
-        def render_words() -> pygame.Surface:
+        def render_uncached() -> pygame.Surface:
             pixels = self._fit_font_pixels(text, style, width_max)
             paint = self.resolve_paint(style.paint)
             line = self._render_line(style.font_face, pixels, text)
@@ -310,7 +310,7 @@ class Painter:
 
         return self.find_or_create_surface(
             ("words", text, style, None if width_max is None else self.scale_length(width_max), self.scale),
-            render_words,
+            render_uncached,
         )
 
     def draw_text(
@@ -346,9 +346,9 @@ class Painter:
     ) -> None:
         """Draw a text vertically centred in a rectangle, on one line if it fits.
 
-        A text that is too wide is wrapped into lines of the theme size ``wrapped_size`` or, if the rectangle is too low
-        for these lines, of the size ``tiny``. If the lines do not fit either, the text is drawn on one line, as small
-        as necessary.
+        A text that is too wide is wrapped into lines of the theme size ``wrapped_size`` or, if the rectangle is not
+        high enough for these lines, of the size ``tiny``. If the lines do not fit either, the text is drawn on one
+        line, as small as necessary.
         """
         x, y, w, h = rect
         at = {"left": x, "centre": x + w / 2, "right": x + w}[align]
@@ -374,8 +374,8 @@ class Painter:
         line_height = self.theme.sizes[style.size_name] * leading
         x = {"left": rect[0], "centre": rect[0] + rect[2] / 2, "right": rect[0] + rect[2]}[align]
         y = rect[1] + line_height / 2
-        lines = self.wrap_evenly if align == "centre" else self.wrap_text
-        for line in lines(text, rect[2], style):
+        wrap = self.wrap_evenly if align == "centre" else self.wrap_text
+        for line in wrap(text, rect[2], style):
             self.draw_text(line, (x, y), style, align=align)
             y += line_height
         return y - line_height / 2 - rect[1]
@@ -383,7 +383,7 @@ class Painter:
     def wrap_text(self, text: str, width: float, style: TextStyle) -> list[str]:
         """Return a text as lines of at most ``width`` layout units. No line ends at a no-break space.
 
-        A word that is wider has a line of its own.
+        A word that is wider has a line of its own. A separator of facts at the beginning or end of a line is removed.
         """
         lines: list[str] = []
         for block in text.split("\n"):
@@ -401,11 +401,11 @@ class Painter:
     def wrap_evenly(self, text: str, width: float, style: TextStyle) -> list[str]:
         """Return the text wrapped as by :meth:`wrap_text`, but in lines of similar length."""
         key = (style.font_face, style.size_name, width, text)
-        lines = self._lines.get(key)
+        lines = self._wrapped_texts.get(key)
         if lines is None:
-            if len(self._lines) >= _CACHED_WRAPPED_TEXTS_MAX:
-                self._lines.clear()
-            lines = self._lines[key] = self._wrap_evenly(text, width, style)
+            if len(self._wrapped_texts) >= _CACHED_WRAPPED_TEXTS_MAX:
+                self._wrapped_texts.clear()
+            lines = self._wrapped_texts[key] = self._wrap_evenly(text, width, style)
         return list(lines)
 
     def _wrap_evenly(self, text: str, width: float, style: TextStyle) -> list[str]:

@@ -84,7 +84,7 @@ class Picture:
         self.painter = Painter(theme, scale)
         self._timezone = timezone
         self._texts: dict[tuple[str, str], Texts] = {}
-        self._brought: Mapping[str, Mapping[str, str]] = {}
+        self._machine_texts: Mapping[str, Mapping[str, str]] = {}
 
     @property
     def size_pixels(self) -> tuple[int, int]:
@@ -98,8 +98,8 @@ class Picture:
         """Return the texts of the view's language."""
         code = view.snapshot.language if view.snapshot else "en"
         zone = view.snapshot.time_zone if view.snapshot else ""
-        if self._brought is not view.machine_texts:
-            self._brought, self._texts = view.machine_texts, {}
+        if self._machine_texts is not view.machine_texts:
+            self._machine_texts, self._texts = view.machine_texts, {}
         if (code, zone) not in self._texts:
             local_zone = self._timezone or (ZoneInfo(zone) if zone else None)
             self._texts[code, zone] = Texts(code, local_zone, additional_texts=view.machine_texts)
@@ -133,7 +133,8 @@ class Picture:
         """Return the text that screen readers read for the picture.
 
         On a service page or the game menu it is the page's list and the focused target. Otherwise it is the reason why
-        play has stopped, or else the status line, followed by the meters.
+        play has stopped, or else the status line, followed by the meters. While the machine starts, it is only the
+        reason; without a connection, it is empty.
         """
         stage, snapshot = self._build_stage(view), view.snapshot
         if snapshot is None or view.scene in {Scene.STARTING, Scene.CONNECTION_LOST}:
@@ -180,7 +181,7 @@ class Picture:
     def list_choices(self, view: View) -> tuple[Action, ...]:
         """Return the actions that the deck's keys can select now, in order.
 
-        They are those of the pending decision or of the open page.
+        They are those of the open page, the reminder, the pending decision or the game field.
         """
         return tuple(touch.action for touch in self._list_content_touches(self._build_stage(view)))
 
@@ -195,11 +196,11 @@ class Picture:
         elif is_wheel_game(view.game):
             layout = layout.with_betting_areas()
         elif view.table is not None:
-            facts = 1
+            fact_lines = 1
             if layout.is_telephone:
                 stage = Stage(self.painter, self.find_texts(view), layout, view)
-                facts = max(1, len(lay_out_small_print(stage, layout.telephone_strip_width)))
-            layout = layout.for_table_game(levels=bool(levels), facts=facts)
+                fact_lines = max(1, len(lay_out_small_print(stage, layout.telephone_strip_width)))
+            layout = layout.for_table_game(has_levels=bool(levels), fact_lines=fact_lines)
         return Stage(self.painter, self.find_texts(view), layout, self._hide_drawer_behind_page(view))
 
     def _hide_drawer_behind_page(self, view: View) -> View:
@@ -207,13 +208,13 @@ class Picture:
 
         A portrait picture has no room for both.
         """
-        shows_page_alone = (
+        is_page_shown_alone = (
             self.layout.is_portrait and view.page is not PlayerPage.NONE and view.scene is not Scene.SERVICE
         )
-        return replace(view, has_device_drawer=False) if shows_page_alone else view
+        return replace(view, has_device_drawer=False) if is_page_shown_alone else view
 
     def _list_content_touches(self, stage: Stage) -> list[TouchTarget]:
-        """Return the touch targets of the open page, the pending decision, or the field."""
+        """Return the touch targets of the open page, the reminder, the pending decision, or the game field."""
         view, layout = stage.view, stage.layout
         targets: list[tuple[Rect, Action]] = []
         if view.scene is Scene.SERVICE:
@@ -293,12 +294,14 @@ def _can_delay_frame(view: View) -> bool:
     Nobody notices it if the selected game has several stages, no game is in progress, and nobody has used the machine
     for some time.
     """
-    waits = (
+    is_unused = (
         view.scene in {Scene.GAME, Scene.ATTRACT}
         and view.now - view.last_activity_at > _SECONDS_WITHOUT_INPUT_MIN
     )
-    idle = view.snapshot is not None and view.snapshot.is_between_games
-    return waits and idle and view.game is not None and len(view.game.presentation.get("stages", ())) > 1
+    is_idle = view.snapshot is not None and view.snapshot.is_between_games
+    return (
+        is_unused and is_idle and view.game is not None and len(view.game.presentation.get("stages", ())) > 1
+    )
 
 
 def _is_game_visible(view: View) -> bool:
@@ -309,12 +312,12 @@ def _is_game_visible(view: View) -> bool:
 def _can_give_up_residual_credit(view: View) -> bool:
     """Return whether the player can now touch the status line to give up or gamble the residual credit.
 
-    Residual credit is what is left when it is below the smallest bet. False while a page is open.
+    Residual credit is credit that is too small for a game and for a coin. False while a page is open.
     """
-    rests = (
+    can_request = (
         view.snapshot is not None and view.snapshot.residual is not None and view.accepts_request("residual")
     )
-    return rests and view.page is PlayerPage.NONE and view.scene in {Scene.GAME, Scene.OUT_OF_SERVICE}
+    return can_request and view.page is PlayerPage.NONE and view.scene in {Scene.GAME, Scene.OUT_OF_SERVICE}
 
 
 def _draw_player_area(stage: Stage, scene: Scene) -> None:
@@ -342,13 +345,18 @@ def _draw_player_area(stage: Stage, scene: Scene) -> None:
 
 
 def _choose_lamp_pattern(stage: Stage, scene: Scene) -> str:
-    """Return the name of the pattern in which the lamps around the picture light up."""
+    """Return the name of the pattern in which the lamps around the game field light up."""
     if scene is Scene.ATTRACT:
         return "chase"
-    line, show = build_view_timeline(stage.view, stage.theme), stage.view.presentation
-    if show is not None and line is not None and line.celebration_level >= 1 and scene is Scene.GAME:
-        since = stage.view.now - show.began_at
-        if line.last_stop <= since < line.roll_up_end + 1.5:
+    timeline, presentation = build_view_timeline(stage.view, stage.theme), stage.view.presentation
+    if (
+        presentation is not None
+        and timeline is not None
+        and timeline.celebration_level >= 1
+        and scene is Scene.GAME
+    ):
+        elapsed_seconds = stage.view.now - presentation.began_at
+        if timeline.last_stop <= elapsed_seconds < timeline.roll_up_end + 1.5:
             return "win"
     return "chase" if is_presentation_running(stage.view, stage.theme) else "idle"
 

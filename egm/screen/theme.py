@@ -1,4 +1,4 @@
-"""The theme: colours, type sizes and durations, read from ``theme.toml``."""
+"""The theme: fonts, colours, type sizes, durations, celebration levels and looks, read from ``theme.toml``."""
 
 import tomllib
 import zlib
@@ -53,7 +53,7 @@ class MotionTimes:
     reel_draw_back_seconds: float
     """Seconds from the start of a spin until the reels run forward; until then they draw back a little."""
     first_reel_stop_seconds: float
-    """Seconds from the start of the game to the stop of the first reel."""
+    """Seconds from the start of a spin to the stop of the first reel."""
     seconds_between_reel_stops: float
     """Seconds from the stop of one reel to the stop of the next."""
     reel_settle_seconds: float
@@ -67,7 +67,7 @@ class MotionTimes:
     losing_result_seconds_min: float
     """The least time that a losing result is shown before the game ends, in seconds (C-24)."""
     flash_hz: float
-    """The highest frequency of any flashing light, in hertz; accessibility allows at most 3."""
+    """The highest frequency of any flashing light, in hertz; accessibility permits at most 3."""
     feature_entrance_seconds: float
     """Seconds in which a feature's board moves into the picture."""
     title_card_seconds: float
@@ -140,7 +140,7 @@ class Theme:
     sizes: Mapping[str, int]
     motion: MotionTimes
     celebration_levels: tuple[int, ...]
-    """The lowest win of each celebration level, as a multiple of the total bet."""
+    """The lowest win of each celebration level, as a multiple of the total bet; level 0 starts at 0."""
     looks: Mapping[str, GameLook]
 
     def find_look(self, game_id: str, family: str, requested: str = "") -> GameLook:
@@ -152,8 +152,8 @@ class Theme:
         """
         if requested in self.looks:
             return self.looks[requested]
-        fitting = [name for name in self.looks if game_id.startswith(name)]
-        for key in (max(fitting, key=len, default=""), family):
+        matching_names = [name for name in self.looks if game_id.startswith(name)]
+        for key in (max(matching_names, key=len, default=""), family):
             if key in self.looks:
                 return self.looks[key]
         names = sorted(self.looks)
@@ -169,10 +169,10 @@ class Theme:
         """Return the celebration level of a win: 0 (a loss, or less than the stake) to the last level."""
         if win_credits <= 0:
             return 0
-        times = [
+        reached_levels = [
             level for level, least in enumerate(self.celebration_levels) if win_credits >= least * bet_credits
         ]
-        return max(times, default=0)
+        return max(reached_levels, default=0)
 
 
 def load_theme(path: Path = THEME_FOLDER / "theme.toml") -> Theme:

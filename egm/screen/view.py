@@ -81,7 +81,7 @@ class View:
     start_up_activity: StartUpActivity | None = None
     """The start-up progress of a machine that is starting, for the first time or again; None otherwise."""
     games: Mapping[str, GameView] = field(default_factory=dict)
-    """The games on offer, by id."""
+    """The games that the machine has published, by id: those on offer, and a withdrawn game of an open round."""
     reel_fields_by_game: Mapping[str, Mapping[str, ReelField]] = field(default_factory=dict)
     """The reel data of each game stage played on reels, by game id and then by stage."""
     machine_texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -89,15 +89,18 @@ class View:
     tables: Mapping[str, TableGameData] = field(default_factory=dict)
     """The table data of each table game, by the game's id."""
     last_display_step: Step | None = None
-    """The last step of the outcome that the machine reported most recently. It is drawn while no game is presented."""
+    """The last step of the outcome in the latest snapshot, or None. It is drawn while no game is presented."""
     held_items_mask: int = 0
-    """The reels or cards that the player has marked in a decision, as a bit mask."""
+    """The reels or cards that are marked in a decision, as a bit mask: at first the advised ones."""
     focused_target_index: int = 0
     """The index of the touch target that the keys have selected."""
     is_focus_shown: bool = False
     """Whether the player is selecting targets with the keys. Only then is the selected target highlighted."""
     presentation: OutcomePresentation | None = None
-    """The presentation of the current or last game, or None before the first game."""
+    """The presentation of the current or last game, or None if there is none to show.
+
+    There is none before the first game, after another game was selected, and after the win or the credit was paid out.
+    """
     next_play_pressed_at: float | None = None
     """When PLAY was pressed during the presentation to start the next game after it; None if it was not."""
     decision: DecisionRequest | None = None
@@ -123,7 +126,7 @@ class View:
     is_key_turn_pending: bool = False
     """Whether the operator's key is to be turned once the device simulator has reported the key's position."""
     pressed_key: str = ""
-    """The name of the key on the screen that was pressed last."""
+    """The name of the last action, such as the key of the screen that was pressed last."""
     pressed_at: float = -10.0
     last_activity_at: float = 0.0
     """When a person last used the machine, or a game or the credit changed."""
@@ -134,7 +137,7 @@ class View:
     notice_received_at: float = -10.0
     """When ``latest_notice`` arrived."""
     snapshot_received_at: float = 0.0
-    """When the last message of the machine arrived."""
+    """When ``snapshot`` arrived."""
     previous_level_cents: Mapping[str, int] = field(default_factory=dict)
     """The amount of each progressive level before its last change, in minor units, by level id."""
     levels_changed_at: float = -10.0
@@ -148,11 +151,11 @@ class View:
     volume_step: int = 2
     """The volume step, from 0 (silent) to 3."""
     reduced_motion: bool = False
-    """Whether the player wants less movement on the screen."""
+    """Whether less movement is shown, as the player's browser or the start of the screen requested."""
     marked_keno_slip: keno_slip.KenoSlip = field(default_factory=keno_slip.KenoSlip)
     """The player's marks in a Keno game."""
-    keno_marked_at: float = -10.0
-    """When the player last changed the marks."""
+    bet_touched_at: float = -10.0
+    """When the player last touched the Keno board, or a spot or bet key of a table."""
     chips: ChipsOnTable = field(default_factory=ChipsOnTable)
     """The player's chips at a table game: new bets, undo history and selected tool."""
     is_scoreboard_wanted: bool = True
@@ -191,8 +194,10 @@ class View:
     @property
     def selected_game_presentation(self) -> OutcomePresentation | None:
         """Return ``presentation`` if it is of the game that is selected now, otherwise None."""
-        show, game = self.presentation, self.game
-        return show if show is not None and game is not None and show.outcome.game_id == game.id else None
+        presentation, game = self.presentation, self.game
+        if presentation is None or game is None or presentation.outcome.game_id != game.id:
+            return None
+        return presentation
 
     @property
     def scene(self) -> Scene:
@@ -216,17 +221,17 @@ class View:
         }
         if snapshot.state in scenes_by_state:
             return scenes_by_state[snapshot.state]
-        empty = snapshot.credit_cents == 0 and not snapshot.standing
-        quiet = snapshot.state == "idle" and empty and self.page is PlayerPage.NONE
+        has_no_money = snapshot.credit_cents == 0 and not snapshot.standing
+        is_unused = snapshot.state == "idle" and has_no_money and self.page is PlayerPage.NONE
         return (
             Scene.ATTRACT
-            if quiet and self.now - self.last_activity_at > ATTRACT_DELAY_SECONDS
+            if is_unused and self.now - self.last_activity_at > ATTRACT_DELAY_SECONDS
             else Scene.GAME
         )
 
     @property
     def time_utc(self) -> str:
-        """Return the present time (UTC, ISO 8601): that of the machine's last message plus the time since then."""
+        """Return the present time (UTC, ISO 8601): that of the last snapshot plus the time since it arrived."""
         if self.snapshot is None:
             return "1970-01-01T00:00:00+00:00"
         reported = datetime.fromisoformat(self.snapshot.time_utc)
@@ -244,7 +249,7 @@ class View:
         )
 
 
-#: Seconds without a touch, a credit, a change of the bet or a game before the attract scene.
+#: Seconds without an action of a person, a change of the credit or a game before the attract scene.
 ATTRACT_DELAY_SECONDS = 20.0
 
 
@@ -252,38 +257,40 @@ def build_view_timeline(view: View, theme: Theme) -> PresentationTimeline | None
     """Return the times of the presentation of a game's outcome, or None if there is no presentation."""
     if view.presentation is None:
         return None
-    play = view.presentation.outcome
-    fresh = play.win_credits - view.presentation.presented_credits
-    level = theme.find_celebration_level(fresh, play.bet_credits)
-    if play.progressives or play.prizes:
+    outcome = view.presentation.outcome
+    new_win_credits = outcome.win_credits - view.presentation.presented_credits
+    level = theme.find_celebration_level(new_win_credits, outcome.bet_credits)
+    if outcome.progressives or outcome.prizes:
         level = len(theme.celebration_levels) - 1
     return build_timeline(view.presentation, theme.motion, level, reduced_motion=view.reduced_motion)
 
 
 def is_presentation_running(view: View, theme: Theme) -> bool:
     """Return whether the steps of a game's outcome, or the roll-up of its win, are still being presented."""
-    line = build_view_timeline(view, theme)
+    timeline = build_view_timeline(view, theme)
     return (
-        line is not None
+        timeline is not None
         and view.presentation is not None
-        and view.now - view.presentation.began_at < line.roll_up_end
+        and view.now - view.presentation.began_at < timeline.roll_up_end
     )
 
 
 def have_moving_parts_stopped(view: View, theme: Theme) -> bool:
     """Return whether all moving parts of the presented game have stopped; True if no game is presented."""
-    line = build_view_timeline(view, theme)
+    timeline = build_view_timeline(view, theme)
     return (
-        line is None or view.presentation is None or view.now - view.presentation.began_at >= line.last_stop
+        timeline is None
+        or view.presentation is None
+        or view.now - view.presentation.began_at >= timeline.last_stop
     )
 
 
 def is_decision_due(view: View, theme: Theme) -> bool:
     """Return whether a player decision is pending and the steps that lead to it have been presented."""
-    line = build_view_timeline(view, theme)
-    if view.decision is None or view.presentation is None or line is None:
+    timeline = build_view_timeline(view, theme)
+    if view.decision is None or view.presentation is None or timeline is None:
         return view.decision is not None
-    shown_at = line.roll_up_end if view.decision.kind == "double_up" else line.last_stop
+    shown_at = timeline.roll_up_end if view.decision.kind == "double_up" else timeline.last_stop
     return view.now - view.presentation.began_at >= shown_at
 
 
@@ -343,20 +350,20 @@ def compute_seconds_since(view: View, then_utc: str) -> float:
 
 
 def find_last_step(view: View) -> Step | None:
-    """Return the last step of the selected game that was presented.
+    """Return the last step of the presentation of the selected game, also while that step is still to come.
 
-    If none was presented, return the last step of the outcome that the machine reported most recently.
+    Without a presentation, return the last step of the outcome that the machine reported most recently.
     """
-    show = view.selected_game_presentation
-    return view.last_display_step if show is None else show.steps[-1]
+    presentation = view.selected_game_presentation
+    return view.last_display_step if presentation is None else presentation.steps[-1]
 
 
-def has_changed_marks_since_game(view: View) -> bool:
-    """Return whether the player has changed the Keno marks or the chips on the table since the last game.
+def has_touched_bets_since_game(view: View) -> bool:
+    """Return whether the player has touched the Keno board, or a spot or bet key of a table, since the last game.
 
     If so, the Keno board shows the marks instead of the last draw.
     """
-    return view.keno_marked_at > (view.presentation.began_at if view.presentation is not None else -9.0)
+    return view.bet_touched_at > (view.presentation.began_at if view.presentation is not None else -9.0)
 
 
 def should_show_scoreboard(view: View) -> bool:
@@ -366,12 +373,12 @@ def should_show_scoreboard(view: View) -> bool:
     scoreboard.
     """
     began = view.presentation.began_at if view.presentation is not None else -9.0
-    lie = (
+    are_cards_shown = (
         view.presentation is not None
-        and not has_changed_marks_since_game(view)
+        and not has_touched_bets_since_game(view)
         and view.scoreboard_chosen_at <= began
     )
-    return view.is_scoreboard_wanted and not lie
+    return view.is_scoreboard_wanted and not are_cards_shown
 
 
 def find_shown_reel_spin(view: View) -> ReelSpin | None:

@@ -24,8 +24,8 @@ class GraphicsCard(DrmCard):
 
     def __init__(self, connectors):
         self.descriptor = os.memfd_create("card")
-        self._kernel, self._news = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self._news.setblocking(False)
+        self._kernel, self._event_socket = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._event_socket.setblocking(False)
         self.connectors = dict(connectors)
         self.crtcs = [70 + i for i in range(len(self.connectors))]
         self.buffers = {}

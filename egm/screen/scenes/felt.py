@@ -65,7 +65,7 @@ from egm.screen.view import (
     Scene,
     build_view_timeline,
     find_last_step,
-    has_changed_marks_since_game,
+    has_touched_bets_since_game,
     is_decision_due,
     is_marked_answer_permitted,
 )
@@ -256,7 +256,7 @@ def _draw_betting_layout(stage: Stage, table: TableGameData, settled_step: Table
     limits = build_bet_limits(view.snapshot) if view.snapshot is not None else None
     shown_step = (
         find_settled_step(stage)
-        if settled_step is not None and not has_changed_marks_since_game(view)
+        if settled_step is not None and not has_touched_bets_since_game(view)
         else None
     )
     spots_with_chips = {

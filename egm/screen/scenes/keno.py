@@ -38,7 +38,7 @@ from egm.screen.view import (
     View,
     compute_bet_credits,
     find_last_step,
-    has_changed_marks_since_game,
+    has_touched_bets_since_game,
 )
 
 #: The colour of a marked number.
@@ -66,7 +66,7 @@ def draw_keno(stage: Stage, step: Step | None, step_time: StepTimes | None, elap
     data = stage.game_data
     numbers, columns = int(data.get("numbers", 80)), int(data.get("columns", 10))
     keno_step = step if isinstance(step, KenoStep) else None
-    if step_time is None and (keno_step is None or has_changed_marks_since_game(view)):
+    if step_time is None and (keno_step is None or has_touched_bets_since_game(view)):
         slip = view.marked_keno_slip
         _draw_board(stage, (numbers, columns), (), slip.current_card_numbers, 1.0)
         if len(slip.current_card) > 1 and not stage.layout.is_telephone:
@@ -110,7 +110,7 @@ def draw_keno(stage: Stage, step: Step | None, step_time: StepTimes | None, elap
 
 def _should_show_marks(view: View) -> bool:
     """Return whether no game was presented yet, or the player has changed the marks since the last game."""
-    return view.presentation is None or has_changed_marks_since_game(view)
+    return view.presentation is None or has_touched_bets_since_game(view)
 
 
 def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
@@ -193,7 +193,7 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         return (
             [((x + 12, y + h - 74, w - 24, _KEY_HEIGHT), Action("form"))] if _should_show_marks(view) else []
         )
-    if not has_changed_marks_since_game(view):
+    if not has_touched_bets_since_game(view):
         return []
     key_width = (w - 36) / 2 if not layout.is_portrait else (w - 48) / 3
     bottom_row_top, left = y + h - 70, x + 12

@@ -50,7 +50,7 @@ from egm.screen.view import (
     Scene,
     View,
     build_view_timeline,
-    has_changed_marks_since_game,
+    has_touched_bets_since_game,
     has_unsent_bet,
     is_decision_due,
 )
@@ -273,7 +273,7 @@ def _describe_lost_round(stage: Stage) -> str:
     For a Keno ticket of several draws, it has the ticket's cost and total win. Return "" after the player has changed
     the bet.
     """
-    if has_changed_marks_since_game(stage.view):
+    if has_touched_bets_since_game(stage.view):
         return ""
     ticket, result = _describe_keno_ticket(stage), find_settled_result(stage)
     if ticket is not None:
@@ -318,7 +318,7 @@ def _add_round_ending(stage: Stage, text_and_colour: TextAndColour) -> TextAndCo
     if (
         result is None
         or snapshot is None
-        or (has_changed_marks_since_game(stage.view) and snapshot.state != "playing")
+        or (has_touched_bets_since_game(stage.view) and snapshot.state != "playing")
     ):
         return text_and_colour
     standing_bets = snapshot.standing  # The bet meter includes only new bets.

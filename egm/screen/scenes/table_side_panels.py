@@ -33,7 +33,7 @@ from egm.screen.table import BetSpot, TableGameData, build_bet_limits, find_reas
 from egm.screen.view import (
     can_place_chips,
     find_last_step,
-    has_changed_marks_since_game,
+    has_touched_bets_since_game,
     have_moving_parts_stopped,
     is_decision_due,
     is_presentation_running,
@@ -78,7 +78,7 @@ def draw_table_side_panels(stage: Stage, right: Rect) -> None:
     spot = find_selected_spot(stage, table)
     decision = view.decision if is_decision_due(view, stage.theme) else None
     is_panel_unused = (
-        decision is None and (settled_step is None or has_changed_marks_since_game(view)) and spot is None
+        decision is None and (settled_step is None or has_touched_bets_since_game(view)) and spot is None
     )
     if len(list_shown_results(stage)) >= _RESULTS_FOR_FREQUENCIES_MIN and table.felt_kind in {
         "roulette",
@@ -100,7 +100,7 @@ def draw_table_side_panels(stage: Stage, right: Rect) -> None:
             free_rect = (*free_rect[:3], free_rect[3] - frequencies_height - 8)
     if decision is not None:
         used_height = _draw_question_details(stage, table, decision, free_rect)
-    elif settled_step is not None and not has_changed_marks_since_game(view):
+    elif settled_step is not None and not has_touched_bets_since_game(view):
         used_height = _draw_settlements(stage, table, settled_step, free_rect)
     elif spot is not None:
         used_height = _draw_spot_details(stage, spot, free_rect)
@@ -502,9 +502,9 @@ def describe_needed_credit(stage: Stage, needs_cents: int, bet_cents: int) -> st
 
 
 def describe_bet_refusal(stage: Stage, spot: BetSpot | None, refusal_key: str) -> str:
-    """Return the text that says why a bet spot takes no bet, or why a touch changed nothing.
+    """Return the text that says why a bet spot takes no bet, or why a touch was refused.
 
-    ``refusal_key`` is the catalogue key of the reason. The text names the spots that need a bet first, or the venue's
+    ``refusal_key`` is the reason (:attr:`egm.screen.table.ChipsOnTable.refusal_key`). The text names the spots that need a bet first, or the venue's
     maximum, if the reason is one of these.
     """
     table, snapshot = stage.view.table, stage.view.snapshot
@@ -582,7 +582,7 @@ def _draw_telephone_strip(stage: Stage, table: TableGameData) -> None:
     if question_texts:
         p.draw_label("  ·  ".join(question_texts), text_rect, style)
         return
-    if spot is not None and decision is None and (settled_step is None or has_changed_marks_since_game(view)):
+    if spot is not None and decision is None and (settled_step is None or has_touched_bets_since_game(view)):
         texts = [
             stage.texts.choose_translation(spot.names),
             *(text for text, _ in format_spot_lines(stage, spot, view.denomination_cents)),

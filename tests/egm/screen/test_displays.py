@@ -50,7 +50,7 @@ def test_frames_alternate_between_the_buffers_of_the_first_display(card):
 
 @pytest.mark.parametrize(("display", "connector"), [(0, FIRST), (1, SECOND), (7, SECOND)])
 def test_the_configured_display_is_used(card, display, connector):
-    assert DisplayOutput(card, display).number == connector
+    assert DisplayOutput(card, display).connector_id == connector
 
 
 def test_an_unplugged_display_is_turned_on_again_when_reconnected(card):
@@ -81,7 +81,7 @@ def test_a_different_display_ends_the_process_so_that_it_restarts(card):
 def test_the_players_picture_moves_to_its_display_when_connected_not_when_removed(card):
     card.plug(FIRST)
     output = DisplayOutput(card)
-    assert output.number == SECOND, "the only one"
+    assert output.connector_id == SECOND, "the only one"
     card.plug(FIRST, ONE)
     with pytest.raises(DisplayError, match="was connected elsewhere"):
         output.show_frame(frame((10, 1, 2)))
@@ -89,7 +89,7 @@ def test_the_players_picture_moves_to_its_display_when_connected_not_when_remove
     output.show_frame(frame((9, 1, 2)))
     card.plug(FIRST)
     output.show_frame(frame((10, 1, 2)))
-    assert output.number == FIRST
+    assert output.connector_id == FIRST
 
 
 def test_an_early_frame_is_dropped_and_a_display_in_another_mode_is_turned_on(card):
@@ -132,8 +132,8 @@ class Signs:
 
     def end(self):
         """Let the process end by itself, as after a failure."""
-        os.kill(self.above._process, signal.SIGKILL)
-        os.waitid(os.P_PID, self.above._process, os.WEXITED | os.WNOWAIT)
+        os.kill(self.above._process_id, signal.SIGKILL)
+        os.waitid(os.P_PID, self.above._process_id, os.WEXITED | os.WNOWAIT)
 
 
 @pytest.fixture
@@ -263,7 +263,7 @@ def test_closing_the_players_window_ends_the_top_screen(theme, card, signs):
         assert window.take_inputs() == []
         window.show_frame()
     assert signs.started == 1
-    process = signs.above._process
+    process = signs.above._process_id
     assert signs.above._is_running()
     window.close()
     with pytest.raises(ProcessLookupError):

@@ -15,7 +15,7 @@ from egm.screen.scenes.deck import compute_meter_amounts
 from egm.screen.scenes.keno import describe_purchase, format_slip_legal_text
 from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
-from egm.screen.view import Action, build_view_timeline, has_changed_marks_since_game
+from egm.screen.view import Action, build_view_timeline, has_touched_bets_since_game
 from paytables.keno.printed_ticket import build_slip
 from tools.dev.gallery import show_outcome
 from tools.lab.views import build_idle_view, build_snapshot
@@ -136,7 +136,7 @@ def test_a_draw_stays_visible_until_the_first_new_mark(published, keno, source, 
     view = show_outcome(idle_view, keno, outcomes[keno.id].small_win)
     line = build_view_timeline(view, theme)
     over = apply_message(replace(view, now=100 + line.end), build_snapshot(keno, "en"))
-    assert not has_changed_marks_since_game(over)
+    assert not has_touched_bets_since_game(over)
     key = next(touch.rect for touch in picture.list_touches(over) if touch.action.name == "quick_pick")
     key_rect = pygame.Rect(*(round(length / 2) for length in key))
     picture.draw_view(surface, over)
@@ -144,7 +144,7 @@ def test_a_draw_stays_visible_until_the_first_new_mark(published, keno, source, 
     picture.draw_view(surface, replace(over, snapshot=build_snapshot(keno, "en", accepts=())))
     assert pygame.image.tobytes(with_key, "RGB") != pygame.image.tobytes(surface.subsurface(key_rect), "RGB")
     marked_view, _ = apply_action(over, Action("mark", 5), theme)
-    assert has_changed_marks_since_game(marked_view)
+    assert has_touched_bets_since_game(marked_view)
     assert marked_view.marked_keno_slip.current_card_numbers == {5}
 
 

@@ -89,7 +89,7 @@ def test_a_lost_round_states_its_cost_and_the_standing_bets(theme):
         "No win. Lost: $6.00  ·  Bets on the table: $2.00"
     )
     assert read_status(theme, LAID, rows, "fr")[0].startswith("Aucun gain. Perdu\N{NO-BREAK SPACE}: 6,00")
-    touched = replace(stays, view=replace(stays.view, keno_marked_at=stays.view.now))
+    touched = replace(stays, view=replace(stays.view, bet_touched_at=stays.view.now))
     assert "Lost" not in choose_status_text_and_colour(touched)[0]
 
 

@@ -157,7 +157,7 @@ def test_a_watching_screen_sends_no_requests(published, outcomes, theme, tmp_pat
         bench=None,
         sounds=SoundPlayer(theme),
         clock=lambda: next(moments),
-        watching=True,
+        is_top_screen=True,
     )
     game = published[0]
     views = dict(iter_game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE_LAYOUT))

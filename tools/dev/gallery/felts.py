@@ -71,7 +71,7 @@ def iter_felt_scenes(
     """Yield the scenes of one table in a layout."""
     idle_view = build_idle_view((game_view,), game_view, language, felt=game.rules.build_current_view())
     assert idle_view.snapshot is not None
-    layout = layout.for_table_game(levels=bool(idle_view.snapshot.progressives))
+    layout = layout.for_table_game(has_levels=bool(idle_view.snapshot.progressives))
     yield "idle", idle_view
     table = idle_view.table
     assert table is not None
