@@ -15,7 +15,7 @@ TextByLanguage = Mapping[str, str]
 #: The symbols shown, as the rows of each reel.
 ReelWindow = tuple[tuple[str, ...], ...]
 
-#: The name of a game's base stage, also for a game without stages.
+#: The usual name of a game's first stage; it is meant by data that name no stage.
 BASE_STAGE: Final = "base"
 #: A prize of more like symbols than this shows one symbol, and its name has the count.
 _PRIZE_ICONS_MAX: Final = 5

@@ -12,16 +12,16 @@ from egm.screen.round_result import RoundResultView
 from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, TableStep, WheelStep
 from egm.screen.theme import MotionTimes
 
-#: The longest presentation, in seconds; a longer one is sped up. The machine ends a game whose presentation
-#: takes a minute.
+#: A presentation whose movements take longer than this, in seconds, is sped up, at most by :data:`DURATION_FACTOR_MIN`.
+#: The machine ends a game a minute after its outcome, even if the screen still presents it.
 PRESENTATION_SECONDS_MAX = 45.0
-#: The factor below which durations are not shortened.
+#: The least factor by which durations are multiplied in a presentation that is sped up.
 DURATION_FACTOR_MIN = 0.55
 #: Seconds from a press of PLAY until the first moving part stops.
 _QUICK_STOP_FIRST_SECONDS: Final = 0.1
 #: Seconds between the stops of the following parts.
 _QUICK_STOP_NEXT_SECONDS: Final = 0.06
-#: The least seconds that a reel turns.
+#: The least time that a reel turns, in seconds, if the player stops it.
 _REEL_TURN_SECONDS_MIN: Final = 0.55
 
 
@@ -41,7 +41,7 @@ class OutcomePresentation:
     reels_before: ReelSpin | None = None
     """What the reels showed before the game; None if unknown."""
     shortened_at: tuple[float, ...] = ()
-    """When the player pressed PLAY to shorten the presentation, in seconds from its start."""
+    """When the player shortened the presentation with PLAY or a touch of the field, in seconds from its start."""
     is_end_reported: bool = False
     """Whether the screen has reported to the machine that the presentation has ended."""
     is_complete: bool = True
@@ -49,7 +49,7 @@ class OutcomePresentation:
     presented_step_count: int = 0
     """How many of the game's steps were presented in an earlier part."""
     boxes_opened: int = 0
-    """How many boxes of the next pick feature were opened in earlier parts."""
+    """If this part begins with a pick feature: how many of its boxes were opened in earlier parts."""
     presented_credits: int = 0
     """The credits that the game had won in earlier parts."""
     presented_cents: int = 0
@@ -136,19 +136,18 @@ def compute_free_game_number_and_total(
     The free game is step ``index``; ``has_stopped`` says whether its reels have stopped. Free games that a step awards
     by a retrigger are counted only after the reels of that step have stopped, so that they stay a surprise.
     """
-    steps, stage = presentation.outcome.display.get("steps") or (), find_step_stage(presentation, index)
-    step_indexes = [i for i in range(len(presentation.steps)) if find_step_stage(presentation, i) == stage]
-    number = step_indexes.index(index) + 1
+    steps_data, stage = presentation.outcome.display.get("steps") or (), find_step_stage(presentation, index)
+    stage_indexes = [i for i in range(len(presentation.steps)) if find_step_stage(presentation, i) == stage]
+    number = stage_indexes.index(index) + 1
     awarded = sum(
         int(award["times"])
-        for step in steps[: index + has_stopped]
-        for award in step.get("awards", ())
+        for step_data in steps_data[: index + has_stopped]
+        for award in step_data.get("awards", ())
         if award["kind"] == "stage" and award["name"] == stage
     )
-    most_games = (
-        len(step_indexes) if presentation.is_complete else awarded
-    )  # The game may limit the number of free games.
-    return number, max(number, min(awarded, most_games))
+    # The game may limit the number of free games.
+    played_max = len(stage_indexes) if presentation.is_complete else awarded
+    return number, max(number, min(awarded, played_max))
 
 
 def has_feature_title_card(presentation: OutcomePresentation, index: int) -> bool:
@@ -166,8 +165,8 @@ def find_anticipated_reel(step: Step, step_time: StepTimes, elapsed_seconds: flo
     """Return the reel that spins longer to build anticipation at this time, or None."""
     if not isinstance(step, ReelSpin) or elapsed_seconds < step_time.begin:
         return None
-    turning = [reel for reel, stop in enumerate(step_time.stops) if elapsed_seconds < stop]
-    return turning[0] if turning and turning[0] in step.anticipation_reels else None
+    spinning_reels = [reel for reel, stop in enumerate(step_time.stops) if elapsed_seconds < stop]
+    return spinning_reels[0] if spinning_reels and spinning_reels[0] in step.anticipation_reels else None
 
 
 @lru_cache(maxsize=4)
@@ -178,7 +177,7 @@ def build_timeline(
     *,
     reduced_motion: bool = False,
 ) -> PresentationTimeline:
-    """Return when the steps, the roll-up of the win and the whole presentation end.
+    """Return when the steps begin and end, and when the roll-up of the win and the whole presentation end.
 
     ``reduced_motion`` is the player's setting for reduced motion: reels then do not spin longer to build anticipation.
     The result is cached, because every frame needs it several times.
@@ -186,19 +185,27 @@ def build_timeline(
     steps = _build_step_times(
         replace(presentation, shortened_at=()), motion, 1.0, reduced_motion=reduced_motion
     )
-    pace = (
+    duration_factor = (
         1.0
         if steps[-1].last_stop <= PRESENTATION_SECONDS_MAX
         else max(DURATION_FACTOR_MIN, PRESENTATION_SECONDS_MAX / steps[-1].last_stop)
     )
-    if pace < 1 or presentation.shortened_at:
-        steps = _build_step_times(presentation, motion, pace, reduced_motion=reduced_motion)
-    spun = steps[-1].last_stop
-    grows = presentation.outcome.win_cents > presentation.presented_cents or bool(presentation.outcome.prizes)
-    length = 0.45 + motion.roll_up_seconds_per_level * celebration_level if grows else 0.0
-    rolled = min([spun + length, *(cut for cut in presentation.shortened_at if cut >= spun)])
+    if duration_factor < 1 or presentation.shortened_at:
+        steps = _build_step_times(presentation, motion, duration_factor, reduced_motion=reduced_motion)
+    last_stop = steps[-1].last_stop
+    has_new_win = presentation.outcome.win_cents > presentation.presented_cents or bool(
+        presentation.outcome.prizes
+    )
+    roll_up_seconds = 0.45 + motion.roll_up_seconds_per_level * celebration_level if has_new_win else 0.0
+    roll_up_end = min(
+        [last_stop + roll_up_seconds, *(at for at in presentation.shortened_at if at >= last_stop)]
+    )
     return PresentationTimeline(
-        tuple(steps), spun, rolled, rolled + motion.losing_result_seconds_min, celebration_level
+        tuple(steps),
+        last_stop,
+        roll_up_end,
+        roll_up_end + motion.losing_result_seconds_min,
+        celebration_level,
     )
 
 
@@ -207,8 +214,8 @@ def _build_step_times(
 ) -> list[StepTimes]:
     """Return the times of the steps of a presentation, one after the other.
 
-    All durations are multiplied by ``duration_factor``; presses of PLAY shorten a step. Steps of earlier parts take no
-    time.
+    All durations are multiplied by ``duration_factor``. Presses of PLAY shorten the step that they fall in. Steps of
+    earlier parts take no time.
     """
     steps: list[StepTimes] = []
     begin = 0.0
@@ -216,19 +223,19 @@ def _build_step_times(
         if index < presentation.presented_step_count:
             steps.append(StepTimes(0.0, 0.0, (0.0,) * count_step_parts(step), 0.0, 0.0))
             continue
-        card = motion.title_card_seconds if has_feature_title_card(presentation, index) else 0.0
+        title_card_seconds = motion.title_card_seconds if has_feature_title_card(presentation, index) else 0.0
         boxes_opened = presentation.boxes_opened if index == presentation.presented_step_count else 0
         time = _scale_step_time(
-            _build_step_time(step, card, motion, boxes_opened, reduced_motion=reduced_motion),
+            _build_step_time(step, title_card_seconds, motion, boxes_opened, reduced_motion=reduced_motion),
             duration_factor,
             begin,
         )
         if index < len(presentation.steps) - 1:
             pause = motion.winning_line_seconds if step.credits else motion.losing_result_seconds_min
             time = replace(time, end=time.last_stop + pause * duration_factor)
-        for cut in presentation.shortened_at:
-            if time.title_card_begin <= cut < time.end:
-                time = _shorten_step(time, step, cut)
+        for pressed_at in presentation.shortened_at:
+            if time.title_card_begin <= pressed_at < time.end:
+                time = _shorten_step(time, step, pressed_at)
         steps.append(time)
         begin = time.end
     return steps
@@ -237,8 +244,8 @@ def _build_step_times(
 def _scale_step_time(step_time: StepTimes, duration_factor: float, begin: float) -> StepTimes:
     """Return the times of a step that starts at ``begin``, with its durations multiplied by ``duration_factor``."""
     stops = tuple(begin + stop * duration_factor for stop in step_time.stops)
-    spun = begin + step_time.last_stop * duration_factor
-    return StepTimes(begin, begin + step_time.begin * duration_factor, stops, spun, spun)
+    last_stop = begin + step_time.last_stop * duration_factor
+    return StepTimes(begin, begin + step_time.begin * duration_factor, stops, last_stop, last_stop)
 
 
 def _shorten_step(step_time: StepTimes, step: Step, play_pressed_at: float) -> StepTimes:
@@ -251,14 +258,14 @@ def _shorten_step(step_time: StepTimes, step: Step, play_pressed_at: float) -> S
         return _move_step_earlier(step_time, step_time.begin - play_pressed_at, 0, begin=play_pressed_at)
     if play_pressed_at >= step_time.last_stop:
         return replace(step_time, end=play_pressed_at)
-    turning = [i for i, stop in enumerate(step_time.stops) if stop > play_pressed_at]
-    if not turning:
+    moving_parts = [i for i, stop in enumerate(step_time.stops) if stop > play_pressed_at]
+    if not moving_parts:
         return _move_step_earlier(step_time, step_time.last_stop - play_pressed_at, 0)
     if isinstance(step, HoldStep | PickStep):  # Skip one spin, or one box.
         return _move_step_earlier(
             step_time,
-            max(0.0, step_time.stops[turning[0]] - play_pressed_at - _QUICK_STOP_FIRST_SECONDS),
-            turning[0],
+            max(0.0, step_time.stops[moving_parts[0]] - play_pressed_at - _QUICK_STOP_FIRST_SECONDS),
+            moving_parts[0],
         )
     earliest = max(
         play_pressed_at + _QUICK_STOP_FIRST_SECONDS,
@@ -266,12 +273,15 @@ def _shorten_step(step_time: StepTimes, step: Step, play_pressed_at: float) -> S
     )
     stops = list(step_time.stops)
     # Cards are all dealt at once.
-    are_separate = 0.0 if isinstance(step, TableStep) else _QUICK_STOP_NEXT_SECONDS
-    for part_index, part in enumerate(turning):
-        stops[part] = min(stops[part], earliest + part_index * are_separate)
-    gained = max(step_time.stops) - max(stops)
+    seconds_between_stops = 0.0 if isinstance(step, TableStep) else _QUICK_STOP_NEXT_SECONDS
+    for order, part in enumerate(moving_parts):
+        stops[part] = min(stops[part], earliest + order * seconds_between_stops)
+    gained_seconds = max(step_time.stops) - max(stops)
     return replace(
-        step_time, stops=tuple(stops), last_stop=step_time.last_stop - gained, end=step_time.end - gained
+        step_time,
+        stops=tuple(stops),
+        last_stop=step_time.last_stop - gained_seconds,
+        end=step_time.end - gained_seconds,
     )
 
 
@@ -323,7 +333,8 @@ def _build_step_time(
 ) -> StepTimes:
     """Return when the parts of one step are presented, in seconds, if its movement starts at ``begin``.
 
-    The first ``boxes_opened`` boxes of a pick feature were presented in an earlier part and take no time.
+    The first ``boxes_opened`` boxes of a pick feature were presented in an earlier part and take no time. Nor do reels
+    that the player held. ``title_card_begin`` of the result is 0.
     """
     if isinstance(step, ReelSpin):
         held_reels = {i for i, (a, b) in enumerate(zip(step.first_stops, step.stops, strict=False)) if a == b}
@@ -336,19 +347,19 @@ def _build_step_time(
                     else 0.0
                 )
             stops.append(begin if reel in held_reels else at)
-        spun = (
+        last_stop = (
             max(stops)
             + motion.reel_settle_seconds * 0.6
             + motion.cascade_fall_seconds * max(0, len(step.cascade_falls) - 1)
         )
-        return StepTimes(0.0, begin, tuple(stops), spun, spun)
+        return StepTimes(0.0, begin, tuple(stops), last_stop, last_stop)
     if isinstance(step, TableStep):
-        seconds = _read_cue_durations(motion)
-        lengths = (seconds.get(str(cue.get("cue")), 0.0) for cue in step.cues)
-        stops = [begin + length for length in accumulate(lengths)]
-        spun = (stops[-1] if stops else begin) + motion.reel_settle_seconds
-        return StepTimes(0.0, begin, tuple(stops), spun, spun)
-    beats: dict[type, float] = {
+        seconds_by_cue = _read_cue_durations(motion)
+        durations = (seconds_by_cue.get(str(cue.get("cue")), 0.0) for cue in step.cues)
+        stops = [begin + elapsed for elapsed in accumulate(durations)]
+        last_stop = (stops[-1] if stops else begin) + motion.reel_settle_seconds
+        return StepTimes(0.0, begin, tuple(stops), last_stop, last_stop)
+    seconds_per_part: dict[type, float] = {
         HoldStep: motion.hold_and_spin_seconds,
         PickStep: motion.pick_box_seconds,
         WheelStep: motion.wheel_spin_seconds,
@@ -356,7 +367,9 @@ def _build_step_time(
         GambleStep: motion.card_turn_seconds,
     }
     first = begin if boxes_opened or isinstance(step, GambleStep) else begin + motion.feature_entrance_seconds
-    later = (first + beats[type(step)] * (i + 1) for i in range(count_step_parts(step) - boxes_opened))
-    stops = [*((begin,) * boxes_opened), *later]
-    spun = (stops[-1] if stops else first) + motion.reel_settle_seconds
-    return StepTimes(0.0, begin, tuple(stops), spun, spun)
+    later_stops = (
+        first + seconds_per_part[type(step)] * (i + 1) for i in range(count_step_parts(step) - boxes_opened)
+    )
+    stops = [*((begin,) * boxes_opened), *later_stops]
+    last_stop = (stops[-1] if stops else first) + motion.reel_settle_seconds
+    return StepTimes(0.0, begin, tuple(stops), last_stop, last_stop)

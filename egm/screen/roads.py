@@ -39,19 +39,19 @@ def build_big_road(results: Sequence[str], sides: Sequence[str]) -> list[list[Bi
     A tie is added to the mark of the win before it. Ties before the first win are added to the first win.
     """
     columns: list[list[BigRoadMark]] = []
-    early = 0
+    ties_before_first_win = 0
     for result in results:
         if result not in sides:
             if columns:
                 last = columns[-1][-1]
                 columns[-1][-1] = replace(last, ties=last.ties + 1)
             else:
-                early += 1
+                ties_before_first_win += 1
         elif columns and columns[-1][-1].side == result:
             columns[-1].append(BigRoadMark(result))
         else:
-            columns.append([BigRoadMark(result, early)])
-            early = 0
+            columns.append([BigRoadMark(result, ties_before_first_win)])
+            ties_before_first_win = 0
     return columns
 
 
@@ -93,14 +93,14 @@ def count_most_and_least_frequent_signs(
 ) -> tuple[list[ResultCount], list[ResultCount]]:
     """Return the most frequent and the least frequent signs, each with its number of occurrences.
 
-    A sign is a number of the wheel or a total of the dice; each list has ``sign_count_max`` signs. A result may have
-    several signs, joined by ``-``. Signs of equal frequency keep the order of ``signs``.
+    A sign is a number of the wheel or a total of the dice; each list has at most ``sign_count_max`` signs. A result may
+    have several signs, joined by ``-``. Signs of equal frequency keep the order of ``signs``.
     """
     counts = Counter(part for result in results for part in result.split("-"))
-    order = sorted(signs, key=lambda sign: -counts[sign])
-    rare = sorted(signs, key=lambda sign: counts[sign])
-    return [(sign, counts[sign]) for sign in order[:sign_count_max]], [
-        (sign, counts[sign]) for sign in rare[:sign_count_max]
+    most_frequent_first = sorted(signs, key=lambda sign: -counts[sign])
+    least_frequent_first = sorted(signs, key=lambda sign: counts[sign])
+    return [(sign, counts[sign]) for sign in most_frequent_first[:sign_count_max]], [
+        (sign, counts[sign]) for sign in least_frequent_first[:sign_count_max]
     ]
 
 
@@ -112,13 +112,14 @@ def place_road_marks(column_lengths: Sequence[int]) -> list[list[GridCell]]:
     """
     occupied: set[GridCell] = set()
     positions_by_column: list[list[GridCell]] = []
-    first = -1
+    first_column = -1
     for length in column_lengths:
-        first = next(c for c in range(first + 1, first + 2 + len(occupied)) if (c, 0) not in occupied)
-        column, row, has_turned = first, 0, False
+        candidates = range(first_column + 1, first_column + 2 + len(occupied))
+        first_column = next(column for column in candidates if (column, 0) not in occupied)
+        column, row, has_turned = first_column, 0, False
         positions = []
-        for number in range(length):
-            if number:
+        for index in range(length):
+            if index:
                 has_turned = has_turned or row + 1 == ROAD_HEIGHT_CELLS or (column, row + 1) in occupied
                 column, row = (column + 1, row) if has_turned else (column, row + 1)
             occupied.add((column, row))

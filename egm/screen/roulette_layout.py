@@ -1,4 +1,4 @@
-"""The betting layout of a table: where its spots are drawn and touched, computed from what the spots cover.
+"""The betting layout of a table: where its spots are drawn and touched. That of roulette follows from what they cover.
 
 A roulette layout is measured in streets (rows of three numbers). The coordinate ``u`` counts streets: the zeros lie
 below 0, and the column bets start at 12. The coordinate ``v``, 0 to 3, lies across the streets. The lines between
@@ -42,9 +42,9 @@ _RACETRACK_POCKETS_PER_ROW: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class _StreetGrid:
-    """A grid of ``count`` streets (rows of three numbers) of a roulette layout, starting with street ``first_street``.
+    """A grid of ``street_count`` streets (rows of three numbers) of a roulette layout, from ``first_street`` on.
 
-    Successive streets lie from left to right, or from top to bottom if ``upright``. Positions on the layout
+    Successive streets lie from left to right, or from top to bottom if ``is_upright``. Positions on the layout
     are pairs (u, v): ``u`` counts streets and ``v`` counts numbers within a street.
     """
 
@@ -111,7 +111,8 @@ def find_open_layout_part(table: TableGameData, chips: ChipsOnTable, layout: Lay
 def list_street_sheets(table: TableGameData, layout: Layout) -> tuple[tuple[float, float], ...]:
     """Return the streets on each sheet of a telephone's roulette layout: the first street and the number of streets.
 
-    The outside bets have one more sheet after these. Return nothing for other displays and other tables.
+    A street at a sheet's end is also on the next sheet. The outside bets have one more sheet after these. Return
+    nothing for other displays and other tables.
     """
     if not layout.is_telephone or table.felt_kind != "roulette":
         return ()
@@ -125,7 +126,7 @@ def list_street_sheets(table: TableGameData, layout: Layout) -> tuple[tuple[floa
 
 
 def _count_streets_on_telephone(layout: Layout) -> int:
-    """Return how many streets fit on a telephone's screen above the keys for sheets and bet kinds."""
+    """Return how many streets fit on a telephone's screen below the keys for sheets and bet kinds."""
     return max(2, int((find_felt_rect(layout)[3] - 2 * layout.touch_size_min + 0.5) // layout.touch_size_min))
 
 
@@ -141,7 +142,11 @@ def lay_out_felt(table: TableGameData, chips: ChipsOnTable, layout: Layout) -> F
 
 
 def lay_out_part_tabs(table: TableGameData, chips: ChipsOnTable, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Return the keys (tabs) that open another part of the betting layout, and on a telephone its next sheet."""
+    """Return the keys (tabs) that open a part of the betting layout.
+
+    On a telephone, they also open its sheets, except those of the racetrack, and only the parts next to the open one
+    have keys.
+    """
     x, y, w, _ = find_felt_rect(layout)
     height, rows = layout.touch_size_min if layout.is_telephone else OUTSIDE_BET_HEIGHT, list[list[Action]]()
     parts = list_felt_parts(table, layout)
@@ -149,9 +154,11 @@ def lay_out_part_tabs(table: TableGameData, chips: ChipsOnTable, layout: Layout)
         y += compute_height_above_spots(table, layout)
         rows = [[Action("cloth", part) for part in parts]]
     elif layout.is_telephone:
-        race = find_open_layout_part(table, chips, layout) == RACETRACK_PART_NAME
+        is_racetrack_open = find_open_layout_part(table, chips, layout) == RACETRACK_PART_NAME
         rows = (
-            [] if race else [[Action("sheet", n) for n in range(len(list_street_sheets(table, layout)) + 1)]]
+            []
+            if is_racetrack_open
+            else [[Action("sheet", n) for n in range(len(list_street_sheets(table, layout)) + 1)]]
         )
         rows.append([Action("cloth", part) for part in _list_parts_that_fit(parts, chips, layout)])
     keys: list[tuple[Rect, Action]] = []
@@ -163,10 +170,10 @@ def lay_out_part_tabs(table: TableGameData, chips: ChipsOnTable, layout: Layout)
 
 def _list_parts_that_fit(parts: Sequence[str], chips: ChipsOnTable, layout: Layout) -> list[str]:
     """Return the parts whose keys fit side by side on a telephone: the open part and those next to it."""
-    room = int(find_felt_rect(layout)[2] // layout.touch_size_min)
+    key_count = int(find_felt_rect(layout)[2] // layout.touch_size_min)
     open_index = parts.index(chips.open_part) if chips.open_part in parts else 0
-    first = max(0, min(open_index - room // 2, len(parts) - room))
-    return list(parts[first : first + room])
+    first = max(0, min(open_index - key_count // 2, len(parts) - key_count))
+    return list(parts[first : first + key_count])
 
 
 # ---------------------------------------------------------------------- roulette
@@ -192,15 +199,15 @@ def _place_inside_bet(
 
     ``covered_pockets`` are the pockets on which the bet wins.
     """
-    at = [place for place in map(_find_pocket_centre, covered_pockets) if place is not None]
-    if len(at) < len(covered_pockets):
-        return _place_zero_bet(covered_pockets, zero_pockets, [v for _, v in at])
-    mean_u, mean_v = (sum(each) / len(at) for each in zip(*at, strict=True))
-    if len(at) in {3, 6}:
+    centres = [centre for centre in map(_find_pocket_centre, covered_pockets) if centre is not None]
+    if len(centres) < len(covered_pockets):
+        return _place_zero_bet(covered_pockets, zero_pockets, [v for _, v in centres])
+    mean_u, mean_v = (sum(coordinates) / len(centres) for coordinates in zip(*centres, strict=True))
+    if len(centres) in {3, 6}:
         return (mean_u - 0.5, 0.0, 1.0, 3.0), (mean_u, 2.94)
-    height = 0.5 if len(at) == 2 else 1.0
-    low = 0.2 if len(at) == 1 else 0.0  # A chip on a single number lies below the number.
-    return (mean_u - 0.5, mean_v - height / 2, 1.0, height), (mean_u, mean_v + low)
+    height = 0.5 if len(centres) == 2 else 1.0
+    offset_v = 0.2 if len(centres) == 1 else 0.0  # A chip on a single number lies below the number.
+    return (mean_u - 0.5, mean_v - height / 2, 1.0, height), (mean_u, mean_v + offset_v)
 
 
 def _place_zero_bet(
@@ -220,12 +227,12 @@ def _place_zero_bet(
         return (u, v, du, dv), (u + du / 2, v + dv * (0.8 if len(covered_pockets) == 1 else 0.5))
     mean_v = sum(v_of_numbers) / len(v_of_numbers)
     if len(covered_pockets) == 2:
-        _, low, _, height = _find_zero_cell(
+        _, zero_v, _, zero_height = _find_zero_cell(
             next(each for each in covered_pockets if each in zero_pockets), zero_pockets
         )
         # Separates 0 and 2 from 00 and 2.
-        aside = 0.25 * (low + height / 2 - mean_v) if len(zero_pockets) > 1 else 0.0
-        return (-0.5, mean_v - 0.25, 1.0, 0.5), (0.0, mean_v + aside)
+        offset_v = 0.25 * (zero_v + zero_height / 2 - mean_v) if len(zero_pockets) > 1 else 0.0
+        return (-0.5, mean_v - 0.25, 1.0, 0.5), (0.0, mean_v + offset_v)
     if len(covered_pockets) == 3:
         return (-1.0, mean_v - 0.5, 1.0, 1.0), (0.0, mean_v)
     return (-1.0, 0.0, 1.0, 3.0) if len(covered_pockets) > 4 else (-1.0, 2.0, 1.0, 1.0), (0.0, 2.94)
@@ -234,12 +241,12 @@ def _place_zero_bet(
 def _place_column_bet(spot: BetSpot) -> tuple[float, float, float, float] | None:
     """Return the roulette cell of a bet on one column or two adjacent columns, or None for any other outside bet."""
     numbers = [int(each) for each in spot.covered_pockets if each.isdecimal()]
-    thirds = sorted({(n - 1) % 3 for n in numbers})
-    if len(numbers) in {12, _DOUBLE_BET_POCKET_COUNT} and 12 * len(thirds) == len(numbers):
-        if len(thirds) == 1:
-            return (12.0, 2.0 - thirds[0], 1.0, 1.0)
-        if thirds[1] - thirds[0] == 1:
-            return (12.0, 2.0 - thirds[0] - 0.25, 1.0, 0.5)
+    columns = sorted({(n - 1) % 3 for n in numbers})
+    if len(numbers) in {12, _DOUBLE_BET_POCKET_COUNT} and 12 * len(columns) == len(numbers):
+        if len(columns) == 1:
+            return (12.0, 2.0 - columns[0], 1.0, 1.0)
+        if columns[1] - columns[0] == 1:
+            return (12.0, 2.0 - columns[0] - 0.25, 1.0, 0.5)
     return None
 
 
@@ -252,17 +259,18 @@ def _place_outside_bet(spot: BetSpot) -> tuple[int, float, float]:
     if len(numbers) in {12, _DOUBLE_BET_POCKET_COUNT}:
         first = (numbers[0] - 1) // 12 * 4
         return 0, float(first) + (2 if len(numbers) == _DOUBLE_BET_POCKET_COUNT else 0), 4.0
-    order = (numbers[0] == 1 and numbers[-1] == 18, all(n % 2 == 0 for n in numbers))
-    if order[0] or order[1]:
-        return 1, 0.0 if order[0] else 2.0, 2.0
-    if all(n % 2 for n in numbers) or numbers[0] == 19:
-        return 1, 8.0 if all(n % 2 for n in numbers) else 10.0, 2.0
+    is_low, is_even = numbers[0] == 1 and numbers[-1] == 18, all(n % 2 == 0 for n in numbers)
+    if is_low or is_even:
+        return 1, 0.0 if is_low else 2.0, 2.0
+    is_odd = all(n % 2 for n in numbers)
+    if is_odd or numbers[0] == 19:
+        return 1, 8.0 if is_odd else 10.0, 2.0
     return 1, 4.0 if 1 in numbers else 6.0, 2.0
 
 
 def is_inside_bet(spot: BetSpot) -> bool:
     """Return whether a roulette bet is an inside bet: a bet on at most six numbers."""
-    return bool(spot.covered_pockets) and len(spot.covered_pockets) <= 6
+    return bool(spot.covered_pockets) and len(spot.covered_pockets) <= _INSIDE_BET_POCKETS_MAX
 
 
 def _lay_out_roulette(table: TableGameData, chips: ChipsOnTable, layout: Layout) -> FeltLayout:
@@ -273,18 +281,18 @@ def _lay_out_roulette(table: TableGameData, chips: ChipsOnTable, layout: Layout)
     x, y, w, h = find_felt_rect(layout)
     zeros = [pocket for pocket in sorted(table.wheel_pockets) if _find_pocket_centre(pocket) is None]
     if layout.is_telephone:
-        windows = list_street_sheets(table, layout)
-        sheet = chips.sheet_index % (len(windows) + 1)
+        street_sheets = list_street_sheets(table, layout)
+        sheet = chips.sheet_index % (len(street_sheets) + 1)
         y, h = y + 2 * layout.touch_size_min, h - 2 * layout.touch_size_min
-        if sheet == len(windows):
+        if sheet == len(street_sheets):
             return _lay_out_outside_sheet(table, (x, y, w, h), layout.touch_size_min)
-        first, count = windows[sheet]
+        first, count = street_sheets[sheet]
         grid = _StreetGrid(
             first, count, (x, y, w, min(h, count * h / _count_streets_on_telephone(layout))), is_upright=True
         )
     else:
         grid = _StreetGrid(-1.0, 14.0, (x, y, w, h - 2 * OUTSIDE_BET_HEIGHT), is_upright=False)
-    cells, (touches, chips_at) = (
+    cells, (touches, chip_points) = (
         _lay_out_number_cells(grid, zeros),
         _lay_out_inside_bets(table, grid, zeros, part),
     )
@@ -292,8 +300,8 @@ def _lay_out_roulette(table: TableGameData, chips: ChipsOnTable, layout: Layout)
         outside_bets = _lay_out_outside_bets(table, grid, part)
         cells += outside_bets.cells
         touches = [*outside_bets.touch_targets, *touches]
-        chips_at += outside_bets.chip_points
-    return FeltLayout(tuple(cells), tuple(touches), tuple(chips_at))
+        chip_points += outside_bets.chip_points
+    return FeltLayout(tuple(cells), tuple(touches), tuple(chip_points))
 
 
 def _lay_out_number_cells(grid: _StreetGrid, zero_pockets: Sequence[str]) -> list[FeltCell]:
@@ -313,8 +321,8 @@ def _lay_out_number_cells(grid: _StreetGrid, zero_pockets: Sequence[str]) -> lis
 def _list_zero_bets(table: TableGameData, zero_pockets: Sequence[str], open_part: str) -> list[str]:
     """Return the ids of the open group's splits and streets with a zero, if the wheel has several zeros.
 
-    ``open_part`` is the id of the open group. The touch areas of these bets share the zeros' cells. Empty on a wheel
-    with one zero.
+    They are in the order of their chips across the layout. ``open_part`` is the id of the open group. The touch areas
+    of these bets share the zeros' cells. Empty on a wheel with one zero.
     """
     spots = [
         spot
@@ -323,8 +331,8 @@ def _list_zero_bets(table: TableGameData, zero_pockets: Sequence[str], open_part
         and len(spot.covered_pockets) in {2, 3}
         and set(spot.covered_pockets) & set(zero_pockets)
     ]
-    across = sorted(spots, key=lambda spot: _place_inside_bet(spot.covered_pockets, zero_pockets)[1][1])
-    return [spot.id for spot in across] if len(zero_pockets) > 1 else []
+    sorted_spots = sorted(spots, key=lambda spot: _place_inside_bet(spot.covered_pockets, zero_pockets)[1][1])
+    return [spot.id for spot in sorted_spots] if len(zero_pockets) > 1 else []
 
 
 def _lay_out_inside_bets(
@@ -332,7 +340,7 @@ def _lay_out_inside_bets(
 ) -> tuple[list[tuple[Rect, Action]], list[tuple[str, Point]]]:
     """Return the touch areas of the inside bets of the open kind, and the chip points of all inside bets by id."""
     touches: list[tuple[Rect, Action]] = []
-    chips_at: list[tuple[str, Point]] = []
+    chip_points: list[tuple[str, Point]] = []
     last = grid.first_street + grid.street_count
     shared = _list_zero_bets(table, zero_pockets, open_part)
     for spot in table.spots.values():
@@ -342,10 +350,10 @@ def _lay_out_inside_bets(
         if spot.id in shared:
             u, v, dv = -1.0, 3.0 * shared.index(spot.id) / len(shared), 3.0 / len(shared)
         if grid.has_street(point[0]):
-            chips_at.append((spot.id, grid.find_point(*point)))
+            chip_points.append((spot.id, grid.find_point(*point)))
             if spot.group == open_part and grid.first_street <= u and u + du <= last:
                 touches.append((grid.find_rect(u, v, du, dv), Action("spot", spot.id)))
-    return touches, chips_at
+    return touches, chip_points
 
 
 def _find_chip_corner(rect: Rect) -> Point:
@@ -355,22 +363,25 @@ def _find_chip_corner(rect: Rect) -> Point:
 
 
 def _lay_out_outside_bets(table: TableGameData, grid: _StreetGrid, open_part: str) -> FeltLayout:
-    """Return the layout of the outside bets, beside and below the number cells of a roulette layout."""
+    """Return the layout of the outside bets, beside and below the number cells of a roulette layout.
+
+    While bets on two dozens or columns are open, they have the touch areas instead of the single dozens and columns.
+    """
     cells: list[FeltCell] = []
     touches: list[tuple[Rect, Action]] = []
-    at: list[tuple[str, Point]] = []
+    chip_points: list[tuple[str, Point]] = []
     x, y, _, h = grid.rect
     unit = grid.rect[2] / grid.street_count
-    doubles = any(
-        table.spots[a].group == open_part and len(table.spots[a].covered_pockets) == _DOUBLE_BET_POCKET_COUNT
-        for a in table.spots
+    are_double_bets_open = any(
+        spot.group == open_part and len(spot.covered_pockets) == _DOUBLE_BET_POCKET_COUNT
+        for spot in table.spots.values()
     )
     for spot in table.spots.values():
-        if len(spot.covered_pockets) <= 6:
+        if len(spot.covered_pockets) <= _INSIDE_BET_POCKETS_MAX:
             continue
-        side = _place_column_bet(spot)
-        if side is not None:
-            rect = grid.find_rect(*side)
+        column_cell = _place_column_bet(spot)
+        if column_cell is not None:
+            rect = grid.find_rect(*column_cell)
         else:
             row, first, width = _place_outside_bet(spot)
             rect = (
@@ -379,19 +390,21 @@ def _lay_out_outside_bets(table: TableGameData, grid: _StreetGrid, open_part: st
                 width * unit,
                 OUTSIDE_BET_HEIGHT,
             )
-        double = len(spot.covered_pockets) == _DOUBLE_BET_POCKET_COUNT
-        at.append((spot.id, find_rect_centre(rect) if double else place_chip_beside_label(rect)))
-        if not double:
+        is_double_bet = len(spot.covered_pockets) == _DOUBLE_BET_POCKET_COUNT
+        chip_points.append(
+            (spot.id, find_rect_centre(rect) if is_double_bet else place_chip_beside_label(rect))
+        )
+        if not is_double_bet:
             cells.append(FeltCell(rect, spot=spot.id))
-        is_open = double == doubles or len(spot.covered_pockets) == 18
-        if is_open and (not double or spot.group == open_part):
+        is_open = is_double_bet == are_double_bets_open or len(spot.covered_pockets) == 18
+        if is_open and (not is_double_bet or spot.group == open_part):
             touches.append((rect, Action("spot", spot.id)))
-    return FeltLayout(tuple(cells), tuple(touches), tuple(at))
+    return FeltLayout(tuple(cells), tuple(touches), tuple(chip_points))
 
 
 def _lay_out_outside_sheet(table: TableGameData, rect: Rect, touch_size_min: float) -> FeltLayout:
     """Return the layout of the outside bets on their separate sheet, on a telephone."""
-    spots = [spot for spot in table.spots.values() if len(spot.covered_pockets) > 6]
+    spots = [spot for spot in table.spots.values() if len(spot.covered_pockets) > _INSIDE_BET_POCKETS_MAX]
     arrangements = (
         [SpotRow(tuple(spots[i : i + count])) for i in range(0, len(spots), count)] for count in (3, 4, 6)
     )
@@ -411,9 +424,9 @@ def _lay_out_racetrack(table: TableGameData, chips: ChipsOnTable, layout: Layout
     x, y, w, h = find_felt_rect(layout)
     pockets: Sequence[str] = table.wheel_pockets
     if layout.is_telephone:
-        count, pockets_a_sheet = _count_racetrack_sheets(table, layout)
-        first = chips.sheet_index % count * pockets_a_sheet
-        pockets = pockets[first : first + pockets_a_sheet]
+        sheet_count, pockets_per_sheet = _count_racetrack_sheets(table, layout)
+        first = chips.sheet_index % sheet_count * pockets_per_sheet
+        pockets = pockets[first : first + pockets_per_sheet]
         rects = _lay_out_alternating_rows(
             (x, y + 2 * layout.touch_size_min, w, h - 2 * layout.touch_size_min), len(pockets)
         )
@@ -422,10 +435,10 @@ def _lay_out_racetrack(table: TableGameData, chips: ChipsOnTable, layout: Layout
     cells = tuple(FeltCell(rect, pocket=pocket) for rect, pocket in zip(rects, pockets, strict=False))
     straight = map_pockets_to_straight_up_spots(table)
     touches = [(cell.rect, Action("pocket", cell.pocket)) for cell in cells if cell.pocket in straight]
-    at = tuple(
+    chip_points = tuple(
         (straight[cell.pocket], _find_chip_corner(cell.rect)) for cell in cells if cell.pocket in straight
     )
-    return FeltLayout(cells, (*lay_out_racetrack_keys(table, chips, layout), *touches), at)
+    return FeltLayout(cells, (*lay_out_racetrack_keys(table, chips, layout), *touches), chip_points)
 
 
 def _count_racetrack_sheets(table: TableGameData, layout: Layout) -> tuple[int, int]:
@@ -463,17 +476,17 @@ def lay_out_racetrack_keys(
 
 
 def _lay_out_ring(rect: Rect, touch_size_min: float, count: int) -> list[Rect]:
-    """Return ``count`` cells around a rectangle, clockwise from the upper left."""
+    """Return cells around a rectangle, clockwise from the upper left: ``count``, or one more if it is odd."""
     x, y, w, h = rect
     half = -(-count // 2)
     across = next(n for n in range(2, half + 1) if (half - n) * touch_size_min <= h - 200 or n == half)
     down = half - across
-    width, low = w / across, min(100.0, h / 4)
-    height = (h - 2 * low) / max(1, down)
-    top = [(x + i * width, y, width, low) for i in range(across)]
-    right = [(x + w - width, y + low + i * height, width, height) for i in range(down)]
-    bottom = [(x + w - (i + 1) * width, y + h - low, width, low) for i in range(across)]
-    left = [(x, y + h - low - (i + 1) * height, width, height) for i in range(down)]
+    width, end_height = w / across, min(100.0, h / 4)
+    height = (h - 2 * end_height) / max(1, down)
+    top = [(x + i * width, y, width, end_height) for i in range(across)]
+    right = [(x + w - width, y + end_height + i * height, width, height) for i in range(down)]
+    bottom = [(x + w - (i + 1) * width, y + h - end_height, width, end_height) for i in range(across)]
+    left = [(x, y + h - end_height - (i + 1) * height, width, height) for i in range(down)]
     return [*top, *right, *bottom, *left]
 
 

@@ -23,7 +23,7 @@ class RoundResultView:
     It includes the stakes, except if ``pays_by_table``.
     """
     is_push: bool
-    """Whether every decided bet returned exactly its stake."""
+    """Whether bets were decided and each returned exactly its stake, none as a pay-table prize."""
     pays_by_table: bool
     """Whether the return is the prize of a pay table, as on reels (for example, video poker)."""
     display: Mapping[str, Any]
@@ -49,14 +49,18 @@ def build_round_result(
     """
     if game is None or snapshot is None or not is_table_game(game):
         return None
-    unit_cents, rows = snapshot.denomination_cents, play.settlements
-    staked, returned = (sum(int(each.get(name, 0)) for each in rows) for name in ("staked", "credits"))
-    pays = any(each.get("pays") for each in rows)
-    is_push = all(int(each["credits"]) == int(each.get("staked", 0)) for each in rows)
+    unit_cents, settlements = snapshot.denomination_cents, play.settlements
+    staked_credits, returned_credits = (
+        sum(int(settlement.get(key, 0)) for settlement in settlements) for key in ("staked", "credits")
+    )
+    has_pay_table_prize = any(settlement.get("pays") for settlement in settlements)
+    are_stakes_returned = all(
+        int(settlement["credits"]) == int(settlement.get("staked", 0)) for settlement in settlements
+    )
     return RoundResultView(
-        staked_cents=staked * unit_cents,
-        returned_cents=returned * unit_cents,
-        is_push=staked > 0 and is_push and not pays,
+        staked_cents=staked_credits * unit_cents,
+        returned_cents=returned_credits * unit_cents,
+        is_push=staked_credits > 0 and are_stakes_returned and not has_pay_table_prize,
         pays_by_table=bool(game.presentation.get("hold")),
         display=play.display,
         point_before=None if play.display.get("come_out", True) else snapshot.felt.point,

@@ -25,7 +25,8 @@ SERIAL_NUMBER_ROWS: Final = ("1234567890", "QWERTYUIOP", "ASDFGHJKL-", "ZXCVBNM"
 KEYBOARD_PROMPT_KINDS: Final = frozenset({"text", "serial", "find"})
 #: The keys of the numeric keypad, before the zero.
 KEYPAD_DIGITS: Final = "123456789"
-#: The permitted characters of each kind of prompt. A kind that is not listed takes every character.
+#: The permitted characters of each kind of prompt. Other kinds take every character, except ``choice``, which takes
+#: none.
 _PERMITTED_CHARACTERS_BY_PROMPT_KIND: Final = {
     "pin": string.digits,
     "digits": string.digits,
@@ -80,7 +81,8 @@ def append_character(
 ) -> ServicePageInput:
     """Append one character to the text typed on the page.
 
-    Return the input unchanged if the page's prompt does not accept the character or the text is full.
+    Return the input unchanged if the page's prompt does not accept the character or the text is full. The shift key
+    applies to one character only; leading zeros of an amount are removed; a search shows its first sheet again.
     """
     prompt = page.prompt
     if prompt is None or prompt.kind == "choice" or len(page_input.typed_text) >= prompt.length_max:
@@ -105,7 +107,7 @@ def apply_page_action(
 ) -> tuple[ServicePageInput, tuple[Intent, ...]]:
     """Apply a touch or a key to a service page.
 
-    Return the new input, and the requests to the machine that answer the page.
+    Return the new input, and the requests to the machine that answer the page. ``now`` is in monotonic seconds.
     """
     if action_name == "enter" and page.prompt is not None and page.prompt.kind == "find":
         return page_input, ()
@@ -114,14 +116,16 @@ def apply_page_action(
         answer = str(action_value) if action_value is not None else page_input.typed_text
         return replace(page_input, typed_text=text), _build_answer(page, "enter", answer)
     if action_name == "felt":
-        felt = (*page_input.calibration_touches, action_value)
-        if len(felt) < len(CALIBRATION_CROSSES):
-            return replace(page_input, calibration_touches=felt), ()
-        answer = " ".join(str(number) for place in felt for number in place)
+        touches = (*page_input.calibration_touches, action_value)
+        if len(touches) < len(CALIBRATION_CROSSES):
+            return replace(page_input, calibration_touches=touches), ()
+        answer = " ".join(str(coordinate) for touch in touches for coordinate in touch)
         return replace(page_input, calibration_touches=()), _build_answer(page, "crosses", answer)
     if action_name == "answer":
-        asks = page.prompt is not None and page.prompt.kind != "find"
-        return page_input, _build_answer(page, str(action_value), page_input.typed_text if asks else None)
+        sends_text = page.prompt is not None and page.prompt.kind != "find"
+        return page_input, _build_answer(
+            page, str(action_value), page_input.typed_text if sends_text else None
+        )
     changes: dict[str, Callable[[], ServicePageInput]] = {
         "type": lambda: append_character(page_input, page, str(action_value)),
         "erase": lambda: replace(page_input, typed_text=page_input.typed_text[:-1]),

@@ -1,7 +1,9 @@
-"""The betting layout of every table but roulette: rows of spots on one or more pages, computed from the spots.
+"""The betting layout of a table: rows of spots on one or more pages, computed from the spots.
 
-The spots of one kind whose names differ only at the end (totals, hops, place bets) get *titled* rows: the words that
-their names share are the title at the left of the row. Spots of other kinds share a row if they fit.
+Roulette has a layout of its own (:mod:`egm.screen.roulette_layout`), which uses the classes of this module. The spots
+of one kind whose names differ only at the end (totals, hops, place bets) get *titled* rows: the words that their names
+share are the title at the left of the row. Spots of other kinds share a row if they fit, but a kind whose bet follows
+from another bet (``required_bet_divisor``) starts a row.
 """
 
 import re
@@ -21,21 +23,32 @@ Point = tuple[float, float]
 # Sizes are in units.
 #: Height of an outside bet, and of a row of tabs.
 OUTSIDE_BET_HEIGHT: Final = 66.0
-#: Least, usual and greatest height of a row of spots.
-_ROW_HEIGHT_MIN_USUAL_MAX: Final = (66.0, 100.0, 132.0)
+#: Least height of a row of spots.
+_ROW_HEIGHT_MIN: Final = 66.0
+#: Height of a row of spots with which all rows are to fit on one page, if possible in rows of few spots.
+_ROW_HEIGHT_USUAL: Final = 100.0
+#: Greatest height of a row of spots.
+_ROW_HEIGHT_MAX: Final = 132.0
 #: Least width of a spot that shows its full name.
 _SPOT_WIDTH_MIN: Final = 104.0
-#: The most spots in a row.
+#: The most spots in a row without a title.
 _SPOTS_PER_ROW_MAX: Final = 9
-#: Width of a row's title on a large screen and on a telephone.
-_TITLE_WIDTH_LARGE_SCREEN_AND_TELEPHONE: Final = (150.0, 136.0)
+#: Width of a row's title in a wide layout.
+_WIDE_LAYOUT_TITLE_WIDTH: Final = 150.0
+#: Width of a row's title in a narrow layout, such as a telephone's.
+_NARROW_LAYOUT_TITLE_WIDTH: Final = 136.0
+#: A betting layout wider than this is wide.
+_NARROW_LAYOUT_WIDTH_MAX: Final = 800.0
 #: The most characters of a titled spot's own part of its name.
 _TITLED_NAME_CHARACTERS_MAX: Final = 5
 #: The fewest spots of one kind that get a title.
 _TITLED_SPOTS_MIN: Final = 4
+#: The lowest limit of spots per row that is tried for rows of few, wide spots.
+_SHORTEST_ROW_LIMIT: Final = 4
 #: Matches the odds at the end of a group id. Groups of one kind may differ only there.
 _ODDS_SUFFIX_PATTERN: Final = re.compile(r"(?:[ -][\d:.]+)+$")
-#: In a cell wider than this, a chip lies to the right of the label; in a narrower one, below it.
+#: In a cell wider than this, a chip lies to the right of the label; in a narrower one, below it. A cell that shows the
+#: name in two lines has another limit, :data:`_TWO_LINE_NARROW_CELL_WIDTH_MAX`.
 _NARROW_CELL_WIDTH_MAX: Final = 140.0
 #: In a narrow cell no higher than this, a chip lies next to the odds.
 _LOW_CELL_HEIGHT_MAX: Final = 104.0
@@ -89,7 +102,7 @@ class SpotRow:
 def find_felt_rect(layout: Layout) -> Rect:
     """Return the rectangle of the betting layout within the game field.
 
-    On a telephone it ends above two rows of keys.
+    On a telephone, two rows of keys below it are left free.
     """
     x, y, w, h = layout.game_field
     if layout.is_telephone:
@@ -101,9 +114,8 @@ def compute_height_above_spots(table: TableGameData, layout: Layout) -> float:
     """Return the height above a table's spots that is kept free for cards, or at craps for the point numbers."""
     _, _, w, h = find_felt_rect(layout)
     if table.felt_kind == "cards":
-        return h - _count_full_rows(table, w, layout.touch_size_min) * max(
-            layout.touch_size_min, _CARD_TABLE_SPOT_HEIGHT
-        )
+        row_height = max(layout.touch_size_min, _CARD_TABLE_SPOT_HEIGHT)
+        return h - _count_full_rows(table, w, layout.touch_size_min) * row_height
     return _CRAPS_POINT_HEIGHT if table.felt_kind == "craps" else 0.0
 
 
@@ -139,12 +151,12 @@ def split_label_and_odds(rect: Rect) -> tuple[Rect, Rect]:
         return (x + 5, y + 2, width, h - 26), (x + 5, y + h - 24, width, 18)
     if h > _LOW_CELL_HEIGHT_MAX:
         return (x + 5, y + 3, w - 10, (h - 6) * 0.44), (x + 5, y + h * 0.54 - 10, w - 10, 20)
-    sign = (
+    label_rect = (
         (x + 5, y + 1, w - 10, h - 35)
         if h >= _TWO_LINE_CELL_HEIGHT_MIN
         else (x + 5, y + 3, w - 10, (h - 6) * 0.44)
     )
-    return sign, (x + 4, y + h - 27, w - 4 - _CHIP_SPACE_WIDTH, 20)
+    return label_rect, (x + 4, y + h - 27, w - 4 - _CHIP_SPACE_WIDTH, 20)
 
 
 def split_common_words(names: Sequence[str]) -> tuple[str, list[str]]:
@@ -175,8 +187,8 @@ def _should_have_row_title(spots: Sequence[BetSpot]) -> bool:
     if len(spots) < _TITLED_SPOTS_MIN:
         return False
     for code in spots[0].names:
-        name, tails = split_common_words([spot.names.get(code, "") for spot in spots])
-        if not name or any(len(each) > _TITLED_NAME_CHARACTERS_MAX for each in tails):
+        title, endings = split_common_words([spot.names.get(code, "") for spot in spots])
+        if not title or any(len(ending) > _TITLED_NAME_CHARACTERS_MAX for ending in endings):
             return False
     return True
 
@@ -184,12 +196,13 @@ def _should_have_row_title(spots: Sequence[BetSpot]) -> bool:
 def arrange_spots_in_rows(
     spots: Iterable[BetSpot], width: float, touch_size_min: float, spots_per_row_max: int
 ) -> list[SpotRow]:
-    """Return bet spots in rows of at most ``spots_per_row_max`` spots.
+    """Return bet spots in rows of at most ``spots_per_row_max`` spots; titled rows may have more.
 
-    A row is at most ``width`` wide, and each spot in it at least ``touch_size_min``. Spots with a title get rows of
-    their own; spots of other kinds share a row if they fit.
+    A row is at most ``width`` wide. Each spot in it is at least ``touch_size_min`` wide, and without a title at least
+    as wide as its full name needs. Spots with a title get rows of their own; spots of other kinds share a row if they
+    fit, unless their bet follows from another bet.
     """
-    room = min(spots_per_row_max, int(width // max(touch_size_min, _SPOT_WIDTH_MIN)))
+    spot_count_max = min(spots_per_row_max, int(width // max(touch_size_min, _SPOT_WIDTH_MIN)))
     kinds: dict[str, list[BetSpot]] = {}
     for spot in spots:
         kinds.setdefault(_ODDS_SUFFIX_PATTERN.sub("", spot.group), []).append(spot)
@@ -206,12 +219,12 @@ def arrange_spots_in_rows(
         elif (
             rows
             and not rows[-1].titled_spots
-            and len(rows[-1].spots) + len(kind) <= room
+            and len(rows[-1].spots) + len(kind) <= spot_count_max
             and not kind[0].required_bet_divisor
         ):
             rows[-1] = SpotRow((*rows[-1].spots, *kind))
         else:
-            rows += [SpotRow(part) for part in _divide_into_rows(kind, room)]
+            rows += [SpotRow(part) for part in _divide_into_rows(kind, spot_count_max)]
     return rows
 
 
@@ -223,19 +236,16 @@ def _divide_into_rows(spots: Sequence[BetSpot], spots_per_row_max: int) -> list[
 
 def _choose_row_title_width(layout_width: float) -> float:
     """Return the width of the titles of rows in a layout that is ``layout_width`` wide."""
-    return (
-        _TITLE_WIDTH_LARGE_SCREEN_AND_TELEPHONE[0]
-        if layout_width > 800
-        else _TITLE_WIDTH_LARGE_SCREEN_AND_TELEPHONE[1]
-    )
+    is_wide = layout_width > _NARROW_LAYOUT_WIDTH_MAX
+    return _WIDE_LAYOUT_TITLE_WIDTH if is_wide else _NARROW_LAYOUT_TITLE_WIDTH
 
 
 def lay_out_pages(table: TableGameData, layout: Layout) -> list[list[SpotRow]]:
     """Return the rows of bet spots on each page of the layout; there is only one page if all rows fit on it."""
     _, _, w, h = find_felt_rect(layout)
-    height = layout.touch_size_min if layout.is_telephone else OUTSIDE_BET_HEIGHT
+    tabs_height = layout.touch_size_min if layout.is_telephone else OUTSIDE_BET_HEIGHT
     return _divide_into_pages(
-        table, (w, h - compute_height_above_spots(table, layout)), layout.touch_size_min, height
+        table, (w, h - compute_height_above_spots(table, layout)), layout.touch_size_min, tabs_height
     )
 
 
@@ -245,27 +255,25 @@ def _divide_into_pages(
 ) -> list[list[SpotRow]]:
     """Return the rows of bet spots on each page.
 
-    ``size_max`` is the width and height of the layout. If there are several pages, ``tabs_height`` is subtracted from
-    the height for the tabs that change the page.
+    ``size_max`` is the width and height available for the spots. If there are several pages, ``tabs_height`` is
+    subtracted from the height for the tabs that change the page.
     """
-    (w, h), least_height = size_max, max(touch_size_min, _ROW_HEIGHT_MIN_USUAL_MAX[0])
+    (w, h), row_height_min = size_max, max(touch_size_min, _ROW_HEIGHT_MIN)
     spots = table.spots.values()
-    for row_limit in range(
-        _TITLED_SPOTS_MIN, _SPOTS_PER_ROW_MAX + 1
-    ):  # use the shortest rows that still fit in height
+    row_limits = range(_SHORTEST_ROW_LIMIT, _SPOTS_PER_ROW_MAX + 1)
+    for row_limit in row_limits:  # Use the shortest rows that still fit in height.
         rows = arrange_spots_in_rows(spots, w, touch_size_min, row_limit)
-        if len(rows) * max(least_height, _ROW_HEIGHT_MIN_USUAL_MAX[1]) <= h:
+        if len(rows) * max(row_height_min, _ROW_HEIGHT_USUAL) <= h:
             return [rows] if rows else []
     rows = arrange_spots_in_rows(spots, w, touch_size_min, _SPOTS_PER_ROW_MAX)
-    if len(rows) * least_height <= h + 1:
-        narrower = (
-            arrange_spots_in_rows(spots, w, touch_size_min, row_limit)
-            for row_limit in range(_TITLED_SPOTS_MIN, _SPOTS_PER_ROW_MAX + 1)
+    if len(rows) * row_height_min <= h + 1:
+        arrangements = (
+            arrange_spots_in_rows(spots, w, touch_size_min, row_limit) for row_limit in row_limits
         )
-        return [next(rows_a_page for rows_a_page in narrower if len(rows_a_page) == len(rows))]
-    fit = max(1, int((h - tabs_height + 1) // least_height))
-    rows_a_page = -(-len(rows) // -(-len(rows) // fit))
-    return [rows[i : i + rows_a_page] for i in range(0, len(rows), rows_a_page)]
+        return [next(arrangement for arrangement in arrangements if len(arrangement) == len(rows))]
+    rows_per_page_max = max(1, int((h - tabs_height + 1) // row_height_min))
+    rows_per_page = -(-len(rows) // -(-len(rows) // rows_per_page_max))
+    return [rows[i : i + rows_per_page] for i in range(0, len(rows), rows_per_page)]
 
 
 def list_page_spots(table: TableGameData, layout: Layout, page: int) -> list[BetSpot]:
@@ -279,19 +287,19 @@ def find_rect_below_tabs(table: TableGameData, layout: Layout) -> Rect:
     If the layout has several pages, the rectangle starts below their tabs.
     """
     x, y, w, h = find_felt_rect(layout)
-    head = (
+    tabs_height = (
         (layout.touch_size_min if layout.is_telephone else OUTSIDE_BET_HEIGHT)
         if len(lay_out_pages(table, layout)) > 1
         else 0.0
     )
-    above = compute_height_above_spots(table, layout)
-    return (x, y + head + above, w, h - head - above)
+    height_above = compute_height_above_spots(table, layout)
+    return (x, y + tabs_height + height_above, w, h - tabs_height - height_above)
 
 
 def lay_out_rows(rows: Sequence[SpotRow], rect: Rect) -> FeltLayout:
     """Return the layout of rows of bet spots in a rectangle; rows that do not fill it are centred vertically."""
     x, y, w, h = rect
-    height = min(_ROW_HEIGHT_MIN_USUAL_MAX[2], h / max(1, len(rows)))
+    height = min(_ROW_HEIGHT_MAX, h / max(1, len(rows)))
     top = y + (h - height * len(rows)) / 2
     cells: list[FeltCell] = []
     for n, row in enumerate(rows):

@@ -1,6 +1,7 @@
-"""Steps of an outcome that are not played on reels: hold-and-spin, picks, wheels, Keno draws, double-up, tables.
+"""Steps of an outcome: hold-and-spin, picks, wheels, Keno draws, double-up and tables.
 
-They are read from the display data of the outcome (JSON made by ``paytables``).
+They are read from the display data of the outcome (JSON made by ``paytables``). A spin of reels is a step too
+(:class:`egm.screen.outcome.ReelSpin`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -129,7 +130,8 @@ def read_steps(
 ) -> tuple[Step, ...]:
     """Return every step of an outcome in order, at least one. Raises :class:`OutcomeError`.
 
-    ``is_continued`` says that earlier steps of the same table round were already presented.
+    ``is_continued`` says that earlier steps of the same table round were already presented. If it is false and there
+    are no ``cues``, a step of a table has cues that lead to its state.
     """
     try:
         if display.get("kind") == "table":
@@ -151,7 +153,10 @@ def read_steps(
 def _read_table_step(
     display: DisplayData, cues: tuple[DisplayData, ...], settlements: tuple[DisplayData, ...]
 ) -> TableStep:
-    """Return a part of a table round, from its display data, animation cues and settled bets."""
+    """Return a part of a table round, from its display data, animation cues and settled bets.
+
+    Raises one of the errors that :func:`read_steps` handles if the data lack what the scenes draw.
+    """
     for hand in display.get("hands", ()):
         str(hand["id"]), [str(card) for card in hand["cards"]]
     [int(die) for die in display.get("dice", ())]
@@ -160,7 +165,7 @@ def _read_table_step(
 
 
 def _build_default_cues(display: DisplayData) -> list[DisplayData]:
-    """Return the animation cues for a table round that is recalled with its final state only.
+    """Return the animation cues for a table round that comes without cues, such as a recalled one.
 
     They roll the ball into its pocket, throw the dice, or deal every card.
     """

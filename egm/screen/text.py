@@ -17,15 +17,15 @@ from egm.kernel.service_pages import PageText
 
 #: The folder of the catalogues.
 CATALOGUE_FOLDER: Final = Path(__file__).resolve().parent / "catalogue"
-#: The folder of the features whose texts (``en.toml``, ``fr.toml``) are in their own folders.
+#: The folder of the features; each has its own texts in its own folder (``en.toml``, ``fr.toml``).
 _FEATURES_FOLDER: Final = CATALOGUE_FOLDER.parents[1] / "features"
-#: Language of a catalogue -> the locale whose formats it uses.
+#: The locale whose formats are used, by the language of a catalogue.
 LOCALE_BY_LANGUAGE: Final[Mapping[str, str]] = {"en": "en_CA", "fr": "fr_CA"}
 #: A machine has one currency, so any dollar is written like the dollar of the locales above: ``$``.
 _DOLLAR_CURRENCIES: Final = frozenset({"AUD", "CAD", "NZD", "USD"})
-#: The language whose catalogue defines which texts must exist.
+#: The language whose catalogue defines which texts must exist. It is used for a language without a catalogue.
 FALLBACK_LANGUAGE: Final = "en"
-#: The number of formatted amounts and of formatted numbers that are stored; the screen draws the same ones each frame.
+#: Most amounts, and most numbers, in the caches of formatted texts. The screen draws the same ones in each frame.
 _CACHED_FORMATS_MAX: Final = 4096
 
 
@@ -52,8 +52,8 @@ def flatten_catalogue(nested_texts: Mapping[str, object], prefix: str = "") -> d
 def read_catalogue(language: str, folder: Path = CATALOGUE_FOLDER) -> Mapping[str, str]:
     """Return the texts of a language by dotted key, read once per process. Raises :class:`CatalogueError`."""
     texts: dict[str, str] = {}
-    of_features = sorted(_FEATURES_FOLDER.glob(f"*/{language}.toml")) if folder == CATALOGUE_FOLDER else ()
-    for path in (folder / f"{language}.toml", *sorted(folder.glob(f"{language}_*.toml")), *of_features):
+    feature_files = sorted(_FEATURES_FOLDER.glob(f"*/{language}.toml")) if folder == CATALOGUE_FOLDER else ()
+    for path in (folder / f"{language}.toml", *sorted(folder.glob(f"{language}_*.toml")), *feature_files):
         try:
             texts |= flatten_catalogue(tomllib.loads(path.read_text("utf-8")))
         except (OSError, tomllib.TOMLDecodeError) as error:
@@ -61,7 +61,8 @@ def read_catalogue(language: str, folder: Path = CATALOGUE_FOLDER) -> Mapping[st
     return MappingProxyType({key: apply_typography(text, language) for key, text in texts.items()})
 
 
-#: A whole number in groups of three, as definitions write it in every language, but not a telephone number.
+#: A whole number with its digits in groups of three, as definitions write it in every language. A telephone number does
+#: not match.
 _GROUPED_NUMBER_PATTERN: Final = re.compile(
     r"(?<![\d-])(?<!\d[ \u00a0])\d{1,3}(?:\u00a0\d{3})++(?![\d-]|[ \u00a0]\d)"
 )
@@ -71,9 +72,10 @@ _GROUPED_NUMBER_PATTERN: Final = re.compile(
 def apply_typography(text: str, language: str) -> str:
     """Return a text with printed typography: curved apostrophes, digit groups of the language, French spaces.
 
-    In French, a no-break space precedes a colon, a percent sign, a dollar sign and a closing guillemet, and follows an
-    opening guillemet. No space precedes a semicolon, an exclamation or a question mark (Office québécois de la langue
-    française). So catalogues and games need not contain no-break spaces.
+    Catalogues and games can be written with plain spaces: groups of three digits are separated by a comma in English
+    and by a no-break space in French. In French, a space before a colon, a percent sign, a dollar sign or a closing
+    guillemet, and after an opening guillemet, becomes a no-break space. A space before a semicolon, an exclamation or a
+    question mark is removed (Office québécois de la langue française).
     """
     text = re.sub(r"(?<=\d) (?=\d{3}\b)", "\u00a0", text.replace("'", "\u2019"))
     if language == "en":
@@ -105,8 +107,8 @@ def _format_amounts(values: Mapping[str, int | str], money: Callable[[int], str]
 class Texts:
     """The texts, and the formats of numbers, money and times, of one language.
 
-    ``additional_texts`` has texts by language and key. If the catalogue has a text with the same key, the catalogue's
-    text is used.
+    ``additional_texts`` has texts by language and key, which the machine adds to the catalogue. If the catalogue has a
+    text with the same key, the catalogue's text is used. ``timezone`` is that of the venue; None means this computer's.
     """
 
     def __init__(
@@ -120,33 +122,31 @@ class Texts:
         self.locale = LOCALE_BY_LANGUAGE[self.language]
         texts_of_language = (additional_texts or {}).get(self.language, {})
         catalogue = read_catalogue(self.language, folder)
-        brought_texts = {
-            key: apply_typography(text, self.language) for key, text in texts_of_language.items()
-        }
+        added_texts = {key: apply_typography(text, self.language) for key, text in texts_of_language.items()}
         # A text of the catalogue has priority.
-        self._texts = {**brought_texts, **catalogue} if texts_of_language else catalogue
+        self._texts = {**added_texts, **catalogue} if texts_of_language else catalogue
         self._timezone = timezone
-        self._clock = ("", "")
+        self._last_time_of_day = ("", "")
         """Cache: the last time that :meth:`format_time_of_day` formatted, and the result; every frame requests it."""
 
     def has_text(self, key: str) -> bool:
-        """Return whether the catalogue has a text with this key."""
+        """Return whether the catalogue or the additional texts have a text with this key."""
         return key in self._texts
 
     def say(self, key: str, **values: object) -> str:
-        """Return the catalogue's text of ``key``, with ``values`` in place of its placeholders.
+        """Return the text of ``key``, with ``values`` in place of its placeholders.
 
         Raises :class:`CatalogueError` if the text does not exist or one of its placeholders has no value.
         """
         if key not in self._texts:
-            raise CatalogueError(f"{self.language}.toml: {key}: no such text")
+            raise CatalogueError(f"texts of language {self.language}: {key}: no such text")
         text = self._texts[key]
         try:
             filled = text.format(**values) if values or "{" in text else text
             return filled if filled == text else _DOUBLE_FULL_STOP_PATTERN.sub(".", filled)
         except (KeyError, IndexError, ValueError) as error:
             raise CatalogueError(
-                f"{self.language}.toml: {key}: cannot be filled from {values}: {error}"
+                f"texts of language {self.language}: {key}: cannot be filled from {values}: {error}"
             ) from error
 
     def is_singular(self, count: int) -> bool:
@@ -156,7 +156,8 @@ class Texts:
     def format_code_text(self, section: str, code: str) -> str:
         """Return the text for a code of the machine, from a section of the catalogue; the code itself if it has none.
 
-        Dots in the code are written as _ in the catalogue.
+        Dots in the code are written as _ in the catalogue. A code of the section ``tilt.text`` always has a text
+        (:func:`format_fault`).
         """
         if section == "tilt.text":
             return format_fault(self, code)
@@ -195,18 +196,18 @@ class Texts:
         return {"percent": self.format_decimal(str(values["percent"]))} if "percent" in values else {}
 
     def format_text_by_count(self, key: str, values: Mapping[str, object]) -> str:
-        """Return the catalogue's text of a key; its singular form if it has one and the value ``count`` is singular."""
+        """Return the text of a key; its singular form if it has one and the value ``count`` is singular."""
         if "count" not in values or not self.has_text(f"{key}_one"):
             return self.say(key, **values)
         other_values = {name: value for name, value in values.items() if name != "count"}
         return self.format_count(key, int(str(values["count"])), **other_values)
 
     def format_count(self, key: str, count: int, **values: object) -> str:
-        """Return the catalogue's text of a key with ``count`` filled in, in its singular form if there is one."""
+        """Return the text of a key with ``count`` filled in, in its singular form if there is one and it applies."""
         singular_key = f"{key}_one"
-        words = {"count": self.number(count), **values}
+        all_values = {"count": self.number(count), **values}
         return self.say(
-            singular_key if self.is_singular(count) and self.has_text(singular_key) else key, **words
+            singular_key if self.is_singular(count) and self.has_text(singular_key) else key, **all_values
         )
 
     def choose_translation(self, names: Mapping[str, str], default: str = "") -> str:
@@ -238,15 +239,15 @@ class Texts:
 
     def format_time_of_day(self, time_utc: str) -> str:
         """Return the time of day of an ISO 8601 UTC time, in the venue's time zone and the language's short format."""
-        if self._clock[0] != time_utc:
-            self._clock = (
+        if self._last_time_of_day[0] != time_utc:
+            self._last_time_of_day = (
                 time_utc,
                 format_time(self._parse_local_time(time_utc), "short", locale=self.locale),
             )
-        return self._clock[1]
+        return self._last_time_of_day[1]
 
     def format_time(self, time_utc: str) -> str:
-        """Return a UTC time as date and time of the venue. A line can break only between the date and the time."""
+        """Return an ISO 8601 UTC time as the venue's date and time. A line can break only between the two."""
         local_time = self._parse_local_time(time_utc)
         parts = (form(local_time, "medium", locale=self.locale) for form in (format_date, format_time))
         return ", ".join(part.replace(" ", "\u00a0") for part in parts)
@@ -263,8 +264,8 @@ class Texts:
 @lru_cache(maxsize=_CACHED_FORMATS_MAX)
 def _format_money(amount_cents: int, currency: str, locale: str) -> str:
     """Return an amount of minor units in a currency, in the format of a locale."""
-    sign = "CAD" if currency in _DOLLAR_CURRENCIES else currency
-    return format_currency(Decimal(amount_cents).scaleb(-2), sign, locale=locale)
+    shown_currency = "CAD" if currency in _DOLLAR_CURRENCIES else currency
+    return format_currency(Decimal(amount_cents).scaleb(-2), shown_currency, locale=locale)
 
 
 @lru_cache(maxsize=_CACHED_FORMATS_MAX)

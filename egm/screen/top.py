@@ -1,7 +1,7 @@
 """The top screen above a machine, visible from the gaming floor. It takes no touches and sends no requests.
 
 It draws the view of the player's screen in its own way: the game's title, its progressive levels (as drums with digits)
-or its highest prizes, great wins and, if play has stopped, the reason.
+or its prizes, great wins and, if play has stopped, the reason.
 """
 
 from dataclasses import dataclass, replace
@@ -31,7 +31,8 @@ _LEVELS_MAX: Final = 4
 _LEVEL_GROUP_SECONDS: Final = 8.0
 #: The most prizes shown.
 _PRIZES_SHOWN_MAX: Final = 5
-#: The scenes that the top screen explains. A service page is shown to the attendant only.
+#: The scenes for which the top screen shows only the reason why play has stopped. A service page is shown to the
+#: attendant only; for it, the top screen says that the machine is out of service.
 _EXPLAINED_SCENES: Final = frozenset(
     {
         Scene.STARTING,
@@ -64,7 +65,7 @@ class TopPicture(Picture):
         else:
             draw_celebration(self._use_board_as_field(stage))
 
-    def list_touches(self, view: View) -> list[TouchTarget]:  # noqa: ARG002 (signature of a scene)
+    def list_touches(self, view: View) -> list[TouchTarget]:  # noqa: ARG002 (signature of Picture)
         """Return an empty list: the top screen has no touch targets."""
         return []
 
@@ -96,7 +97,10 @@ def find_title_rect(layout: Layout) -> Rect:
 
 
 def draw_backdrop(stage: Stage, title: str) -> pygame.Surface:
-    """Return the top screen's background: the hall, the lit title and the empty board. It is drawn once per size."""
+    """Return the top screen's background: the hall, the lit title and the empty board.
+
+    It is drawn once for each size, look and title.
+    """
     p, layout, look = stage.painter, stage.layout, stage.look
 
     def render_backdrop() -> pygame.Surface:
@@ -117,15 +121,15 @@ def draw_backdrop(stage: Stage, title: str) -> pygame.Surface:
 
 
 def _draw_board(stage: Stage) -> None:
-    """Draw the progressive levels that the current bet plays for; without any, the game's highest prizes."""
+    """Draw the progressive levels that the current bet plays for; without any, the game's prizes."""
     rect = find_board_rect(stage.layout)
     draw_frame_lamps(stage, rect, "chase" if stage.view.scene is Scene.ATTRACT else "idle")
     snapshot = stage.view.snapshot
     levels = snapshot.progressives if snapshot is not None else ()
     if levels:
-        sheets = -(-len(levels) // _LEVELS_MAX)
-        sheet = int(stage.view.now / _LEVEL_GROUP_SECONDS) % sheets
-        shown_levels = levels[sheet * _LEVELS_MAX : (sheet + 1) * _LEVELS_MAX]
+        group_count = -(-len(levels) // _LEVELS_MAX)
+        group = int(stage.view.now / _LEVEL_GROUP_SECONDS) % group_count
+        shown_levels = levels[group * _LEVELS_MAX : (group + 1) * _LEVELS_MAX]
         x, y, w, h = rect
         step = (h - 20) / len(shown_levels)
         height = min(step - 12, 320.0)
@@ -145,8 +149,12 @@ class _TopPrizeRow:
     pay_text: str
 
 
-def _list_highest_prizes(stage: Stage) -> tuple[str, list[_TopPrizeRow]]:
-    """Return the heading of the prize list and its rows: the current bet's highest prizes, or a table's first pays."""
+def _list_prizes(stage: Stage) -> tuple[str, list[_TopPrizeRow]]:
+    """Return the heading of the prize list and its rows.
+
+    They are the highest prizes of a reel game's current bet or of a wheel, the odds of a table's first groups of spots
+    and then of its pay table, or the first rows of a Keno card's pay table.
+    """
     texts, view = stage.texts, stage.view
     field, game = find_base_field(stage), view.game
     if field is not None:
@@ -162,37 +170,40 @@ def _list_highest_prizes(stage: Stage) -> tuple[str, list[_TopPrizeRow]]:
         return texts.say("panel.top_prizes"), rows
     if game is not None and "areas" in game.presentation:
         areas = [(area, *next(iter(area["pays"].items()))) for area in game.presentation["areas"]]
-        best = sorted(areas, key=lambda one: -int(one[2]))[:_PRIZES_SHOWN_MAX]
+        best_areas = sorted(areas, key=lambda area_and_pay: -int(area_and_pay[2]))[:_PRIZES_SHOWN_MAX]
         rows = [
             _TopPrizeRow(
                 (str(symbol),),
                 texts.choose_translation(area["name"]),
-                texts.say("feature.multiplier", times=pay),
+                texts.say("feature.multiplier", times=multiplier),
             )
-            for area, symbol, pay in best
+            for area, symbol, multiplier in best_areas
         ]
         return texts.say("wheel.prizes"), rows
     if view.table is not None:
-        best = [(format_group_name(stage, spots), spots[0].odds) for spots in view.table.groups.values()]
-        best += [
-            (texts.choose_translation(pay.names), format_pay(stage, pay))
-            for pay in list_pay_table_entries(stage)
+        names_and_pays = [
+            (format_group_name(stage, spots), spots[0].odds) for spots in view.table.groups.values()
+        ]
+        names_and_pays += [
+            (texts.choose_translation(entry.names), format_pay(stage, entry))
+            for entry in list_pay_table_entries(stage)
         ]
         return texts.say("help.prizes"), [
-            _TopPrizeRow((), words, pays) for words, pays in best[:_PRIZES_SHOWN_MAX]
+            _TopPrizeRow((), name, pay_text) for name, pay_text in names_and_pays[:_PRIZES_SHOWN_MAX]
         ]
-    spots, caught = list_keno_prizes(stage)
+    spot_count, pays_by_catch = list_keno_prizes(stage)
     rows = [
-        _TopPrizeRow((), texts.say("keno.catch", count=n), words) for n, words in caught[:_PRIZES_SHOWN_MAX]
+        _TopPrizeRow((), texts.say("keno.catch", count=catch), pay_text)
+        for catch, pay_text in pays_by_catch[:_PRIZES_SHOWN_MAX]
     ]
-    return texts.format_count("keno.spots", spots), rows
+    return texts.format_count("keno.spots", spot_count), rows
 
 
 def _draw_prizes(stage: Stage, rect: Rect) -> None:
-    """Draw the game's highest prizes on the top screen, each with its symbols or text and its pay."""
+    """Draw the game's prizes on the top screen, each with its symbols or text and its pay."""
     x, y, w, h = rect
     p = stage.painter
-    heading, rows = _list_highest_prizes(stage)
+    heading, rows = _list_prizes(stage)
     p.draw_text(
         heading, (x + w / 2, y + 56), TextStyle("heavy", "title", stage.look.accent_colour), width_max=w - 80
     )

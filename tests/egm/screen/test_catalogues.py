@@ -158,7 +158,7 @@ def test_the_clock_shows_the_venues_time_with_am_or_pm():
 
 
 def test_a_missing_text_is_named():
-    with pytest.raises(CatalogueError, match=r"en\.toml: no\.such: no such text"):
+    with pytest.raises(CatalogueError, match=r"texts of language en: no\.such: no such text"):
         Texts("en").say("no.such")
     with pytest.raises(CatalogueError, match=r"status\.paying: cannot be filled"):
         Texts("en").say("status.paying", other=1)
