@@ -68,7 +68,7 @@ class GameArt(_Message):
     pictures: dict[str, ArtFile] = {}
     """The game's own pictures, by symbol."""
     sounds: dict[str, ArtFile] = {}
-    """The game's own sounds, by animation cue, such as a dealt card."""
+    """The game's own sounds, by sound cue, such as ``win_1`` (:data:`paytables.assets.REPLACEABLE_SOUNDS`)."""
 
 
 #: What a game publishes for its screen, as JSON; its content depends on the game family.

@@ -191,7 +191,7 @@ class Painter:
         self._pictures_digest = game.digest if game is not None and self._pictures else ""
 
     def render_symbol(self, symbol: str, fallback_text: str, size: tuple[int, int]) -> pygame.Surface:
-        """Return a symbol of the current game, ``size`` pixels large; see :func:`draw_symbol`."""
+        """Return a symbol of the current game as a square that fits in ``size`` pixels; see :func:`draw_symbol`."""
         return draw_symbol(symbol, fallback_text, size, self._pictures)
 
     def resolve_paint(self, paint: Paint | str) -> Paint:

@@ -3,8 +3,8 @@
 Only the newest browser is served; the one before it gets a message that the picture is now shown elsewhere. Only the
 rows that have changed since the last frame are sent, and only after the browser has confirmed that frame. A slow
 browser therefore gets fewer frames, but never outdated ones. The picture is drawn for the window size that the browser
-reports: in portrait if the window is, and with as many pixels as it can show. :mod:`egm.screen.web_auth` decides who
-may connect.
+reports: in portrait if the window is, and with as many pixels as it can show, within limits. :mod:`egm.screen.web_auth`
+decides who may connect.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ SCALE_MAX: Final = 1.0
 _TELEPHONE_WIDTH_MAX_PIXELS: Final = 600
 #: The most inputs that wait for the next frame; older ones are dropped.
 _QUEUED_INPUTS_MAX: Final = 64
-#: The last shown frame while the browser has shown none.
+#: Stands for the last sent frame if none was sent to this browser in this size.
 _NO_FRAME: Final = b""
 #: Quality of the JPEG pieces, from 1 to 95.
 _JPEG_QUALITY: Final = 85
@@ -62,7 +62,7 @@ _SESSION_RENEWAL_SECONDS: Final = 60.0
 #: Seconds to wait for the close handshake. A browser tab that sleeps, or whose computer does, never answers
 #: it.
 _CLOSE_HANDSHAKE_SECONDS_MAX: Final = 0.5
-#: Seconds that a connection has for its handshake and its session message.
+#: Seconds that a connection has for its handshake, and then again for its session message.
 _HANDSHAKE_SECONDS_MAX: Final = 5.0
 #: The most connections that have not yet sent their session. One more closes the oldest of them, never an
 #: authenticated one.
@@ -114,7 +114,7 @@ class BrowserMessage:
     input_action: TouchFraction | Action | None = None
     """The person's touch or key press, or None."""
     window_size_pixels: tuple[int, int] | None = None
-    """The size of the browser's window in pixels, or None if the message does not state it."""
+    """The size of the browser's window in device pixels, or None if the message does not state it."""
     pixel_ratio: float = 1.0
     """Device pixels per CSS pixel."""
 
@@ -128,7 +128,11 @@ _PixelRatio = Annotated[float, Field(gt=0.1, lt=10, allow_inf_nan=False)]
 
 
 class _BrowserPageMessage(BaseModel):
-    """A message from the browser's page, as JSON: it confirms a frame, or reports a touch, a key or the window size."""
+    """A message from the browser's page, as JSON.
+
+    It confirms a frame, or reports a touch, a key, the setting of reduced motion (``calm``) or the window size
+    (``room``).
+    """
 
     model_config = ConfigDict(defer_build=True, frozen=True, strict=True)
 
@@ -151,23 +155,24 @@ class _SessionMessage(BaseModel):
 def decode_browser_message(message_text: str | bytes) -> BrowserMessage:
     """Return a decoded message from the browser.
 
-    If any field is invalid, the whole message is treated as empty.
+    If any field is invalid, the whole message is treated as empty. A setting of reduced motion replaces a touch or key
+    of the same message.
     """
     try:
         message = _BrowserPageMessage.model_validate_json(message_text)
     except ValueError:
         return BrowserMessage()
-    did = (
+    input_action = (
         find_action_by_key_name(message.key, message.char)
         if message.tap is None
         else TouchFraction(*message.tap)
     )
     if message.calm is not None:
-        did = Action("calm", message.calm)
+        input_action = Action("calm", message.calm)
     if message.room is None:
-        return BrowserMessage(message.shown, did)
-    width, height, *density = message.room
-    return BrowserMessage(message.shown, did, (int(width), int(height)), *density)
+        return BrowserMessage(message.shown, input_action)
+    width, height, *pixel_ratio = message.room
+    return BrowserMessage(message.shown, input_action, (int(width), int(height)), *pixel_ratio)
 
 
 def decode_session_message(message_text: str | bytes) -> str:
@@ -183,8 +188,8 @@ def choose_fitting_layout(
 ) -> tuple[Layout, float]:
     """Return the layout for a browser window, and its scale in pixels per layout unit.
 
-    ``window_size_pixels`` is the window's size in pixels. The scale changes in steps, so that resizing a window seldom
-    redraws everything. ``pixel_ratio`` is the number of device pixels per CSS pixel; it is 3 on many telephones.
+    ``window_size_pixels`` is the window's size in device pixels. The scale changes in steps, so that resizing a window
+    seldom redraws everything. ``pixel_ratio`` is the number of device pixels per CSS pixel; it is 3 on many telephones.
     """
     width, height = (min(max(n, 1), 1 << 14) for n in window_size_pixels)
     layout = PORTRAIT_LAYOUT if portrait or height > width else LANDSCAPE_LAYOUT
@@ -197,7 +202,7 @@ def choose_fitting_layout(
 class _BrowserConnection(ServerConnection):
     """A browser's connection.
 
-    Until its session is accepted, it is listed in ``handshaking_connections``, which limits how many browsers can wait.
+    Until its session is accepted, it is listed in ``handshaking_connections``, whose length is limited.
     """
 
     handshaking_connections: "deque[_BrowserConnection]"
@@ -237,20 +242,21 @@ class BrowserScreen:
     ) -> None:
         """Start the server.
 
-        ``open_descriptors`` are inherited file descriptors: that of a listening socket and that of the file that keeps
-        the browser sessions. Either may be missing.
+        ``open_descriptors`` are inherited file descriptors: that of a listening socket, used instead of ``port``, and
+        that of the file with the browser sessions, which may be missing. Raises OSError if the port cannot be used.
         """
         pygame.display.init()
         pygame.display.set_mode((8, 8))  # surfaces need a display's pixel format to convert to
         self._theme = theme
-        self._make = picture_class
+        self._picture_class = picture_class
         self._sound_store = sound_store or SoundStore()
         self._playing_loops: dict[str, str] = {}
         self._portrait = portrait
-        self._words = ""
-        self._fitted = (PORTRAIT_LAYOUT if portrait else LANDSCAPE_LAYOUT, scale)
-        self._wanted = self._fitted
-        self.picture = picture_class(theme, scale=scale, layout=self._fitted[0])
+        self._screen_reader_text = ""
+        self._layout_and_scale = (PORTRAIT_LAYOUT if portrait else LANDSCAPE_LAYOUT, scale)
+        self._fitting_layout_and_scale = self._layout_and_scale
+        """The layout and scale that fit the browser's window; the picture is fitted to them between inputs."""
+        self.picture = picture_class(theme, scale=scale, layout=self._layout_and_scale[0])
         self._surface = pygame.Surface(self.picture.size_pixels).convert()
         self.can_be_closed = False
         self._lock = threading.Lock()
@@ -258,9 +264,9 @@ class BrowserScreen:
         self._viewer: ServerConnection | None = None
         self._handshaking_visitors: deque[_BrowserConnection] = deque()
         self._unsent_messages = 0
-        self._ready = False
-        self._shown = _NO_FRAME
-        self._vouched = 0.0
+        self._is_frame_confirmed = False
+        self._sent_frame = _NO_FRAME
+        self._session_renewed_at = 0.0
         self.bytes_sent = 0
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="browser screen", daemon=True)
@@ -285,20 +291,20 @@ class BrowserScreen:
         Without any, if the browser's window has a new size, fit the picture to it.
         """
         with self._lock:
-            did = list(self._waiting_inputs)
+            inputs = list(self._waiting_inputs)
             self._waiting_inputs.clear()
-            layout_and_scale = self._wanted
-        if layout_and_scale != self._fitted and not did:
+            layout_and_scale = self._fitting_layout_and_scale
+        if layout_and_scale != self._layout_and_scale and not inputs:
             self._fit_picture(*layout_and_scale)
-        return did
+        return inputs
 
     def _fit_picture(self, layout: Layout, scale: float) -> None:
         """Draw the picture with another layout and scale from now on. The next frame is then sent completely."""
-        self._fitted = (layout, scale)
-        self.picture = self._make(self._theme, scale=scale, layout=layout)
+        self._layout_and_scale = (layout, scale)
+        self.picture = self._picture_class(self._theme, scale=scale, layout=layout)
         surface = pygame.Surface(self.picture.size_pixels).convert()
         with self._lock:
-            self._surface, self._shown = surface, _NO_FRAME
+            self._surface, self._sent_frame = surface, _NO_FRAME
 
     def get_drawing_surface(self) -> pygame.Surface | None:
         """Return the surface for the next frame.
@@ -306,14 +312,14 @@ class BrowserScreen:
         None if no browser is connected, or if the browser has not confirmed the last frame yet.
         """
         with self._lock:
-            return self._surface if self._viewer is not None and self._ready else None
+            return self._surface if self._viewer is not None and self._is_frame_confirmed else None
 
     def show_frame(self) -> None:
         """Send the browser the rows of the frame that differ from the frame sent before it."""
         new_frame = self._surface.get_buffer().raw
         width, height = self._surface.get_size()
         with self._lock:
-            old_frame, viewer = self._shown, self._viewer
+            old_frame, viewer = self._sent_frame, self._viewer
         bands = find_changed_bands(old_frame, new_frame, width, height) if old_frame else [(0, height)]
         if not bands or viewer is None:
             return
@@ -321,14 +327,14 @@ class BrowserScreen:
         with self._lock:
             if self._viewer is not viewer:
                 return
-            self._shown, self._ready = new_frame, False
+            self._sent_frame, self._is_frame_confirmed = new_frame, False
             self.bytes_sent += len(message)
         asyncio.run_coroutine_threadsafe(self._send_to_browser(viewer, message), self._loop)
 
     def set_text(self, screen_reader_text: str) -> None:
         """Send the picture's text for screen readers to the page, if it has changed."""
-        if screen_reader_text != self._words:
-            self._words = screen_reader_text
+        if screen_reader_text != self._screen_reader_text:
+            self._screen_reader_text = screen_reader_text
             self._queue_message(json.dumps({"words": screen_reader_text}))
 
     def play(self, cue: str, family: str, channel: str, level: float) -> None:
@@ -394,21 +400,21 @@ class BrowserScreen:
 
     # ------------------------------------------------------------------ the server's side
     async def _listen(
-        self, port: int, address_file: Path | None, held_socket: tuple[int, int | None] | None
+        self, port: int, address_file: Path | None, open_descriptors: tuple[int, int | None] | None
     ) -> tuple[Server, WebAccess]:
         """Start the web server and write the address file.
 
-        It listens on ``held_socket`` if one is inherited, otherwise on ``port``.
+        It listens on the first of ``open_descriptors`` if it is given, otherwise on ``port``.
         """
         access = WebAccess(
             address_file,
-            sound_of=self._sound_store.find_sound,
-            memory=held_socket[1] if held_socket else None,
+            find_sound=self._sound_store.find_sound,
+            session_descriptor=open_descriptors[1] if open_descriptors else None,
         )
         listening_socket = (
             socket.create_server((LOOPBACK_ADDRESS, port))
-            if held_socket is None
-            else socket.socket(fileno=held_socket[0])
+            if open_descriptors is None
+            else socket.socket(fileno=open_descriptors[0])
         )
         access.port = int(listening_socket.getsockname()[1])
         access.write_address()
@@ -453,14 +459,14 @@ class BrowserScreen:
         if isinstance(viewer, _BrowserConnection):
             viewer.leave_handshaking()
         with self._lock:
-            older, self._viewer = self._viewer, viewer
-            self._ready, self._shown = True, _NO_FRAME
-        if older is not None:
+            previous_viewer, self._viewer = self._viewer, viewer
+            self._is_frame_confirmed, self._sent_frame = True, _NO_FRAME
+        if previous_viewer is not None:
             with contextlib.suppress(ConnectionClosed):
-                await older.send('{"moved": true}')
-                await older.close()
-        words = [json.dumps({"words": self._words})] if self._words else []
-        for message in [*words, *self._playing_loops.values()]:
+                await previous_viewer.send('{"moved": true}')
+                await previous_viewer.close()
+        text_messages = [json.dumps({"words": self._screen_reader_text})] if self._screen_reader_text else []
+        for message in [*text_messages, *self._playing_loops.values()]:
             await self._send_to_browser(viewer, message)
         with contextlib.suppress(ConnectionClosed):
             async for line in viewer:
@@ -473,8 +479,8 @@ class BrowserScreen:
     def _renew_session(self, session: str) -> None:
         """Renew the session of a connected browser, at most once a minute."""
         now = self._loop.time()
-        if now - self._vouched >= _SESSION_RENEWAL_SECONDS:
-            self._vouched = now
+        if now - self._session_renewed_at >= _SESSION_RENEWAL_SECONDS:
+            self._session_renewed_at = now
             self._access.is_authenticated(session)
 
     def _handle_message(self, viewer: ServerConnection, message_text: str | bytes) -> None:
@@ -486,10 +492,10 @@ class BrowserScreen:
         with self._lock:
             if self._viewer is not viewer:
                 return
-            self._ready = self._ready or message.has_shown_frame
+            self._is_frame_confirmed = self._is_frame_confirmed or message.has_shown_frame
             if message.input_action is not None:
                 self._waiting_inputs.append(message.input_action)
             if message.window_size_pixels is not None:
-                self._wanted = choose_fitting_layout(
+                self._fitting_layout_and_scale = choose_fitting_layout(
                     message.window_size_pixels, portrait=self._portrait, pixel_ratio=message.pixel_ratio
                 )

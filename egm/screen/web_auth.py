@@ -1,10 +1,11 @@
-"""Access control of the browser screen: only a browser on this computer that presents the token sees the picture.
+"""Access control of the browser screen: only a browser on this computer that had the token sees the picture.
 
 The printed address contains a one-time token. The page opened with it has a session, a random secret, and sends it as
 the first message on its connection and with each request for a sound. Sessions are not cookies, because a browser sends
 a cookie to every port of this computer, also to a server of another user. After a token has been used, a new one is
 written to a file in the state folder that only its owner can read. A session is valid during one run of the cabinet, as
-long as its browser sends messages regularly.
+long as its browser sends messages regularly and not too many other sessions are opened.
+
 The process that starts the screen holds the listening socket and, in memory only, the digests of the sessions. A
 restarted screen therefore accepts the browsers that it served before, and no other process can take the port meanwhile.
 Requests for another host name (DNS rebinding) and connections from a page of another origin are refused.
@@ -58,11 +59,12 @@ def create_token() -> str:
 class _Session:
     """An authenticated browser.
 
-    It has the SHA-256 of its session (in hexadecimal) and the time of its last message (monotonic seconds).
+    ``digest`` is the SHA-256 of its session, in hexadecimal.
     """
 
     digest: str
     last_message_at: float
+    """When its last message was recorded, in monotonic seconds. A connected browser's is recorded once a minute."""
 
 
 def _digest_session(session: str) -> str:
@@ -77,23 +79,26 @@ class WebAccess:
         self,
         address_file: Path | None = None,
         clock: Callable[[], float] = time.monotonic,
-        sound_of: Callable[[str, str], bytes | None] = lambda _cue, _family: None,
-        memory: int | None = None,
+        find_sound: Callable[[str, str], bytes | None] = lambda _cue, _family: None,
+        session_descriptor: int | None = None,
     ) -> None:
-        """Create the access control, and restore the browser sessions from ``memory``.
+        """Create the access control, and restore the browser sessions from their file.
 
         Args:
+            address_file: The file to which the web address is written; None for none.
             clock: Returns monotonic seconds.
-            sound_of: Returns the samples of a cue in a sound family, or None if they are not synthesised yet.
-            memory: Descriptor of a file with the sessions; the file outlives this process but not a reboot.
+            find_sound: Returns the samples of a cue in a sound family, or None if there are none (yet).
+            session_descriptor: Descriptor of the file with the sessions, which outlives this process but not a reboot.
         """
-        self._sound_of = sound_of
+        self._find_sound = find_sound
         self.port = 0
         self._clock = clock
         self._address_file = address_file
         self._token = create_token()
-        self._memory = memory
-        self._sessions: list[_Session] = [] if memory is None else _read_saved_sessions(memory)
+        self._session_descriptor = session_descriptor
+        self._sessions: list[_Session] = (
+            [] if session_descriptor is None else _read_saved_sessions(session_descriptor)
+        )
 
     @property
     def address(self) -> str:
@@ -114,7 +119,7 @@ class WebAccess:
             return None if is_own_origin else build_response(HTTPStatus.FORBIDDEN, "Not from here.\n")
         if path.startswith("/sound/") and self.is_authenticated(_read_session(request)):
             family, _slash, cue = path.removeprefix("/sound/").removesuffix(".wav").partition("/")
-            data = self._sound_of(cue, family)
+            data = self._find_sound(cue, family)
             return (
                 build_response(HTTPStatus.NOT_FOUND, "No such sound.\n")
                 if data is None
@@ -140,7 +145,10 @@ class WebAccess:
         return build_response(HTTPStatus.FORBIDDEN, _ADDRESS_NOT_VALID_TEXT)
 
     def is_authenticated(self, session: str) -> bool:
-        """Return whether the session belongs to an authenticated browser; if so, record the time of its message."""
+        """Return whether the session belongs to an authenticated browser.
+
+        If so, record the time of its message. Sessions without a message for too long end first.
+        """
         now = self._clock()
         self._sessions = [
             known_session
@@ -170,17 +178,21 @@ class WebAccess:
 
     def _save_sessions(self) -> None:
         """Save the browser sessions in the file that outlives the screen's process."""
-        if self._memory is not None:
-            data = json.dumps([[each.digest, each.last_message_at] for each in self._sessions]).encode()
-            os.pwrite(self._memory, data.ljust(_SAVED_SESSIONS_SIZE_BYTES), 0)
+        if self._session_descriptor is not None:
+            data = json.dumps(
+                [[session.digest, session.last_message_at] for session in self._sessions]
+            ).encode()
+            os.pwrite(self._session_descriptor, data.ljust(_SAVED_SESSIONS_SIZE_BYTES), 0)
 
 
-def _read_saved_sessions(memory: int) -> list[_Session]:
-    """Return the browser sessions saved in ``memory``; none if the record is damaged."""
+def _read_saved_sessions(session_descriptor: int) -> list[_Session]:
+    """Return the browser sessions saved in a file, of which this is the descriptor; none if the file is damaged."""
     try:
         return [
-            _Session(str(digest), float(renewed_at))
-            for digest, renewed_at in json.loads(os.pread(memory, _SAVED_SESSIONS_SIZE_BYTES, 0))
+            _Session(str(digest), float(last_message_at))
+            for digest, last_message_at in json.loads(
+                os.pread(session_descriptor, _SAVED_SESSIONS_SIZE_BYTES, 0)
+            )
         ]
     except (ValueError, RecursionError, TypeError):
         return []

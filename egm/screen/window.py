@@ -20,14 +20,16 @@ _INVISIBLE_DRIVERS: Final = frozenset({"dummy", "offscreen", "evdev"})
 def _read_typed_character(event: pygame.event.Event) -> str:
     """Return the character that a key event types, or "".
 
-    On a console without a keyboard layout, it is the character of the unmodified key.
+    On a console without a keyboard layout, it is the character of the key itself; Shift and Caps Lock make a letter
+    upper case.
     """
     modifiers = event.dict.get("mod", 0)
     if modifiers & (pygame.KMOD_CTRL | pygame.KMOD_META | pygame.KMOD_LALT):
         return ""
-    plain = chr(event.key) if event.key < 0x7F else ""
-    plain = plain.upper() if modifiers & (pygame.KMOD_SHIFT | pygame.KMOD_CAPS) else plain
-    return str(event.dict.get("unicode") or plain)
+    key_character = chr(event.key) if event.key < 0x7F else ""
+    if modifiers & (pygame.KMOD_SHIFT | pygame.KMOD_CAPS):
+        key_character = key_character.upper()
+    return str(event.dict.get("unicode") or key_character)
 
 
 class WindowError(Exception):
@@ -35,7 +37,7 @@ class WindowError(Exception):
 
 
 def _refuse_invisible_video_driver() -> None:
-    """Raise pygame.error if SDL has chosen, by default, a video driver that shows nothing.
+    """Raise pygame.error if SDL has itself chosen a video driver that shows nothing.
 
     Such a driver is permitted if the environment names it explicitly.
     """
@@ -65,14 +67,15 @@ class Window:
         """Open the display. Raises WindowError.
 
         Args:
+            fullscreen: Whether the window covers the whole display of a desktop.
             output: The display of a console without a desktop; None for a window on a desktop.
             top_screen: The process of the top screen, which ends with this window.
-            ignores_touches: Whether touches of a console's display are left to another process.
-            display_index: The number of the display, from 0.
+            ignores_touches: Whether this process reads no touches and keys on a console, because another one does.
+            display_index: The number of the desktop's display, from 0; not used with ``output``.
             picture_class: The class that draws the picture.
         """
         self._output, self._top_screen = output, top_screen
-        if output is not None:  # SDL draws into memory, and reads touch screens.
+        if output is not None:  # SDL draws into memory; with evdev it also reads touch screens and keyboards.
             os.environ["SDL_VIDEODRIVER"] = "dummy" if ignores_touches else "evdev"
         self._kiosk = fullscreen or output is not None
         if self._kiosk:  # grab the desktop's keys, too, and stay visible without focus
@@ -102,7 +105,10 @@ class Window:
 
     @staticmethod
     def _choose_window_size() -> tuple[int, int]:
-        """Return the largest 16:9 window that leaves some room on the desktop."""
+        """Return the size of a window in landscape that leaves some room on the first display of the desktop.
+
+        It is at most the size of the landscape layout, and at least a third of it.
+        """
         width, height = pygame.display.get_desktop_sizes()[0]
         scale = min(width * 0.9 / LANDSCAPE_LAYOUT.size[0], height * 0.85 / LANDSCAPE_LAYOUT.size[1], 1.0)
         return max(640, round(LANDSCAPE_LAYOUT.size[0] * scale)), max(
@@ -118,12 +124,15 @@ class Window:
         w, h = self.picture.size_pixels
         picture_rect = pygame.Rect((width - w) // 2, (height - h) // 2, w, h).clip(self._display.get_rect())
         self._display.fill((0, 0, 0))
-        self._target = self._display.subsurface(picture_rect)
-        self._place = picture_rect
+        self._picture_surface = self._display.subsurface(picture_rect)
+        self._picture_rect = picture_rect
 
     def take_inputs(self) -> list[TouchFraction | Action] | None:
-        """Return the touches and keys, or None if the window was closed."""
-        did: list[TouchFraction | Action] = []
+        """Return the touches and keys since the last call, or None if the window was closed.
+
+        If the window's size has changed, fit the picture to it.
+        """
+        inputs: list[TouchFraction | Action] = []
         for event in pygame.event.get():
             if event.type == pygame.QUIT and (self.can_be_closed or not self._kiosk):
                 return None
@@ -132,23 +141,19 @@ class Window:
                 self._fit_picture()
             elif (point := self._find_touch_point(event)) is not None:
                 x, y = point
-                did.append(
-                    TouchFraction(
-                        (x - self._place.x) / self._place.width, (y - self._place.y) / self._place.height
-                    )
-                )
+                rect = self._picture_rect
+                inputs.append(TouchFraction((x - rect.x) / rect.width, (y - rect.y) / rect.height))
             elif event.type == pygame.KEYDOWN:
                 action = find_action_by_sdl_code(event.key, _read_typed_character(event))
                 if action is not None:
-                    did.append(action)
-        return did
+                    inputs.append(action)
+        return inputs
 
     def _find_touch_point(self, event: pygame.event.Event) -> tuple[float, float] | None:
         """Return the point on the display that a finger or a mouse click touched, or None for any other event.
 
-        Finger events are used themselves. The mouse events into which SDL translates them are not, because SDL
-        translates one finger at a time: it ignores a second finger, and every finger after a panel was unplugged while
-        touched.
+        Fingers are read from finger events. SDL also turns them into mouse events, but only one finger at a time, and
+        none after a panel was unplugged while touched; those mouse events are ignored.
         """
         if event.type == pygame.FINGERDOWN:
             width, height = self._display.get_size()
@@ -164,18 +169,16 @@ class Window:
         """
         if self._output is None:
             return x, y
-        (width, height), (here_width, here_height) = (
-            pygame.display.get_desktop_sizes()[0],
-            self._display.get_size(),
-        )
-        return x * here_width / width, y * here_height / height
+        sdl_width, sdl_height = pygame.display.get_desktop_sizes()[0]
+        display_width, display_height = self._display.get_size()
+        return x * display_width / sdl_width, y * display_height / sdl_height
 
     def get_drawing_surface(self) -> pygame.Surface | None:
         """Return the part of the display's surface on which the picture is drawn."""
-        return self._target
+        return self._picture_surface
 
     def show_frame(self) -> None:
-        """Show the drawn frame on the display."""
+        """Show the drawn frame on the display, and keep the top screen running if there is one."""
         if self._output is None:
             pygame.display.flip()
             return

@@ -1,1 +1,1 @@
-"""Art of the screen: a vector canvas with paths and paints, ornaments, and the symbols of the games."""
+"""Art of the screen: a vector canvas with paths and paints, picture files, and the symbols of the games."""

@@ -1,8 +1,9 @@
 """Draw a game's pictures in a separate process: ``python -m egm.screen.art SECONDS``.
 
 The first line of the standard input is JSON: the name and length of each picture. The bytes of the pictures follow. The
-output is the pixels of each picture, or an error. Each picture is drawn by a child process with resource limits, so a
-picture that crashes the decoder does not affect the others. SECONDS is the processor time for all of them together.
+output is the pixels of each picture, or the reason why it cannot be drawn. Each picture is drawn by a child process
+with resource limits, so a picture that crashes the decoder does not affect the others. After SECONDS of processor time,
+the rest is not drawn.
 """
 
 import json
@@ -42,9 +43,9 @@ def main() -> None:
     os.nice(5)
     pygame.display.init()
     pygame.display.set_mode((8, 8))  # Surfaces need a display's pixel format.
-    all_seconds = float(sys.argv[1])
+    total_seconds_max = float(sys.argv[1])
     for name, length in json.loads(sys.stdin.buffer.readline()):
-        answer = _draw_in_child_process(name, sys.stdin.buffer.read(length), all_seconds)
+        answer = _draw_in_child_process(name, sys.stdin.buffer.read(length), total_seconds_max)
         sys.stdout.buffer.write(answer if len(answer) == PICTURE_SIZE_BYTES + 1 else answer + b"\n")
         sys.stdout.buffer.flush()
 
@@ -70,9 +71,11 @@ def _draw_in_child_process(picture_name: str, picture_file_bytes: bytes, total_s
         answer = output.read(PICTURE_SIZE_BYTES + 1)
     _, exit_status = os.waitpid(child, 0)
     if not os.WIFEXITED(exit_status):
-        late = os.WTERMSIG(exit_status) in {signal.SIGXCPU, signal.SIGKILL}
+        was_too_slow = os.WTERMSIG(exit_status) in {signal.SIGXCPU, signal.SIGKILL}
         return (
-            _DRAWING_TOO_SLOW_TEXT if late else f"ends its decoder (signal {os.WTERMSIG(exit_status)})"
+            _DRAWING_TOO_SLOW_TEXT
+            if was_too_slow
+            else f"ends its decoder (signal {os.WTERMSIG(exit_status)})"
         ).encode()
     return b"\n" + answer if not os.WEXITSTATUS(exit_status) else answer or b"ends its decoder"
 
@@ -80,8 +83,8 @@ def _draw_in_child_process(picture_name: str, picture_file_bytes: bytes, total_s
 def _draw(picture_name: str, picture_file_bytes: bytes, output: IO[bytes]) -> int:
     """Draw one picture with limited memory and time.
 
-    Write its pixels, or the reason for a failure, to the descriptor ``output``. Return the exit status for the child
-    process: 0 if the picture was drawn.
+    Write its pixels, or the reason for a failure, to ``output``. Return the exit status for the child process: 0 if the
+    picture was drawn.
     """
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     memory = pages * resource.getpagesize() + DRAW_MEMORY_BYTES_MAX

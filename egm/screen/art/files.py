@@ -22,8 +22,8 @@ from egm.screen.art.ink import premultiply_colour
 from egm.screen.theme import Colour
 from egm.terminal import echo
 
-#: Most bytes of a picture file.
-_PICTURE_BYTES_MAX: Final = 1024 * 1024
+#: Most bytes that are read of a picture or sound file. A longer file is not one that the machine read.
+_FILE_BYTES_MAX: Final = 1024 * 1024
 #: Pictures in scenes, other than symbols.
 _SCENE_PICTURES_FOLDER: Final = Path(__file__).parent / "pictures"
 
@@ -34,13 +34,14 @@ class PictureError(LocalError):
 
 @lru_cache(maxsize=256)
 def read_unchanged_file(file: ArtFile) -> bytes | None:
-    """Return a file's bytes, or None if it has changed since the machine loaded the game or cannot be read.
+    """Return the bytes of a game's picture or sound file.
 
-    Either problem is reported, but only once for each file.
+    None if it has changed since the machine loaded the game, or cannot be read. Either problem is reported, but only
+    once for each file while its result is cached.
     """
     try:
         with Path(file.path).open("rb") as open_file:
-            data = open_file.read(_PICTURE_BYTES_MAX + 1)
+            data = open_file.read(_FILE_BYTES_MAX + 1)
     except OSError as error:
         echo(f"screen: {file.path}: {error.strerror}", err=True)
         return None
@@ -59,9 +60,8 @@ def rasterise_picture(picture_file_bytes: bytes, path: str, size: tuple[int, int
     """
     try:
         if path.endswith(".svg"):
-            xml.parsers.expat.ParserCreate().Parse(
-                picture_file_bytes, True
-            )  # the decoder silently draws a truncated file
+            # The decoder silently draws a truncated file.
+            xml.parsers.expat.ParserCreate().Parse(picture_file_bytes, True)
             loaded = pygame.image.load_sized_svg(io.BytesIO(picture_file_bytes), size)
         else:
             loaded = pygame.image.load(io.BytesIO(picture_file_bytes), "picture.png")
@@ -70,12 +70,12 @@ def rasterise_picture(picture_file_bytes: bytes, path: str, size: tuple[int, int
     image = loaded.convert_alpha().premul_alpha()
     width, height = image.get_size()
     scale = min(size[0] / width, size[1] / height)
-    fitted = (max(1, round(width * scale)), max(1, round(height * scale)))
-    if fitted != (width, height):
-        image = pygame.transform.smoothscale(image, fitted)
+    fitted_size = (max(1, round(width * scale)), max(1, round(height * scale)))
+    if fitted_size != (width, height):
+        image = pygame.transform.smoothscale(image, fitted_size)
     surface = pygame.Surface(size, pygame.SRCALPHA)
-    at = ((size[0] - fitted[0]) // 2, (size[1] - fitted[1]) // 2)
-    surface.blit(image, at, special_flags=pygame.BLEND_PREMULTIPLIED)
+    top_left = ((size[0] - fitted_size[0]) // 2, (size[1] - fitted_size[1]) // 2)
+    surface.blit(image, top_left, special_flags=pygame.BLEND_PREMULTIPLIED)
     return surface
 
 
@@ -90,7 +90,7 @@ def render_own_drawing(path: Path, size: tuple[int, int]) -> pygame.Surface:
 def render_own_picture(name: str, size: tuple[int, int], colour: Colour | None = None) -> pygame.Surface:
     """Return a picture of the folder ``pictures`` as a surface of ``size`` pixels.
 
-    If ``colour`` is given, it replaces the white of the picture.
+    If ``colour`` is given, it replaces the white of the picture. Raises :class:`PictureError`.
     """
     surface = render_own_drawing(_SCENE_PICTURES_FOLDER / f"{name}.svg", size)
     if colour is not None:

@@ -1,8 +1,8 @@
 """Pictures supplied by a game, drawn in a separate process, so that no picture file can stop the screen.
 
 The format of the files is limited when the game is loaded (:mod:`paytables.assets`), but a decoder can still crash or
-hang on a file. Each picture is therefore drawn once by a separate process with limited processor time and memory. The
-screen receives its pixels, or the reason why it cannot be drawn. ``egm game check`` does the same.
+hang on a file. Each picture is therefore drawn by a separate process with limited processor time and memory, once while
+it is cached. The screen receives its pixels, or the reason why it cannot be drawn. ``egm game check`` does the same.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ PICTURE_SIDE_PIXELS: Final = 384
 PICTURE_SIZE_BYTES: Final = PICTURE_SIDE_PIXELS * PICTURE_SIDE_PIXELS * 4
 #: Processor seconds for one picture.
 DRAW_SECONDS_MAX: Final = 1
-#: Processor seconds for all pictures of a game.
+#: Processor seconds after which no further picture of one request is drawn.
 _game_drawing_seconds_max = 5.0
 #: Memory for drawing one picture, in addition to the process's own.
 DRAW_MEMORY_BYTES_MAX: Final = 256 * 1024 * 1024
@@ -35,19 +35,21 @@ _PROCESS_SECONDS_MAX: Final = 25.0
 #: Maximum number of cached pictures.
 _CACHED_PICTURES_MAX: Final = 128
 
-#: The drawn pictures; None for one that cannot be used. The oldest comes first.
+#: The drawn pictures; None for one that cannot be used. The one that was drawn first comes first.
 _picture_cache: dict[ArtFile, Image.Image | None] = {}
 
 
 def draw_in_child_process(pictures: Sequence[tuple[str, bytes]]) -> list[bytes | str]:
-    """Draw pictures in a child process; return the pixels of each, or the reason why it cannot be drawn.
+    """Draw pictures in separate processes; return the pixels of each, or the reason why it cannot be drawn.
 
     ``pictures`` are pairs of a file's name and its bytes. The pixels are premultiplied RGBA: ``PICTURE_SIDE_PIXELS``
     rows of as many pixels.
     """
-    head = json.dumps([(name, len(data)) for name, data in pictures]).encode() + b"\n"
+    header = json.dumps([(name, len(data)) for name, data in pictures]).encode() + b"\n"
     try:
-        output = io.BytesIO(asyncio.run(_run_drawing_process(head + b"".join(data for _, data in pictures))))
+        output = io.BytesIO(
+            asyncio.run(_run_drawing_process(header + b"".join(data for _, data in pictures)))
+        )
     except OSError as error:
         return [f"could not be drawn: {error.strerror}"] * len(pictures)
     return [_read_drawn_picture(output) for _ in pictures]
@@ -90,8 +92,8 @@ def _read_drawn_picture(output: IO[bytes]) -> bytes | str:
 def get_game_picture(requested: ArtFile, side: int, others: Iterable[ArtFile] = ()) -> pygame.Surface | None:
     """Return a game's own picture as a premultiplied square of ``side`` pixels, or None if its file is unusable.
 
-    The reason for None is reported once. If the picture is not cached yet, ``others`` (the game's other pictures) are
-    drawn and cached with it, because they will soon be needed.
+    The reason for None is reported when the picture is drawn. If the picture is not cached yet, ``others`` (the game's
+    other pictures) are drawn and cached with it, because they will soon be needed.
     """
     if requested not in _picture_cache:
         _draw_into_cache(requested, others)
@@ -104,7 +106,7 @@ def get_game_picture(requested: ArtFile, side: int, others: Iterable[ArtFile] = 
 
 
 def _draw_into_cache(picture: ArtFile, other_pictures: Iterable[ArtFile]) -> None:
-    """Draw the given pictures that are not cached yet, and cache them.
+    """Draw the given pictures that are not cached yet, and cache them; report those that cannot be used.
 
     If the cache is full, remove the oldest pictures.
     """

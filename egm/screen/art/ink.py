@@ -17,7 +17,7 @@ from egm.screen.theme import Colour
 
 #: Art is drawn this many times larger than requested, each way.
 OVERSAMPLING_FACTOR = 3
-#: Pixels in which a gradient is computed before it is stretched.
+#: Pixels, each way, in which a gradient is computed before it is stretched.
 _GRADIENT_RAMP_PIXELS = 128
 
 
@@ -42,7 +42,10 @@ class RadialGradient:
     stops: tuple[tuple[float, Colour], ...]
     centre: tuple[float, float] = (0.5, 0.5)
     radius: float = 0.75
-    """The distance from the centre to the last colour, as a fraction of the box's longer side."""
+    """The distance from the centre to the last colour, as a fraction of the box's width and of its height.
+
+    In a box that is not square, the gradient is therefore an ellipse.
+    """
 
 
 #: What an outline is filled with: one colour or a gradient.
@@ -80,7 +83,7 @@ def create_painted_surface(size: tuple[int, int], paint: Paint) -> pygame.Surfac
 
 @lru_cache(maxsize=256)
 def _draw_small_gradient(paint: LinearGradient | RadialGradient) -> pygame.Surface:
-    """Return a gradient on a surface of a few pixels, which the caller stretches to the size that it needs."""
+    """Return a gradient on a small surface, which the caller stretches to the size that it needs."""
     if isinstance(paint, LinearGradient):
         strip = pygame.Surface(
             (_GRADIENT_RAMP_PIXELS, 1) if paint.is_horizontal else (1, _GRADIENT_RAMP_PIXELS), pygame.SRCALPHA
@@ -92,14 +95,14 @@ def _draw_small_gradient(paint: LinearGradient | RadialGradient) -> pygame.Surfa
     small_surface = pygame.Surface((_GRADIENT_RAMP_PIXELS, _GRADIENT_RAMP_PIXELS), pygame.SRCALPHA)
     small_surface.fill(premultiply_colour(paint.stops[-1][1]))
     cx, cy = paint.centre[0] * _GRADIENT_RAMP_PIXELS, paint.centre[1] * _GRADIENT_RAMP_PIXELS
-    full = paint.radius * _GRADIENT_RAMP_PIXELS
+    radius_pixels = paint.radius * _GRADIENT_RAMP_PIXELS
     for step in range(_GRADIENT_RAMP_PIXELS, 0, -1):
         share = step / _GRADIENT_RAMP_PIXELS
         pygame.draw.circle(
             small_surface,
             premultiply_colour(compute_gradient_colour(paint.stops, share)),
             (cx, cy),
-            full * share,
+            radius_pixels * share,
         )
     return small_surface
 
@@ -142,16 +145,16 @@ class VectorCanvas:
     def stroke_path(
         self, path: Sequence[Point], stroke_width: float, paint: Paint, *, is_closed: bool = True
     ) -> None:
-        """Draw a line ``stroke_width`` units wide along an outline."""
+        """Draw a line ``stroke_width`` units wide along an outline, with round corners and ends."""
         points = self._to_pixels(path)
         radius = max(0.5, stroke_width * self.kx / 2)
         pad = math.ceil(radius) + 1
         left, top = math.floor(min(p[0] for p in points)) - pad, math.floor(min(p[1] for p in points)) - pad
-        right, low = math.ceil(max(p[0] for p in points)) + pad, math.ceil(max(p[1] for p in points)) + pad
-        mask = pygame.Surface((right - left, low - top), pygame.SRCALPHA)
+        right, bottom = math.ceil(max(p[0] for p in points)) + pad, math.ceil(max(p[1] for p in points)) + pad
+        mask = pygame.Surface((right - left, bottom - top), pygame.SRCALPHA)
         white = (255, 255, 255, 255)
-        local = [(x - left, y - top) for x, y in points]
-        pairs = pairwise([*local, local[0]] if is_closed else local)
+        mask_points = [(x - left, y - top) for x, y in points]
+        pairs = pairwise([*mask_points, mask_points[0]] if is_closed else mask_points)
         for (ax, ay), (bx, by) in pairs:
             pygame.draw.circle(mask, white, (ax, ay), radius)
             length = math.hypot(bx - ax, by - ay)
@@ -162,7 +165,7 @@ class VectorCanvas:
                     white,
                     [(ax + nx, ay + ny), (bx + nx, by + ny), (bx - nx, by - ny), (ax - nx, ay - ny)],
                 )
-        pygame.draw.circle(mask, white, local[-1], radius)
+        pygame.draw.circle(mask, white, mask_points[-1], radius)
         self._paint_through_mask(mask, (left, top), paint)
 
     def fill_inside(self, shape: Sequence[Point], path: Sequence[Point], paint: Paint) -> None:
@@ -174,8 +177,8 @@ class VectorCanvas:
         layer.blit(inside, (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
         box = layer.get_bounding_rect()
         if box.width and box.height:
-            cut = layer.subsurface(box).copy()
-            self._paint_through_mask(cut, box.topleft, paint)
+            mask = layer.subsurface(box).copy()
+            self._paint_through_mask(mask, box.topleft, paint)
 
     def draw_glow(self, path: Sequence[Point], spread: float, colour: Colour) -> None:
         """Draw a soft glow around an outline, ``spread`` units wide."""
@@ -187,9 +190,9 @@ class VectorCanvas:
         points = [(x * self.kx / shrink, y * self.ky / shrink) for x, y in path]
         pygame.draw.polygon(small_surface, premultiply_colour(colour), points)
         radius = max(1, round(spread * self.kx / shrink / 2))
-        soft = pygame.transform.gaussian_blur(small_surface, radius)
+        blurred_surface = pygame.transform.gaussian_blur(small_surface, radius)
         self.surface.blit(
-            pygame.transform.smoothscale(soft, self.surface.get_size()),
+            pygame.transform.smoothscale(blurred_surface, self.surface.get_size()),
             (0, 0),
             special_flags=pygame.BLEND_PREMULTIPLIED,
         )
@@ -206,7 +209,7 @@ class VectorCanvas:
         edge_paint: Paint = (0, 0, 0, 255),
         width_max: float | None = None,
     ) -> None:
-        """Draw a text ``height`` units high, with its middle at ``centre``.
+        """Draw a text in a font of ``height`` units, with its middle at ``centre``.
 
         If it is wider than ``width_max``, it is scaled down. ``edge_width`` is the width of an outline around the text
         in the colour ``edge_paint``, in units.
@@ -214,18 +217,18 @@ class VectorCanvas:
         font = pygame.font.Font(font_file, max(4, round(height * self.ky)))
         mask = font.render(text, True, (255, 255, 255)).premul_alpha()
         mask = mask.subsurface(mask.get_bounding_rect()).copy()
-        most_pixels = mask.get_width() if width_max is None else round(width_max * self.kx)
-        if mask.get_width() > most_pixels:
+        width_max_pixels = mask.get_width() if width_max is None else round(width_max * self.kx)
+        if mask.get_width() > width_max_pixels:
             mask = pygame.transform.smoothscale(
-                mask, (most_pixels, round(mask.get_height() * most_pixels / mask.get_width()))
+                mask, (width_max_pixels, round(mask.get_height() * width_max_pixels / mask.get_width()))
             )
-        at = (
+        top_left = (
             round(centre[0] * self.kx - mask.get_width() / 2),
             round(centre[1] * self.ky - mask.get_height() / 2),
         )
         if edge_width > 0:
-            self._draw_text_edge(mask, at, round(edge_width * self.kx), edge_paint)
-        self._paint_through_mask(mask, at, paint)
+            self._draw_text_edge(mask, top_left, round(edge_width * self.kx), edge_paint)
+        self._paint_through_mask(mask, top_left, paint)
 
     def _draw_text_edge(
         self, mask: pygame.Surface, top_left: tuple[int, int], radius_pixels: int, paint: Paint

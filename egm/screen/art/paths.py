@@ -24,7 +24,7 @@ def build_polygon_path(
 ) -> Outline:
     """Return the outline of a regular polygon.
 
-    Its first corner lies at the angle ``rotation_degrees`` in degrees; -90 is at the top.
+    Its first corner lies at the angle ``rotation_degrees``; -90 is at the top.
     """
     return [
         (
@@ -36,7 +36,7 @@ def build_polygon_path(
 
 
 def build_rounded_box(x: float, y: float, w: float, h: float, r: float = 0.0) -> Outline:
-    """Return the outline of a rectangle with corners of radius ``r``."""
+    """Return the outline of a rectangle with corners of radius ``r``, at most half of its shorter side."""
     if r <= 0:
         return [(x, y), (x + w, y), (x + w, y + h), (x, y + h)]
     r = min(r, w / 2, h / 2)

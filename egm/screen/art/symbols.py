@@ -1,4 +1,4 @@
-"""The drawing of each game symbol, chosen by the symbol's identifier or by the words in it.
+"""The picture of each game symbol: the game's own, or a drawing chosen by the words in the symbol's identifier.
 
 A drawing is a file of the folder ``svg``, 100 by 100 units, named like the symbol.
 """
@@ -37,7 +37,7 @@ _OTHER_SYMBOL_NAMES_BY_DRAWING: Final = {
     "triple_bar": ("bar_3", "three_bar"),
     "white_seven": ("seven_white",),
 }
-#: Drawings by name. A symbol uses the longest name that its identifier contains.
+#: Drawings by name. A symbol uses the name with the most words, all of which are words of its identifier.
 DRAWING_FILE_BY_NAME: Final[Mapping[str, Path]] = {
     **{path.stem: path for path in sorted(_DRAWINGS_FOLDER.glob("*.svg"))},
     **{
@@ -46,8 +46,8 @@ DRAWING_FILE_BY_NAME: Final[Mapping[str, Path]] = {
         for name in names
     },
 }
-#: Short identifiers of cards and the drawings that they stand for.
-_DRAWING_BY_SHORT_CARD_NAME: Final = {
+#: Short identifiers of cards and bars, and the drawings that they stand for.
+_DRAWING_BY_SHORT_NAME: Final = {
     "a": "ace",
     "k": "king",
     "q": "queen",
@@ -74,7 +74,7 @@ _TOKEN_SHADES: Final = (
 
 def _build_gradient(*stops: tuple[float, str]) -> LinearGradient:
     """Return a linear gradient. Each argument is a stop: an offset (0 to 1) and a colour as hexadecimal text."""
-    return LinearGradient(tuple((place, parse_colour(colour)) for place, colour in stops))
+    return LinearGradient(tuple((offset, parse_colour(colour)) for offset, colour in stops))
 
 
 #: The gold of a token's face.
@@ -95,7 +95,7 @@ def is_blank(symbol: str) -> bool:
 def find_drawing_name(symbol: str) -> str | None:
     """Return the name of the drawing for a symbol, or None if no drawing suits its identifier."""
     name = re.sub(r"[^a-z0-9]+", "_", symbol.lower()).strip("_")
-    name = _DRAWING_BY_SHORT_CARD_NAME.get(name, name).replace("7", "seven").replace("sevens", "seven")
+    name = _DRAWING_BY_SHORT_NAME.get(name, name).replace("7", "seven").replace("sevens", "seven")
     if name in DRAWING_FILE_BY_NAME:
         return name
     words = set(name.split("_"))
@@ -114,10 +114,11 @@ def draw_symbol(
     size: tuple[int, int],
     pictures: Mapping[str, ArtFile] = MappingProxyType({}),
 ) -> pygame.Surface:
-    """Return a game symbol as a premultiplied surface of ``size`` pixels.
+    """Return a game symbol as a premultiplied square surface; its side is the shorter one of ``size``, in pixels.
 
     The surface shows the picture that the game supplies for the symbol in ``pictures``, or else the built-in drawing,
-    or else a token with the symbol's ``fallback_text``. A supplied picture that cannot be used is reported and ignored.
+    or else a token with the symbol's ``fallback_text``; a blank symbol shows nothing. A supplied picture that cannot be
+    used is reported and ignored.
     """
     side = min(size)
     file = pictures.get(symbol)
@@ -125,8 +126,10 @@ def draw_symbol(
         return game_picture
     if is_blank(symbol):
         return pygame.Surface((side, side), pygame.SRCALPHA)
-    key = find_drawing_name(symbol)
-    return _draw_name_token(symbol, fallback_text, side) if key is None else render_drawing(key, side)
+    drawing_name = find_drawing_name(symbol)
+    if drawing_name is None:
+        return _draw_name_token(symbol, fallback_text, side)
+    return render_drawing(drawing_name, side)
 
 
 def _draw_name_token(symbol: str, name_text: str, side: int) -> pygame.Surface:

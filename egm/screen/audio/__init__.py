@@ -1,4 +1,4 @@
-"""The sound of the machine: when sounds are played, how they are synthesised, and mixing that cannot clip.
+"""The sound of the machine: when sounds are played, how they are synthesised, and how they are mixed without clipping.
 
 :mod:`egm.screen.audio.scores` reads ``sounds.toml`` (instruments, and one family of sounds for each look).
 :mod:`egm.screen.audio.synthesis` computes the samples, and :mod:`egm.screen.audio.sound_store` runs it in a separate

@@ -25,7 +25,7 @@ from egm.screen.view import ATTRACT_DELAY_SECONDS, Scene, View, build_view_timel
 LOUDNESS_BY_VOLUME_STEP: Final = (0.0, 0.25, 0.55, 1.0)
 #: The least loudness of an alarm, at whatever volume step (J-17).
 ALARM_LOUDNESS_MIN: Final = 0.5
-#: Seconds for which no other sound replaces an alarm.
+#: Seconds for which no other sound but an alarm replaces an alarm.
 ALARM_PROTECTED_SECONDS: Final = 2.0
 #: Seconds between the attract tunes of an idle machine.
 ATTRACT_INTERVAL_SECONDS: Final = 90.0
@@ -49,8 +49,13 @@ def is_cue_allowed(cue: str, view: View) -> bool:
     A host can forbid all sounds, or only those of game play. Alarms (J-17) and test tones are always allowed.
     """
     level = "on" if view.snapshot is None else view.snapshot.sound
-    silenced = cue not in SOUND_CUES or SOUND_CUES[cue].is_of_game_play
-    return cue in ALARM_CUES or cue in TEST_TONES_HZ or level == "on" or (level == "no_play" and not silenced)
+    is_of_game_play = cue not in SOUND_CUES or SOUND_CUES[cue].is_of_game_play
+    return (
+        cue in ALARM_CUES
+        or cue in TEST_TONES_HZ
+        or level == "on"
+        or (level == "no_play" and not is_of_game_play)
+    )
 
 
 class SoundPlayer:
@@ -64,7 +69,7 @@ class SoundPlayer:
         self._sound_store = sound_store
         self._loops: dict[str, tuple[str, str, float]] = {}
         self._alarm_until = 0.0
-        self._touches = 0
+        self._touch_sound_count = 0
 
     def play_changes(self, previous: View, current: View) -> None:
         """Play the sounds of what has happened between two successive views, and start or stop looped sounds."""
@@ -80,7 +85,7 @@ class SoundPlayer:
             self._play_once(cue, self._choose_sound_family(cue, family, current), current, self._speakers)
 
     def _request_sounds(self, sound_store: SoundStore, family: str, view: View) -> None:
-        """Request the synthesis of the sounds of all offered games.
+        """Request the synthesis of the sounds of all games, and store the sounds that the games supply.
 
         The sounds of ``family``, which is that of the game on the screen, come first.
         """
@@ -147,15 +152,15 @@ class SoundPlayer:
         elif channel == "lead" and view.now < self._alarm_until:
             return
         if channel == "touch":  # Two touch sounds may overlap.
-            self._touches += 1
-            channel = ("touch", "touch_2")[self._touches % 2]
+            self._touch_sound_count += 1
+            channel = ("touch", "touch_2")[self._touch_sound_count % 2]
         speakers.play(cue, family, channel, level)
 
 
 def find_sound_family(view: View, theme: Theme) -> str:
     """Return the name of the sound family of the game on the screen, which is the name of the game's look.
 
-    If no game is selected, return the look of the first game on offer or, before any game is known, the first look.
+    If no game is selected, return the look of the first game or, before any game is known, the first look.
     """
     game = view.game or next(iter(view.games.values()), None)
     return (
@@ -163,23 +168,24 @@ def find_sound_family(view: View, theme: Theme) -> str:
     )
 
 
-# ---------------------------------------------------------------------- what lasts
+# ---------------------------------------------------------------------- loops
 def list_loops_to_play(view: View, theme: Theme) -> Mapping[str, str]:
     """Return the looped sounds to play now: the cue for each channel."""
-    show, line = view.presentation, build_view_timeline(view, theme)
-    if view.scene is not Scene.GAME or show is None or line is None:
+    presentation, timeline = view.presentation, build_view_timeline(view, theme)
+    if view.scene is not Scene.GAME or presentation is None or timeline is None:
         return {}
-    now = view.now - show.began_at
+    elapsed_seconds = view.now - presentation.began_at
     cues_by_channel: dict[str, str] = {}
-    if is_feature_shown(view, line, now):
+    if is_feature_shown(view, timeline, elapsed_seconds):
         cues_by_channel["music"] = "feature"
-    step, time = show.steps[_find_step_index_at(line, now)], line.steps[_find_step_index_at(line, now)]
-    turns = not isinstance(step, GambleStep | PickStep | KenoStep)
-    if turns and time.stops and time.begin <= now < max(time.stops):
+    index = _find_step_index_at(timeline, elapsed_seconds)
+    step, time = presentation.steps[index], timeline.steps[index]
+    has_turning_parts = not isinstance(step, GambleStep | PickStep | KenoStep)
+    if has_turning_parts and time.stops and time.begin <= elapsed_seconds < max(time.stops):
         cues_by_channel["turn"] = "turn"
-        if find_anticipated_reel(step, time, now) is not None:
+        if find_anticipated_reel(step, time, elapsed_seconds) is not None:
             cues_by_channel["lead"] = "anticipation"
-    elif line.celebration_level > 0 and line.last_stop <= now < line.roll_up_end:
+    elif timeline.celebration_level > 0 and timeline.last_stop <= elapsed_seconds < timeline.roll_up_end:
         cues_by_channel["turn"] = "count"
     return cues_by_channel
 
@@ -189,8 +195,10 @@ def is_feature_shown(view: View, timeline: PresentationTimeline, elapsed_seconds
 
     ``timeline`` has the presentation's times. After the roll-up of the win, return False unless the player must decide.
     """
-    show = view.presentation
-    if show is None or not is_feature_step(show, _find_step_index_at(timeline, elapsed_seconds)):
+    presentation = view.presentation
+    if presentation is None or not is_feature_step(
+        presentation, _find_step_index_at(timeline, elapsed_seconds)
+    ):
         return False
     return elapsed_seconds < timeline.roll_up_end or view.decision is not None
 
@@ -202,50 +210,52 @@ def _find_step_index_at(timeline: PresentationTimeline, elapsed_seconds: float) 
     )
 
 
-# ---------------------------------------------------------------------- what happens
+# ---------------------------------------------------------------------- events
 def list_cues_between(previous: View, current: View, theme: Theme) -> list[str]:
     """Return the sound cues of what has happened between two successive views, in order."""
-    names: list[str] = []
+    cues: list[str] = []
     old_snapshot, new_snapshot = previous.snapshot, current.snapshot
     if current.volume_step != previous.volume_step:
-        names.append("coin")  # Plays at the new volume.
+        cues.append("coin")  # Plays at the new volume.
     elif current.pressed_at > previous.pressed_at and current.pressed_key:
-        names.append("key")
+        cues.append("key")
     if (
         current.notice_received_at > previous.notice_received_at
         and new_snapshot
         and any(n.severity != "info" for n in new_snapshot.notices)
     ):
-        names.append("refused")
+        cues.append("refused")
     if current.page_input.tone_played_at > previous.page_input.tone_played_at:
-        names = [current.page_input.playing_tone]  # Only the tone: a key's click could be mistaken for it.
-    names += _list_money_cues(previous, current)
+        cues = [current.page_input.playing_tone]  # Only the tone: a key's click could be mistaken for it.
+    cues += _list_money_cues(previous, current)
     if (
         new_snapshot
         and new_snapshot.reminder
         and (old_snapshot is None or old_snapshot.reminder != new_snapshot.reminder)
     ):
-        names.append("reminder")
+        cues.append("reminder")
     if current.scene is not previous.scene and old_snapshot is not None:
         if current.scene in {Scene.DOOR, Scene.TILT}:
-            names.append("alarm")
+            cues.append("alarm")
         elif current.scene is Scene.HANDPAY:
-            names.append("jackpot")
+            cues.append("jackpot")
     if current.scene is Scene.ATTRACT and _count_attract_tunes_due(previous) < _count_attract_tunes_due(
         current
     ):
-        names.append("attract")
-    return names + _list_game_cues(previous, current, theme)
+        cues.append("attract")
+    return cues + _list_game_cues(previous, current, theme)
 
 
 def _count_attract_tunes_due(view: View) -> int:
     """Return how many times an idle machine should have played its attract tune since the last activity."""
-    since = view.now - view.last_activity_at - ATTRACT_DELAY_SECONDS
-    return 0 if view.scene is not Scene.ATTRACT or since < 0 else 1 + int(since // ATTRACT_INTERVAL_SECONDS)
+    attract_seconds = view.now - view.last_activity_at - ATTRACT_DELAY_SECONDS
+    if view.scene is not Scene.ATTRACT or attract_seconds < 0:
+        return 0
+    return 1 + int(attract_seconds // ATTRACT_INTERVAL_SECONDS)
 
 
 def _list_money_cues(previous: View, current: View) -> list[str]:
-    """Return the sound cues for money that was inserted, and for tickets and coins that were paid out."""
+    """Return the sound cues for credit added between games, for a payout that begins, and for a printed ticket."""
     old_snapshot, new_snapshot = previous.snapshot, current.snapshot
     if old_snapshot is None or new_snapshot is None or new_snapshot is old_snapshot:
         return []
@@ -265,38 +275,41 @@ def _list_money_cues(previous: View, current: View) -> list[str]:
 
 
 def _list_game_cues(previous: View, current: View, theme: Theme) -> list[str]:
-    """Return the sound cues of a game's events: reels stop, features begin and end, wins by their level.
+    """Return the sound cues of a game's events: parts stop, features begin and end, wins by their level.
 
     A win below the stake has no sound (N-10).
     """
-    show, line = current.presentation, build_view_timeline(current, theme)
-    if show is None or line is None or current.scene is not Scene.GAME:
+    presentation, timeline = current.presentation, build_view_timeline(current, theme)
+    if presentation is None or timeline is None or current.scene is not Scene.GAME:
         return []
-    previous_time, current_time = previous.now - show.began_at, current.now - show.began_at
-    names: list[str] = []
-    for index, (step, time) in enumerate(zip(show.steps, line.steps, strict=True)):
-        if previous_time <= time.title_card_begin < current_time and has_feature_title_card(show, index):
-            names.append("title")
+    previous_time, current_time = previous.now - presentation.began_at, current.now - presentation.began_at
+    cues: list[str] = []
+    for index, (step, time) in enumerate(zip(presentation.steps, timeline.steps, strict=True)):
+        has_card = has_feature_title_card(presentation, index)
+        if previous_time <= time.title_card_begin < current_time and has_card:
+            cues.append("title")
         for part, stop in enumerate(time.stops):
             if previous_time < stop <= current_time:
-                names.append(_choose_stop_cue(step, part))
-    if line.celebration_level > 0 and previous_time < line.last_stop <= current_time:
-        names.append(f"win_{line.celebration_level}")
+                cues.append(_choose_stop_cue(step, part))
+    if timeline.celebration_level > 0 and previous_time < timeline.last_stop <= current_time:
+        cues.append(f"win_{timeline.celebration_level}")
     if (
-        line.celebration_level > 0
-        and line.roll_up_end > line.last_stop
-        and previous_time < line.roll_up_end <= current_time
+        timeline.celebration_level > 0
+        and timeline.roll_up_end > timeline.last_stop
+        and previous_time < timeline.roll_up_end <= current_time
     ):
-        names.append(
-            "closing" if show.is_complete and is_feature_step(show, len(show.steps) - 1) else "count_end"
+        cues.append(
+            "closing"
+            if presentation.is_complete and is_feature_step(presentation, len(presentation.steps) - 1)
+            else "count_end"
         )
-    return names
+    return cues
 
 
 def _choose_stop_cue(step: object, part: int) -> str:
     """Return the sound cue for the moment at which part number ``part`` of a step stops.
 
-    A part is a reel, a ball, a card or a box.
+    A part is a reel, a ball, a card, a box, a wheel or another moving part.
     """
     if isinstance(step, GambleStep | PickStep):
         return "card"

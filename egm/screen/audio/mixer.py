@@ -1,4 +1,4 @@
-"""Audio output: this computer's device, or the browser that shows the picture."""
+"""Audio output on this computer's device, and the interface that the output in a browser has too."""
 
 import contextlib
 from typing import Final, Protocol
@@ -40,34 +40,37 @@ class SoundMixer:
     def __init__(self, sound_store: SoundStore) -> None:
         self._sound_store = sound_store
         self._sounds: dict[bytes, pygame.mixer.Sound] = {}
-        self._numbers = {name: number for number, name in enumerate(PEAK_SHARE_BY_CHANNEL)}
-        self.on = False
+        self._channel_numbers = {name: number for number, name in enumerate(PEAK_SHARE_BY_CHANNEL)}
+        self.has_device = False
         """Whether there is an audio device."""
         with contextlib.suppress(pygame.error):
             pygame.mixer.init(SAMPLES_PER_SECOND, -16, 1, BUFFER_SAMPLE_COUNT)
             pygame.mixer.set_num_channels(len(PEAK_SHARE_BY_CHANNEL))
-            self.on = True
+            self.has_device = True
 
     def play(self, cue: str, family: str, channel: str, level: float) -> None:
-        """Play a sound cue, replacing the sound on its channel, at a level from 0 to 1."""
+        """Play a sound cue, replacing the sound on its channel, at a level from 0 to 1.
+
+        If the sound has not been synthesised yet, play nothing.
+        """
         data = self._sound_store.find_sound(cue, family)
-        if data is None or not self.on:
+        if data is None or not self.has_device:
             return
         with contextlib.suppress(pygame.error):  # The device may have been removed.
             if data not in self._sounds:
                 self._sounds[data] = pygame.mixer.Sound(buffer=data)
-            at = pygame.mixer.Channel(self._numbers[channel])
-            at.set_volume(level)
-            at.play(self._sounds[data], loops=-1 if SOUND_CUES[cue].is_loop else 0)
+            mixer_channel = pygame.mixer.Channel(self._channel_numbers[channel])
+            mixer_channel.set_volume(level)
+            mixer_channel.play(self._sounds[data], loops=-1 if SOUND_CUES[cue].is_loop else 0)
 
     def stop(self, channel: str) -> None:
         """Fade out the sound on the channel."""
-        if self.on:
+        if self.has_device:
             with contextlib.suppress(pygame.error):
-                pygame.mixer.Channel(self._numbers[channel]).fadeout(_FADE_MS)
+                pygame.mixer.Channel(self._channel_numbers[channel]).fadeout(_FADE_MS)
 
     def set_level(self, channel: str, level: float) -> None:
         """Set the level of the sound on the channel."""
-        if self.on:
+        if self.has_device:
             with contextlib.suppress(pygame.error):
-                pygame.mixer.Channel(self._numbers[channel]).set_volume(level)
+                pygame.mixer.Channel(self._channel_numbers[channel]).set_volume(level)

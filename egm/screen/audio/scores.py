@@ -34,12 +34,12 @@ ALARM_CUES: Final = frozenset({"alarm", "jackpot"})
 
 
 class SoundError(Exception):
-    """The error that ``sounds.toml``, or a sound supplied by a game, is unusable; the message says where and why."""
+    """The error that ``sounds.toml`` is unusable; the message says where and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class SoundCue:
-    """The properties of a sound cue: its channel, whether it repeats, its loudness, and who supplies its sound."""
+    """The properties of a sound cue: its channel, whether it repeats, its loudness, and who has a sound for it."""
 
     channel: str
     is_loop: bool = False
@@ -47,15 +47,15 @@ class SoundCue:
     is_of_game_play: bool = False
     """Whether the cue belongs to game play.
 
-    A host may silence such a cue, and a game may supply a sound for it.
+    A host may silence such a cue.
     """
     has_sound_per_game_family: bool = False
-    """Whether each sound family has its own sound for this cue.
+    """Whether each sound family has its own sound for this cue, and a game may supply one.
 
     If not, all games share one sound.
     """
     compression: float = 1.0
-    """How strongly loud parts are compressed (:func:`egm.screen.audio.synthesis.mix_notes_to_samples`)."""
+    """How strongly loud parts are compressed: ``drive`` of :func:`egm.screen.audio.synthesis.mix_notes_to_samples`."""
     peak_share: float = 1.0
     """The peak level of the cue's sound, as a fraction of its channel's peak level."""
 
@@ -127,17 +127,19 @@ class SoundFamily:
     melody_instrument: Instrument
     """The instrument of the melody."""
     accompaniment_instrument: Instrument
-    """The instrument that accompanies the melody."""
+    """The instrument of the figure that accompanies the melody."""
     chord_instrument: Instrument
     """The instrument of the chords."""
     chords: tuple[int, ...]
     """The scale degree of the chord in each bar."""
     melody: tuple[str, ...]
+    """The melody of four bars, a token for each eighth note (:func:`_build_melody`)."""
     accompaniment_figure: tuple[str, ...]
+    """The figure of each bar: for each eighth note the degrees above the chord, or ``.`` for a rest."""
     percussion_patterns: Mapping[str, str]
     """The rhythm of each percussion instrument: one character for each eighth note."""
     instrument_names: tuple[str, str]
-    """The names of the family's first (melody) and second instruments."""
+    """The names of the instruments of the melody and of the accompaniment."""
 
     def compute_pitch(self, degree: int) -> float:
         """Return the pitch of a degree of the scale, in Hz."""
@@ -402,7 +404,7 @@ def _build_count_up_loop(family: SoundFamily) -> tuple[Notes, float]:
 def _build_win_music(family: SoundFamily, grade: int) -> Notes:
     """Return the notes of the music for a win of grade 1 to 4.
 
-    Grade 1 has three notes, grade 2 is a fanfare, grade 3 is one bar of melody, grade 4 is two bars with bells.
+    Grade 1 has three notes, grade 2 is a fanfare, grade 3 has one bar of melody, grade 4 has two bars, and bells.
     """
     top, e = family.octave_degree, min(family.eighth_seconds, 0.2)
     if grade == 1:
@@ -429,7 +431,7 @@ def _build_win_music(family: SoundFamily, grade: int) -> Notes:
 
 
 def _build_reel_stop(family: SoundFamily, reel_number: int) -> Notes:
-    """Return the notes of the sound of a stopping reel: a knock, and a note that is higher for each reel."""
+    """Return the notes of the sound of a stopping reel: a knock, and a note that is higher for each reel, from 1."""
     degree = (0, 2, 4, family.octave_degree, family.octave_degree + 2, family.octave_degree + 4)[
         reel_number - 1
     ]
@@ -499,20 +501,23 @@ _LOOP_FUNCTION_BY_CUE: Final[Mapping[str, Callable[[SoundFamily], tuple[Notes, f
 
 
 def build_cue_notes(cue: str, family: str) -> tuple[list[Note], float]:
-    """Return the notes of a sound cue in a family, and the loop's length in seconds (0: the sound is not a loop)."""
+    """Return the notes of a sound cue in a family, and the loop's length in seconds (0: the sound is not a loop).
+
+    For a cue with one sound for all games, the family does not matter.
+    """
     if not SOUND_CUES[cue].has_sound_per_game_family:
         return list(read_sound_table().notes_by_common_cue[cue]), 0.0
-    plays = read_sound_table().family_by_name[family]
+    sound_family = read_sound_table().family_by_name[family]
     if cue in _LOOP_FUNCTION_BY_CUE:
-        return _LOOP_FUNCTION_BY_CUE[cue](plays)
+        return _LOOP_FUNCTION_BY_CUE[cue](sound_family)
     name, _, number = cue.rpartition("_")
     if name in {"stop", "win"}:
-        return (_build_reel_stop if name == "stop" else _build_win_music)(plays, int(number)), 0.0
-    return _NOTES_FUNCTION_BY_CUE[cue](plays), 0.0
+        return (_build_reel_stop if name == "stop" else _build_win_music)(sound_family, int(number)), 0.0
+    return _NOTES_FUNCTION_BY_CUE[cue](sound_family), 0.0
 
 
 def synthesise_cue(cue: str, family: str) -> bytes:
-    """Return the samples (16 bits, mono) of a cue in a family, at the peak level of its channel."""
+    """Return the samples (16 bits, mono) of a cue in a family, at the cue's share of its channel's peak level."""
     sound_cue = SOUND_CUES[cue]
     notes, loop = build_cue_notes(cue, family)
     return mix_notes_to_samples(

@@ -32,7 +32,7 @@ _PROCESS_RETRY_SECONDS: Final = 5.0
 def write_family_sounds(family: str, output: IO[bytes]) -> None:
     """Write every sound of a family to ``output``.
 
-    The family :data:`COMMON_FAMILY` has the sounds that all games share. Each sound is a line with its name and its
+    The family :data:`COMMON_FAMILY` has the sounds that all games share. Each sound is a line with its cue and its
     length in bytes, followed by its samples.
     """
     for cue in list_common_cues() if family == COMMON_FAMILY else list_family_cues():
@@ -42,9 +42,9 @@ def write_family_sounds(family: str, output: IO[bytes]) -> None:
 
 
 async def read_sounds_of_family(stream: asyncio.StreamReader) -> AsyncIterator[tuple[str, bytes]]:
-    """Yield the name and the samples of each sound that :func:`write_family_sounds` wrote.
+    """Yield the cue and the samples of each sound that :func:`write_family_sounds` wrote.
 
-    Raises ValueError for invalid data.
+    An incomplete sound at the end of the stream is left out. Raises ValueError for invalid data.
     """
     while line := await stream.readline():
         cue, length = line.decode("ascii").split()
@@ -62,7 +62,7 @@ def build_own_family_name(game: GameView) -> str:
 
 
 class SoundStore:
-    """A store of synthesised sounds, by cue and family; a thread synthesises families on request.
+    """A store of sounds, by cue and family: a thread has families synthesised on request; games supply sounds.
 
     A sound that has not been synthesised yet is silent.
     """
@@ -72,9 +72,9 @@ class SoundStore:
         self._requested_families: set[str] = set()
         self._attempted_game_sounds: set[tuple[str, str]] = set()
         self._waiting_families: deque[str] = deque()
-        self._call = threading.Condition()
+        self._condition = threading.Condition()
         self._process: asyncio.subprocess.Process | None = None
-        self._closed = False
+        self._is_closed = False
         self._thread: threading.Thread | None = None
 
     def request_families(self, *families: str) -> None:
@@ -90,16 +90,16 @@ class SoundStore:
         ]
         if not new_families:
             return
-        with self._call:
+        with self._condition:
             self._requested_families.update(new_families)
             self._waiting_families.extendleft(reversed(new_families))
-            self._call.notify()
+            self._condition.notify()
         if self._thread is None:
             self._thread = threading.Thread(target=self._synthesise_requested, name="sounds", daemon=True)
             self._thread.start()
 
     def store_game_sounds(self, game: GameView) -> None:
-        """Store the sounds that a game supplies. A sound louder than its channel's peak is made softer."""
+        """Store the sounds that a game supplies, once. A sound louder than its channel's peak is made softer."""
         for cue, file in game.art.sounds.items():
             key = (cue, build_own_family_name(game))
             if key in self._attempted_game_sounds or cue not in SOUND_CUES:
@@ -122,41 +122,44 @@ class SoundStore:
         )
 
     def close(self) -> None:
-        """Stop the thread that synthesises sounds."""
-        with self._call:
-            self._closed = True
-            self._call.notify()
+        """Stop the thread that synthesises sounds, and the process that it waits for."""
+        with self._condition:
+            self._is_closed = True
+            self._condition.notify()
             if self._process is not None:
                 with contextlib.suppress(ProcessLookupError):
                     self._process.kill()
 
     def _synthesise_requested(self) -> None:
-        """Synthesise the requested families one after another until the store is closed (runs in a thread)."""
+        """Synthesise the requested families one after another until the store is closed (runs in a thread).
+
+        A family for which no process can be started is tried again later.
+        """
         while True:
-            with self._call:
-                while not self._waiting_families and not self._closed:
-                    self._call.wait()
-                if self._closed:
+            with self._condition:
+                while not self._waiting_families and not self._is_closed:
+                    self._condition.wait()
+                if self._is_closed:
                     return
                 family = self._waiting_families.popleft()
             try:
                 asyncio.run(self._synthesise_family(family))
             except OSError as error:  # No descriptor or memory for a process: try again later.
                 echo(f"screen: the sounds of {family}: {error.strerror}; they are tried again", err=True)
-                with self._call:
+                with self._condition:
                     self._waiting_families.append(family)
-                    self._call.wait_for(lambda: self._closed, timeout=_PROCESS_RETRY_SECONDS)
+                    self._condition.wait_for(lambda: self._is_closed, timeout=_PROCESS_RETRY_SECONDS)
 
     async def _synthesise_family(self, family: str) -> None:
-        """Synthesise the sounds of a family in a child process and store them."""
+        """Synthesise the sounds of a family in a child process and store them; report if the process fails."""
         process = await asyncio.create_subprocess_exec(
             *build_python_command("egm.screen.audio", family),
             stdout=asyncio.subprocess.PIPE,
             start_new_session=True,  # The screen handles a Ctrl-C at the terminal.
         )
-        with self._call:
+        with self._condition:
             self._process = process
-            if self._closed:
+            if self._is_closed:
                 process.kill()
         stream = process.stdout
         try:
@@ -165,5 +168,5 @@ class SoundStore:
                     self._samples_by_cue_and_family[cue, family] = data
         except ValueError:  # Not a sound; the exit status shows the error.
             process.kill()
-        if await process.wait() and not self._closed:
+        if await process.wait() and not self._is_closed:
             echo(f"screen: the sounds of {family} could not be made", err=True)

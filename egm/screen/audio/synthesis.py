@@ -1,6 +1,6 @@
-"""Sounds of struck, plucked and blown instruments as samples: each note is a sum of a few damped vibrations.
+"""Sounds of struck, plucked and blown instruments as samples: each note is a sum of a few damped vibrations and noise.
 
-A vibration is a two-pole resonator: one multiplication and one subtraction for each sample. The same notes always give
+A vibration is a two-pole resonator: two multiplications and one subtraction for each sample. The same notes always give
 the same samples; even the noise of a drum comes from a fixed shift register.
 """
 
@@ -34,7 +34,7 @@ class Instrument:
     attack_seconds: float = 0.002
     """The time until a note has full strength, in seconds."""
     ring_seconds_max: float = 1.2
-    """How long a struck note sounds at most, in seconds. If 0, a note is held for its length."""
+    """How long a struck note sounds at most, in seconds, whatever its length. If 0, a note is held for its length."""
     release_seconds: float = 0.08
     """The time in which a held note fades out at its end, in seconds."""
     noise: tuple[float, float] = (0.0, 1.0)
@@ -45,7 +45,7 @@ class Instrument:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One note of a sound: the instrument, its start and length (seconds), its pitch (Hz)."""
+    """One note of a sound: the instrument, and the note's start and length in seconds, pitch in Hz and loudness."""
 
     instrument: Instrument
     start_seconds: float
@@ -66,12 +66,12 @@ def _compute_decaying_sine(
     """Return ``sample_count`` samples of a sine of ``pitch_hz`` Hz that decays by ``decay_per_second`` per second."""
     turn = math.tau * pitch_hz / SAMPLES_PER_SECOND
     shrink = math.exp(-decay_per_second / SAMPLES_PER_SECOND)
-    c, d = 2 * shrink * math.cos(turn), shrink * shrink
+    sample_factor, previous_factor = 2 * shrink * math.cos(turn), shrink * shrink
     samples = [0.0] * sample_count
     sample, next_sample = 0.0, amplitude * shrink * math.sin(turn)
     for i in range(sample_count):
         samples[i] = sample
-        sample, next_sample = next_sample, c * next_sample - d * sample
+        sample, next_sample = next_sample, sample_factor * next_sample - previous_factor * sample
     return samples
 
 
@@ -93,7 +93,7 @@ def _generate_noise(sample_count: int, smoothing_count: int) -> "array.array[flo
 
 @lru_cache(maxsize=512)
 def _synthesise_note(instrument: Instrument, pitch_hz: float, seconds: float) -> "array.array[float]":
-    """Return the samples of a note at full loudness.
+    """Return the samples of a note at full loudness. ``seconds`` is the length of a note that is held.
 
     They are packed in arrays of 8-byte numbers, because hundreds of notes are cached.
     """
@@ -146,15 +146,20 @@ def mix_notes_to_samples(
     to its beginning, so that no gap is heard. ``drive`` is how strongly loud parts are compressed, which makes the
     sound louder at the same peak.
     """
-    placed = [(round(note.start_seconds * SAMPLES_PER_SECOND), note) for note in notes]
-    rung = [
-        (at, _synthesise_note(note.instrument, note.pitch_hz, note.seconds), note.loudness)
-        for at, note in placed
+    note_samples = [
+        (
+            round(note.start_seconds * SAMPLES_PER_SECOND),
+            _synthesise_note(note.instrument, note.pitch_hz, note.seconds),
+            note.loudness,
+        )
+        for note in notes
     ]
-    length = round(loop_seconds * SAMPLES_PER_SECOND) or max(at + len(data) for at, data, _ in rung)
+    length = round(loop_seconds * SAMPLES_PER_SECOND) or max(
+        start + len(samples) for start, samples, _ in note_samples
+    )
     total = [0.0] * length
-    for at, data, strength in rung:
-        _add_note_samples(total, at % length if loop_seconds else at, data, strength)
+    for start, samples, loudness in note_samples:
+        _add_note_samples(total, start % length if loop_seconds else start, samples, loudness)
     maximum = max(map(abs, total)) or 1.0
     if drive > 1:
         level = drive / maximum

@@ -205,7 +205,7 @@ from egm.screen.audio.scores import synthesise_cue
 class Studio:
     def find_sound(self, cue, family): return synthesise_cue(cue, family)
 mixer = SoundMixer(Studio())
-assert mixer.on
+assert mixer.has_device
 for channel, cue in (("music", "feature"), ("turn", "turn"), ("lead", "anticipation")):
     mixer.play(cue, "comet", channel, 1.0)
 until = time.monotonic() + 1.0
@@ -387,13 +387,13 @@ def test_without_an_audio_device_the_machine_is_silent_and_nothing_else(
     pygame.mixer.quit()
     sound_store = SoundStore()
     deaf = SoundMixer(sound_store)
-    assert not deaf.on
+    assert not deaf.has_device
     sounds = SoundPlayer(theme, deaf)
     view = show_outcome(idle_view, game, outcomes[game.id].small_win)
     sounds.play_changes(view, replace(view, now=view.now + 1))
     monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
     hearing = SoundMixer(sound_store)
-    assert hearing.on
+    assert hearing.has_device
     hearing.play("win_4", "comet", "lead", 1.0)
     assert not pygame.mixer.get_busy()
     sound_store._samples_by_cue_and_family["key", COMMON_FAMILY] = synthesise_cue("key", "")

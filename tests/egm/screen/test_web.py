@@ -131,11 +131,11 @@ def test_a_session_ends_after_a_long_silence_of_its_browser(web):
     for _ in range(4):  # heard now and then, it lives on
         now[0] += SESSION_IDLE_SECONDS_MAX - 1
         assert is_session_admitted(web, session)
-    web._vouched = -1000.0
+    web._session_renewed_at = -1000.0
     with open_link(web, session) as link:
         now[0] += SESSION_IDLE_SECONDS_MAX - 1
         link.send('{"shown": true}')
-        while web._vouched < 0:
+        while web._session_renewed_at < 0:
             pygame.time.wait(1)
         now[0] += SESSION_IDLE_SECONDS_MAX - 1
         assert is_session_admitted(web, session)  # its connection was received

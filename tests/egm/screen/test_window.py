@@ -35,7 +35,7 @@ def window(theme):
 
 
 def test_a_touch_is_a_fraction_of_the_picture(window):
-    window_rect = window._place
+    window_rect = window._picture_rect
     pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=window_rect.center))
     pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=3, pos=window_rect.center))
     (tap,) = [did for did in window.take_inputs() if isinstance(did, TouchFraction)]
@@ -69,9 +69,9 @@ def test_each_finger_is_one_touch_whatever_mouse_sdl_makes_of_it(window):
     first, second, third = window.take_inputs()
     assert first == third == TouchFraction(pytest.approx(0.5, abs=0.01), pytest.approx(0.5, abs=0.01))
     width, height = window._display.get_size()
-    x, y = window._place.topleft
-    assert (second.x * window._place.width + x) / width == pytest.approx(0.25, abs=0.001)
-    assert (second.y * window._place.height + y) / height == pytest.approx(0.75, abs=0.001)
+    x, y = window._picture_rect.topleft
+    assert (second.x * window._picture_rect.width + x) / width == pytest.approx(0.25, abs=0.001)
+    assert (second.y * window._picture_rect.height + y) / height == pytest.approx(0.75, abs=0.001)
     assert window.take_inputs() == []
 
 
@@ -318,7 +318,7 @@ def test_a_misaligned_touch_panel_can_be_calibrated(theme, window, tmp_path, pub
     app._send = sent.extend
 
     def finger(x, y):
-        window_rect = window._place
+        window_rect = window._picture_rect
         point = (
             window_rect.x + window_rect.w * (0.95 - 0.9 * x),
             window_rect.y + window_rect.h * (0.92 - 0.8 * y),
