@@ -83,12 +83,12 @@ class BetChances(_Message):
     cost_credits: int
     """The cheapest stake of this way to bet, in credits."""
     hit_percent: str
-    """The share of games that win a prize, in percent; empty if only the laboratory tools compute it.
+    """The share of games that win a prize, in percent; empty if the machine does not know it exactly.
 
     At a table it is the share of rounds that return more than the stake.
     """
     prizes_in_100: str
-    """The average number of prizes in a hundred games; prizes on several lines count separately."""
+    """The average number of prizes in a hundred games, without returned stakes; each prize on a line counts."""
     features: tuple[tuple[str, int], ...]
     """The features of the game, each with the number of games in which it starts once on average."""
     top: str
@@ -227,7 +227,7 @@ class Tilt(_Message):
     """The time at which the fault was raised, UTC, ISO 8601."""
     cleared_by: Literal["self", "attendant", "technician", "ruling", "memory_clear"]
     detail: str = ""
-    """Details for the technician; the screen shows them only if they are language-neutral."""
+    """Details for the technician; the screen shows them only for a code with a text ``tilt.detail``."""
     held_cents: int = 0
     """The player's money that is in the faulty device, in minor units."""
 

@@ -348,10 +348,10 @@ def _build_quick_pick_slip(view: View) -> keno_slip.KenoSlip | None:
         view.marked_keno_slip.has_marks
         or not isinstance(last_step, KenoStep)
         or has_touched_bets_since_game(view)
-        or len(last_step.cards) != 1
+        or len(last_step.way_results) != 1
     ):
         return None
-    return keno_slip.KenoSlip(((frozenset(last_step.cards[0].numbers),),))
+    return keno_slip.KenoSlip(((frozenset(last_step.way_results[0].numbers),),))
 
 
 def _apply_action_on_table(view: View, action_name: str, action_value: Any) -> tuple[View, OutgoingMessages]:

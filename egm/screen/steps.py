@@ -74,8 +74,8 @@ class KenoStep:
 
     balls: tuple[int, ...]
     """The numbers drawn, in order."""
-    cards: tuple[KenoWayResult, ...]
-    """The result of every way of the ticket."""
+    way_results: tuple[KenoWayResult, ...]
+    """The result of every way of the ticket in this draw."""
     draw_number: int
     """The number of the draw within the ticket, from 1."""
     draw_count: int
@@ -183,24 +183,24 @@ def _build_default_cues(display: DisplayData) -> list[DisplayData]:
 def _read_step(fields_by_stage: Mapping[str, ReelField], step_data: Mapping[str, Any]) -> Step:
     """Return one step from an outcome's display data. The keys of the data determine the kind of step."""
     stage, credits_ = str(step_data.get("stage", "base")), int(step_data.get("credits", 0))
-    times = int(step_data.get("level", 1)) * int(step_data.get("multiplier", 1))
+    pay_factor = int(step_data.get("level", 1)) * int(step_data.get("multiplier", 1))
     if "spins" in step_data:
         return HoldStep(
             stage,
-            _read_awards(step_data["coins"], times),
+            _read_awards(step_data["coins"], pay_factor),
             tuple(tuple(None if c is None else int(c) for c in spin["cells"]) for spin in step_data["spins"]),
             tuple(int(spin["left"]) for spin in step_data["spins"]),
             credits_,
         )
     if "opened" in step_data:
-        opened_boxes = tuple((int(box["box"]), _read_award(box, times)) for box in step_data["opened"])
+        opened_boxes = tuple((int(box["box"]), _read_award(box, pay_factor)) for box in step_data["opened"])
         return PickStep(stage, int(step_data["boxes"]), opened_boxes, credits_)
     if "parts" in step_data:
-        parts = _read_awards(step_data["parts"], times if "level" in step_data else 1)
-        part = int(step_data["part"])
-        if not 0 <= part < len(parts):
-            raise OutcomeError(f"display: part {part} of a wheel of {len(parts)}")
-        return WheelStep(stage, parts, part, credits_)
+        segments = _read_awards(step_data["parts"], pay_factor if "level" in step_data else 1)
+        winning_index = int(step_data["part"])
+        if not 0 <= winning_index < len(segments):
+            raise OutcomeError(f"display: part {winning_index} of a wheel of {len(segments)}")
+        return WheelStep(stage, segments, winning_index, credits_)
     if stage not in fields_by_stage:
         raise OutcomeError(f"display: stage {stage!r} is not one of {sorted(fields_by_stage)}")
     return read_reel_spin(fields_by_stage[stage], step_data)
@@ -208,11 +208,11 @@ def _read_step(fields_by_stage: Mapping[str, ReelField], step_data: Mapping[str,
 
 def _read_gamble_steps(rounds_data: Any) -> list[Step]:
     """Return the double-up rounds in an outcome's display data, each with the cards of the rounds before it."""
-    rounds = [(str(r["called"]), str(r["shown"]), int(r["credits"])) for r in rounds_data]
-    cards = tuple(shown for _, shown, _ in rounds)
+    rounds = [(str(data["called"]), str(data["shown"]), int(data["credits"])) for data in rounds_data]
+    drawn_cards = tuple(card for _, card, _ in rounds)
     return [
-        GambleStep("double_up", called, shown, credits_, cards[:i])
-        for i, (called, shown, credits_) in enumerate(rounds)
+        GambleStep("double_up", called_choice, card, credits_, drawn_cards[:i])
+        for i, (called_choice, card, credits_) in enumerate(rounds)
     ]
 
 
@@ -228,10 +228,12 @@ def _read_award(award_data: Mapping[str, Any], pay_factor: int) -> BonusAward:
 
 def _read_keno_step(draw_data: Mapping[str, Any], draw_count: int) -> KenoStep:
     """Return one of the ticket's ``draw_count`` Keno draws, from an outcome's display data."""
-    cards = tuple(
+    way_results = tuple(
         KenoWayResult(tuple(map(int, way["numbers"])), tuple(map(int, way["hits"])), int(way["credits"]))
         for way in draw_data["ways"]
     )
     multipliers = tuple((str(name), int(times)) for name, times in draw_data.get("multipliers", {}).items())
     balls = tuple(map(int, draw_data["balls"]))
-    return KenoStep(balls, cards, int(draw_data["draw"]), draw_count, multipliers, int(draw_data["credits"]))
+    return KenoStep(
+        balls, way_results, int(draw_data["draw"]), draw_count, multipliers, int(draw_data["credits"])
+    )

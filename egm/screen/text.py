@@ -86,7 +86,7 @@ def apply_typography(text: str, language: str) -> str:
     return text
 
 
-def language_from_code(code: str) -> str:
+def find_catalogue_language(code: str) -> str:
     """Return the language of the catalogue for a language code such as ``fr`` or ``fr_CA``."""
     language = code.replace("-", "_").split("_", maxsplit=1)[0].lower()
     return language if language in LOCALE_BY_LANGUAGE else FALLBACK_LANGUAGE
@@ -118,7 +118,7 @@ class Texts:
         folder: Path = CATALOGUE_FOLDER,
         additional_texts: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
-        self.language = language_from_code(language)
+        self.language = find_catalogue_language(language)
         self.locale = LOCALE_BY_LANGUAGE[self.language]
         texts_of_language = (additional_texts or {}).get(self.language, {})
         catalogue = read_catalogue(self.language, folder)
@@ -175,7 +175,7 @@ class Texts:
             "code": lambda: self.format_code_text(str(values["of"]), str(value)),
             "money": lambda: "  ".join(format_money(int(cents)) for cents in (value, *values.values())),
             "number": lambda: self.number(int(value)),
-            "moment": lambda: self.format_time(str(value)),
+            "moment": lambda: self.format_date_and_time(str(value)),
             "local": lambda: self.choose_translation(
                 {code: str(text) for code, text in values.items()}, str(value)
             ),
@@ -216,7 +216,7 @@ class Texts:
         If this language has no text, return the first text; if ``names`` is empty, return ``default``.
         """
         for code, text in names.items():
-            if language_from_code(code) == self.language:
+            if find_catalogue_language(code) == self.language:
                 return apply_typography(text, self.language)
         return next(iter(names.values()), default)
 
@@ -246,7 +246,7 @@ class Texts:
             )
         return self._last_time_of_day[1]
 
-    def format_time(self, time_utc: str) -> str:
+    def format_date_and_time(self, time_utc: str) -> str:
         """Return an ISO 8601 UTC time as the venue's date and time. A line can break only between the two."""
         local_time = self._parse_local_time(time_utc)
         parts = (form(local_time, "medium", locale=self.locale) for form in (format_date, format_time))

@@ -411,7 +411,7 @@ def find_best_way_result(step: KenoStep) -> KenoWayResult | None:
 
     Of ways with the same pay, it is the one with the most hits. None if the draw has no way.
     """
-    return max(step.cards, key=lambda way: (way.credits, len(way.hit_numbers)), default=None)
+    return max(step.way_results, key=lambda way: (way.credits, len(way.hit_numbers)), default=None)
 
 
 def _split_board_and_tray(layout: Layout) -> tuple[Rect, Rect]:
@@ -614,10 +614,12 @@ def _draw_tray_foot(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> Non
     """
     (x, y, w, h), p = _split_board_and_tray(stage.layout)[1], stage.painter
     drawn_numbers = set(balls)
-    hit_counts = [len(drawn_numbers & set(way.numbers)) for way in step.cards]
+    hit_counts = [len(drawn_numbers & set(way.numbers)) for way in step.way_results]
     text = stage.texts.say("keno.draw", number=step.draw_number, draws=step.draw_count)
-    if len(step.cards) > 1:
-        text += "  ·  " + stage.texts.say("keno.best", count=len(step.cards), hits=max(hit_counts, default=0))
+    if len(step.way_results) > 1:
+        text += "  ·  " + stage.texts.say(
+            "keno.best", count=len(step.way_results), hits=max(hit_counts, default=0)
+        )
     # In portrait, leave room for the keys below.
     foot = y + h - (0 if not stage.layout.is_portrait or stage.layout.is_telephone else _KEY_HEIGHT + 12)
     p.draw_text(text, (x + w / 2, foot - 42), TextStyle("text", "caption", "text"), width_max=w - 16)
@@ -642,8 +644,8 @@ def list_keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
         else 0
     )
     last_step = find_last_step(stage.view)
-    if not spot_count and isinstance(last_step, KenoStep) and last_step.cards:
-        spot_count = len(last_step.cards[0].numbers)
+    if not spot_count and isinstance(last_step, KenoStep) and last_step.way_results:
+        spot_count = len(last_step.way_results[0].numbers)
     snapshot = stage.view.snapshot
     if not spot_count and snapshot is not None and game.presentation.get("forms"):
         spot_count = int(find_current_preset_ticket(game, snapshot)["spots"])

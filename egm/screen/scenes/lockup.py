@@ -274,7 +274,7 @@ def _format_handpay_facts(stage: Stage, handpay: HandpayView) -> str:
     say, snapshot = stage.texts.say, stage.view.snapshot
     facts = [say("handpay.number", number=handpay.number)] if handpay.number else []
     if handpay.since:
-        facts.append(say("tilt.since", time=stage.texts.format_time(handpay.since)))
+        facts.append(say("tilt.since", time=stage.texts.format_date_and_time(handpay.since)))
     if snapshot is not None:
         facts.append(say("handpay.machine", number=snapshot.operator_number))
     if handpay.position:
@@ -303,7 +303,7 @@ def _describe_tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> LockupText:
     The last one is large; the texts below it name up to three others. A text says who may clear all of them.
     """
     say, last_tilt = stage.texts.say, tilts[-1]
-    facts = say("tilt.since", time=stage.texts.format_time(last_tilt.since))
+    facts = say("tilt.since", time=stage.texts.format_date_and_time(last_tilt.since))
     # Only a fault without its own text needs its code.
     if not stage.texts.has_text(f"tilt.text.{last_tilt.code}"):
         facts = f"{say('tilt.code', code=last_tilt.code)}  ·  {facts}"

@@ -131,7 +131,7 @@ def _draw_recall_facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
     texts, money = stage.texts, stage.money
     win_text = texts.say("page.open_game") if replay.win_cents is None else money(replay.win_cents)
     left_facts = [
-        (texts.say("page.when"), texts.format_time(replay.time_utc)),
+        (texts.say("page.when"), texts.format_date_and_time(replay.time_utc)),
         (texts.say("page.play"), replay.play_id),
         (texts.say("meter.bet"), money(replay.bet_credits * replay.denomination_cents)),
         (texts.say("page.unit"), money(replay.denomination_cents)),

@@ -972,7 +972,7 @@ def test_the_last_frame_of_every_game_is_its_outcome(games, published):
                 assert step.credits == recorded["credits"], game.id
                 if isinstance(step, KenoStep):
                     assert list(step.balls) == recorded["balls"]
-                    assert [list(card.hit_numbers) for card in step.cards] == [
+                    assert [list(card.hit_numbers) for card in step.way_results] == [
                         way["hits"] for way in recorded["ways"]
                     ]
                 elif "falls" in recorded:

@@ -587,7 +587,7 @@ def test_a_keno_ticket_states_its_kind_and_price_before_it_is_bought(visit):
         player_visit.press("play")
         assert player_visit.stage.money(before_cents - player_visit.room.credit_cents) == price
         player_visit.wait(40)
-    picked = frozenset(find_last_step(player_visit.view).cards[0].numbers)
+    picked = frozenset(find_last_step(player_visit.view).way_results[0].numbers)
     gone = min(picked)
     player_visit.press("mark", gone)  # what was picked stays marked, but the number touched
     assert player_visit.view.marked_keno_slip.current_card_numbers == picked - {gone}

@@ -332,8 +332,8 @@ def test_sheets_are_listed_shown_and_exported_from_the_journal(rig, tmp_path):
         MECHANIC,
     )
     texts = Texts("en")
-    assert shown["Machine stopped"] == texts.format_time(stopped.isoformat())
-    assert shown["Machine returned to service"] == texts.format_time(rig.clock.now().isoformat())
+    assert shown["Machine stopped"] == texts.format_date_and_time(stopped.isoformat())
+    assert shown["Machine returned to service"] == texts.format_date_and_time(rig.clock.now().isoformat())
     assert shown["Machine stopped"] != shown["Machine returned to service"]
     assert (shown["Reason"], shown["Work done"]) == ("bill jam", "cleaned")
     assert "Signature" in shown
