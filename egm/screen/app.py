@@ -41,9 +41,9 @@ class TouchFraction:
     """A touch, as fractions of the picture's width and height."""
 
     x: float
-    """The distance from the left edge, as a fraction of the width (0 to 1)."""
+    """The distance from the picture's left edge, as a fraction of its width; outside 0 to 1 beside the picture."""
     y: float
-    """The distance from the upper edge, as a fraction of the height (0 to 1)."""
+    """The distance from the picture's upper edge, as a fraction of its height; outside 0 to 1 beside the picture."""
 
 
 class DisplaySurface(Protocol):

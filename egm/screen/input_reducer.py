@@ -1,8 +1,8 @@
 """Input reducer: compute the next view, and the messages to send, from a touch, a key or the button deck.
 
-What can be touched in the game field or on a page can also be selected with the keys of the deck. While a decision is
-pending, a page is open or chips can be placed, the bet keys move the focus and MAX BET activates the focused target.
-PLAY activates it too, unless PLAY confirms marks or starts the round.
+While a decision is pending, a page is open or chips can be placed, the touch targets can also be selected with the keys
+of the deck: the bet keys move the focus, and MAX BET activates the focused target. PLAY activates it too, unless PLAY
+confirms marks or starts the round.
 """
 
 from collections.abc import Sequence
@@ -70,8 +70,8 @@ def apply_action(
 ) -> tuple[View, OutgoingMessages]:
     """Return the view after a player's or attendant's action, and the messages that it causes.
 
-    The messages are requests to the machine and commands to the device simulator. ``choices`` are the actions that the
-    deck's keys can select now, in order: those of the open page, the pending decision or the game field.
+    The messages are requests to the machine and commands to the device simulator. ``choices`` are the actions of the
+    touch targets among which the deck's keys select, if they do now (:func:`egm.screen.view.is_selecting_targets`).
     """
     if action.typed_character:
         action = (

@@ -417,13 +417,15 @@ def _read_wins(outcome_data: Mapping[str, Any], field: ReelField) -> tuple[WinOn
 
 def _read_win(win_data: Mapping[str, Any], field: ReelField) -> WinOnReels:
     """Return one win from the data of a reel outcome: its positions, credits, line and symbols."""
-    line = win_data.get("number", win_data.get("line")) if win_data.get("on", "line") == "line" else None
+    line_number = (
+        win_data.get("number", win_data.get("line")) if win_data.get("on", "line") == "line" else None
+    )
     name = str(win_data.get("name", ""))
     count, symbol = _parse_counted_symbol(name, field.symbol_names)
     return WinOnReels(
         positions=tuple((int(reel), int(row)) for reel, row in win_data.get("positions", ())),
         credits=int(win_data.get("credits", 0)),
-        line_number=None if line is None else int(line),
+        line_number=None if line_number is None else int(line_number),
         name=name,
         symbol_count=count,
         symbol=symbol,

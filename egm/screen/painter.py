@@ -351,18 +351,18 @@ class Painter:
         line, as small as necessary.
         """
         x, y, w, h = rect
-        at = {"left": x, "centre": x + w / 2, "right": x + w}[align]
+        anchor_x = {"left": x, "centre": x + w / 2, "right": x + w}[align]
         for size in dict.fromkeys((wrapped_size, "tiny") if self.measure_text(text, style) > w else ()):
             small_style, height = style._replace(size_name=size), self.theme.sizes[size] * 1.16
             lines = self.wrap_evenly(text, w, small_style)
             if len(lines) > 1 and len(lines) * height <= h + 1:
                 for i, line in enumerate(lines):
                     middle = y + h / 2 + (i - (len(lines) - 1) / 2) * height
-                    self.draw_text(line, (at, middle), small_style, align=align, width_max=w)
+                    self.draw_text(line, (anchor_x, middle), small_style, align=align, width_max=w)
                 return
             if len(lines) == 1:
                 break
-        self.draw_text(text, (at, y + h / 2), style, align=align, width_max=w)
+        self.draw_text(text, (anchor_x, y + h / 2), style, align=align, width_max=w)
 
     def write_paragraph(
         self, text: str, rect: Rect, style: TextStyle, *, align: TextAlignment = "left", leading: float = 1.3
@@ -417,9 +417,11 @@ class Painter:
         low, high = width / 2, width
         while len(lines) > 1 and high - low > 8:
             middle = (low + high) / 2
-            narrow = self.wrap_text(text, middle, style)
-            if len(narrow) == len(lines) and all(self.measure_text(line, style) <= middle for line in narrow):
-                high, lines = middle, narrow
+            narrower_lines = self.wrap_text(text, middle, style)
+            if len(narrower_lines) == len(lines) and all(
+                self.measure_text(line, style) <= middle for line in narrower_lines
+            ):
+                high, lines = middle, narrower_lines
             else:
                 low = middle
         return lines
@@ -468,15 +470,15 @@ class Painter:
         """
         size = (self.scale_length(side), self.scale_length(side))
         surfaces: dict[Hashable, pygame.Surface] = {}
-        placed = []
-        for key, at in pieces:
+        surfaces_at: list[tuple[pygame.Surface, tuple[int, int]]] = []
+        for key, top_left in pieces:
             surface = surfaces.get(key)
             if surface is None:
                 surface = surfaces[key] = self.find_or_create_surface(
                     ("art", key, size), partial(create_picture, key, size)
                 )
-            placed.append((surface, at))
-        self.surface.fblits(placed, PREMULTIPLIED_BLEND_MODE)
+            surfaces_at.append((surface, top_left))
+        self.surface.fblits(surfaces_at, PREMULTIPLIED_BLEND_MODE)
 
     def fill_rounded_rect(self, rect: Rect, paint: Paint | str, radius: float = 0) -> None:
         """Fill a rectangle that has rounded corners with a paint, which may be partly transparent."""

@@ -179,9 +179,9 @@ class Picture:
         return touches[stage.view.focused_target_index % len(touches)].action if touches else None
 
     def list_choices(self, view: View) -> tuple[Action, ...]:
-        """Return the actions that the deck's keys can select now, in order.
+        """Return the actions of the open page, the reminder, the pending decision or the game field, in order.
 
-        They are those of the open page, the reminder, the pending decision or the game field.
+        The deck's keys select among them if :func:`egm.screen.view.is_selecting_targets`.
         """
         return tuple(touch.action for touch in self._list_content_touches(self._build_stage(view)))
 

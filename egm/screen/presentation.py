@@ -366,10 +366,13 @@ def _build_step_time(
         KenoStep: motion.keno_ball_seconds,
         GambleStep: motion.card_turn_seconds,
     }
-    first = begin if boxes_opened or isinstance(step, GambleStep) else begin + motion.feature_entrance_seconds
+    parts_begin = (
+        begin if boxes_opened or isinstance(step, GambleStep) else begin + motion.feature_entrance_seconds
+    )
     later_stops = (
-        first + seconds_per_part[type(step)] * (i + 1) for i in range(count_step_parts(step) - boxes_opened)
+        parts_begin + seconds_per_part[type(step)] * (i + 1)
+        for i in range(count_step_parts(step) - boxes_opened)
     )
     stops = [*((begin,) * boxes_opened), *later_stops]
-    last_stop = (stops[-1] if stops else first) + motion.reel_settle_seconds
+    last_stop = (stops[-1] if stops else parts_begin) + motion.reel_settle_seconds
     return StepTimes(0.0, begin, tuple(stops), last_stop, last_stop)

@@ -312,9 +312,11 @@ def _lay_out_number_cells(grid: _StreetGrid, zero_pockets: Sequence[str]) -> lis
         for pocket in shown_zeros
     ]
     for number in range(1, 37):
-        at = _find_pocket_centre(str(number))
-        if at is not None and grid.has_street(at[0]):
-            cells.append(FeltCell(grid.find_rect(at[0] - 0.5, at[1] - 0.5, 1.0, 1.0), pocket=str(number)))
+        centre = _find_pocket_centre(str(number))
+        if centre is not None and grid.has_street(centre[0]):
+            cells.append(
+                FeltCell(grid.find_rect(centre[0] - 0.5, centre[1] - 0.5, 1.0, 1.0), pocket=str(number))
+            )
     return cells
 
 
@@ -341,7 +343,7 @@ def _lay_out_inside_bets(
     """Return the touch areas of the inside bets of the open kind, and the chip points of all inside bets by id."""
     touches: list[tuple[Rect, Action]] = []
     chip_points: list[tuple[str, Point]] = []
-    last = grid.first_street + grid.street_count
+    end_street = grid.first_street + grid.street_count
     shared = _list_zero_bets(table, zero_pockets, open_part)
     for spot in table.spots.values():
         if not is_inside_bet(spot):
@@ -351,7 +353,7 @@ def _lay_out_inside_bets(
             u, v, dv = -1.0, 3.0 * shared.index(spot.id) / len(shared), 3.0 / len(shared)
         if grid.has_street(point[0]):
             chip_points.append((spot.id, grid.find_point(*point)))
-            if spot.group == open_part and grid.first_street <= u and u + du <= last:
+            if spot.group == open_part and grid.first_street <= u and u + du <= end_street:
                 touches.append((grid.find_rect(u, v, du, dv), Action("spot", spot.id)))
     return touches, chip_points
 

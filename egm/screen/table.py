@@ -456,9 +456,9 @@ def find_reason_spot_is_closed(
         return "shut", ()
     if any(bets.get(other, 0) > 0 for other in spot.excluded_spots):
         return "apart", ()
-    first = limits.table_state.first
-    if first and spot.id not in first and not any(bets.get(each, 0) > 0 for each in first):
-        return "first", first
+    first_spots = limits.table_state.first
+    if first_spots and spot.id not in first_spots and not any(bets.get(each, 0) > 0 for each in first_spots):
+        return "first", first_spots
     needed = _find_needed_bet(spot, bets, limits)
     is_not_divisible = spot.required_bet_divisor is not None and (
         needed % spot.required_bet_divisor or needed // spot.required_bet_divisor < spot.bet_min
@@ -721,9 +721,9 @@ def read_registered_bets(table: TableGameData, snapshot: Snapshot) -> BetsBySpot
 
     Standing bets are not included. If the machine states only the total, return the first preset bet of that total.
     """
-    placed = snapshot.bet_wager.get("bets")
-    if isinstance(placed, Mapping):
-        return _read_bets(placed)
+    bets = snapshot.bet_wager.get("bets")
+    if isinstance(bets, Mapping):
+        return _read_bets(bets)
     return next((form for form in table.preset_bets if sum(form.values()) == snapshot.bet_credits), {})
 
 

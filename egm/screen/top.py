@@ -230,13 +230,13 @@ def _draw_clock_and_identity(stage: Stage) -> None:
     if snapshot is None:
         return
     text = stage.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
-    at = height - 38
+    middle_y = height - 38
     edge = (0, 0, 0, 160)
     style = TextStyle("text", "small", "text_dim", 1.5, edge)
-    stage.painter.draw_text(text, (40, at), style, align="left", width_max=width * 0.6)
+    stage.painter.draw_text(text, (40, middle_y), style, align="left", width_max=width * 0.6)
     clock = stage.texts.format_time_of_day(stage.view.time_utc)
     style = TextStyle("strong", "lead", "text", 2, edge)
-    stage.painter.draw_text(clock, (width - 40, at), style, align="right", width_max=width * 0.3)
+    stage.painter.draw_text(clock, (width - 40, middle_y), style, align="right", width_max=width * 0.3)
 
 
 def _draw_stop_reason(stage: Stage, scene: Scene) -> None:

@@ -382,7 +382,10 @@ def should_show_scoreboard(view: View) -> bool:
 
 
 def find_shown_reel_spin(view: View) -> ReelSpin | None:
-    """Return the reel spin whose symbols the reels show now, or None."""
+    """Return the last reel spin of the presentation of the selected game, or None.
+
+    Without a presentation, return the one that the machine reported last.
+    """
     steps: tuple[Step, ...] = (view.last_display_step,) if view.last_display_step is not None else ()
     if view.selected_game_presentation is not None:
         steps = view.selected_game_presentation.steps
@@ -404,13 +407,13 @@ def list_available_bets(view: View) -> tuple[int, ...]:
             game, keno_slip.find_current_preset_ticket(game, snapshot)
         )
         return tuple(cost for cost in costs if is_cost_within_limits(snapshot, cost))
-    common = keno_slip.find_current_stake(snapshot, game)
+    default_stake = keno_slip.find_current_stake(snapshot, game)
     return tuple(
         stake
         for stake in keno_slip.list_permitted_stakes(game)
         if is_cost_within_limits(
             snapshot,
-            keno_slip.compute_slip_cost(game, view.marked_keno_slip.with_stake(stake, common), stake),
+            keno_slip.compute_slip_cost(game, view.marked_keno_slip.with_stake(stake, default_stake), stake),
         )
     )
 

@@ -75,9 +75,9 @@ def _draw_in_child_process(picture_name: str, picture_file_bytes: bytes, total_s
         return (
             _DRAWING_TOO_SLOW_TEXT
             if was_too_slow
-            else f"ends its decoder (signal {os.WTERMSIG(exit_status)})"
+            else f"crashes its decoder (signal {os.WTERMSIG(exit_status)})"
         ).encode()
-    return b"\n" + answer if not os.WEXITSTATUS(exit_status) else answer or b"ends its decoder"
+    return b"\n" + answer if not os.WEXITSTATUS(exit_status) else answer or b"crashes its decoder"
 
 
 def _draw(picture_name: str, picture_file_bytes: bytes, output: IO[bytes]) -> int:
