@@ -535,7 +535,7 @@ class GameOutcome(_Message):
     prizes: tuple[PrizeInKind, ...] = ()
     """The merchandise prizes won."""
     resumed: bool = False
-    """Whether the game was interrupted by a restart, after which its outcome is shown."""
+    """Whether the outcome is sent after an interruption: a restart, an open door, a tilt or a new connection."""
     settlements: tuple[dict[str, Any], ...] = ()
     """For a table game: the result of each bet (a :class:`paytables.contract.Settlement` as JSON), in order."""
     cues: tuple[dict[str, Any], ...] = ()

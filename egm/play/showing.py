@@ -36,7 +36,7 @@ def build_message(
 ) -> messages.GameOutcome | messages.DecisionRequest | None:
     """Return the screen message for the open game, or None if there is nothing to show.
 
-    ``resumed``: the game is shown again, without animation.
+    ``resumed``: the message is sent after an interruption, such as a restart or a new connection of a screen.
     """
     game = find_open_game(machine)
     conversation: GameConversation | UnreplayableGame | None = machine.component(GameInProgress).conversation

@@ -161,11 +161,11 @@ def request_next_game(view: View) -> tuple[View, OutgoingMessages]:
     """
     if view.next_play_pressed_at is None or view.snapshot is None:
         return view, ()
-    is_game_covered = (
+    must_not_play = (
         view.scene is not Scene.GAME or view.page is not PlayerPage.NONE or view.decision is not None
     )
     if (
-        is_game_covered
+        must_not_play
         or is_dismissible_reminder_shown(view)
         or view.now - view.next_play_pressed_at > _REQUESTED_GAME_WAIT_SECONDS
     ):
@@ -269,10 +269,8 @@ def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View,
         )
     if view.decision is not None and name in {"hold", "set_as", "play", "choose"}:
         return _apply_choice(view, action) if is_decision_due(view, theme) else (view, ())
-    has_no_effect = name == "play" and has_unsent_bet(
-        view
-    )  # The status line says what still has to be marked.
-    return (view, ()) if has_no_effect else None
+    # PLAY has no effect then: the status line says what still has to be marked.
+    return (view, ()) if name == "play" and has_unsent_bet(view) else None
 
 
 def _apply_choice(view: View, action: Action) -> tuple[View, OutgoingMessages]:

@@ -268,10 +268,10 @@ class Painter:
         """Return the largest font size in pixels at which the text fits in ``width_max`` units, at most the style's."""
         pixels = self.scale_length(self.theme.sizes[style.size_name])
         if width_max is not None:
-            most_pixels = self.scale_length(width_max)
+            width_max_pixels = self.scale_length(width_max)
             while (
                 pixels > _LETTER_PIXELS_MIN
-                and self._measure_line(style.font_face, pixels, text) > most_pixels
+                and self._measure_line(style.font_face, pixels, text) > width_max_pixels
             ):
                 pixels -= max(1, pixels // 24)
         return pixels

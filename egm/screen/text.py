@@ -165,7 +165,10 @@ class Texts:
         return self.say(key) if self.has_text(key) else code
 
     def format_page_text(self, page_text: PageText, format_money: Callable[[int], str]) -> str:
-        """Return a text of a service page; ``format_money`` formats its amounts. Raises CatalogueError."""
+        """Return a text of a service page; ``format_money`` formats its amounts. Raises CatalogueError.
+
+        A text of the kind ``plain`` is returned as it is.
+        """
         value, values = page_text.value, page_text.values
         kinds: Mapping[str, Callable[[], str]] = {
             "say": lambda: self.format_text_by_count(
