@@ -439,6 +439,7 @@ class Snapshot(_Message):
     nonrestricted_cents: int = 0
     """The part of ``credit_cents`` that is promotional but may be cashed out."""
     win_cents: int
+    """The win of the last game, in minor units; 0 once it was cashed out or another game was selected."""
     last_display: dict[str, object] | None
     """The picture data of the last game's outcome, shown until the next game.
 

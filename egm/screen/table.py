@@ -460,10 +460,10 @@ def find_reason_spot_is_closed(
     if first_spots and spot.id not in first_spots and not any(bets.get(each, 0) > 0 for each in first_spots):
         return "first", first_spots
     needed = _find_needed_bet(spot, bets, limits)
-    is_not_divisible = spot.required_bet_divisor is not None and (
+    has_no_valid_share = spot.required_bet_divisor is not None and (
         needed % spot.required_bet_divisor or needed // spot.required_bet_divisor < spot.bet_min
     )
-    return ("share", ()) if is_not_divisible else ("", ())
+    return ("share", ()) if has_no_valid_share else ("", ())
 
 
 def place_chips(
