@@ -333,20 +333,20 @@ def _build_step_time(
 ) -> StepTimes:
     """Return when the parts of one step are presented, in seconds, if its movement starts at ``begin``.
 
-    The first ``boxes_opened`` boxes of a pick feature were presented in an earlier part and take no time. Nor do reels
-    that the player held. ``title_card_begin`` of the result is 0.
+    The first ``boxes_opened`` boxes of a pick feature were presented in an earlier part and take no time. Reels that
+    the player held take none either. ``title_card_begin`` of the result is 0.
     """
     if isinstance(step, ReelSpin):
         held_reels = {i for i, (a, b) in enumerate(zip(step.first_stops, step.stops, strict=False)) if a == b}
-        stops, at = [], begin + motion.first_reel_stop_seconds - motion.seconds_between_reel_stops
+        stops, stop_at = [], begin + motion.first_reel_stop_seconds - motion.seconds_between_reel_stops
         for reel in range(len(step.window)):
             if reel not in held_reels:
-                at += motion.seconds_between_reel_stops + (
+                stop_at += motion.seconds_between_reel_stops + (
                     motion.anticipation_seconds
                     if reel in step.anticipation_reels and not reduced_motion
                     else 0.0
                 )
-            stops.append(begin if reel in held_reels else at)
+            stops.append(begin if reel in held_reels else stop_at)
         last_stop = (
             max(stops)
             + motion.reel_settle_seconds * 0.6

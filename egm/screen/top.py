@@ -218,8 +218,8 @@ def _draw_prizes(stage: Stage, rect: Rect) -> None:
         left = x + 60 + (side + 30) * len(row.icons[:1])
         if len(row.icons) <= 1:
             style = TextStyle("strong", "title" if step > 70 else "lead", "text")
-            room: Rect = (left, middle - step / 2 + 8, w * 0.56 - left + x, step - 16)
-            p.draw_label(row.name_text, room, style, align="left", wrapped_size="small")
+            label_rect: Rect = (left, middle - step / 2 + 8, w * 0.56 - left + x, step - 16)
+            p.draw_label(row.name_text, label_rect, style, align="left", wrapped_size="small")
         amount = TextStyle("numbers", "marquee" if step > 96 else "title", "meter")
         p.draw_text(row.pay_text, (x + w - 60, middle), amount, align="right", width_max=w * 0.34)
 

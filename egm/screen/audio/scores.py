@@ -280,20 +280,20 @@ def _build_accompaniment(family: SoundFamily, bars: int) -> Notes:
     instruments = read_sound_table().instruments
     notes: Notes = []
     for bar in range(bars):
-        at, chord = bar * 8 * family.eighth_seconds, family.chords[bar % len(family.chords)]
+        bar_begin, chord = bar * 8 * family.eighth_seconds, family.chords[bar % len(family.chords)]
         notes += [
-            Note(family.chord_instrument, at, pitch, 7.6 * family.eighth_seconds, 0.16)
+            Note(family.chord_instrument, bar_begin, pitch, 7.6 * family.eighth_seconds, 0.16)
             for pitch in family.list_triad_pitches(chord)
         ]
         bass_pitch = family.compute_pitch(chord) / 2
         notes += [
-            Note(instruments["bass"], at + half * family.eighth_seconds, bass_pitch, 0.3, 0.6)
+            Note(instruments["bass"], bar_begin + half * family.eighth_seconds, bass_pitch, 0.3, 0.6)
             for half in (0, 4)
         ]
         notes += [
             Note(
                 family.accompaniment_instrument,
-                at + index * family.eighth_seconds,
+                bar_begin + index * family.eighth_seconds,
                 family.compute_pitch(chord + int(above)),
                 0.12,
                 0.3,
@@ -302,7 +302,7 @@ def _build_accompaniment(family: SoundFamily, bars: int) -> Notes:
             if above != "."
         ]
         notes += [
-            Note(instruments[name], at + index * family.eighth_seconds, 90.0, 0.1, 0.3)
+            Note(instruments[name], bar_begin + index * family.eighth_seconds, 90.0, 0.1, 0.3)
             for name, pattern in family.percussion_patterns.items()
             for index, mark in enumerate(pattern)
             if mark == "x"

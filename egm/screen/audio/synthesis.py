@@ -178,12 +178,12 @@ def _add_note_samples(
     """
     added_count = 0
     while added_count < len(note_samples):
-        room = min(len(note_samples) - added_count, len(mixed_samples) - start_index)
-        part = map(mul, note_samples[added_count : added_count + room], repeat(loudness))
-        mixed_samples[start_index : start_index + room] = map(
-            add, mixed_samples[start_index : start_index + room], part
+        part_length = min(len(note_samples) - added_count, len(mixed_samples) - start_index)
+        part = map(mul, note_samples[added_count : added_count + part_length], repeat(loudness))
+        mixed_samples[start_index : start_index + part_length] = map(
+            add, mixed_samples[start_index : start_index + part_length], part
         )
-        added_count, start_index = added_count + room, 0
+        added_count, start_index = added_count + part_length, 0
 
 
 def limit_peak(wave_samples: bytes, peak_share: float) -> bytes:
