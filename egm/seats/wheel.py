@@ -1,8 +1,8 @@
 """A real wheel and the positions around it: when betting closes, and which number each game gets.
 
-The wheel runs on its own. When its ball is about to fall, betting closes: the game of each position with bets
-starts, stakes its wager and waits. The next number from the wheel's reader is recorded, if its line was never
-interrupted, and then given to every game that waits for it. A void spin has no number; the wheel launches its
+The wheel runs on its own. When the ball is about to fall, betting closes: the game of each position with bets
+starts, stakes its wager and waits. The next number from the wheel's reader is recorded, if the line to the reader
+was never interrupted, and then given to every game that waits for it. A void spin has no number; the wheel launches its
 ball again. A spin is identified by the round that it decides, not by the reader's count. If the line is lost,
 the machine restarts, or the wheel starts its next game, the number of the spin is recorded as missed: no later
 number decides its games, and staff rule on them.
@@ -42,7 +42,9 @@ def process_wheel_report(machine: Machine, report: DeviceEvent) -> None:
 
 def process_wheel_phase(machine: Machine, report: WheelPhaseReported) -> None:
     """Process a new phase of the real wheel: close betting, record the spin's number, or record it as missed."""
-    table, spin = machine.component(SharedTables), find_expected_spin(machine)
+    table = machine.component(SharedTables)
+    record_spin_before_restart_as_missed(machine)
+    spin = find_expected_spin(machine)
     previous_report, table.last_wheel_report = table.last_wheel_report, report
     if spin is not None and (reason := _find_spin_mismatch(spin, previous_report, report)):
         _record_missed_spin(machine, spin, reason)
@@ -69,19 +71,20 @@ def record_lost_spin_as_missed(machine: Machine) -> None:
     machine.component(SharedTables).last_wheel_report = None
 
 
-def find_expected_spin(machine: Machine) -> WheelSpin | None:
-    """Return the wheel's spin whose number is still expected, or None.
+def record_spin_before_restart_as_missed(machine: Machine) -> None:
+    """Record the number of a spin launched before the last restart as missed, if it was not recorded before.
 
-    A spin launched before the last restart is recorded as missed instead, because its number may have been
-    reported while the machine was off.
+    The wheel may have reported it while the machine was off.
     """
-    spin = read_last_spin(machine)
-    if spin is None or not spin.is_awaited:
-        return None
-    if machine.component(SharedTables).last_wheel_report is None:
+    spin = find_expected_spin(machine)
+    if spin is not None and machine.component(SharedTables).last_wheel_report is None:
         _record_missed_spin(machine, spin, "restart")
-        return None
-    return spin
+
+
+def find_expected_spin(machine: Machine) -> WheelSpin | None:
+    """Return the wheel's spin whose number is still expected, or None."""
+    spin = read_last_spin(machine)
+    return spin if spin is not None and spin.is_awaited else None
 
 
 def _find_spin_mismatch(
@@ -119,14 +122,14 @@ def _record_missed_spin(machine: Machine, spin: WheelSpin, reason: MissedSpinRea
     )
 
 
-def _close_betting(machine: Machine, table: SharedTables, spin_number: int) -> None:
+def _close_betting(machine: Machine, table: SharedTables, wheel_counter: int) -> None:
     """Close betting on each game that the wheel decides, and record the spin; do nothing if there are no bets."""
-    games = {
+    game_digests = {
         seat.game_digest
         for seat in table.seats.values()
         if seat.game_digest and is_betting_closed_by_wheel(seat.machine)
     }
-    if not games:
+    if not game_digests:
         return
     last_spin = read_last_spin(machine)
     numbers = {} if last_spin is None else last_spin.numbers_by_round_id
@@ -134,7 +137,7 @@ def _close_betting(machine: Machine, table: SharedTables, spin_number: int) -> N
     open_rounds = {game.round_id for game in seat_games if game is not None and game.outcome is None}
     spin_record = WheelSpin(
         round_id=machine.fresh_id("round"),
-        wheel_counter=spin_number,
+        wheel_counter=wheel_counter,
         earlier_numbers={round_id: number for round_id, number in numbers.items() if round_id in open_rounds},
     )
     machine.post(
@@ -143,8 +146,8 @@ def _close_betting(machine: Machine, table: SharedTables, spin_number: int) -> N
         entry_id=f"{spin_record.round_id}.closed",
         state={WheelKey.LAST_SPIN: spin_record},
     )
-    for game in sorted(games):
-        table.close_betting(game, spin_record.round_id)
+    for game_digest in sorted(game_digests):
+        table.close_betting(game_digest, spin_record.round_id)
 
 
 def deliver_spin_number(machine: Machine) -> None:
@@ -152,7 +155,7 @@ def deliver_spin_number(machine: Machine) -> None:
 
     A spin launched before the last restart is first recorded as missed.
     """
-    find_expected_spin(machine)
+    record_spin_before_restart_as_missed(machine)
     for seat in list(machine.component(SharedTables).seats.values()):
         game, spin = find_open_game(seat.machine), read_last_spin(seat.machine)
         number = None if game is None else read_recorded_number(seat.machine, game)

@@ -9,6 +9,7 @@ READING = [
     ("people", "list"),
     ("people", "pin", "1"),
     ("people", "disable", "1"),
+    ("people", "enable", "1"),
     ("memory", "show"),
     ("audit", "inspect"),
     ("meters",),

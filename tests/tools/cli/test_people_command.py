@@ -48,7 +48,8 @@ def test_staff_are_enrolled_listed_and_disabled_and_pins_are_changed(people, tmp
     people("disable", "2", "--by", "1", typed=("135790",))
     listed = json.loads(people("list", "--json"))
     assert [(entry["id"], entry["disabled"]) for entry in listed] == [("1", False), ("2", True)]
-    people("disable", "2", "--again", "--by", "1", typed=("135790",))
+    people("enable", "2", "--by", "1", typed=("135790",))
+    assert roster(tmp_path).authenticate("2", "975310").role is Role.MECHANIC
     report = json.loads(people("list", "--changes", "--json"))
     assert [(entry["what"], entry["by"]) for entry in report] == [
         ("added", ""),
@@ -78,6 +79,8 @@ def test_staff_are_enrolled_listed_and_disabled_and_pins_are_changed(people, tmp
         ),
         (("add", "3", "Eve", "--role", "mechanic", "--by", "1"), ("135790", "1234", "1234"), "consecutive"),
         (("disable", "9", "--by", "1"), (), "nobody has the staff number"),
+        (("enable", "9", "--by", "1"), (), "nobody has the staff number"),
+        (("enable", "1"), (), "give --by NUMBER"),
         (("pin", "9", "--by", "1"), (), "nobody has the staff number"),
         (("pin", "1"), ("000000",), "number or PIN is wrong"),
     ],

@@ -1,5 +1,6 @@
 """``egm people``: enrol the staff of one machine, also while it runs."""
 
+from collections.abc import Callable
 from dataclasses import asdict, fields
 from pathlib import Path
 
@@ -37,7 +38,7 @@ _authorising_person_option = click.option(
 
 @click.group()
 def command() -> None:
-    """Enrol, list and disable the people who work on a machine, and set their PINs.
+    """Enrol, list, disable and enable the people who work on a machine, and set their PINs.
 
     PINs are asked for, never given as arguments. The machine records every change in its journal at its start
     and at each sign-in.
@@ -85,12 +86,12 @@ def _ask_new_pin(staff_number: str) -> str:
 def add(number: str, name: str, role: str, by: str | None, state: Path | None) -> None:
     """Enrol the person NAME under staff NUMBER. The first person must be a manager and needs no authorisation."""
     roster = _load_roster(state)
-    authority = _prove_authority(roster, by)
+    changed_by = _prove_authority(roster, by)
     try:
         roster.enrol_person(
             Person(number, name, Role(role)),
             _ask_new_pin(number),
-            changed_by=authority,
+            changed_by=changed_by,
             changed_at=SystemClock().now(),
         )
     except OperatorError as error:
@@ -100,20 +101,35 @@ def add(number: str, name: str, role: str, by: str | None, state: Path | None) -
 
 @command.command("disable")
 @click.argument("number")
-@click.option("--again", "enable", is_flag=True, help="Enable the person again.")
 @_authorising_person_option
 @STATE_OPTION
-def disable(number: str, by: str | None, state: Path | None, *, enable: bool) -> None:
-    """Disable the person with this NUMBER, or enable them again. Nobody is ever deleted: the journal names them."""
+def disable(number: str, by: str | None, state: Path | None) -> None:
+    """Disable the person with this NUMBER. Nobody is ever deleted: the journal names them."""
+    _change_enabled(Roster.disable_person, number, by, state)
+    echo(f"{number} is disabled")
+
+
+@command.command("enable")
+@click.argument("number")
+@_authorising_person_option
+@STATE_OPTION
+def enable(number: str, by: str | None, state: Path | None) -> None:
+    """Enable the disabled person with this NUMBER again, with the same role and PIN."""
+    _change_enabled(Roster.enable_person, number, by, state)
+    echo(f"{number} is enabled")
+
+
+def _change_enabled(
+    change: Callable[..., Roster], staff_number: str, author_number: str | None, state: Path | None
+) -> None:
+    """Disable or enable a person; ``author_number`` is the staff number given with --by."""
     roster = load_roster(find_memory_folder(state))
-    change = roster.enable_person if enable else roster.disable_person
     try:
-        roster.require_person(number)  # before anybody gives a PIN
-        authority = _prove_authority(roster, by)
-        change(number, changed_by=authority, changed_at=SystemClock().now())
+        roster.require_person(staff_number)  # before anybody gives a PIN
+        changed_by = _prove_authority(roster, author_number)
+        change(roster, staff_number, changed_by=changed_by, changed_at=SystemClock().now())
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
-    echo(f"{number} is {'enabled' if enable else 'disabled'}")
 
 
 @command.command("pin")
@@ -126,8 +142,10 @@ def pin(number: str, by: str | None, state: Path | None) -> None:
     try:
         if by is not None:
             roster.require_person(number)  # before anybody gives a PIN
-        authority = authenticate(roster, number, "Old PIN").id if by is None else _prove_authority(roster, by)
-        roster.set_pin(number, _ask_new_pin(number), changed_by=authority, changed_at=SystemClock().now())
+        changed_by = (
+            authenticate(roster, number, "Old PIN").id if by is None else _prove_authority(roster, by)
+        )
+        roster.set_pin(number, _ask_new_pin(number), changed_by=changed_by, changed_at=SystemClock().now())
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
     echo(f"{number} has a new PIN")
@@ -144,7 +162,7 @@ def pin(number: str, by: str | None, state: Path | None) -> None:
 )
 @STATE_OPTION
 def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: Path | None) -> None:
-    """Replace a lost staff roster by a new one without staff; the machine must be stopped, and both copies lost.
+    """Replace a lost staff roster with an empty one. The machine must be stopped, and both copies must be lost.
 
     Without a roster nobody can confirm their identity: the journal records both names and the reason, and the machine
     shows a fault until a newly enrolled technician has cleared it.
@@ -191,5 +209,7 @@ def list_(state: Path | None, *, changes: bool, output_format: OutputFormat) -> 
 @add_format_options
 def roles(*, output_format: OutputFormat) -> None:
     """List what each role of the staff may do."""
-    rows = ((role.value, [may.value for may in sorted(find_permissions(role))]) for role in Role)
+    rows = (
+        (role.value, [permission.value for permission in sorted(find_permissions(role))]) for role in Role
+    )
     show(output_format, Table(("role", "may"), rows))
