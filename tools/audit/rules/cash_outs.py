@@ -52,20 +52,20 @@ _HOST_TICKET_RING_SIZE: Final = 31
 _REMAINDER_KEY: Final = "cash_out_goes_on"
 
 
-def _find_restricted_pool(scope: CheckContext) -> int:
+def _find_restricted_pool(context: CheckContext) -> int:
     """Return the pool id (the promotion) of the restricted credit that the entry cashes out; 0 for other credit."""
-    terms = scope.record_before(RestrictedTerms, "restricted")
-    return terms.restricted_pool if scope["credit"] == "restricted" and terms is not None else 0
+    terms = context.record_before(RestrictedTerms, "restricted")
+    return terms.restricted_pool if context["credit"] == "restricted" and terms is not None else 0
 
 
-def _check_validation_ring(scope: CheckContext) -> None:
+def _check_validation_ring(context: CheckContext) -> None:
     """Check that a ticket stored in the ring buffer that the host reads is the printed one, at the next index."""
-    state = scope.entry.state
+    state = context.entry.state
     ring_state = {key: value for key, value in state.items() if key.startswith("validation")}
     if not ring_state:
         return
-    count: Any = scope.ledger.state.get("validations") or 0
-    expected = {"validations": count + 1, f"validation:{count % _HOST_TICKET_RING_SIZE + 1}": scope["id"]}
+    count: Any = context.ledger.state.get("validations") or 0
+    expected = {"validations": count + 1, f"validation:{count % _HOST_TICKET_RING_SIZE + 1}": context["id"]}
     if not is_json_equal(ring_state, expected):
         raise PatternMismatch(
             f"state.validations and the ring of tickets: expected {format_value(expected)}, "
@@ -73,83 +73,84 @@ def _check_validation_ring(scope: CheckContext) -> None:
         )
 
 
-def _check_printed_ticket(scope: CheckContext) -> None:
+def _check_printed_ticket(context: CheckContext) -> None:
     """Check that the ticket to be printed belongs to the open cash-out and has the cash-out's language.
 
     Test tickets and slips are not checked.
     """
-    pay_out = scope.record_before(CashOutRecord, "pay_out")
-    if scope["id"].startswith(("test-", "slip-")):
+    pay_out = context.record_before(CashOutRecord, "pay_out")
+    if context["id"].startswith(("test-", "slip-")):
         return
-    if pay_out is None or (pay_out.id, pay_out.language) != (scope["id"], scope["language"]):
+    if pay_out is None or (pay_out.id, pay_out.language) != (context["id"], context["language"]):
         expected = None if pay_out is None else (pay_out.id, pay_out.language)
         raise PatternMismatch(
             f"state.print: expected the id and language of the open cash-out, {format_value(expected)}; "
-            f"found {format_value((scope['id'], scope['language']))}"
+            f"found {format_value((context['id'], context['language']))}"
         )
 
 
-def _derive_dispensed_coins(scope: CheckContext) -> Any:
+def _derive_dispensed_coins(context: CheckContext) -> Any:
     """Return the transfers for coins that the hopper has dispensed.
 
     All of them leave the hopper. At most the amount owed leaves the player's credit. The list is empty if no
     coin was dispensed.
     """
-    payout = scope.record_before(DispensedCoins, "coins_gone")
+    payout = context.record_before(DispensedCoins, "coins_gone")
     counted_cents = 0 if payout is None else payout.paid_coins * payout.coin_cents
     if payout is None or not counted_cents:
         return []
     return [
-        (scope.format_credit_account("cashable"), "out:hopper", min(counted_cents, payout.amount_cents)),
+        (context.format_credit_account("cashable"), "out:hopper", min(counted_cents, payout.amount_cents)),
         ("stock:hopper", "stock:floor", counted_cents),
     ]
 
 
-def _compute_coin_payout_progress(scope: CheckContext, paid_cents: int) -> CoinPayoutProgress:
+def _compute_coin_payout_progress(context: CheckContext, paid_cents: int) -> CoinPayoutProgress:
     """Return how much of the open cash-out was owed when its payment in coins started, and how much is paid.
 
     The amount paid includes ``paid_cents``, which the stored cash-out does not contain yet. Raises
     :class:`PatternMismatch` if no cash-out was open before the checked entry.
     """
-    pay_out = scope.record_before(CashOutRecord, "pay_out")
+    pay_out = context.record_before(CashOutRecord, "pay_out")
     if pay_out is None:
         raise PatternMismatch("no cash-out was open before this entry")
     before_cents = 0 if pay_out.coin_payout is None else pay_out.coin_payout.paid_cents
     return CoinPayoutProgress(
-        owed_cents=before_cents + pay_out.amount_cents + sum_cashable_credit_cents(scope),
+        owed_cents=before_cents + pay_out.amount_cents + sum_cashable_credit_cents(context),
         paid_cents=before_cents + paid_cents,
     )
 
 
-def _derive_remainder(scope: CheckContext) -> Any:
+def _derive_remainder(context: CheckContext) -> Any:
     """Return the unpaid amount of a cash-out that the checked entry must store for the next payout method.
 
     Return ABSENT_VALUE if the entry stores none, and true if it stores true, as earlier versions did.
     """
-    if format_storage_key(_REMAINDER_KEY, scope.position) not in scope.entry.state:
+    if format_storage_key(_REMAINDER_KEY, context.position) not in context.entry.state:
         return ABSENT_VALUE
-    remainder_cents = sum_cashable_credit_cents(scope)
+    remainder_cents = sum_cashable_credit_cents(context)
     if not remainder_cents:
         raise PatternMismatch(f"state.{_REMAINDER_KEY}: a remainder is stored, but no credit remains")
-    if scope.value_after(_REMAINDER_KEY) is True:
+    if context.value_after(_REMAINDER_KEY) is True:
         return True
     return CashOutRemainder(
-        amount_cents=remainder_cents, coin_payout=_compute_coin_payout_progress(scope, scope["held_cents"])
+        amount_cents=remainder_cents,
+        coin_payout=_compute_coin_payout_progress(context, context["held_cents"]),
     )
 
 
-def _derive_remainder_after_coins(scope: CheckContext) -> Any:
+def _derive_remainder_after_coins(context: CheckContext) -> Any:
     """Return the unpaid amount that must be stored after the coins of an abandoned payout were booked.
 
     Return ABSENT_VALUE if nothing remains, or if an entry of an earlier version recorded no such amount.
     """
-    payout = scope.record_before(DispensedCoins, "coins_gone")
+    payout = context.record_before(DispensedCoins, "coins_gone")
     if payout is None or (
         payout.coin_payout is None
-        and format_storage_key(_REMAINDER_KEY, scope.position) not in scope.entry.state
+        and format_storage_key(_REMAINDER_KEY, context.position) not in context.entry.state
     ):
         return ABSENT_VALUE
-    remainder_cents = sum_cashable_credit_cents(scope) - payout.paid_cents
+    remainder_cents = sum_cashable_credit_cents(context) - payout.paid_cents
     return (
         CashOutRemainder(amount_cents=remainder_cents, is_paid_by_hand=True, coin_payout=payout.coin_payout)
         if remainder_cents
@@ -157,38 +158,38 @@ def _derive_remainder_after_coins(scope: CheckContext) -> Any:
     )
 
 
-def _derive_remainder_after_void(scope: CheckContext) -> Any:
+def _derive_remainder_after_void(context: CheckContext) -> Any:
     """Return the unpaid amount that must be stored if a payout is void after the hopper paid a part of the cash-out.
 
     Return ABSENT_VALUE if the hopper had paid no part, or if coins of the void payout are still to be booked.
     """
-    pay_out = scope.record_before(CashOutRecord, "pay_out")
-    if pay_out is None or pay_out.coin_payout is None or scope.value_after("coins_gone") is not None:
+    pay_out = context.record_before(CashOutRecord, "pay_out")
+    if pay_out is None or pay_out.coin_payout is None or context.value_after("coins_gone") is not None:
         return ABSENT_VALUE
-    remainder_cents = sum_cashable_credit_cents(scope) + scope["held_cents"]
+    remainder_cents = sum_cashable_credit_cents(context) + context["held_cents"]
     return CashOutRemainder(
         amount_cents=remainder_cents, is_paid_by_hand=True, coin_payout=pay_out.coin_payout
     )
 
 
-def _is_remainder_outdated(scope: CheckContext) -> bool:
+def _is_remainder_outdated(context: CheckContext) -> bool:
     """Return whether the stored unpaid amount of a cash-out differs from the player's credit.
 
     Earlier versions stored true in place of the amount; it is outdated if the player has no credit.
     """
-    if scope.value_before(_REMAINDER_KEY) is True:
-        return not sum_cashable_credit_cents(scope)
-    remainder = scope.record_before(CashOutRemainder, _REMAINDER_KEY)
-    return remainder is not None and remainder.amount_cents != sum_cashable_credit_cents(scope)
+    if context.value_before(_REMAINDER_KEY) is True:
+        return not sum_cashable_credit_cents(context)
+    remainder = context.record_before(CashOutRemainder, _REMAINDER_KEY)
+    return remainder is not None and remainder.amount_cents != sum_cashable_credit_cents(context)
 
 
-def _check_recorded_coins(scope: CheckContext) -> None:
+def _check_recorded_coins(context: CheckContext) -> None:
     """Check the amounts owed and paid that the checked entry records for an abandoned coin payout.
 
     Earlier versions recorded none.
     """
-    payout = scope.record_after(DispensedCoins, "coins_gone")
-    expected = None if payout is None else _compute_coin_payout_progress(scope, payout.paid_cents)
+    payout = context.record_after(DispensedCoins, "coins_gone")
+    expected = None if payout is None else _compute_coin_payout_progress(context, payout.paid_cents)
     if payout is not None and payout.coin_payout not in {None, expected}:
         raise PatternMismatch(f"state.coins_gone.in_coins: expected {expected}, found {payout.coin_payout}")
 
@@ -210,23 +211,23 @@ _ABANDONED_COINS_PATTERN: Final = {
 }
 #: Check that the coins of a payout add up to its amount.
 _CHECK_COIN_SUM: Final = require(
-    lambda scope: (
-        f"coins: {scope['coins']} coins of the recorded value do not add up to {scope['held_cents']} cents"
+    lambda context: (
+        f"coins: {context['coins']} coins of the recorded value do not add up to {context['held_cents']} cents"
     ),
-    lambda scope: (
-        scope.bound_values.get("coin_cents", 0) in {0, scope["held_cents"] // scope["coins"]}
-        and scope["held_cents"] % scope["coins"] == 0
+    lambda context: (
+        context.bound_values.get("coin_cents", 0) in {0, context["held_cents"] // context["coins"]}
+        and context["held_cents"] % context["coins"] == 0
     ),
 )
 
 
-def _check_restricted_expiry(scope: CheckContext) -> None:
+def _check_restricted_expiry(context: CheckContext) -> None:
     """Check that restricted credit expires only after its last day at the venue."""
-    expires = scope["terms"]["expires"]
-    if date.fromisoformat(expires) >= scope.facts.find_latest_local_date(scope.entry.time_utc):
+    expires = context["terms"]["expires"]
+    if date.fromisoformat(expires) >= context.facts.find_latest_local_date(scope.entry.time_utc):
         raise PatternMismatch(
             f"the restricted credit expires too early: its last day is {expires}, and this entry was written at "
-            f"{scope.entry.time_utc.isoformat()}"
+            f"{context.entry.time_utc.isoformat()}"
         )
 
 
@@ -257,7 +258,7 @@ _CASH_OUT_RULES: Final = (
             require_all_credit("credit"),
             require_equal(
                 "state.pay_out.pool is not the pool of the credit cashed out",
-                lambda scope: scope["pool"],
+                lambda context: context["pool"],
                 _find_restricted_pool,
             ),
             require_paid_coins("pay_out", CashOutRecord),
@@ -270,7 +271,7 @@ _CASH_OUT_RULES: Final = (
         record={"id": "$id", "number": "$number"},
         state={"pay_out": ObjectWithChanges("pay_out", number="$number")},
         extra_checks=(
-            require("record.number: the ticket has no number", lambda scope: bool(scope["number"])),
+            require("record.number: the ticket has no number", lambda context: bool(context["number"])),
         ),
     ),
     AuditRule(
@@ -286,11 +287,11 @@ _CASH_OUT_RULES: Final = (
         state={"print": ObjectWithChanges("print", state="$:text")},
         extra_checks=(
             require(
-                lambda scope: (
-                    f"state.print.state: {format_value(scope.value_after('print')['state'])} ends the printing and "
+                lambda context: (
+                    f"state.print.state: {format_value(context.value_after('print')['state'])} ends the printing and "
                     "may not be stored by an entry on its progress"
                 ),
-                lambda scope: scope.value_after("print")["state"] not in {"barcode_done", "taken"},
+                lambda context: context.value_after("print")["state"] not in {"barcode_done", "taken"},
             ),
         ),
     ),
@@ -390,16 +391,16 @@ _CASH_OUT_RULES: Final = (
         },
         extra_checks=(
             require(
-                lambda scope: (
+                lambda context: (
                     "state.hopper: payout_id and coins must be those of the open cash-out, "
-                    f"{format_value(scope.value_before('pay_out'))}; "
-                    f"found {format_value(scope['id'])} and {scope['coins']}"
+                    f"{format_value(context.value_before('pay_out'))}; "
+                    f"found {format_value(context['id'])} and {context['coins']}"
                 ),
-                lambda scope: (
-                    scope["id"].startswith("test-")
+                lambda context: (
+                    context["id"].startswith("test-")
                     or (
-                        (pay_out := scope.record_before(CashOutRecord, "pay_out")) is not None
-                        and (pay_out.id, pay_out.ordered_coins) == (scope["id"], scope["coins"])
+                        (pay_out := context.record_before(CashOutRecord, "pay_out")) is not None
+                        and (pay_out.id, pay_out.ordered_coins) == (context["id"], context["coins"])
                     )
                 ),
             ),
@@ -412,11 +413,11 @@ _CASH_OUT_RULES: Final = (
         state={"hopper": ObjectWithChanges("hopper", paid_coins="$paid")},
         extra_checks=(
             require(
-                lambda scope: (
-                    f"record.paid_coins: expected more than {scope['hopper'].get('paid_coins', 0)}, "
-                    f"found {scope['paid']}"
+                lambda context: (
+                    f"record.paid_coins: expected more than {context['hopper'].get('paid_coins', 0)}, "
+                    f"found {context['paid']}"
                 ),
-                lambda scope: scope["paid"] > scope["hopper"].get("paid_coins", 0),
+                lambda context: context["paid"] > context["hopper"].get("paid_coins", 0),
             ),
         ),
     ),
@@ -435,7 +436,7 @@ _CASH_OUT_RULES: Final = (
         id="{gone_id}.paid",
         state_before={"coins_gone": ObjectWithMembers("gone", id="$gone_id")},
         record=DerivedValue(
-            lambda scope: {k: v for k, v in scope["gone"].items() if k != "coin_cents" and v != ""}
+            lambda context: {k: v for k, v in context["gone"].items() if k != "coin_cents" and v != ""}
         ),
         state={"coins_gone": None},
         expected_transfers=DerivedValue(_derive_dispensed_coins),
@@ -447,10 +448,10 @@ _CASH_OUT_RULES: Final = (
         state={"cash_out_goes_on": None},
         extra_checks=(
             require(
-                lambda scope: (
+                lambda context: (
                     f"state.{_REMAINDER_KEY}: the stored remainder "
-                    f"{format_value(scope.value_before(_REMAINDER_KEY))} is still the player's credit, "
-                    f"{sum_cashable_credit_cents(scope)} cents, and may not be removed"
+                    f"{format_value(context.value_before(_REMAINDER_KEY))} is still the player's credit, "
+                    f"{sum_cashable_credit_cents(context)} cents, and may not be removed"
                 ),
                 _is_remainder_outdated,
             ),

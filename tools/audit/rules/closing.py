@@ -23,43 +23,43 @@ _LAST_ROUNDS_MAX: Final = 3
 _TABLES_CLOSING_KEY: Final = "tables_closing"
 
 
-def check_table_is_open(scope: CheckContext) -> None:
+def check_table_is_open(context: CheckContext) -> None:
     """Check that the game does not start another round at a table that has closed.
 
     After the announced closing time, each table may start a fixed number of last rounds. A game on a table with
     standing bets may always start, so that they are decided. Raises :class:`PatternMismatch`.
     """
-    announced = scope.value_before(_TABLES_CLOSING_KEY)
-    record = scope.record
+    announced = context.value_before(_TABLES_CLOSING_KEY)
+    record = context.record
     if type(announced) is not str or "bets" not in record.get("wager", {}).get("options", {}):
         return
     closing_time = datetime.fromisoformat(announced)
-    if scope.entry.time_utc < closing_time:
+    if context.entry.time_utc < closing_time:
         return
     digest = record["game"]["digest"]
-    if not _is_table_game(scope, digest):
+    if not _is_table_game(context, digest):
         return
-    table_value = scope.value_before(f"table:{digest}")
+    table_value = context.value_before(f"table:{digest}")
     if table_value is not None and table_value.get("staked"):
         return
-    table, round_ = scope.facts.identify_table_and_round(scope.entry)
-    last_round_ids = scope.facts.last_rounds.get(table, set())
+    table, round_ = context.facts.identify_table_and_round(context.entry)
+    last_round_ids = context.facts.last_rounds.get(table, set())
     if round_ not in last_round_ids and len(last_round_ids) >= _LAST_ROUNDS_MAX:
         raise PatternMismatch(
-            f"the game starts at {scope.entry.time_utc.isoformat()}, "
+            f"the game starts at {context.entry.time_utc.isoformat()}, "
             f"after the last {_LAST_ROUNDS_MAX} rounds of a "
             f"table that closed at {announced}"
         )
 
 
-def _is_table_game(scope: CheckContext, digest: str) -> bool:
+def _is_table_game(context: CheckContext, digest: str) -> bool:
     """Return whether the game definition stored under this digest is a table game with betting spots.
 
     A wheel game of a slot machine takes several bets too, but has no betting spots. A definition that cannot be
     read gives False; another check reports it.
     """
     key = f"{PlayKey.GAME_DEFINITION}{digest}"
-    stored_text = scope.value_after(key) or scope.value_before(key)
+    stored_text = context.value_after(key) or context.value_before(key)
     try:
         return bool(build_stored_game(str(stored_text)).rules.list_spots())
     except (PaytableError, ValueError, zlib.error):

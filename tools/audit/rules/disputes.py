@@ -36,16 +36,16 @@ from tools.audit.rules.pattern import (
 from tools.audit.rules.rule import AuditRule
 
 
-def read_opened_dispute(scope: CheckContext) -> DisputedAmount | None:
+def read_opened_dispute(context: CheckContext) -> DisputedAmount | None:
     """Return the dispute that the checked entry opens, or None if it opens none.
 
     Raises :class:`PatternMismatch` if the dispute's data is not valid.
     """
-    prefix = format_storage_key("disputed:", scope.position)
-    keys = [key for key in scope.entry.state if key.startswith(prefix)]
+    prefix = format_storage_key("disputed:", context.position)
+    keys = [key for key in context.entry.state if key.startswith(prefix)]
     if not keys:
         return None
-    stored_dispute = parse_record(DisputedAmount, scope.entry.state[keys[0]], f"state.{keys[0]}")
+    stored_dispute = parse_record(DisputedAmount, context.entry.state[keys[0]], f"state.{keys[0]}")
     if len(keys) > 1 or keys[0] != f"{prefix}{stored_dispute.id}":
         raise PatternMismatch(
             f"state: expected one dispute, stored under {prefix}{stored_dispute.id}; found {format_value(keys)}"
@@ -56,7 +56,7 @@ def read_opened_dispute(scope: CheckContext) -> DisputedAmount | None:
             f"state.{keys[0]}: least_cents, most_cents and held_cents are {format_value(bounds)}; expected "
             "0 <= least_cents <= most_cents and 0 <= held_cents <= most_cents"
         )
-    if scope.ledger.state.get(keys[0]) is not None:
+    if context.ledger.state.get(keys[0]) is not None:
         raise PatternMismatch(f"state.{keys[0]}: this dispute was already open before this entry")
     return stored_dispute
 
@@ -76,13 +76,13 @@ def build_dispute_fields(dispute: DisputedAmount) -> dict[str, Any]:
     return {**{key: value for key, value in fields.items() if value}, **bounds}
 
 
-def _check_opened_dispute(scope: CheckContext, **expected: Any) -> None:
+def _check_opened_dispute(context: CheckContext, **expected: Any) -> None:
     """Check the dispute that the checked entry opens, if any.
 
     The entry's record must repeat the dispute's fields. In the dispute that the machine's memory stores, each
     field that is a keyword argument must have the argument's value.
     """
-    dispute, recorded = read_opened_dispute(scope), scope.bound_values.get("dispute")
+    dispute, recorded = read_opened_dispute(context), context.bound_values.get("dispute")
     if (dispute is None) != (recorded is None):
         missing_part = "state" if dispute is None else "record"
         raise PatternMismatch(
@@ -101,56 +101,56 @@ def _check_opened_dispute(scope: CheckContext, **expected: Any) -> None:
         )
 
 
-def check_disputed_bill_or_ticket(scope: CheckContext) -> None:
+def check_disputed_bill_or_ticket(context: CheckContext) -> None:
     """Check the dispute about a lost bill or ticket.
 
     The largest amount that may be owed is the amount of the bill or ticket; 0 for a ticket of restricted
     credit.
     """
-    kind = scope["held_source"].rpartition(":")[2] if "number" in scope.bound_values else ""
-    most_cents = 0 if kind == "restricted" else scope["held_cents"]
+    kind = context["held_source"].rpartition(":")[2] if "number" in context.bound_values else ""
+    most_cents = 0 if kind == "restricted" else context["held_cents"]
     _check_opened_dispute(
-        scope,
-        id=scope["paper"],
+        context,
+        id=context["paper"],
         device="bill_acceptor",
-        why=scope["why"],
+        why=context["why"],
         least_cents=0,
         most_cents=most_cents,
         held_cents=0,
-        ticket=scope.bound_values.get("number", ""),
+        ticket=context.bound_values.get("number", ""),
         kind=kind,
     )
 
 
-def check_disputed_ticket(scope: CheckContext) -> None:
+def check_disputed_ticket(context: CheckContext) -> None:
     """Check the dispute about a ticket that lies in the cash box although this machine could not redeem it."""
-    restricted = scope["held_source"].endswith(":restricted")
+    restricted = context["held_source"].endswith(":restricted")
     _check_opened_dispute(
-        scope,
-        id=scope["paper"],
+        context,
+        id=context["paper"],
         device="bill_acceptor",
         least_cents=0,
-        most_cents=0 if restricted else scope["held_cents"],
+        most_cents=0 if restricted else context["held_cents"],
         held_cents=0,
         ticket="",
         kind="",
     )
 
 
-def check_disputed_coins(scope: CheckContext) -> None:
+def check_disputed_coins(context: CheckContext) -> None:
     """Check the dispute about coins that the acceptor has counted but not reported."""
-    _check_opened_dispute(scope, device="coin_acceptor", held_cents=0, ticket="", kind="")
+    _check_opened_dispute(context, device="coin_acceptor", held_cents=0, ticket="", kind="")
 
 
-def check_disputed_ticket_print(scope: CheckContext) -> None:
+def check_disputed_ticket_print(context: CheckContext) -> None:
     """Check the dispute about the ticket of the open cash-out, which may or may not have been printed."""
-    pay_out = scope.record_before(CashOutRecord, "pay_out")
-    dispute = read_opened_dispute(scope)
-    if pay_out is None or dispute is None or not is_json_equal(scope.record, build_dispute_fields(dispute)):
+    pay_out = context.record_before(CashOutRecord, "pay_out")
+    dispute = read_opened_dispute(context)
+    if pay_out is None or dispute is None or not is_json_equal(context.record, build_dispute_fields(dispute)):
         raise PatternMismatch(
             f"record does not match the dispute in state over the ticket of the open cash-out: expected "
             f"{format_value(None if dispute is None else build_dispute_fields(dispute))}, "
-            f"found {format_value(scope.record)}"
+            f"found {format_value(context.record)}"
         )
     expected = replace(
         dispute,
@@ -168,36 +168,36 @@ def check_disputed_ticket_print(scope: CheckContext) -> None:
         )
 
 
-def _check_dispute_entry(scope: CheckContext) -> None:
+def _check_dispute_entry(context: CheckContext) -> None:
     """Check an entry that only opens a dispute: its record and the stored dispute must be the same."""
-    dispute = read_opened_dispute(scope)
+    dispute = read_opened_dispute(context)
     if (
         dispute is None
-        or not is_json_equal(scope.record, build_dispute_fields(dispute))
+        or not is_json_equal(context.record, build_dispute_fields(dispute))
         or dispute.masked_ticket_number
         or dispute.credit_kind
     ):
         raise PatternMismatch(
             f"record does not match the dispute in state, which names no ticket: expected "
             f"{format_value(None if dispute is None else build_dispute_fields(dispute))}, "
-            f"found {format_value(scope.record)}"
+            f"found {format_value(context.record)}"
         )
     expected = replace(dispute, smallest_cents=0, set_aside_cents=0)
-    if scope.entry.phase is Phase.RESERVE:
-        expected = _compute_coin_dispute(scope, expected)
-    stored_value = scope.value_after(f"disputed:{dispute.id}")
+    if context.entry.phase is Phase.RESERVE:
+        expected = _compute_coin_dispute(context, expected)
+    stored_value = context.value_after(f"disputed:{dispute.id}")
     if not is_json_equal(stored_value, to_json(expected)):
         raise PatternMismatch(
             f"state.disputed: expected {format_value(to_json(expected))}, found {format_value(stored_value)}"
         )
 
 
-def _compute_coin_dispute(scope: CheckContext, dispute: DisputedAmount) -> DisputedAmount:
+def _compute_coin_dispute(context: CheckContext, dispute: DisputedAmount) -> DisputedAmount:
     """Return ``dispute`` with the amount of an abandoned coin payout whose coins may have left the hopper.
 
     That amount is reserved, and it is the largest amount that may be owed.
     """
-    payout = scope.record_before(DispensedCoins, "coins_gone")
+    payout = context.record_before(DispensedCoins, "coins_gone")
     if payout is None:
         raise PatternMismatch(
             "the entry reserves credit, but no abandoned payout with coins in doubt is stored before it"
@@ -213,16 +213,16 @@ def _compute_coin_dispute(scope: CheckContext, dispute: DisputedAmount) -> Dispu
     )
 
 
-def _derive_dispute_transfers(scope: CheckContext) -> Any:
+def _derive_dispute_transfers(context: CheckContext) -> Any:
     """Return the transfers that an entry which only opens a dispute must make.
 
     It either reserves the disputed amount, or removes coins that left the hopper without an order from the
     hopper's stock.
     """
-    if scope.entry.phase is Phase.RESERVE:
-        cents = scope.record["most_cents"]
-        return [(scope.format_credit_account("cashable"), "out:handpay_disputed", cents)]
-    flows = [(t.source, t.target, t.amount_cents) for t in scope.entry.transfers]
+    if context.entry.phase is Phase.RESERVE:
+        cents = context.record["most_cents"]
+        return [(context.format_credit_account("cashable"), "out:handpay_disputed", cents)]
+    flows = [(t.source, t.target, t.amount_cents) for t in context.entry.transfers]
     if len(flows) > 1 or any(flow[:2] != ("stock:hopper", "stock:floor") for flow in flows):
         raise PatternMismatch(
             f"the entry may only move stray coins, once, from stock:hopper to stock:floor; found {format_value(flows)}"
@@ -231,42 +231,42 @@ def _derive_dispute_transfers(scope: CheckContext) -> Any:
 
 
 # ---------------------------------------------------------------------------------------------- the ruling
-def _find_ruled_dispute(scope: CheckContext) -> DisputedAmount:
+def _find_ruled_dispute(context: CheckContext) -> DisputedAmount:
     """Return the open dispute on which the checked entry records a ruling.
 
     Raises :class:`PatternMismatch` if no such dispute is open, or the ruling stored when its reserved amount was
     released is about a different dispute.
     """
-    ruling = scope.record_before(DisputeRuling, "ruling")
-    stored_dispute = scope.record_before(DisputedAmount, f"disputed:{scope.record['id']}")
+    ruling = context.record_before(DisputeRuling, "ruling")
+    stored_dispute = context.record_before(DisputedAmount, f"disputed:{context.record['id']}")
     if stored_dispute is None:
         raise PatternMismatch(
-            f"record.id: no dispute about {format_value(scope.record['id'])} was open before this entry"
+            f"record.id: no dispute about {format_value(context.record['id'])} was open before this entry"
         )
     if ruling is not None and ruling.disputed_amount != stored_dispute:
         raise PatternMismatch(
             f"record.id: the released dispute is {format_value(ruling.disputed_amount.id)}, "
-            f"found {format_value(scope.record['id'])}"
+            f"found {format_value(context.record['id'])}"
         )
     return stored_dispute
 
 
-def _check_ruling(scope: CheckContext) -> None:
+def _check_ruling(context: CheckContext) -> None:
     """Check a ruling on a disputed amount.
 
     The dispute must be open, the amount must be between its bounds, and the checked entry must store the right changes.
     """
-    dispute, record = _find_ruled_dispute(scope), scope.record
-    cents, ruling = record.get("amount_cents"), scope.record_before(DisputeRuling, "ruling")
+    dispute, record = _find_ruled_dispute(context), context.record
+    cents, ruling = record.get("amount_cents"), context.record_before(DisputeRuling, "ruling")
     if ruling is None:  # a stored one was checked at its release; it may be paid after a restart
-        check_signed_in_to_menu(scope)
+        check_signed_in_to_menu(context)
     names = ("machine", "place", "reason", "persons")
     expected = {
         **{name: record.get(name) for name in names},
         **build_dispute_fields(dispute),
         "amount_cents": cents,
     }
-    if _is_ticket_redeemed(scope, dispute) and type(record.get("commitment")) is str:
+    if _is_ticket_redeemed(context, dispute) and type(record.get("commitment")) is str:
         expected["commitment"] = record["commitment"]
     if not is_json_equal(record, expected):
         raise PatternMismatch(f"record: expected {format_value(expected)}, found {format_value(record)}")
@@ -292,20 +292,22 @@ def _check_ruling(scope: CheckContext) -> None:
             f"record does not match the ruling stored before this entry: expected {ruling.amount_cents} cents and "
             f"{format_value(to_json(ruling.entry_record))}, found {format_value(record)}"
         )
-    prefix = format_storage_key("disputed:", scope.position)
+    prefix = format_storage_key("disputed:", context.position)
     other_disputes = [
         other_dispute
-        for key, value in scope.ledger.state.items()
+        for key, value in context.ledger.state.items()
         if key.startswith(prefix)
         and (other_dispute := parse_record(DisputedAmount, value, key)) != dispute
         and other_dispute.device == dispute.device
     ]
     fault_removal = {} if other_disputes else {f"fault:{dispute.device}.disputed": None}
     ruling_removal = {} if ruling is None else {"ruling": None}
-    is_redeemed = _is_ticket_redeemed(scope, dispute)
-    anchor = {"tickets": scope.value_after("tickets")} if is_redeemed and scope.value_after("tickets") else {}
-    check_ticket_ledger_grows(scope)
-    host_ticket = scope.record_before(HostTicketRecord, "host_ticket")
+    is_redeemed = _is_ticket_redeemed(context, dispute)
+    anchor = (
+        {"tickets": context.value_after("tickets")} if is_redeemed and context.value_after("tickets") else {}
+    )
+    check_ticket_ledger_grows(context)
+    host_ticket = context.record_before(HostTicketRecord, "host_ticket")
     status = RedemptionStatus.REDEEMED if cents else RedemptionStatus.NOT_STACKED
     host_state = (
         {"host_ticket": to_json(replace(host_ticket, status=status))}
@@ -318,51 +320,51 @@ def _check_ruling(scope: CheckContext) -> None:
         **ruling_removal,
         **anchor,
         **host_state,
-        **_derive_state_after_print_ruling(scope, dispute, cents),
+        **_derive_state_after_print_ruling(context, dispute, cents),
     }
-    expected_state = {format_storage_key(key, scope.position): value for key, value in state.items()}
-    if dict(scope.entry.state) != expected_state:
+    expected_state = {format_storage_key(key, context.position): value for key, value in state.items()}
+    if dict(context.entry.state) != expected_state:
         raise PatternMismatch(
             f"state does not end exactly this dispute, its fault and its ruling: expected "
-            f"{format_value(expected_state)}, found {format_value(dict(scope.entry.state))}"
+            f"{format_value(expected_state)}, found {format_value(dict(context.entry.state))}"
         )
     expected_id = f"{dispute.id}.{'in' if is_redeemed else 'ruled'}"
-    if scope.entry.id != expected_id:
-        raise PatternMismatch(f"id: expected {expected_id!r}, found {format_value(scope.entry.id)}")
+    if context.entry.id != expected_id:
+        raise PatternMismatch(f"id: expected {expected_id!r}, found {format_value(context.entry.id)}")
 
 
 def _derive_state_after_print_ruling(
-    scope: CheckContext, dispute: DisputedAmount, cents: int
+    context: CheckContext, dispute: DisputedAmount, cents: int
 ) -> dict[str, Any]:
     """Return the state changes that a ruling requires if the printer's result for the disputed ticket is unknown."""
-    printing = scope.value_before("print")
+    printing = context.value_before("print")
     print_state = {"print": {**printing, "state": "failed" if cents else "barcode_done"}} if printing else {}
     return print_state if dispute.is_about_printed_ticket else {}
 
 
-def _is_ticket_redeemed(scope: CheckContext, dispute: DisputedAmount) -> bool:
+def _is_ticket_redeemed(context: CheckContext, dispute: DisputedAmount) -> bool:
     """Return whether the ruling redeems the disputed ticket that was inserted, as the id of the checked entry states.
 
     It does not if the cashier's cage has already paid the ticket: then the operator bears the amount.
     """
     is_inserted_ticket = bool(dispute.masked_ticket_number) and not dispute.is_about_printed_ticket
-    return is_inserted_ticket and scope.record["amount_cents"] > 0 and scope.entry.id.endswith(".in")
+    return is_inserted_ticket and context.record["amount_cents"] > 0 and context.entry.id.endswith(".in")
 
 
-def _derive_ruling_payment(scope: CheckContext) -> Any:
+def _derive_ruling_payment(context: CheckContext) -> Any:
     """Return the transfers with which a ruling pays the awarded amount.
 
     What remains of a reserved amount is booked as coins that the hopper paid. There are none for a printed ticket.
     """
-    dispute, cents = _find_ruled_dispute(scope), scope.record["amount_cents"]
+    dispute, cents = _find_ruled_dispute(context), context.record["amount_cents"]
     if (
         dispute.is_about_printed_ticket
     ):  # the cash-out itself ends the reservation, with the ticket or with a hand-pay
         return []
     source = "house:disputed"
     if dispute.set_aside_cents:
-        source = scope.format_credit_account("cashable")
-    elif _is_ticket_redeemed(scope, dispute):
+        source = context.format_credit_account("cashable")
+    elif _is_ticket_redeemed(context, dispute):
         source = f"world:voucher_in:{dispute.credit_kind}"
     payment = [(source, "out:handpay_disputed", cents)] if cents else []
     remainder_cents = max(0, dispute.set_aside_cents - cents)
@@ -375,21 +377,21 @@ def _derive_ruling_payment(scope: CheckContext) -> Any:
     ]
 
 
-def _check_dispute_release(scope: CheckContext) -> None:
+def _check_dispute_release(context: CheckContext) -> None:
     """Check that the stored ruling is about the dispute whose reserved credit the checked entry releases."""
-    ruling = scope.record_after(DisputeRuling, "ruling")
-    stored_dispute = scope.record_before(DisputedAmount, f"disputed:{scope['id']}")
+    ruling = context.record_after(DisputeRuling, "ruling")
+    stored_dispute = context.record_before(DisputedAmount, f"disputed:{context['id']}")
     if (
         ruling is None
         or ruling.disputed_amount != stored_dispute
-        or ruling.entry_record.dispute.id != scope["id"]
+        or ruling.entry_record.dispute.id != context["id"]
     ):
         raise PatternMismatch(
-            f"state.ruling is not about the dispute {format_value(scope['id'])} stored before this entry: expected "
+            f"state.ruling is not about the dispute {format_value(context['id'])} stored before this entry: expected "
             f"{format_value(None if stored_dispute is None else to_json(stored_dispute))}, "
             f"found {format_value(None if ruling is None else to_json(ruling.disputed_amount))}"
         )
-    check_first_person(scope, next(iter(ruling.entry_record.persons), None))
+    check_first_person(context, next(iter(ruling.entry_record.persons), None))
 
 
 RULES: Final = (

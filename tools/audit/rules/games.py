@@ -64,17 +64,17 @@ EXPECTED_POOL_TRANSFERS: Final = ExpectedTransfer(
 )
 
 
-def _check_claims_of_hits(scope: CheckContext) -> None:
+def _check_claims_of_hits(context: CheckContext) -> None:
     """Check that the checked entry stores one claim for each hit of a linked level, and no other claim.
 
     For each hit of a level that a host broadcasts, it must store a win to be reported to the host, and no other win.
     These are the hits without a claim whose level is not the machine's own.
     """
-    is_start = scope.entry.kind == PLAY_START_KIND
-    hits = scope.typed_record(GameRecord).levels.hits if is_start else scope.typed_record(GameChoice).hits
+    is_start = context.entry.kind == PLAY_START_KIND
+    hits = context.typed_record(GameRecord).levels.hits if is_start else context.typed_record(GameChoice).hits
     claims = {
         key.removeprefix("claim:"): (claim.pool, claim.level, claim.won_share, claim.shown_cents)
-        for key, claim in _iter_stored_records(scope, ClaimRecord, "claim:")
+        for key, claim in _iter_stored_records(context, ClaimRecord, "claim:")
     }
     linked_hits = {
         hit.claim_id: (hit.pool, hit.level, hit.won_share, hit.shown_cents)
@@ -88,12 +88,12 @@ def _check_claims_of_hits(scope: CheckContext) -> None:
         )
     wins = [
         (win.pool, win.amount_cents)
-        for _, win in _iter_stored_records(scope, BroadcastWin, "progressive_win:")
+        for _, win in _iter_stored_records(context, BroadcastWin, "progressive_win:")
     ]
     broadcast_hits = [
         (hit.pool, hit.amount_cents)
         for hit in hits
-        if hit.claim_id is None and scope.ledger.state.get(f"{ProgressiveKey.OWN_LEVEL}{hit.pool}") is None
+        if hit.claim_id is None and context.ledger.state.get(f"{ProgressiveKey.OWN_LEVEL}{hit.pool}") is None
     ]
     if Counter(wins) != Counter(broadcast_hits):
         raise PatternMismatch(
@@ -103,82 +103,83 @@ def _check_claims_of_hits(scope: CheckContext) -> None:
 
 
 def _iter_stored_records(
-    scope: CheckContext, record_class: type[R], key_prefix: str
+    context: CheckContext, record_class: type[R], key_prefix: str
 ) -> Iterator[tuple[str, R]]:
     """Yield (storage key, record) for each value that the checked entry stores under a key with this prefix.
 
     ``record_class`` is the class of the records.
     """
-    for key, value in scope.entry.state.items():
+    for key, value in context.entry.state.items():
         if key.startswith(key_prefix):
             yield key, parse_record(record_class, value, f"state.{key}")
 
 
-def _derive_wager_transfers(scope: CheckContext) -> Any:
+def _derive_wager_transfers(context: CheckContext) -> Any:
     """Return the transfers of a game's stake by kind of credit, then those of its progressive contributions and hits.
 
     Contributions and hits are taken from the checked entry, because the audit of levels recomputes them.
     """
-    stake_cents = scope["bet"] * scope["denomination"]
+    stake_cents = context["bet"] * context["denomination"]
     levels = [
         (t.source, t.target, t.amount_cents)
-        for t in scope.entry.transfers
+        for t in context.entry.transfers
         if t.source.startswith("pool:") and t.target.startswith("pool:")
     ]
-    return derive_debit_transfers(scope, stake_cents, "house:wager") + levels
+    return derive_debit_transfers(context, stake_cents, "house:wager") + levels
 
 
-def _compute_raise_cents(scope: CheckContext) -> int:
+def _compute_raise_cents(context: CheckContext) -> int:
     """Return the stake that the player's choice adds, in minor units, according to the checked entry's transfers.
 
     :mod:`tools.audit.games` checks whether the amount is right.
     """
-    return sum(t.amount_cents for t in scope.entry.transfers if t.target == "house:wager")
+    return sum(t.amount_cents for t in context.entry.transfers if t.target == "house:wager")
 
 
-def _derive_raise_transfers(scope: CheckContext) -> Any:
+def _derive_raise_transfers(context: CheckContext) -> Any:
     """Return the transfers of a stake added by a choice, by kind of credit, then those of progressive hits.
 
     The hits are taken from the checked entry, because the audit of levels recomputes them.
     """
     levels = [
         (t.source, t.target, t.amount_cents)
-        for t in scope.entry.transfers
+        for t in context.entry.transfers
         if t.source.startswith("pool:") and t.target.startswith("pool:")
     ]
-    return derive_debit_transfers(scope, _compute_raise_cents(scope), "house:wager") + levels
+    return derive_debit_transfers(context, _compute_raise_cents(context), "house:wager") + levels
 
 
-def _check_raise_counted(scope: CheckContext) -> None:
+def _check_raise_counted(context: CheckContext) -> None:
     """Check that the player's session counts the stake added by a choice as wagered."""
-    cents = _compute_raise_cents(scope)
+    cents = _compute_raise_cents(context)
     require_stored_value(
-        "session", lambda scope: derive_session_counts(scope, wagered_cents=cents) if cents else ABSENT_VALUE
-    )(scope)
+        "session",
+        lambda context: derive_session_counts(context, wagered_cents=cents) if cents else ABSENT_VALUE,
+    )(context)
 
 
-def _sum_won_cents(scope: CheckContext) -> int:
+def _sum_won_cents(context: CheckContext) -> int:
     """Return the money that the checked entry pays, in minor units: all its transfers except prizes in kind."""
-    return sum(t.amount_cents for t in scope.entry.transfers if not t.source.startswith("prizes:"))
+    return sum(t.amount_cents for t in context.entry.transfers if not t.source.startswith("prizes:"))
 
 
-def _sum_all_returned_cents(scope: CheckContext) -> int:
+def _sum_all_returned_cents(context: CheckContext) -> int:
     """Return what the end of a game pays in money plus the stakes returned earlier, in minor units."""
-    return _sum_won_cents(scope) + scope.typed_record(GameEndByHand).push_cents
+    return _sum_won_cents(context) + context.typed_record(GameEndByHand).push_cents
 
 
-def _sum_refunded_cents(scope: CheckContext) -> int:
+def _sum_refunded_cents(context: CheckContext) -> int:
     """Return the sum of the stakes that the checked entry refunds because of a defect, in minor units."""
-    return sum(t.amount_cents for t in scope.entry.transfers if t.source == "house:refund_defect")
+    return sum(t.amount_cents for t in context.entry.transfers if t.source == "house:refund_defect")
 
 
-def _compute_settled_cents(scope: CheckContext) -> int:
+def _compute_settled_cents(context: CheckContext) -> int:
     """Return what a void game pays for bets that were already decided, returned stakes included, in minor units.
 
     It is the sum of the checked entry's transfers; :mod:`tools.audit.games` checks it.
     """
     win_sources = ("house:win", "house:push")
-    return sum(t.amount_cents for t in scope.entry.transfers if t.source in win_sources)
+    return sum(t.amount_cents for t in context.entry.transfers if t.source in win_sources)
 
 
 #: Pattern of the dimensions with which a play is metered.
@@ -212,9 +213,9 @@ _CLAIMS_PATTERN: Final = {
 }
 
 
-def _derive_removal(key: str, scope: CheckContext) -> Any:
+def _derive_removal(key: str, context: CheckContext) -> Any:
     """Return None (the entry must delete the key) if the memory has a value under ``key``, else ABSENT_VALUE."""
-    return ABSENT_VALUE if scope.value_before(key) is None else None
+    return ABSENT_VALUE if context.value_before(key) is None else None
 
 
 def _require_closed_claims(payment_method: str) -> Any:
@@ -223,15 +224,15 @@ def _require_closed_claims(payment_method: str) -> Any:
     Each claim must belong to the game and must be closed with this payment method.
     """
 
-    def check(scope: CheckContext) -> None:
+    def check(context: CheckContext) -> None:
         """Check that each closed claim changes only in its payment method, and that the game waits for no award."""
         for key in ("awaiting_award", "undecided"):
-            require_stored_value(key, partial(_derive_removal, key))(scope)
-        for key, claim in _iter_stored_records(scope, ClaimRecord, "claim:"):
-            stored_claim = parse_record(ClaimRecord, scope.ledger.state.get(key), key)
-            if stored_claim.play_id != scope["play"]:
+            require_stored_value(key, partial(_derive_removal, key))(context)
+        for key, claim in _iter_stored_records(context, ClaimRecord, "claim:"):
+            stored_claim = parse_record(ClaimRecord, context.ledger.state.get(key), key)
+            if stored_claim.play_id != context["play"]:
                 raise PatternMismatch(
-                    f"state.{key}: expected a claim of play {format_value(scope['play'])}, "
+                    f"state.{key}: expected a claim of play {format_value(context['play'])}, "
                     f"found one of {format_value(stored_claim.play_id)}"
                 )
             if claim != (expected_claim := replace(stored_claim, payment_method=payment_method)):
@@ -249,20 +250,20 @@ _STATE_AFTER_GAME_PATTERN: Final = {
 }
 #: Check that the player's session counts what the entry pays: a win, or returned stakes.
 _CHECK_SESSION_WIN: Final = require_stored_value(
-    "session", lambda scope: derive_session_counts(scope, won_cents=_sum_won_cents(scope))
+    "session", lambda context: derive_session_counts(context, won_cents=_sum_won_cents(context))
 )
 
 
-def _derive_double_up_transfers(scope: CheckContext) -> Any:
+def _derive_double_up_transfers(context: CheckContext) -> Any:
     """Return the transfers of all double-up stakes of a game.
 
     Each stake is first credited as a win and then wagered. The first one is the win of the game; each further
     one is the win of the previous double-up.
     """
-    credit = scope.format_credit_account("cashable")
+    credit = context.format_credit_account("cashable")
     return [
         move
-        for number, cents in enumerate(scope.record["stakes_cents"])
+        for number, cents in enumerate(context.record["stakes_cents"])
         for move in (
             ("house:double_up_win" if number else "house:win", credit, cents),
             (credit, "house:double_up_bet", cents),
@@ -270,38 +271,38 @@ def _derive_double_up_transfers(scope: CheckContext) -> Any:
     ]
 
 
-def _derive_result_count(scope: CheckContext) -> Any:
+def _derive_result_count(context: CheckContext) -> Any:
     """Return the counter for the result of a game that is paid to the credit.
 
     It is games won if the checked entry moves money, else games pushed if stakes were returned, else games lost.
     """
-    if scope.entry.transfers:
+    if context.entry.transfers:
         return {"games_won": 1}
-    return {"games_pushed" if scope.typed_record(GameEndByHand).push_cents else "games_lost": 1}
+    return {"games_pushed" if context.typed_record(GameEndByHand).push_cents else "games_lost": 1}
 
 
-def _format_slip_pools(scope: CheckContext) -> str:
+def _format_slip_pools(context: CheckContext) -> str:
     """Return the names of the progressive pools that the entry pays, separated by commas, as on the hand-pay slip."""
-    pools = (t.source.partition("house:progressive:")[2] for t in scope.entry.transfers)
+    pools = (t.source.partition("house:progressive:")[2] for t in context.entry.transfers)
     return ", ".join(name for name in pools if name)
 
 
-def _derive_handpay(scope: CheckContext) -> Any:
+def _derive_handpay(context: CheckContext) -> Any:
     """Return the hand-pay that the entry at the end of a game must store.
 
     It has the money won, the prizes in kind, and the pools of the progressive levels that are paid.
     """
-    transfers = scope.entry.transfers
+    transfers = context.entry.transfers
     has_levels = any(t.source.startswith("house:progressive:") for t in transfers)
     has_prizes = any(t.source.startswith("prizes:") for t in transfers)
     return to_json(
         HandpayRecord(
-            id=scope.entry.id,
+            id=context.entry.id,
             kind="progressive" if has_levels else "merchandise" if has_prizes else "jackpot",
-            amount_cents=_sum_won_cents(scope),
-            prizes=scope.typed_record(GameEndByHand).prizes if has_prizes else (),
-            progressive_pools=_format_slip_pools(scope) if has_levels else "",
-            play_id=scope["play"] if has_levels else "",
+            amount_cents=_sum_won_cents(context),
+            prizes=context.typed_record(GameEndByHand).prizes if has_prizes else (),
+            progressive_pools=_format_slip_pools(context) if has_levels else "",
+            play_id=context["play"] if has_levels else "",
         )
     )
 
@@ -346,17 +347,17 @@ _GAME_RULES: Final = (
             check_table_is_open,
             check_smallest_stake,
             require(
-                lambda scope: (
+                lambda context: (
                     "record: only a game that a clear carries over has the fields "
-                    f"{format_value(sorted(_FIELDS_OF_CARRIED_GAME.intersection(scope.record)))}"
+                    f"{format_value(sorted(_FIELDS_OF_CARRIED_GAME.intersection(context.record)))}"
                 ),
-                lambda scope: _FIELDS_OF_CARRIED_GAME.isdisjoint(scope.record),
+                lambda context: _FIELDS_OF_CARRIED_GAME.isdisjoint(context.record),
             ),
             _check_claims_of_hits,
             require_stored_value(
                 "session",
-                lambda scope: derive_session_counts(
-                    scope, wagered_cents=scope["bet"] * scope["denomination"]
+                lambda context: derive_session_counts(
+                    context, wagered_cents=context["bet"] * context["denomination"]
                 ),
             ),
         ),
@@ -457,17 +458,17 @@ _GAME_RULES: Final = (
         extra_checks=(
             require_stored_value(
                 "session",
-                lambda scope: derive_session_counts(
-                    scope, won_cents=_sum_refunded_cents(scope) + _compute_settled_cents(scope)
+                lambda context: derive_session_counts(
+                    context, won_cents=_sum_refunded_cents(context) + _compute_settled_cents(context)
                 ),
             ),
             _require_closed_claims("void"),
             require(
-                lambda scope: (
+                lambda context: (
                     "record.persons: a ruling on a game needs at least two people, found "
-                    f"{format_value(scope.record['persons'])}"
+                    f"{format_value(context.record['persons'])}"
                 ),
-                lambda scope: len(scope.record["persons"]) > 1,
+                lambda context: len(context.record["persons"]) > 1,
             ),
             check_signed_in_if_menu_open,
         ),
@@ -488,7 +489,7 @@ _RESIDUAL_CREDIT_RULES: Final = (
         extra_checks=(check_residual_credit,),
         record={"amount_cents": DerivedValue(sum_credit_cents)},
         expected_transfers=DerivedValue(
-            lambda scope: derive_debit_transfers(scope, sum_credit_cents(scope), "house:residual")
+            lambda context: derive_debit_transfers(context, sum_credit_cents(context), "house:residual")
         ),
     ),
     AuditRule(
@@ -501,11 +502,11 @@ _RESIDUAL_CREDIT_RULES: Final = (
             "won_cents": "$won",
         },
         expected_transfers=DerivedValue(
-            lambda scope: [
-                *derive_debit_transfers(scope, sum_credit_cents(scope), "house:residual"),
+            lambda context: [
+                *derive_debit_transfers(context, sum_credit_cents(context), "house:residual"),
                 *(
-                    [("house:residual_win", scope.format_credit_account("cashable"), scope["won"])]
-                    if scope["won"]
+                    [("house:residual_win", context.format_credit_account("cashable"), context["won"])]
+                    if context["won"]
                     else []
                 ),
             ]

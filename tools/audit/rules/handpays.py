@@ -53,9 +53,9 @@ _CASHABLE_ACCOUNT: Final = "credit:{position}:cashable"
 
 
 # ---------------------------------------------------------------------------------------------- hand-pays
-def _read_pending_handpay(scope: CheckContext) -> HandpayRecord:
+def _read_pending_handpay(context: CheckContext) -> HandpayRecord:
     """Return the hand-pay that was pending before the checked entry."""
-    handpay = scope.record_before(HandpayRecord, "handpay")
+    handpay = context.record_before(HandpayRecord, "handpay")
     if handpay is None:
         raise PatternMismatch("no hand-pay was pending before this entry")
     return handpay
@@ -66,12 +66,12 @@ def _select_fields(handpay: HandpayRecord, *names: str) -> dict[str, Any]:
     return {name: value for name, value in to_json(handpay).items() if name in names}
 
 
-def _derive_slip(scope: CheckContext) -> Any:
+def _derive_slip(context: CheckContext) -> Any:
     """Return the expected record of a paid hand-pay, which is also its slip.
 
     It includes the data of the payment form if staff filled one in.
     """
-    handpay, record = _read_pending_handpay(scope), scope.record
+    handpay, record = _read_pending_handpay(context), context.record
     form = handpay.filled_form
     form_persons = [] if form is None else list(form.persons)
     person, persons = record.get("person"), record.get("persons")
@@ -89,9 +89,9 @@ def _derive_slip(scope: CheckContext) -> Any:
     return {
         **to_json(replace(handpay, filled_form=None)),
         **({"method": "cash"} if form is None else to_json(form)),
-        "slip": int(scope.value_before("slip") or 0) + 1,
+        "slip": int(context.value_before("slip") or 0) + 1,
         # slips written by earlier versions have no journal head
-        **({"witness": format_journal_head(scope)} if "witness" in record else {}),
+        **({"witness": format_journal_head(context)} if "witness" in record else {}),
         "machine": record["machine"],
         "taxable": record["taxable"],
         "person": person,
@@ -99,20 +99,20 @@ def _derive_slip(scope: CheckContext) -> Any:
     }
 
 
-def _check_and_store_tax_status(scope: CheckContext) -> bool:
+def _check_and_store_tax_status(context: CheckContext) -> bool:
     """Return whether the hand-pay's tax status agrees with earlier hand-pays.
 
     Also store the hand-pay for the check of later ones.
     """
-    worth_cents, taxable = _read_pending_handpay(scope).worth_cents, scope.record["taxable"]
-    is_consistent = scope.facts.is_tax_status_consistent(worth_cents, taxable=taxable)
-    scope.facts.record_handpay(worth_cents, taxable=taxable)
+    worth_cents, taxable = _read_pending_handpay(context).worth_cents, context.record["taxable"]
+    is_consistent = context.facts.is_tax_status_consistent(worth_cents, taxable=taxable)
+    context.facts.record_handpay(worth_cents, taxable=taxable)
     return is_consistent
 
 
-def _derive_exchanged_handpay(scope: CheckContext) -> Any:
+def _derive_exchanged_handpay(context: CheckContext) -> Any:
     """Return the hand-pay in money that replaces the pending hand-pay with prizes in kind."""
-    handpay = _read_pending_handpay(scope)
+    handpay = _read_pending_handpay(context)
     return to_json(
         replace(
             handpay,
@@ -125,13 +125,13 @@ def _derive_exchanged_handpay(scope: CheckContext) -> Any:
     )
 
 
-def _derive_unclaimed_record(scope: CheckContext) -> Any:
+def _derive_unclaimed_record(context: CheckContext) -> Any:
     """Return the expected record of a hand-pay that nobody claimed.
 
     It has the transfers to the accounts of unclaimed money and prizes, and the ruling of staff. Raises
     :class:`PatternMismatch` if a person of the ruling is not staff, or the first was not signed in to the menu.
     """
-    reservation, handpay = scope.reservation, _read_pending_handpay(scope)
+    reservation, handpay = context.reservation, _read_pending_handpay(context)
     if reservation is None:
         raise PatternMismatch("ref: no reservation of the unclaimed hand-pay is open")
     flows = []
@@ -140,41 +140,41 @@ def _derive_unclaimed_record(scope: CheckContext) -> Any:
         target = f"prizes:{prize}:unclaimed" if transfer.source.startswith("prizes:") else "house:orphan"
         flows.append([transfer.source, target, transfer.amount_cents])
     handpay_fields = _select_fields(handpay, "id", "kind", "amount_cents", "prizes")
-    story = scope["story"]
+    story = context["story"]
     ruling = {key: story.get(key) for key in ("machine", "place", "reason", "persons")}
     persons = ruling["persons"]
-    if type(persons) is not list or not all(map(scope.facts.is_staff, persons)) or not persons:
+    if type(persons) is not list or not all(map(context.facts.is_staff, persons)) or not persons:
         raise PatternMismatch(
             f"state.unclaimed.story.persons: {format_value(persons)} are not all members of staff"
         )
-    check_somebody_signed_in(scope)
-    check_first_person(scope, persons[0])
+    check_somebody_signed_in(context)
+    check_first_person(context, persons[0])
     return {"id": handpay.id, "flows": flows, "story": {**ruling, **handpay_fields}}
 
 
-def _list_unclaimed_transfers(scope: CheckContext) -> Any:
+def _list_unclaimed_transfers(context: CheckContext) -> Any:
     """Return the transfers of the stored unclaimed hand-pay as (source, target, cents)."""
-    unclaimed = scope.record_before(UnclaimedRecord, "unclaimed")
+    unclaimed = context.record_before(UnclaimedRecord, "unclaimed")
     return [] if unclaimed is None else [(t.source, t.target, t.amount_cents) for t in unclaimed.transfers]
 
 
-def _derive_returned_remainder(scope: CheckContext) -> Any:
+def _derive_returned_remainder(context: CheckContext) -> Any:
     """Return the unpaid amount of a cash-out that must be stored after its hand-pay was returned to the credit."""
-    handpay = _read_pending_handpay(scope)
+    handpay = _read_pending_handpay(context)
     return to_json(
         CashOutRemainder(
-            amount_cents=sum_cashable_credit_cents(scope) + handpay.amount_cents,
+            amount_cents=sum_cashable_credit_cents(context) + handpay.amount_cents,
             coin_payout=handpay.coin_payout,
         )
     )
 
 
-def _derive_requested_handpay(scope: CheckContext) -> Any:
+def _derive_requested_handpay(context: CheckContext) -> Any:
     """Return the pending hand-pay with the payment method that the player now requests.
 
     Raises :class:`PatternMismatch` if the hand-pay already has that method.
     """
-    handpay, payment_method = _read_pending_handpay(scope), scope.record["way"]
+    handpay, payment_method = _read_pending_handpay(context), context.record["way"]
     if (handpay.requested_method or "hand") == payment_method:
         raise PatternMismatch(
             f"record.way: the hand-pay already had the payment method {format_value(payment_method)} before this entry"
@@ -184,11 +184,11 @@ def _derive_requested_handpay(scope: CheckContext) -> Any:
 
 #: Check that the record names known members of staff, key switches or hosts.
 _CHECK_PERSONS_ARE_KNOWN: Final = require(
-    lambda scope: (
+    lambda context: (
         "record.persons: expected members of staff, key switches or hosts that this journal knows, "
-        f"found {format_value(scope.record['persons'])}"
+        f"found {format_value(context.record['persons'])}"
     ),
-    lambda scope: all(map(scope.facts.is_known_actor, scope.record["persons"])),
+    lambda context: all(map(context.facts.is_known_actor, context.record["persons"])),
 )
 
 #: The rules of hand-pays.
@@ -255,11 +255,11 @@ _HANDPAY_RULES: Final = (
         extra_checks=(
             require_equal(
                 "state.handpay.form does not match the record",
-                lambda scope: scope["form"],
-                lambda scope: {
-                    name: scope[name]
+                lambda context: context["form"],
+                lambda context: {
+                    name: context[name]
                     for name in ("method", "persons", "identity")
-                    if name in scope.bound_values
+                    if name in context.bound_values
                 },
             ),
             check_signed_in_to_menu,
@@ -272,13 +272,16 @@ _HANDPAY_RULES: Final = (
         ref="$id",
         state_before={"handpay": ObjectWithMembers("handpay", id="$id", kind="$which")},
         record=DerivedValue(_derive_slip),
-        state={"handpay": None, "slip": DerivedValue(lambda scope: int(scope.value_before("slip") or 0) + 1)},
+        state={
+            "handpay": None,
+            "slip": DerivedValue(lambda context: int(context.value_before("slip") or 0) + 1),
+        },
         counts={"handpays.{which}": 1},
         permission=Permission.PAY_BY_HAND,
         extra_checks=(
             require(
-                lambda scope: (
-                    f"record.taxable is {scope.record['taxable']} for {_read_pending_handpay(scope).worth_cents} "
+                lambda context: (
+                    f"record.taxable is {context.record['taxable']} for {_read_pending_handpay(context).worth_cents} "
                     "cents, which contradicts the hand-pays before this entry: those above one amount are "
                     "taxable, and those below it are not"
                 ),
@@ -296,7 +299,7 @@ _HANDPAY_RULES: Final = (
             "handpay": "$id",
             "prizes": "$prizes",
             "amount_cents": DerivedValue(
-                lambda scope: sum(prize.value_cents for prize in _read_pending_handpay(scope).prizes)
+                lambda context: sum(prize.value_cents for prize in _read_pending_handpay(context).prizes)
             ),
         },
         state={"handpay": DerivedValue(_derive_exchanged_handpay)},
@@ -315,8 +318,8 @@ _HANDPAY_RULES: Final = (
         extra_checks=(
             require_equal(
                 "the dims of the transfers do not match those of the replaced hand-pay",
-                lambda scope: [dict(t.dims) for t in scope.entry.transfers],
-                lambda scope: [dict(t.dims) for t in scope.ledger.pending[scope["id"]].transfers],
+                lambda context: [dict(t.dims) for t in context.entry.transfers],
+                lambda context: [dict(t.dims) for t in context.ledger.pending[context["id"]].transfers],
             ),
             check_signed_in_to_menu,
         ),
@@ -343,7 +346,7 @@ _HANDPAY_RULES: Final = (
         extra_checks=(
             require_equal(
                 "state.unclaimed does not match the hand-pay owed before this entry",
-                lambda scope: scope["given_up"],
+                lambda context: context["given_up"],
                 _derive_unclaimed_record,
             ),
         ),
@@ -369,11 +372,11 @@ _HANDPAY_RULES: Final = (
 
 
 # ---------------------------------------------------------------------------------------------- rulings
-def _derive_forfeit_details(scope: CheckContext) -> Any:
+def _derive_forfeit_details(context: CheckContext) -> Any:
     """Return the expected details of a forfeit: the ruling in the record, and the hand-pay that is forfeited."""
     record, handpay_fields = (
-        scope.record,
-        _select_fields(_read_pending_handpay(scope), "id", "amount_cents", "prizes"),
+        context.record,
+        _select_fields(_read_pending_handpay(context), "id", "amount_cents", "prizes"),
     )
     ruling = {key: record.get(key) for key in ("machine", "place", "reason", "persons")}
     return {**ruling, **handpay_fields}
@@ -389,11 +392,11 @@ _RULING_RULES: Final = (
         permission=Permission.RULE_ON_MONEY,
         extra_checks=(
             require(
-                lambda scope: (
+                lambda context: (
                     f"record.slip: expected the number of a written slip, at most "
-                    f"{int(scope.value_before('slip') or 0)}; found {format_value(scope.record.get('slip'))}"
+                    f"{int(context.value_before('slip') or 0)}; found {format_value(context.record.get('slip'))}"
                 ),
-                lambda scope: int(scope.record.get("slip", 0)) <= int(scope.value_before("slip") or 0),
+                lambda context: int(context.record.get("slip", 0)) <= int(context.value_before("slip") or 0),
             ),
             check_signed_in_to_menu,
         ),
@@ -403,19 +406,21 @@ _RULING_RULES: Final = (
         allowed_states=single_state(State.SERVICE_MENU),
         record={"amount_cents": "$cents", "expired_cents": "$expired"},
         expected_transfers=DerivedValue(
-            lambda scope: [
-                *derive_debit_transfers(scope, scope["cents"], "house:orphan", CASHABLE_CREDIT_KINDS),
-                *derive_debit_transfers(scope, scope["expired"], "house:expired", (CreditKind.RESTRICTED,)),
+            lambda context: [
+                *derive_debit_transfers(context, context["cents"], "house:orphan", CASHABLE_CREDIT_KINDS),
+                *derive_debit_transfers(
+                    context, context["expired"], "house:expired", (CreditKind.RESTRICTED,)
+                ),
             ]
         ),
         permission=Permission.RULE_ON_MONEY,
         extra_checks=(
             require(
-                lambda scope: (
-                    f"record: amount_cents and expired_cents are {scope['cents']} and {scope['expired']}, "
-                    f"expected together all credit, {sum_credit_cents(scope)} cents, and more than 0"
+                lambda context: (
+                    f"record: amount_cents and expired_cents are {context['cents']} and {context['expired']}, "
+                    f"expected together all credit, {sum_credit_cents(context)} cents, and more than 0"
                 ),
-                lambda scope: scope["cents"] + scope["expired"] == sum_credit_cents(scope) > 0,
+                lambda context: context["cents"] + context["expired"] == sum_credit_cents(context) > 0,
             ),
             check_signed_in_to_menu,
         ),
@@ -452,8 +457,8 @@ _RULING_RULES: Final = (
         allowed_states=single_state(State.SERVICE_MENU),
         record={"amount_cents": "$cents"},
         expected_transfers=DerivedValue(
-            lambda scope: derive_debit_transfers(
-                scope, scope["cents"], "house:forfeit", tuple(reversed(CreditKind))
+            lambda context: derive_debit_transfers(
+                context, context["cents"], "house:forfeit", tuple(reversed(CreditKind))
             )
         ),
         permission=Permission.RULE_ON_MONEY,

@@ -33,24 +33,24 @@ from tools.audit.rules.pattern import (
 from tools.audit.rules.rule import AuditRule, ExpectedTransfer
 
 
-def _check_collection(scope: CheckContext) -> None:
+def _check_collection(context: CheckContext) -> None:
     """Check what the end of an intervention stores about a collection of the cash boxes.
 
     If the work is a collection, the checked entry must store each box's meter now and at the previous collection. For
     any other work it must store nothing.
     """
-    intervention: Any = scope.value_before("intervention")
+    intervention: Any = context.value_before("intervention")
     if intervention["kind"] != "collection":
         expected = None
     else:
-        last_collection: Any = scope.value_before("collected")
+        last_collection: Any = context.value_before("collected")
         meters_before = (
             dict.fromkeys(METER_BY_BOX, 0) if last_collection is None else last_collection["after"]
         )
-        values = read_meters(scope.ledger).values
+        values = read_meters(context.ledger).values
         meters_now = {box: values[meter] for box, meter in METER_BY_BOX.items()}
         expected = {"id": intervention["id"], "before": meters_before, "after": meters_now, "counted": []}
-    stored_state = scope.entry.state.get(format_storage_key("collected", scope.position))
+    stored_state = context.entry.state.get(format_storage_key("collected", context.position))
     if not is_json_equal(stored_state, expected):
         raise PatternMismatch(
             f"state.collected does not agree with the meters: expected {format_value(expected)}, "
@@ -59,18 +59,18 @@ def _check_collection(scope: CheckContext) -> None:
 
 
 _CHECK_SLIP_ID = require(
-    lambda scope: f"record.id: expected a slip (slip-...), found {format_value(scope['id'])}",
-    lambda scope: scope["id"].startswith("slip-"),
+    lambda context: f"record.id: expected a slip (slip-...), found {format_value(context['id'])}",
+    lambda context: context["id"].startswith("slip-"),
 )
 
 
-def _check_box_count(scope: CheckContext) -> None:
+def _check_box_count(context: CheckContext) -> None:
     """Check an entry about a counted cash box.
 
     The box must not have been counted before for this collection. The metered amount and the difference must be
     right.
     """
-    collection, record = scope["last"], scope.record
+    collection, record = context["last"], context.record
     box = record["box"]
     metered_cents = collection["after"][box] - collection["before"][box]
     if box in collection["counted"]:
@@ -86,7 +86,7 @@ def _check_box_count(scope: CheckContext) -> None:
                 f"found {format_value(record[name])}"
             )
     expected_state = {**collection, "counted": [*collection["counted"], box]}
-    if not is_json_equal(stored_state := scope.value_after("collected"), expected_state):
+    if not is_json_equal(stored_state := context.value_after("collected"), expected_state):
         raise PatternMismatch(
             f"state.collected: expected {format_value(expected_state)}, found {format_value(stored_state)}"
         )
@@ -139,7 +139,7 @@ RULES: Final = (
         extra_checks=(
             require(
                 "the hopper's first coins are recorded once, but stock:fill or stock:hopper was already not 0",
-                lambda scope: not any(map(scope.ledger.balance_cents, ("stock:fill", "stock:hopper"))),
+                lambda context: not any(map(context.ledger.balance_cents, ("stock:fill", "stock:hopper"))),
             ),
         ),
     ),
@@ -165,12 +165,12 @@ RULES: Final = (
             require_new_id("slip", "slip", is_entry_id=True),
             require_equal(
                 "record.meters is not the line of the meters before this entry",
-                lambda scope: scope.record["meters"],
-                lambda scope: format_meters_line(read_meters(scope.ledger).values),
+                lambda context: context.record["meters"],
+                lambda context: format_meters_line(read_meters(context.ledger).values),
             ),
             require_equal(
                 "record.witness is not the journal head before this entry",
-                lambda scope: scope.record["witness"],
+                lambda context: context.record["witness"],
                 format_journal_head,
             ),
         ),

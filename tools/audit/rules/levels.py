@@ -67,29 +67,29 @@ def _require_ruling(ruling: str) -> Check:
     must remove it. Otherwise the prize must be proved, and cannot be declined.
     """
 
-    def check(scope: CheckContext) -> None:
+    def check(context: CheckContext) -> None:
         """Check the entry against the held prize of its claim and the stored ruling on that prize."""
-        key = f"held:{scope['claim']}"
+        key = f"held:{context['claim']}"
         held_prize = (
-            None if (data := scope.ledger.state.get(key)) is None else parse_record(HeldPrize, data, key)
+            None if (data := context.ledger.state.get(key)) is None else parse_record(HeldPrize, data, key)
         )
-        if (held_prize is not None) != (key in scope.entry.state):
+        if (held_prize is not None) != (key in context.entry.state):
             held_text = "is held" if held_prize is not None else "is not held"
             raise PatternMismatch(
                 f"state.{key}: the prize {held_text} before this entry; the entry must remove a held"
                 " prize, and only that"
             )
-        if held_prize is None and (ruling == "decline" or scope.record["proved"] is False):
+        if held_prize is None and (ruling == "decline" or context.record["proved"] is False):
             raise PatternMismatch(
-                f"the prize of claim {scope['claim']} is not proved, and no ruling on it is stored"
+                f"the prize of claim {context['claim']} is not proved, and no ruling on it is stored"
             )
-        expected = scope["pool"], scope["play"], scope["cents"], ruling
+        expected = context["pool"], context["play"], context["cents"], ruling
         if held_prize is not None and (
             (held_prize.pool, held_prize.play_id, held_prize.amount_cents, held_prize.ruling) != expected
-            or (held_prize.won or {}).get("claim") != scope["claim"]
+            or (held_prize.won or {}).get("claim") != context["claim"]
         ):
             raise PatternMismatch(
-                f"the entry does not follow the stored ruling on claim {scope['claim']}: expected pool, play, "
+                f"the entry does not follow the stored ruling on claim {context['claim']}: expected pool, play, "
                 f"cents and ruling {format_value(expected)}, found {format_value(to_json(held_prize))}"
             )
 
@@ -98,31 +98,31 @@ def _require_ruling(ruling: str) -> Check:
 
 #: Check that the record has no hits.
 _CHECK_NO_HITS: Final = require(
-    lambda scope: f"record.hits: expected none, found {format_value(scope.record['hits'])}",
-    lambda scope: "hits" not in scope.record,
+    lambda context: f"record.hits: expected none, found {format_value(context.record['hits'])}",
+    lambda context: "hits" not in context.record,
 )
 
 
-def _check_held_prize(scope: CheckContext) -> None:
+def _check_held_prize(context: CheckContext) -> None:
     """Check that a mystery prize held until staff rule on it is stored as the record states it.
 
     A prize is held if the controller has not proved that it was won.
     """
-    expected = {"claim": scope["claim"], **scope["held_prize"]}
-    if not is_json_equal(scope.record, expected):
+    expected = {"claim": context["claim"], **context["held_prize"]}
+    if not is_json_equal(context.record, expected):
         raise PatternMismatch(
             f"record does not match the held prize in state: expected {format_value(expected)}, "
-            f"found {format_value(scope.record)}"
+            f"found {format_value(context.record)}"
         )
 
 
-def _check_ruling(scope: CheckContext) -> None:
+def _check_ruling(context: CheckContext) -> None:
     """Check a ruling by two people on a progressive hit.
 
     The ruling states the amount of a hit in a game of this machine, or whether a mystery prize was won. If prizes
     are held without a ruling, it is about one of them.
     """
-    record, memory = scope.record, scope.ledger.state
+    record, memory = context.record, context.ledger.state
     claim = record["claim"]
     prizes = {
         key: prize
@@ -165,9 +165,9 @@ def _check_ruling(scope: CheckContext) -> None:
             f"record does not match the prize in doubt: expected {format_value(doubted)}, "
             f"found {format_value(record)}"
         )
-    if not is_json_equal(dict(scope.entry.state), state):
+    if not is_json_equal(dict(context.entry.state), state):
         raise PatternMismatch(
-            f"state: expected {format_value(state)}, found {format_value(dict(scope.entry.state))}"
+            f"state: expected {format_value(state)}, found {format_value(dict(context.entry.state))}"
         )
 
 
@@ -184,13 +184,13 @@ def _build_claim_pattern(payment_method: str | None) -> dict[str, Pattern]:
     }
 
 
-def _derive_lost_paid_hits(scope: CheckContext) -> dict[str, Any]:
+def _derive_lost_paid_hits(context: CheckContext) -> dict[str, Any]:
     """Return the paid hits of a pool whose contributions the controller has not counted, as claims by storage key."""
     return {
         f"claim:{claim}": to_json(claim_record)
-        for claim, claim_record in scope.facts.closed_claims.items()
-        if claim_record.pool == scope["pool"]
-        and claim_record.contribution_number > scope["counted"]
+        for claim, claim_record in context.facts.closed_claims.items()
+        if claim_record.pool == context["pool"]
+        and claim_record.contribution_number > context["counted"]
         and claim_record.payment_method != "void"
         and not claim_record.is_mystery
     }
@@ -206,8 +206,8 @@ _LEVEL_RULES: Final = (
         extra_checks=(
             require_equal(
                 "record.pool is not the name built from the level's game and stake",
-                lambda scope: scope["pool"],
-                lambda scope: "{game}.{level}.{stake_cents}".format(**scope.record),
+                lambda context: context["pool"],
+                lambda context: "{game}.{level}.{stake_cents}".format(**context.record),
             ),
         ),
         state={"level:{pool}": "$:object"},  # derived by the audit of levels
@@ -254,8 +254,8 @@ _CLAIM_RULES: Final = (
         extra_checks=(
             require_equal(
                 "the stored claim may differ from the claim before this entry in amount_cents alone",
-                lambda scope: scope.entry.state[f"claim:{scope['claim']}"],
-                lambda scope: {**scope["claim_before"], "amount_cents": scope["cents"]},
+                lambda context: context.entry.state[f"claim:{context['claim']}"],
+                lambda context: {**context["claim_before"], "amount_cents": context["cents"]},
             ),
         ),
     ),
@@ -279,8 +279,12 @@ _CLAIM_RULES: Final = (
         extra_checks=(
             require_equal(
                 "the stored claim may differ from the claim before this entry in amount_cents and unanswered alone",
-                lambda scope: scope["claimed"],
-                lambda scope: {**scope["claim_before"], "amount_cents": scope["cents"], "unanswered": True},
+                lambda context: context["claimed"],
+                lambda context: {
+                    **context["claim_before"],
+                    "amount_cents": context["cents"],
+                    "unanswered": True,
+                },
             ),
         ),
     ),
@@ -292,7 +296,7 @@ _CLAIM_RULES: Final = (
         record={"play_id": "$play"},
         state={"undecided": "$play"},
         permission=Permission.PAY_BY_HAND,
-        extra_checks=(require("record.pools names no level", lambda scope: bool(scope.record["pools"])),),
+        extra_checks=(require("record.pools names no level", lambda context: bool(context.record["pools"])),),
     ),
     AuditRule(
         entry_declaration=entries.CLAIM_CLOSED,
@@ -302,8 +306,8 @@ _CLAIM_RULES: Final = (
         extra_checks=(
             require_equal(
                 "record does not match the claim stored before this entry",
-                lambda scope: scope.record,
-                lambda scope: {**scope["claim_before"], "claim": scope["claim"]},
+                lambda context: context.record,
+                lambda context: {**context["claim_before"], "claim": context["claim"]},
             ),
         ),
     ),
@@ -344,13 +348,13 @@ _MYSTERY_RULES: Final = (
         extra_checks=(
             require(
                 "record.proved is False: an unproved prize may not be added to its game",
-                lambda scope: scope.record["proved"] is not False,
+                lambda context: context.record["proved"] is not False,
             ),
             require(
-                lambda scope: (
-                    f"record.late: expected none while the game is open, found {format_value(scope.record['late'])}"
+                lambda context: (
+                    f"record.late: expected none while the game is open, found {format_value(context.record['late'])}"
                 ),
-                lambda scope: "late" not in scope.record,
+                lambda context: "late" not in context.record,
             ),
         ),
     ),
@@ -363,11 +367,11 @@ _MYSTERY_RULES: Final = (
         },
         extra_checks=(
             require(
-                lambda scope: (
-                    f"state.held:{scope['claim']}: the prize of a void game is returned without a ruling, "
+                lambda context: (
+                    f"state.held:{context['claim']}: the prize of a void game is returned without a ruling, "
                     "so the entry may not remove a held prize"
                 ),
-                lambda scope: f"held:{scope['claim']}" not in scope.entry.state,
+                lambda context: f"held:{context['claim']}" not in context.entry.state,
             ),
             _CHECK_NO_HITS,
         ),
@@ -412,11 +416,11 @@ _MYSTERY_RULES: Final = (
         record={"claim": "$claim", "sequence": "$contribution:int"},
         extra_checks=(
             require(
-                lambda scope: (
+                lambda context: (
                     "record: a prize of another machine has no play_id, hits or late; found "
-                    f"{format_value(scope.record)}"
+                    f"{format_value(context.record)}"
                 ),
-                lambda scope: scope.record.keys().isdisjoint({"play_id", "hits", "late"}),
+                lambda context: context.record.keys().isdisjoint({"play_id", "hits", "late"}),
             ),
         ),
     ),
@@ -457,7 +461,7 @@ _LINK_RULES: Final = (
         extra_checks=(
             require_equal(
                 "state does not store exactly the paid hits that the controller has lost",
-                lambda scope: dict(scope.entry.state),
+                lambda context: dict(context.entry.state),
                 _derive_lost_paid_hits,
             ),
         ),
@@ -477,8 +481,9 @@ _LINK_RULES: Final = (
         extra_checks=(
             require(
                 "a certificate was already in use before this entry, and nobody was signed in to replace it",
-                lambda scope: (
-                    scope.value_before("menu") is not None or scope.value_before("link_certificate") is None
+                lambda context: (
+                    context.value_before("menu") is not None
+                    or context.value_before("link_certificate") is None
                 ),
             ),
         ),

@@ -34,8 +34,8 @@ RULES: Final = (
         extra_checks=(
             require_equal(
                 "record.wins is not the number of wins that state removes",
-                lambda scope: scope.record["wins"],
-                lambda scope: len(scope.entry.state),
+                lambda context: context.record["wins"],
+                lambda context: len(context.entry.state),
             ),
         ),
     ),
@@ -54,15 +54,15 @@ RULES: Final = (
         },
         extra_checks=(
             require(
-                lambda scope: (
+                lambda context: (
                     "state.gat: trouble must be record.refused, "
-                    f"{format_value(scope.bound_values.get('refused', ''))}, and "
-                    f"finished must be set with it alone; found trouble {format_value(scope['trouble'])}, "
-                    f"finished {format_value(scope['finished'])}"
+                    f"{format_value(context.bound_values.get('refused', ''))}, and "
+                    f"finished must be set with it alone; found trouble {format_value(context['trouble'])}, "
+                    f"finished {format_value(context['finished'])}"
                 ),
-                lambda scope: (
-                    scope["trouble"] == scope.bound_values.get("refused", "")
-                    and bool(scope["finished"]) == bool(scope["trouble"])
+                lambda context: (
+                    context["trouble"] == context.bound_values.get("refused", "")
+                    and bool(context["finished"]) == bool(context["trouble"])
                 ),
             ),
         ),

@@ -21,19 +21,19 @@ RULES: Final = (
         id="genesis:{fingerprint}",
         extra_checks=(
             require(
-                lambda scope: f"only entry 1 may begin a journal; this is entry {scope.entry.sequence}",
-                lambda scope: scope.entry.sequence == 1,
+                lambda context: f"only entry 1 may begin a journal; this is entry {context.entry.sequence}",
+                lambda context: context.entry.sequence == 1,
             ),
             require(
-                lambda scope: (
-                    f"record.format: this version reads formats up to {JOURNAL_FORMAT}, found {scope.record['format']}"
+                lambda context: (
+                    f"record.format: this version reads up to format {JOURNAL_FORMAT}, found {context.record['format']}"
                 ),
-                lambda scope: scope.record["format"] <= JOURNAL_FORMAT,
+                lambda context: context.record["format"] <= JOURNAL_FORMAT,
             ),
             require_equal(
                 "id does not end with the fingerprint of record.public_key",
-                lambda scope: scope["fingerprint"],
-                lambda scope: format_fingerprint(bytes.fromhex(scope.record["public_key"])),
+                lambda context: context["fingerprint"],
+                lambda context: format_fingerprint(bytes.fromhex(context.record["public_key"])),
             ),
         ),
     ),
@@ -52,9 +52,9 @@ RULES: Final = (
         extra_checks=(
             require(
                 "state.memory.medium_replaced must be stored if record.code is memory.medium_replaced, and only then",
-                lambda scope: (
-                    (scope["code"] == "memory.medium_replaced")
-                    is (scope.value_after("memory.medium_replaced") is not None)
+                lambda context: (
+                    (context["code"] == "memory.medium_replaced")
+                    is (context.value_after("memory.medium_replaced") is not None)
                 ),
             ),
         ),

@@ -61,41 +61,41 @@ def _require_host_status(status: RedemptionStatus) -> Any:
     If the stored result is about another ticket, or none is stored, the entry must not store one.
     """
 
-    def derive_result(scope: CheckContext) -> Any:
+    def derive_result(context: CheckContext) -> Any:
         """Return the result for the host with the new status, or ABSENT_VALUE if it is about a different ticket."""
-        ticket_record = scope.record_before(HostTicketRecord, "host_ticket")
+        ticket_record = context.record_before(HostTicketRecord, "host_ticket")
         return (
             ABSENT_VALUE
-            if ticket_record is None or ticket_record.id != scope["paper"]
+            if ticket_record is None or ticket_record.id != context["paper"]
             else replace(ticket_record, status=status)
         )
 
     return require_stored_value("host_ticket", derive_result)
 
 
-def _check_result_of_unstacked_ticket(scope: CheckContext) -> None:
+def _check_result_of_unstacked_ticket(context: CheckContext) -> None:
     """Check the redemption result stored for the host about a ticket that was not stacked.
 
     It must become "not stacked", or stay unchanged if the checked entry opens a dispute about the ticket.
     """
-    if "dispute" not in scope.bound_values:
-        _require_host_status(RedemptionStatus.NOT_STACKED)(scope)
-    elif scope.value_after("host_ticket") is not None:
+    if "dispute" not in context.bound_values:
+        _require_host_status(RedemptionStatus.NOT_STACKED)(context)
+    elif context.value_after("host_ticket") is not None:
         raise PatternMismatch(
             "state.host_ticket: expected no change while the ticket is in dispute, found "
-            f"{format_value(scope.value_after('host_ticket'))}"
+            f"{format_value(context.value_after('host_ticket'))}"
         )
 
 
-def _derive_state_after_return(scope: CheckContext) -> Any:
+def _derive_state_after_return(context: CheckContext) -> Any:
     """Return the redemption result for the host that an entry about a returned bill or ticket must store.
 
     A pending redemption becomes "not stacked". Return ABSENT_VALUE if the entry stores no result, or if no
     redemption is pending.
     """
-    ticket_record = scope.record_before(HostTicketRecord, "host_ticket")
+    ticket_record = context.record_before(HostTicketRecord, "host_ticket")
     if (
-        scope.value_after("host_ticket") is None
+        context.value_after("host_ticket") is None
         or ticket_record is None
         or ticket_record.status is not RedemptionStatus.PENDING
     ):
@@ -103,7 +103,7 @@ def _derive_state_after_return(scope: CheckContext) -> Any:
     return replace(ticket_record, status=RedemptionStatus.NOT_STACKED)
 
 
-def _derive_restricted_terms(scope: CheckContext) -> Any:
+def _derive_restricted_terms(context: CheckContext) -> Any:
     """Return the terms of restricted credit that the checked entry must store when a ticket is credited.
 
     Return the host's terms if the host authorised the ticket as restricted credit. A restricted ticket of the
@@ -111,23 +111,23 @@ def _derive_restricted_terms(scope: CheckContext) -> Any:
     None if the entry deletes expired terms (entries of earlier versions), or ABSENT_VALUE if it stores nothing.
     Raises :class:`PatternMismatch` if the entry changes the terms in another way.
     """
-    ticket_record = scope.record_before(HostTicketRecord, "host_ticket")
+    ticket_record = context.record_before(HostTicketRecord, "host_ticket")
     if (
         ticket_record is not None
-        and ticket_record.id == scope["paper"]
+        and ticket_record.id == context["paper"]
         and ticket_record.credit_kind == CreditKind.RESTRICTED
     ):
         return {"expires": ticket_record.expiry_date, "pool": ticket_record.restricted_pool}
-    if format_storage_key("restricted", scope.position) not in scope.entry.state:
+    if format_storage_key("restricted", context.position) not in context.entry.state:
         return ABSENT_VALUE
-    terms = scope.record_before(RestrictedTerms, "restricted")
-    new_terms = scope.record_after(RestrictedTerms, "restricted")
+    terms = context.record_before(RestrictedTerms, "restricted")
+    new_terms = context.record_after(RestrictedTerms, "restricted")
     old_date = "" if terms is None else terms.expiry_date
     if terms is None or new_terms is None:
-        _check_deleted_terms(scope, old_date)
+        _check_deleted_terms(context, old_date)
         return None
     if (
-        not scope["held_source"].endswith(":restricted")
+        not context["held_source"].endswith(":restricted")
         or not old_date
         or "" < new_terms.expiry_date <= old_date
     ):
@@ -139,10 +139,10 @@ def _derive_restricted_terms(scope: CheckContext) -> Any:
     return {"expires": new_terms.expiry_date, "pool": terms.restricted_pool}
 
 
-def _check_deleted_terms(scope: CheckContext, expiry_date: str) -> None:
+def _check_deleted_terms(context: CheckContext, expiry_date: str) -> None:
     """Check that deleted terms of restricted credit may have expired, and that no credit is under them."""
-    latest_local_date = scope.facts.find_latest_local_date(scope.entry.time_utc)
-    restricted_cents = scope.ledger.available_cents(scope.format_credit_account("restricted"))
+    latest_local_date = context.facts.find_latest_local_date(scope.entry.time_utc)
+    restricted_cents = context.ledger.available_cents(context.format_credit_account("restricted"))
     if not expiry_date or date.fromisoformat(expiry_date) >= latest_local_date or restricted_cents:
         raise PatternMismatch(
             "state.restricted: the entry removes the terms of restricted credit, but they have not expired, or "
@@ -151,10 +151,10 @@ def _check_deleted_terms(scope: CheckContext, expiry_date: str) -> None:
         )
 
 
-def _check_host_value(scope: CheckContext) -> None:
+def _check_host_value(context: CheckContext) -> None:
     """Check that the ticket is redeemed for the amount and kind of credit that the host authorised."""
-    ticket_record = scope.record_before(HostTicketRecord, "host_ticket")
-    if ticket_record is None or ticket_record.id != scope["id"]:
+    ticket_record = context.record_before(HostTicketRecord, "host_ticket")
+    if ticket_record is None or ticket_record.id != context["id"]:
         return
     host_value = (
         ticket_record.amount_cents,
@@ -162,7 +162,7 @@ def _check_host_value(scope: CheckContext) -> None:
         ticket_record.masked_number,
         str(RedemptionStatus.PENDING),
     )
-    recorded = scope["cents"], scope["credit"], scope["number"], str(ticket_record.status)
+    recorded = context["cents"], context["credit"], context["number"], str(ticket_record.status)
     if host_value != recorded:
         raise PatternMismatch(
             "the ticket's amount, kind of credit, number and status do not match what the host stated: "
@@ -206,11 +206,11 @@ _BILL_AND_TICKET_RULES: Final = (
         extra_checks=(
             require_new_id("bill", is_entry_id=True),
             require(
-                lambda scope: (
-                    f"state.paper.amount_cents: no bill has the value {scope['cents']} cents; expected 1, 2, 2.5 "
+                lambda context: (
+                    f"state.paper.amount_cents: no bill has the value {context['cents']} cents; expected 1, 2, 2.5 "
                     "or 5 times a power of ten"
                 ),
-                lambda scope: is_denomination(scope["cents"]),
+                lambda context: is_denomination(context["cents"]),
             ),
         ),
     ),
@@ -243,7 +243,7 @@ _BILL_AND_TICKET_RULES: Final = (
         ),
         extra_checks=(
             require_new_id("ticket"),
-            require("state.paper.ticket: the ticket has no number", lambda scope: bool(scope["number"])),
+            require("state.paper.ticket: the ticket has no number", lambda context: bool(context["number"])),
             _check_host_value,
         ),
     ),
@@ -310,9 +310,9 @@ _BILL_AND_TICKET_RULES: Final = (
 )
 
 
-def _check_coin_transfers(scope: CheckContext) -> None:
+def _check_coin_transfers(context: CheckContext) -> None:
     """Check that the credited coins have possible values, equal the coins that entered the machine, and are counted."""
-    moves = scope.entry.transfers
+    moves = context.entry.transfers
     half = len(moves) // 2
     coins_cents = [t.amount_cents for t in moves[:half]]
     stocked_cents = [t.amount_cents for t in moves[half:]]
@@ -328,8 +328,8 @@ def _check_coin_transfers(scope: CheckContext) -> None:
             f"and from stock:floor, found {stocked_cents}"
         )
     expected_counts = {"coins_accepted": half} if half else {}
-    if dict(scope.entry.counts) != expected_counts:
-        raise PatternMismatch(f"counts: expected {expected_counts}, found {dict(scope.entry.counts)}")
+    if dict(context.entry.counts) != expected_counts:
+        raise PatternMismatch(f"counts: expected {expected_counts}, found {dict(context.entry.counts)}")
 
 
 def _build_coin_rule(entry_declaration: AnyEntryDeclaration, record_pattern: Pattern) -> AuditRule:
@@ -348,13 +348,13 @@ def _build_coin_rule(entry_declaration: AnyEntryDeclaration, record_pattern: Pat
             check_disputed_coins,
             _check_coin_transfers,
             require(
-                lambda scope: (
+                lambda context: (
                     "the transfers from stock:floor must go to stock:hopper or stock:coin_box, found "
-                    f"{format_value([t.target for t in scope.entry.transfers if t.source == 'stock:floor'])}"
+                    f"{format_value([t.target for t in context.entry.transfers if t.source == 'stock:floor'])}"
                 ),
-                lambda scope: all(
+                lambda context: all(
                     t.target in {"stock:hopper", "stock:coin_box"}
-                    for t in scope.entry.transfers
+                    for t in context.entry.transfers
                     if t.source == "stock:floor"
                 ),
             ),

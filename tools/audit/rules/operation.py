@@ -38,35 +38,35 @@ from tools.audit.rules.pattern import (
 from tools.audit.rules.rule import AuditRule, Check
 
 
-def _has_generator_or_test_failed(scope: CheckContext) -> bool:
+def _has_generator_or_test_failed(context: CheckContext) -> bool:
     """Return whether, before the checked entry, the random number generator or a self-test had failed.
 
     Return True for journals of earlier versions, in which a working generator could be restarted too.
     """
     return (
-        PlayKey.RESIDUAL_CREDIT_TERMS not in scope.ledger.state
-        or scope.value_before(IntegrityKey.OUT_OF_SERVICE) is not None
+        PlayKey.RESIDUAL_CREDIT_TERMS not in context.ledger.state
+        or context.value_before(IntegrityKey.OUT_OF_SERVICE) is not None
     )
 
 
-def _is_gaming_day_valid(scope: CheckContext) -> bool:
+def _is_gaming_day_valid(context: CheckContext) -> bool:
     """Return whether the gaming day (time zone and hour of change) that a power-up records is valid.
 
     Return True if it records none, as in earlier versions.
     """
-    record = scope.entry.record
+    record = context.entry.record
     if not isinstance(record, dict) or not {"time_zone", "day_ends_hour"} & record.keys():
         return True
     zone, hour = record.get("time_zone"), record.get("day_ends_hour")
     return GamingDay.from_power_up(record) == GamingDay(str(zone), hour if type(hour) is int else -1)
 
 
-def _derive_state_after_test(scope: CheckContext) -> Any:
+def _derive_state_after_test(context: CheckContext) -> Any:
     """Return what a passed self-test must store about the machine being out of service.
 
     Return None (removed) if a failed self-test had put it out of service, else ABSENT_VALUE (not changed).
     """
-    out_of_service = scope.value_before("out_of_service")
+    out_of_service = context.value_before("out_of_service")
     return None if out_of_service is not None and out_of_service["cause"] == "self_test" else ABSENT_VALUE
 
 
@@ -85,21 +85,23 @@ _START_AND_SERVICE_RULES: Final = (
         extra_checks=(
             check_position_is_one,
             require(
-                lambda scope: (
+                lambda context: (
                     "record.time_zone and record.day_ends_hour do not state a valid gaming day: found "
-                    f"{format_value(scope.record.get('time_zone'))}, "
-                    f"{format_value(scope.record.get('day_ends_hour'))}"
+                    f"{format_value(context.record.get('time_zone'))}, "
+                    f"{format_value(context.record.get('day_ends_hour'))}"
                 ),
                 _is_gaming_day_valid,
             ),
             require(
                 "state.currency: the currency of a journal must not change",
-                lambda scope: scope.value_after("currency") is None or scope.value_before("currency") is None,
+                lambda context: (
+                    context.value_after("currency") is None or context.value_before("currency") is None
+                ),
             ),
             require_equal(
                 "state.boots is not the number of the next power-up",
-                lambda scope: scope["boots"],
-                lambda scope: int(scope.value_before("boots") or 0) + 1,
+                lambda context: context["boots"],
+                lambda context: int(context.value_before("boots") or 0) + 1,
             ),
         ),
     ),
@@ -109,7 +111,7 @@ _START_AND_SERVICE_RULES: Final = (
         extra_checks=(
             require(
                 "dims.position: position 1 records its residual credit terms in its power-up entry, not here",
-                lambda scope: scope.position > 1,
+                lambda context: context.position > 1,
             ),
         ),
     ),
@@ -195,13 +197,13 @@ _FAULT_AUTHORITY_IN_EARLIER_VERSIONS: Final = {"logic_access": "attendant"}
 def _require_clearable_faults(authority: str) -> Check:
     """Return the check of an entry that clears faults: each was active, and ``authority`` may clear it."""
 
-    def check(scope: CheckContext) -> None:
+    def check(context: CheckContext) -> None:
         """Check that every fault named in the record was active, may be cleared by ``authority``, and is cleared."""
-        codes = scope.record["codes"]
+        codes = context.record["codes"]
         if len(set(codes)) != len(codes):
             raise PatternMismatch(f"record.codes: a fault is named twice in {format_value(codes)}")
         for code in codes:
-            fault = scope.value_before(f"fault:{code}")
+            fault = context.value_before(f"fault:{code}")
             if type(fault) is not dict:
                 raise PatternMismatch(f"record.codes: fault {code} was not active before this entry")
             if fault["cleared_by"] != authority:
@@ -209,19 +211,19 @@ def _require_clearable_faults(authority: str) -> Check:
                     f"record.codes: fault {code} is cleared by a {authority}, "
                     f"expected a {format_value(fault['cleared_by'])}"
                 )
-        expected = {format_storage_key(f"fault:{code}", scope.position): None for code in codes}
-        if dict(scope.entry.state) != expected:
+        expected = {format_storage_key(f"fault:{code}", context.position): None for code in codes}
+        if dict(context.entry.state) != expected:
             raise PatternMismatch(
                 f"state does not clear exactly the faults of record.codes: expected {format_value(expected)}, "
-                f"found {format_value(dict(scope.entry.state))}"
+                f"found {format_value(dict(context.entry.state))}"
             )
 
     return check
 
 
-def _check_declared_fault(scope: CheckContext) -> None:
+def _check_declared_fault(context: CheckContext) -> None:
     """Check that a raised fault locks the machine, and can be cleared, as the declaration of the fault states."""
-    code, fault = scope["code"], scope["fault"]
+    code, fault = context["code"], context["fault"]
     declared = get_fault_definition(code)
     if fault["locks"] is not declared.stops_play:
         raise PatternMismatch(
@@ -235,17 +237,17 @@ def _check_declared_fault(scope: CheckContext) -> None:
         )
 
 
-def _check_attendant_call(scope: CheckContext) -> None:
+def _check_attendant_call(context: CheckContext) -> None:
     """Check that the checked entry starts an attendant call while none is active, or ends the active call."""
-    is_on = scope["on"]
-    if is_on is not (scope.value_before("service_call") is None):
+    is_on = context["on"]
+    if is_on is not (context.value_before("service_call") is None):
         call_text = (
-            "no attendant call was" if scope.value_before("service_call") is None else "a call was already"
+            "no attendant call was" if context.value_before("service_call") is None else "a call was already"
         )
         raise PatternMismatch(f"record.on is {format_value(is_on)}, but {call_text} active before this entry")
-    if scope["calling"] is not (True if is_on else None):
+    if context["calling"] is not (True if is_on else None):
         raise PatternMismatch(
-            f"state.service_call: expected {True if is_on else None}, found {format_value(scope['calling'])}"
+            f"state.service_call: expected {True if is_on else None}, found {format_value(context['calling'])}"
         )
 
 

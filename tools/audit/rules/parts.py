@@ -38,9 +38,9 @@ def require_new_id(id_prefix: str, name: str = "id", *, is_entry_id: bool = Fals
     accepted.
     """
 
-    def check(scope: CheckContext) -> None:
+    def check(context: CheckContext) -> None:
         """Check that the id has the form prefix-N-tag of this journal."""
-        value = scope[name]
+        value = context[name]
         match = (
             _ID_SUFFIX_PATTERN.fullmatch(value.removeprefix(f"{id_prefix}-"))
             if value.startswith(f"{id_prefix}-")
@@ -48,16 +48,16 @@ def require_new_id(id_prefix: str, name: str = "id", *, is_entry_id: bool = Fals
         )
         if (
             match is None
-            or int(match[1]) > scope.entry.sequence
-            or (is_entry_id and int(match[1]) != scope.entry.sequence)
-            or match[2] not in {None, scope.facts.journal_tag}
+            or int(match[1]) > context.entry.sequence
+            or (is_entry_id and int(match[1]) != context.entry.sequence)
+            or match[2] not in {None, context.facts.journal_tag}
         ):
             due_text = (
-                f"at this entry ({scope.entry.sequence})" if is_entry_id else "at this entry or before it"
+                f"at this entry ({context.entry.sequence})" if is_entry_id else "at this entry or before it"
             )
             raise PatternMismatch(
                 f"id {format_value(value)} is not one that this journal gives: expected {id_prefix}-N-"
-                f"{scope.facts.journal_tag}, where N is the number of an entry {due_text}"
+                f"{context.facts.journal_tag}, where N is the number of an entry {due_text}"
             )
 
     return check
@@ -70,28 +70,28 @@ def require_all_credit(credit_kind: str, amount_name: str = "cents") -> Check:
     the pattern name to which the amount is bound.
     """
 
-    def check(scope: CheckContext) -> None:
+    def check(context: CheckContext) -> None:
         """Check that the amount equals all of the player's credit of this kind."""
-        account = scope.format_credit_account(scope.bound_values.get(credit_kind, credit_kind))
-        available_cents = scope.ledger.available_cents(account)
-        if scope[amount_name] != available_cents:
+        account = context.format_credit_account(context.bound_values.get(credit_kind, credit_kind))
+        available_cents = context.ledger.available_cents(account)
+        if context[amount_name] != available_cents:
             raise PatternMismatch(
-                f"the entry takes {format_value(scope[amount_name])} cents from {account}; expected all of it, "
+                f"the entry takes {format_value(context[amount_name])} cents from {account}; expected all of it, "
                 f"{available_cents} cents"
             )
 
     return check
 
 
-def sum_credit_cents(scope: CheckContext) -> int:
+def sum_credit_cents(context: CheckContext) -> int:
     """Return the player's credit of all kinds before the entry, in minor units; reserved credit is not included."""
-    return sum(scope.ledger.available_cents(scope.format_credit_account(kind)) for kind in CreditKind)
+    return sum(context.ledger.available_cents(context.format_credit_account(kind)) for kind in CreditKind)
 
 
-def sum_cashable_credit_cents(scope: CheckContext) -> int:
+def sum_cashable_credit_cents(context: CheckContext) -> int:
     """Return the player's credit that can be cashed out as money, before the checked entry, in minor units."""
     return sum(
-        scope.ledger.available_cents(scope.format_credit_account(kind)) for kind in CASHABLE_CREDIT_KINDS
+        context.ledger.available_cents(context.format_credit_account(kind)) for kind in CASHABLE_CREDIT_KINDS
     )
 
 
@@ -101,19 +101,19 @@ def require_paid_coins(key: str, record_class: type[CashOutRecord | HandpayRecor
     ``key`` is the storage key of the new record, ``record_class`` its class. If no coins were paid, it must state none.
     """
 
-    def check(scope: CheckContext) -> None:
+    def check(context: CheckContext) -> None:
         """Check that the stored cash-out or hand-pay states the coins already paid, and no coins if none were paid."""
         remainder = (
             None
-            if scope.value_before("cash_out_goes_on") is True
-            else scope.record_before(CashOutRemainder, "cash_out_goes_on")
+            if context.value_before("cash_out_goes_on") is True
+            else context.record_before(CashOutRemainder, "cash_out_goes_on")
         )
         expected = (
             remainder.coin_payout
-            if remainder is not None and remainder.amount_cents == sum_cashable_credit_cents(scope)
+            if remainder is not None and remainder.amount_cents == sum_cashable_credit_cents(context)
             else None
         )
-        record = scope.record_after(record_class, key)
+        record = context.record_after(record_class, key)
         recorded = None if record is None else record.coin_payout
         if recorded != expected:
             raise PatternMismatch(f"state.{key}.in_coins: expected {expected}, found {recorded}")
@@ -122,28 +122,30 @@ def require_paid_coins(key: str, record_class: type[CashOutRecord | HandpayRecor
 
 
 def derive_debit_transfers(
-    scope: CheckContext, amount_cents: int, target: str, kinds: Iterable[CreditKind] = tuple(CreditKind)
+    context: CheckContext, amount_cents: int, target: str, kinds: Iterable[CreditKind] = tuple(CreditKind)
 ) -> list[tuple[str, str, int]]:
     """Return the transfers that take an amount from the player's credit, as (source, target, minor units).
 
     The kinds of credit are used in the order of ``kinds``. Raises :class:`PatternMismatch` if the credit is
     less than the amount.
     """
-    position = Position(scope.position)
-    available_cents = sum(scope.ledger.available_cents(position.name_credit_account(kind)) for kind in kinds)
+    position = Position(context.position)
+    available_cents = sum(
+        context.ledger.available_cents(position.name_credit_account(kind)) for kind in kinds
+    )
     if type(amount_cents) is not int or not 0 <= amount_cents <= available_cents:
         raise PatternMismatch(
             f"the entry takes {format_value(amount_cents)} cents from the credits, which hold {available_cents} cents"
         )
     transfers: tuple[Transfer, ...] = build_credit_transfers(
-        amount_cents, target, scope.ledger.available_cents, kinds, position
+        amount_cents, target, context.ledger.available_cents, kinds, position
     )
     return [(part.source, part.target, part.amount_cents) for part in transfers]
 
 
-def format_journal_head(scope: CheckContext) -> str:
+def format_journal_head(context: CheckContext) -> str:
     """Return the journal head before the entry (last sequence number and start of the hash) as printed on slips."""
-    return f"{scope.ledger.sequence}:{scope.ledger.head_hex[:12]}"
+    return f"{context.ledger.sequence}:{context.ledger.head_hex[:12]}"
 
 
 def require_stored_value(key: str, derive_value: Callable[[CheckContext], Any]) -> Check:
@@ -152,11 +154,11 @@ def require_stored_value(key: str, derive_value: Callable[[CheckContext], Any]) 
     If ``derive_value`` returns :data:`ABSENT_VALUE`, the entry must not store the key.
     """
 
-    def check(scope: CheckContext) -> None:
+    def check(context: CheckContext) -> None:
         """Check that the entry stores the expected value under the key, or does not store the key if it must not."""
-        derived = derive_value(scope)
+        derived = derive_value(context)
         expected = to_json(derived) if is_record(derived) else derived
-        stored_value = scope.entry.state.get(format_storage_key(key, scope.position), ABSENT_VALUE)
+        stored_value = context.entry.state.get(format_storage_key(key, context.position), ABSENT_VALUE)
         if expected is ABSENT_VALUE and stored_value is ABSENT_VALUE:
             return
         if (
@@ -172,12 +174,12 @@ def require_stored_value(key: str, derive_value: Callable[[CheckContext], Any]) 
     return check
 
 
-def read_nonzero_meters(scope: CheckContext, *, since: bool = False) -> dict[str, int]:
+def read_nonzero_meters(context: CheckContext, *, since: bool = False) -> dict[str, int]:
     """Return the meters before the entry that are not zero, by name.
 
     Meters that count since an event (``.since_`` in their name) are only included if ``since`` is True.
     """
-    values = read_meters(scope.ledger).values
+    values = read_meters(context.ledger).values
     return {name: value for name, value in values.items() if value and (since or ".since_" not in name)}
 
 
@@ -187,10 +189,10 @@ def require(finding: str | Callable[[CheckContext], str], condition: Callable[[C
     ``finding`` says which field is wrong. If it is a function, it builds this text from the entry's values.
     """
 
-    def check(scope: CheckContext) -> None:
+    def check(context: CheckContext) -> None:
         """Raise :class:`PatternMismatch` with the text of the finding unless the condition is met."""
-        if not condition(scope):
-            raise PatternMismatch(finding if isinstance(finding, str) else finding(scope))
+        if not condition(context):
+            raise PatternMismatch(finding if isinstance(finding, str) else finding(context))
 
     return check
 
@@ -204,9 +206,9 @@ def require_equal(
     both values are added to the text.
     """
 
-    def check(scope: CheckContext) -> None:
+    def check(context: CheckContext) -> None:
         """Raise :class:`PatternMismatch` with the expected and the found value unless they are equal."""
-        expected_value, found_value = get_expected(scope), get_found(scope)
+        expected_value, found_value = get_expected(context), get_found(context)
         if not is_json_equal(found_value, expected_value):
             raise PatternMismatch(
                 f"{finding}: expected {format_value(expected_value)}, found {format_value(found_value)}"
@@ -215,18 +217,20 @@ def require_equal(
     return check
 
 
-def derive_session_counts(scope: CheckContext, *, wagered_cents: int = 0, won_cents: int = 0) -> Any:
+def derive_session_counts(context: CheckContext, *, wagered_cents: int = 0, won_cents: int = 0) -> Any:
     """Return the session counts to store after a game, or ABSENT_VALUE if the machine has no player sessions.
 
     The first call since a power-up also stores whether it has them: whether the checked entry stores a session.
     """
-    if scope.facts.has_player_session is None:
-        scope.facts.has_player_session = format_storage_key("session", scope.position) in scope.entry.state
-    if not scope.facts.has_player_session:
+    if context.facts.has_player_session is None:
+        context.facts.has_player_session = (
+            format_storage_key("session", context.position) in context.entry.state
+        )
+    if not context.facts.has_player_session:
         return ABSENT_VALUE
-    session = scope.record_before(SessionRecord, "session")
+    session = context.record_before(SessionRecord, "session")
     if session is None:  # a new session starts with this game
-        recorded_session = scope.record_after(SessionRecord, "session")
+        recorded_session = context.record_after(SessionRecord, "session")
         session = SessionRecord(
             since="" if recorded_session is None else recorded_session.since,
             wagered_cents=0,
@@ -241,23 +245,23 @@ def derive_session_counts(scope: CheckContext, *, wagered_cents: int = 0, won_ce
     )
 
 
-def check_signed_in_if_menu_open(scope: CheckContext) -> None:
+def check_signed_in_if_menu_open(context: CheckContext) -> None:
     """Check that the first person in the checked entry's record is the one signed in to the service menu.
 
     Nothing is checked if the menu is closed or the journal records no staff.
     """
-    record = scope.record
+    record = context.record
     persons = (record.get("persons") or [record.get("person")]) if type(record) is dict else [None]
-    check_first_person(scope, persons[0])
+    check_first_person(context, persons[0])
 
 
-def check_first_person(scope: CheckContext, person: object) -> None:
+def check_first_person(context: CheckContext, person: object) -> None:
     """Check that ``person``, the first one of a staff form, is the one signed in to the service menu.
 
     Nothing is checked if the menu is closed or the journal records no staff.
     """
-    menu = scope.value_before("menu")
-    if not scope.facts.roles_by_staff_number or type(menu) is not dict or menu.get("person") is None:
+    menu = context.value_before("menu")
+    if not context.facts.roles_by_staff_number or type(menu) is not dict or menu.get("person") is None:
         return
     if person != menu["person"]:
         raise PatternMismatch(
@@ -266,27 +270,27 @@ def check_first_person(scope: CheckContext, person: object) -> None:
         )
 
 
-def check_position_is_one(scope: CheckContext) -> None:
+def check_position_is_one(context: CheckContext) -> None:
     """Check that the checked entry belongs to player position 1, which represents the whole machine."""
-    if scope.position != 1:
+    if context.position != 1:
         raise PatternMismatch(
-            f"dims.position: only position 1 may write this entry of the whole machine, found {scope.position}"
+            f"dims.position: only position 1 may write this entry of the whole machine, found {context.position}"
         )
 
 
-def check_signed_in_to_menu(scope: CheckContext) -> None:
+def check_signed_in_to_menu(context: CheckContext) -> None:
     """Check that the first person in the checked entry's record was signed in to the service menu.
 
     Nothing is checked if the journal records no staff.
     """
-    check_somebody_signed_in(scope)
-    check_signed_in_if_menu_open(scope)
+    check_somebody_signed_in(context)
+    check_signed_in_if_menu_open(context)
 
 
-def check_somebody_signed_in(scope: CheckContext) -> None:
+def check_somebody_signed_in(context: CheckContext) -> None:
     """Check that a member of staff was signed in to the service menu, if the journal records staff."""
-    menu = scope.value_before("menu")
-    if scope.facts.roles_by_staff_number and (type(menu) is not dict or menu.get("person") is None):
+    menu = context.value_before("menu")
+    if context.facts.roles_by_staff_number and (type(menu) is not dict or menu.get("person") is None):
         raise PatternMismatch(
             "the entry was made with a staff form, but nobody was signed in to the menu before it"
         )
@@ -295,14 +299,14 @@ def check_somebody_signed_in(scope: CheckContext) -> None:
 # ---------------------------------------------------------------------------------------------- the ticket ledger
 
 
-def check_ticket_ledger_grows(scope: CheckContext) -> None:
+def check_ticket_ledger_grows(context: CheckContext) -> None:
     """Check that the ticket ledger has not become shorter or been replaced since its end was last recorded.
 
     If the entry records no end, or none was recorded before it, nothing is checked.
     """
     anchor_before, anchor_after = (
-        scope.record_before(LedgerAnchor, "tickets"),
-        scope.record_after(LedgerAnchor, "tickets"),
+        context.record_before(LedgerAnchor, "tickets"),
+        context.record_after(LedgerAnchor, "tickets"),
     )
     if anchor_before is None or anchor_after is None:
         return

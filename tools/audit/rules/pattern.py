@@ -215,12 +215,12 @@ def _is_digest(value: object, _: CheckContext) -> bool:
     return type(value) is str and _SHA256_DIGEST_PATTERN.fullmatch(value) is not None
 
 
-def _are_staff(value: object, scope: CheckContext) -> bool:
+def _are_staff(value: object, context: CheckContext) -> bool:
     """Return whether the value is a list, not empty, of different members of staff, none of whom is disabled."""
     return (
         type(value) is list
         and 0 < len(value) == len(set(map(str, value)))
-        and all(scope.facts.is_staff(each) for each in value)
+        and all(context.facts.is_staff(each) for each in value)
     )
 
 
@@ -253,9 +253,9 @@ VALUE_CHECK_BY_TYPE: Final[Mapping[str, Callable[[Any, CheckContext], bool]]] = 
     "masked": lambda value, _: (
         type(value) is str and _MASKED_TICKET_NUMBER_PATTERN.fullmatch(value) is not None
     ),
-    "serial": lambda value, scope: scope.facts.is_serial_number(value),
-    "person": lambda value, scope: scope.facts.is_known_actor(value),
-    "staff": lambda value, scope: scope.facts.is_staff(value),
+    "serial": lambda value, context: context.facts.is_serial_number(value),
+    "person": lambda value, context: context.facts.is_known_actor(value),
+    "staff": lambda value, context: context.facts.is_staff(value),
     "persons": _are_staff,
 }
 
@@ -318,15 +318,15 @@ def _compile_exact(expected: Any) -> Matcher:
     return match
 
 
-def _match_entry_id(value: Any, scope: CheckContext) -> None:
+def _match_entry_id(value: Any, context: CheckContext) -> None:
     """Check that an id is the one formed from the checked entry's kind, its sequence number and the journal tag.
 
     Earlier versions formed it from kind and sequence number only.
     """
-    kind, sequence = scope.entry.transaction.kind, scope.entry.sequence
-    if value not in (f"{kind}-{sequence}-{scope.facts.journal_tag}", f"{kind}#{sequence}"):
+    kind, sequence = context.entry.transaction.kind, context.entry.sequence
+    if value not in (f"{kind}-{sequence}-{context.facts.journal_tag}", f"{kind}#{sequence}"):
         raise PatternMismatch(
-            f"expected {kind}-{sequence}-{scope.facts.journal_tag}, found {format_value(value)}"
+            f"expected {kind}-{sequence}-{context.facts.journal_tag}, found {format_value(value)}"
         )
 
 
@@ -339,12 +339,12 @@ def _compile_name(name_and_type: str) -> Matcher:
     type_name, _, none_suffix = (type_and_suffix or "any").partition("|")
     is_of_type, is_nullable = VALUE_CHECK_BY_TYPE[type_name], none_suffix == "none"
 
-    def match(value: Any, scope: CheckContext) -> None:
+    def match(value: Any, context: CheckContext) -> None:
         """Check the value's type. Bind the value to the pattern's name, or compare it with the bound value."""
-        if not (is_of_type(value, scope) or (is_nullable and value is None)):
+        if not (is_of_type(value, context) or (is_nullable and value is None)):
             raise PatternMismatch(f"{format_value(value)} is not a valid {type_name}")
         if name:
-            bound_value = scope.bound_values.setdefault(name, value)
+            bound_value = context.bound_values.setdefault(name, value)
             if bound_value is not value and not is_json_equal(bound_value, value):
                 raise PatternMismatch(f"expected {format_value(bound_value)}, found {format_value(value)}")
 
@@ -359,9 +359,9 @@ class Template:
         self.parts = re.split(r"\{(\w+(?::n)?)\}", text)
         self.names = [name.partition(":")[0] for name in self.parts[1::2]]
 
-    def replace_bound_names(self, scope: CheckContext) -> str | None:
+    def replace_bound_names(self, context: CheckContext) -> str | None:
         """Return the text with each name replaced by its bound value, or None if a name is not bound yet."""
-        bound_values = scope.bound_values
+        bound_values = context.bound_values
         if any(name not in bound_values for name in self.names):
             return None
         return "".join(
@@ -369,7 +369,7 @@ class Template:
             for n, part in enumerate(self.parts)
         )
 
-    def find_bindings(self, value: object, scope: CheckContext) -> dict[str, Any] | None:
+    def find_bindings(self, value: object, context: CheckContext) -> dict[str, Any] | None:
         """Return values for the unbound names with which the text becomes exactly ``value``, or None."""
         if type(value) is not str:
             return None
@@ -378,8 +378,8 @@ class Template:
             name, _, number = part.partition(":")
             if n % 2 == 0:
                 regex += re.escape(part)
-            elif name in scope.bound_values:
-                regex += re.escape(str(scope.bound_values[name]))
+            elif name in context.bound_values:
+                regex += re.escape(str(context.bound_values[name]))
             else:
                 regex += f"(?P<{name}>{r'[0-9]+' if number else r'[^/]+'})"
         matched = re.fullmatch(regex, value)
@@ -388,17 +388,17 @@ class Template:
         numbers = {part.partition(":")[0] for part in self.parts[1::2] if part.endswith(":n")}
         return {name: int(text) if name in numbers else text for name, text in matched.groupdict().items()}
 
-    def match(self, value: Any, scope: CheckContext) -> None:
+    def match(self, value: Any, context: CheckContext) -> None:
         """Check that a text matches the template, and bind the template's names."""
-        expected = self.replace_bound_names(scope)
+        expected = self.replace_bound_names(context)
         if expected is not None:
             if value != expected:
                 raise PatternMismatch(f"expected {expected!r}, found {format_value(value)}")
             return
-        bindings = self.find_bindings(value, scope)
+        bindings = self.find_bindings(value, context)
         if bindings is None:
             raise PatternMismatch(f"expected the form {self.text!r}, found {format_value(value)}")
-        scope.bound_values.update(bindings)
+        context.bound_values.update(bindings)
 
 
 def compile_partial_object(pattern: Mapping[str, Pattern]) -> Matcher:
@@ -433,28 +433,28 @@ def _compile_object(  # noqa: C901 (one loop over one object)
         else:
             plain[name] = is_optional, compile_pattern(part)
 
-    def match_templates(value: Mapping[str, Any], scope: CheckContext) -> None:
+    def match_templates(value: Mapping[str, Any], context: CheckContext) -> None:
         """Match the members whose names are texts with names not bound yet, such as ``fault:{code}``."""
         remaining_keys = [key for key in value if key not in plain]
         for template, is_optional, matcher in templates:
-            expected = template.replace_bound_names(scope)
+            expected = template.replace_bound_names(context)
             candidate_keys = (
                 remaining_keys if expected is None else [key for key in remaining_keys if key == expected]
             )
             matched_keys = []
             for key in candidate_keys:
-                bindings = template.find_bindings(key, scope)
+                bindings = template.find_bindings(key, context)
                 if bindings is None:
                     continue
                 # any number of such members: names bound by one are not visible to the others
                 if is_optional and bindings:
-                    outer_names = scope.bound_values
-                    scope.bound_values = {**outer_names, **bindings}
-                    _match_at_key(key, matcher, value[key], scope)
-                    scope.bound_values = outer_names
+                    outer_names = context.bound_values
+                    context.bound_values = {**outer_names, **bindings}
+                    _match_at_key(key, matcher, value[key], context)
+                    context.bound_values = outer_names
                 else:
-                    scope.bound_values.update(bindings)
-                    _match_at_key(key, matcher, value[key], scope)
+                    context.bound_values.update(bindings)
+                    _match_at_key(key, matcher, value[key], context)
                 matched_keys.append(key)
             if not matched_keys and not is_optional:
                 raise PatternMismatch(f"{expected or template.text} is missing")
@@ -464,7 +464,7 @@ def _compile_object(  # noqa: C901 (one loop over one object)
         if remaining_keys:
             raise PatternMismatch(f"{', '.join(map(format_value, remaining_keys))}: not expected here")
 
-    def match(value: Any, scope: CheckContext) -> None:
+    def match(value: Any, context: CheckContext) -> None:
         """Check that the value is an object with the pattern's members, and match each of them."""
         if type(value) is not dict:
             raise PatternMismatch(f"{format_value(value)} is not an object")
@@ -472,19 +472,19 @@ def _compile_object(  # noqa: C901 (one loop over one object)
         for key, (is_optional, matcher) in plain.items():
             if key in value:
                 matched_count += 1
-                _match_at_key(key, matcher, value[key], scope)
+                _match_at_key(key, matcher, value[key], context)
             elif not is_optional:
                 raise PatternMismatch(f"{key} is missing")
         if templates or (matched_count != len(value) and (prefixes or not is_partial)):
-            match_templates(value, scope)
+            match_templates(value, context)
 
     return match
 
 
-def _match_at_key(key: str, matcher: Matcher, value: Any, scope: CheckContext) -> None:
+def _match_at_key(key: str, matcher: Matcher, value: Any, context: CheckContext) -> None:
     """Match one member of an object; if it does not match, put the member's name in front of the error's path."""
     try:
-        matcher(value, scope)
+        matcher(value, context)
     except PatternMismatch as mismatch:
         mismatch.path.insert(0, key)
         raise
@@ -493,12 +493,12 @@ def _match_at_key(key: str, matcher: Matcher, value: Any, scope: CheckContext) -
 def _compile_array(item_matchers: Sequence[Matcher]) -> Matcher:
     """Return a function that matches an array whose elements match these patterns one by one, in order."""
 
-    def match(value: Any, scope: CheckContext) -> None:
+    def match(value: Any, context: CheckContext) -> None:
         """Check that the value is a list of the right length, and match each element with its own pattern."""
         if type(value) is not list or len(value) != len(item_matchers):
             raise PatternMismatch(f"{format_value(value)}: expected {len(item_matchers)} values")
         for n, (part, item) in enumerate(zip(item_matchers, value, strict=True)):
-            _match_at_key(str(n), part, item, scope)
+            _match_at_key(str(n), part, item, context)
 
     return match
 
@@ -507,15 +507,15 @@ def _compile_each_item(pattern: EachItem) -> Matcher:
     """Return a function that matches an array whose elements all match one pattern."""
     part = compile_pattern(pattern.pattern)
 
-    def match(value: Any, scope: CheckContext) -> None:
+    def match(value: Any, context: CheckContext) -> None:
         """Check that the value is a list of at least the required length, and match every element with one pattern."""
         if type(value) is not list or len(value) < pattern.count_min:
             raise PatternMismatch(f"{format_value(value)}: expected at least {pattern.count_min} values")
-        outer_names = scope.bound_values
+        outer_names = context.bound_values
         for n, item in enumerate(value):
-            scope.bound_values = dict(outer_names)
-            _match_at_key(str(n), part, item, scope)
-        scope.bound_values = outer_names
+            context.bound_values = dict(outer_names)
+            _match_at_key(str(n), part, item, context)
+        context.bound_values = outer_names
 
     return match
 
@@ -526,18 +526,18 @@ def _compile_alternatives(matchers: Sequence[Matcher]) -> Matcher:
     The names bound by the first alternative that matches stay bound; those of failed alternatives do not.
     """
 
-    def match(value: Any, scope: CheckContext) -> None:
+    def match(value: Any, context: CheckContext) -> None:
         """Match the first alternative that fits; only its names stay bound."""
-        outer_names, reason = scope.bound_values, ""
+        outer_names, reason = context.bound_values, ""
         for part in matchers:
-            scope.bound_values = dict(outer_names)
+            context.bound_values = dict(outer_names)
             try:
-                part(value, scope)
+                part(value, context)
             except PatternMismatch as mismatch:
                 reason = str(mismatch)
                 continue
             return
-        scope.bound_values = outer_names
+        context.bound_values = outer_names
         raise PatternMismatch(reason)
 
     return match
@@ -546,9 +546,9 @@ def _compile_alternatives(matchers: Sequence[Matcher]) -> Matcher:
 def _compile_derived(derive_value: Callable[[CheckContext], Any]) -> Matcher:
     """Return a function that accepts only the value that ``derive_value`` returns for the checked entry."""
 
-    def match(value: Any, scope: CheckContext) -> None:
+    def match(value: Any, context: CheckContext) -> None:
         """Raise :class:`PatternMismatch` unless the value equals the one that ``derive_value`` returns."""
-        expected = derive_value(scope)
+        expected = derive_value(context)
         if not is_json_equal(value, expected):
             raise PatternMismatch(f"expected {format_value(expected)}, found {format_value(value)}")
 
@@ -559,12 +559,12 @@ def _compile_object_with_members(pattern: ObjectWithMembers) -> Matcher:
     """Return a function for an :class:`ObjectWithMembers`: it checks the members and binds the object to the name."""
     match_members = _compile_object(pattern.members)
 
-    def match(value: Any, scope: CheckContext) -> None:
+    def match(value: Any, context: CheckContext) -> None:
         """Match the members that the pattern lists, and bind the whole object to the pattern's name."""
         if type(value) is not dict:
             raise PatternMismatch(f"{format_value(value)} is not an object")
-        scope.bound_values[pattern.name] = value
-        match_members({key: part for key, part in value.items() if key in pattern.members}, scope)
+        context.bound_values[pattern.name] = value
+        match_members({key: part for key, part in value.items() if key in pattern.members}, context)
 
     return match
 
@@ -574,11 +574,11 @@ def _compile_object_with_changes(pattern: ObjectWithChanges) -> Matcher:
     match_changes = _compile_object(pattern.changes)
     names = frozenset(name.removesuffix("?") for name in pattern.changes)
 
-    def match(value: Any, scope: CheckContext) -> None:
+    def match(value: Any, context: CheckContext) -> None:
         """Check that the value equals the object bound to ``pattern.name``, except for the members in its changes."""
         if type(value) is not dict:
             raise PatternMismatch(f"{format_value(value)} is not an object")
-        bound_object = scope.bound_values[pattern.name]
+        bound_object = context.bound_values[pattern.name]
         expected = {
             key: part
             for key, part in bound_object.items()
@@ -589,6 +589,6 @@ def _compile_object_with_changes(pattern: ObjectWithChanges) -> Matcher:
                 f"expected {format_value(expected)} besides {', '.join(sorted(names)) or 'nothing'}, "
                 f"found {format_value(value)}"
             )
-        match_changes({key: part for key, part in value.items() if key in names}, scope)
+        match_changes({key: part for key, part in value.items() if key in names}, context)
 
     return match

@@ -17,16 +17,16 @@ from tools.audit.rules.pattern import (
 from tools.audit.rules.rule import AuditRule
 
 
-def _compute_spent_cents(scope: CheckContext) -> int:
+def _compute_spent_cents(context: CheckContext) -> int:
     """Return what the player has lost in the session before the checked entry: wagers minus wins, in minor units."""
-    session = scope.value_before("session")
+    session = context.value_before("session")
     return int(session["wagered_cents"]) - int(session["won_cents"])
 
 
-def _derive_limits(scope: CheckContext) -> Any:
+def _derive_limits(context: CheckContext) -> Any:
     """Return the player's limits that must be stored: those before the checked entry, with the recorded change."""
-    record = scope.record
-    return {**(scope.value_before("limits") or {}), record["of"]: record["value"]}
+    record = context.record
+    return {**(context.value_before("limits") or {}), record["of"]: record["value"]}
 
 
 #: Pattern of a memory without a game, a hand-pay or a cash-out.
@@ -41,7 +41,7 @@ RULES: Final = (
         state_before={"reminder": None, "session": ObjectWithMembers("session", wagered_cents="$:count")},
         record={"kind": "$which", "spent_cents": DerivedValue(_compute_spent_cents)},
         state={
-            "reminder": DerivedValue(lambda scope: scope.record),
+            "reminder": DerivedValue(lambda context: context.record),
             "session": ObjectWithChanges("session", time_reminders="$:count", spend_reminders="$:count"),
         },
         counts={"reminders.{which}": 1},
@@ -54,10 +54,10 @@ RULES: Final = (
         state={"reminder": None},
         extra_checks=(
             require(
-                lambda scope: (
-                    f"record.kind is {format_value(scope['which'])}: an acknowledgement does not end a pause at a limit"
+                lambda context: (
+                    f"record.kind is {format_value(context['which'])}: acknowledgement does not end a pause at a limit"
                 ),
-                lambda scope: scope["which"] not in PAUSING_REMINDER_KINDS,
+                lambda context: context["which"] not in PAUSING_REMINDER_KINDS,
             ),
         ),
     ),

@@ -25,17 +25,17 @@ _ENTRY_KIND_BY_TREATMENT: Final[Mapping[str, str]] = {
 }
 
 
-def check_residual_credit(scope: CheckContext) -> None:
+def check_residual_credit(context: CheckContext) -> None:
     """Check that the recorded credit is less than the smallest stake, and that the machine's terms allow the entry.
 
     The terms say whether residual credit (less than the smallest stake) stays, is given up, or is played off.
     """
     amount_cents, terms = (
-        scope.record["amount_cents"],
-        scope.record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS),
+        context.record["amount_cents"],
+        context.record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS),
     )
     if terms is None:  # a journal of an earlier version: judged by the games that were played
-        smallest_stake_cents = scope.facts.smallest_stake_cents
+        smallest_stake_cents = context.facts.smallest_stake_cents
         if smallest_stake_cents is not None and amount_cents >= smallest_stake_cents:
             raise PatternMismatch(
                 f"record.amount_cents: {amount_cents} is not residual credit, because a game was started for "
@@ -48,43 +48,43 @@ def check_residual_credit(scope: CheckContext) -> None:
             f"{terms.smallest_useful_cents} cents buy a "
             "game or a coin here"
         )
-    if scope.entry.kind != _ENTRY_KIND_BY_TREATMENT.get(terms.treatment):
+    if context.entry.kind != _ENTRY_KIND_BY_TREATMENT.get(terms.treatment):
         raise PatternMismatch(
             "this entry does not fit the machine's terms for residual credit, which are "
             f"{format_value(terms.treatment)}"
         )
 
 
-def check_residual_prize(scope: CheckContext) -> None:
+def check_residual_prize(context: CheckContext) -> None:
     """Check the prize for which residual credit is played off: the smallest stake here, and more than the credit.
 
     If the machine has stored no terms (earlier versions), the prize must only be at most the smallest stake that
     a game was started for.
     """
     prize_cents, terms = (
-        scope.record["prize_cents"],
-        scope.record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS),
+        context.record["prize_cents"],
+        context.record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS),
     )
     if terms is not None:
         is_prize_valid = prize_cents == terms.smallest_useful_cents
     else:
-        is_prize_valid = prize_cents <= (scope.facts.smallest_stake_cents or prize_cents)
-    if not is_prize_valid or prize_cents <= scope.record["amount_cents"]:
-        price_cents = scope.facts.smallest_stake_cents if terms is None else terms.smallest_useful_cents
+        is_prize_valid = prize_cents <= (context.facts.smallest_stake_cents or prize_cents)
+    if not is_prize_valid or prize_cents <= context.record["amount_cents"]:
+        price_cents = context.facts.smallest_stake_cents if terms is None else terms.smallest_useful_cents
         raise PatternMismatch(
             f"record.prize_cents: expected {price_cents}, the price of a game, and more than record.amount_cents, "
-            f"{scope.record['amount_cents']}; found {prize_cents}"
+            f"{context.record['amount_cents']}; found {prize_cents}"
         )
 
 
-def check_smallest_stake(scope: CheckContext) -> None:
+def check_smallest_stake(context: CheckContext) -> None:
     """Check that the game's stake is not below the machine's recorded smallest stake.
 
     A game without a stake, played on standing bets, always passes.
     """
     stake_cents, terms = (
-        scope["bet"] * scope["denomination"],
-        scope.record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS),
+        context["bet"] * context["denomination"],
+        context.record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS),
     )
     if terms is not None and 0 < stake_cents < terms.smallest_useful_cents:
         raise PatternMismatch(
@@ -93,24 +93,24 @@ def check_smallest_stake(scope: CheckContext) -> None:
         )
 
 
-def check_game_is_offered(scope: CheckContext) -> None:
+def check_game_is_offered(context: CheckContext) -> None:
     """Check that the game is offered: no host has disabled it.
 
     Since the power-up, the machine must also not have returned bets because the game's definition had changed.
     """
     if (
-        _is_selected_game_disabled_by_host(scope)
-        or (scope["digest"], scope["denomination"]) in scope.facts.changed_tables
+        _is_selected_game_disabled_by_host(context)
+        or (context["digest"], context["denomination"]) in context.facts.changed_tables
     ):
         raise PatternMismatch(
-            f"record.game: {scope['game']} is not offered at {scope['denomination']} cents a credit, according to "
+            f"record.game: {context['game']} is not offered at {context['denomination']} cents a credit, according to "
             "the memory before this entry"
         )
 
 
-def _is_selected_game_disabled_by_host(scope: CheckContext) -> bool:
+def _is_selected_game_disabled_by_host(context: CheckContext) -> bool:
     """Return whether a host has disabled the game that the checked entry names."""
-    return is_game_disabled_by_host(scope["game"], scope.ledger.state)
+    return is_game_disabled_by_host(context["game"], context.ledger.state)
 
 
 def is_game_disabled_by_host(game: str, memory: Mapping[str, object]) -> bool:
@@ -119,22 +119,25 @@ def is_game_disabled_by_host(game: str, memory: Mapping[str, object]) -> bool:
     return False in [value for key, value in memory.items() if key.startswith(prefix)]
 
 
-def check_bet_return_reason(scope: CheckContext) -> None:
+def check_bet_return_reason(context: CheckContext) -> None:
     """Check that the machine's stored values show the recorded reason for returning the bets left on a table."""
-    reason, state = scope.record["why"], derive_machine_state(scope.ledger, scope.position, scope.facts)
+    reason, state = (
+        context.record["why"],
+        derive_machine_state(context.ledger, context.position, context.facts),
+    )
     if reason == "taken_down":
         is_reason_shown = state is State.IDLE
     elif reason == "changed":
         is_reason_shown = (
             state in STATES_FOR_CASH_OUT
-            and (scope["digest"], scope["denomination"]) not in scope.facts.tables_played
+            and (context["digest"], context["denomination"]) not in context.facts.tables_played
         )
     else:
         is_reason_shown = (
             state is not State.IDLE
-            or _is_selected_game_disabled_by_host(scope)
-            or _is_play_paused(scope)
-            or _is_game_disabled_by_staff(scope)
+            or _is_selected_game_disabled_by_host(context)
+            or _is_play_paused(context)
+            or _is_game_disabled_by_staff(context)
         )
     if not is_reason_shown:
         raise PatternMismatch(
@@ -143,14 +146,14 @@ def check_bet_return_reason(scope: CheckContext) -> None:
         )
 
 
-def _is_play_paused(scope: CheckContext) -> bool:
+def _is_play_paused(context: CheckContext) -> bool:
     """Return whether play is paused because the player has reached a limit of their own."""
-    reminder = scope.record_before(ReminderRecord, "reminder")
+    reminder = context.record_before(ReminderRecord, "reminder")
     return reminder is not None and reminder.kind in PAUSING_REMINDER_KINDS
 
 
-def _is_game_disabled_by_staff(scope: CheckContext) -> bool:
+def _is_game_disabled_by_staff(context: CheckContext) -> bool:
     """Return whether staff have taken the game, or the game at this denomination, out of the offered games."""
-    options: Any = scope.value_before("options") or {"off": [], "denominations_cents": {}}
-    offered_cents = options["denominations_cents"].get(scope["game"], [scope["denomination"]])
-    return scope["game"] in options["off"] or scope["denomination"] not in offered_cents
+    options: Any = context.value_before("options") or {"off": [], "denominations_cents": {}}
+    offered_cents = options["denominations_cents"].get(context["game"], [context["denomination"]])
+    return context["game"] in options["off"] or context["denomination"] not in offered_cents

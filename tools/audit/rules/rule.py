@@ -139,28 +139,30 @@ class AuditRule:
         """
         transaction = entry.transaction
         self._check_declaration(transaction, facts)
-        scope = CheckContext(entry, ledger, facts)
-        self._check_machine_state(scope)
+        context = CheckContext(entry, ledger, facts)
+        self._check_machine_state(context)
         if self.entry_declaration.settled_reservations:
-            self._check_reservation(scope)
-        late_matchers = self._match_memory(scope)
+            self._check_reservation(context)
+        late_matchers = self._match_memory(context)
         for name, matcher, value in (
             ("record", self._record_matcher, transaction.record),
-            ("state", self._state_matcher, self._strip_position(transaction.state, scope.position)),
+            ("state", self._state_matcher, self._strip_position(transaction.state, context.position)),
             ("id", self._id_matcher, transaction.id),
             ("ref", self._ref_matcher, transaction.ref),
             ("counts", self._counts_matcher, transaction.counts),
         ):
-            _match_at_name(name, matcher, value, scope)
+            _match_at_name(name, matcher, value, context)
         for key, matcher in late_matchers:
-            _match_at_name("before", matcher, scope.value_before(key.format(**scope.bound_values)), scope)
-        self._check_transfers(transaction.transfers, scope)
+            _match_at_name(
+                "before", matcher, context.value_before(key.format(**context.bound_values)), context
+            )
+        self._check_transfers(transaction.transfers, context)
         dims = dict(transaction.dims)
         dims.pop("position", None)  # EntryRulesAudit checks that the position exists
-        _match_at_name("dims", self._dims_matcher, dims, scope)
-        self._check_persons(scope)
+        _match_at_name("dims", self._dims_matcher, dims, context)
+        self._check_persons(context)
         for check in self.extra_checks:
-            check(scope)
+            check(context)
 
     # ------------------------------------------------------------------ parts of the check
     def _check_declaration(self, transaction: Transaction, facts: Facts) -> None:
@@ -176,7 +178,7 @@ class AuditRule:
                     f"record.{name}: {format_value(record[name])} is {condition.error_text}"
                 )
 
-    def _check_machine_state(self, scope: CheckContext) -> None:
+    def _check_machine_state(self, context: CheckContext) -> None:
         """Check that the rule allows the checked entry in the machine's state before it.
 
         Raises :class:`PatternMismatch` if it does not. If the machine was idle, the time is stored for later
@@ -184,45 +186,47 @@ class AuditRule:
         """
         if self.allowed_states is None:
             return
-        state = derive_machine_state(scope.ledger, scope.position, scope.facts)
+        state = derive_machine_state(context.ledger, context.position, context.facts)
         if state is State.IDLE:
-            scope.facts.last_idle_times[scope.position] = scope.entry.time_utc
+            context.facts.last_idle_times[context.position] = context.entry.time_utc
         if (
             can_be_in_states(state, self.allowed_states)
-            or scope.facts.last_money_entry_kinds.get(scope.position) in self.allowed_after_kinds
+            or context.facts.last_money_entry_kinds.get(context.position) in self.allowed_after_kinds
         ):
             return
         # Earlier versions wrote the order in any state after idle; their journals have no terms of residual credit.
-        is_from_earlier_version = PlayKey.RESIDUAL_CREDIT_TERMS not in scope.ledger.state
+        is_from_earlier_version = PlayKey.RESIDUAL_CREDIT_TERMS not in context.ledger.state
         may_be_late = is_from_earlier_version or state in self.late_order_states
         seconds = self.late_order_seconds if may_be_late else 0
-        if not (seconds and was_idle(scope.entry, scope.facts, seconds)):
+        if not (seconds and was_idle(context.entry, context.facts, seconds)):
             raise PatternMismatch(
                 f"the entry is not allowed while the machine is {state}, according to its memory"
             )
 
-    def _check_reservation(self, scope: CheckContext) -> None:
+    def _check_reservation(self, context: CheckContext) -> None:
         """Check that the checked entry ends an open reservation of a permitted kind.
 
         The reservation's first transfer is bound to the names ``held_source``, ``held_target`` and
         ``held_cents``.
         """
-        reservation = scope.ledger.pending.get(scope.entry.transaction.ref or "")
+        reservation = context.ledger.pending.get(context.entry.transaction.ref or "")
         if reservation is None:
-            raise PatternMismatch(f"ref: no reservation {format_value(scope.entry.transaction.ref)} is open")
-        kind = scope.facts.original_reservation_kinds.get(reservation.id, reservation.kind)
+            raise PatternMismatch(
+                f"ref: no reservation {format_value(context.entry.transaction.ref)} is open"
+            )
+        kind = context.facts.original_reservation_kinds.get(reservation.id, reservation.kind)
         kinds = self.entry_declaration.settled_kinds
         if kind not in kinds:
             raise PatternMismatch(
                 f"ref: the entry ends a reservation of {kind}; expected {' or '.join(kinds)}"
             )
-        scope.reservation = reservation
+        context.reservation = reservation
         first = reservation.transfers[0]
-        scope.bound_values.update(
+        context.bound_values.update(
             held_source=first.source, held_target=first.target, held_cents=first.amount_cents
         )
 
-    def _match_memory(self, scope: CheckContext) -> list[tuple[str, Matcher]]:
+    def _match_memory(self, context: CheckContext) -> list[tuple[str, Matcher]]:
         """Match the machine's memory before the checked entry against the rule's ``state_before``.
 
         A storage key may contain a pattern name that is bound only by a later field. Return (key, matcher) for
@@ -233,7 +237,7 @@ class AuditRule:
             if "{" in key:
                 late_matchers.append((key, matcher))
             else:
-                _match_at_name(f"memory.{key}", matcher, scope.value_before(key), scope)
+                _match_at_name(f"memory.{key}", matcher, context.value_before(key), context)
         return late_matchers
 
     def _strip_position(self, state: Mapping[str, Any], position: int) -> Mapping[str, Any]:
@@ -256,10 +260,10 @@ class AuditRule:
             stripped_state[name] = value
         return stripped_state
 
-    def _check_transfers(self, transfers: tuple[Transfer, ...], scope: CheckContext) -> None:
+    def _check_transfers(self, transfers: tuple[Transfer, ...], context: CheckContext) -> None:
         """Check that the entry makes exactly the rule's transfers, in order. Raises :class:`PatternMismatch`."""
         if isinstance(self.expected_transfers, DerivedValue):
-            expected = [tuple(each) for each in self.expected_transfers.derive_value(scope)]
+            expected = [tuple(each) for each in self.expected_transfers.derive_value(context)]
             recorded = [(t.source, t.target, t.amount_cents) for t in transfers if not t.dims]
             if expected != recorded or len(recorded) != len(transfers):
                 recorded_moves = [(t.source, t.target, t.amount_cents) for t in transfers]
@@ -272,7 +276,7 @@ class AuditRule:
             while unmatched_transfers and _is_matching_transfer(
                 unmatched_transfers[0],
                 matchers,
-                scope,
+                context,
                 keeps_bound_names=not (move.may_repeat or move.is_optional),
             ):
                 unmatched_transfers.pop(0)
@@ -291,7 +295,7 @@ class AuditRule:
                 f"found {unmatched_transfers[0].amount_cents} cents"
             )
 
-    def _check_persons(self, scope: CheckContext) -> None:
+    def _check_persons(self, context: CheckContext) -> None:
         """Check that enough persons are named, and that the role of each has the rule's permission.
 
         If the record names one person beside several, it must be the first of them, except in records with a form or
@@ -299,7 +303,7 @@ class AuditRule:
         """
         if self.permission is None:
             return
-        record: Any = scope.entry.record
+        record: Any = context.entry.record
         persons = record["persons"] if "persons" in record else [record["person"]]
         if (
             record.get("person", persons[0]) not in persons[:1]
@@ -315,7 +319,7 @@ class AuditRule:
                 f"record.persons: expected at least {self.persons_min} people, found {format_value(persons)}"
             )
         for person in persons:
-            if not scope.facts.has_permission(person, self.permission):
+            if not context.facts.has_permission(person, self.permission):
                 raise PatternMismatch(
                     f"record.persons: {format_value(person)} lacks the permission {self.permission}"
                 )
@@ -384,35 +388,35 @@ def _compile_members(pattern: Pattern) -> Matcher:
     return compile_partial_object(pattern) if pattern else _accept_anything
 
 
-def _accept_anything(_value: Any, _scope: CheckContext) -> None:
+def _accept_anything(_value: Any, _context: CheckContext) -> None:
     """Match every value."""
 
 
-def _match_at_name(name: str, matcher: Matcher, value: Any, scope: CheckContext) -> None:
+def _match_at_name(name: str, matcher: Matcher, value: Any, context: CheckContext) -> None:
     """Match one part of the checked entry; if it does not match, put the part's name in front of the error's path."""
     try:
-        matcher(value, scope)
+        matcher(value, context)
     except PatternMismatch as mismatch:
         mismatch.path.insert(0, name)
         raise
 
 
 def _is_matching_transfer(
-    transfer: Transfer, matchers: tuple[Matcher, ...], scope: CheckContext, *, keeps_bound_names: bool
+    transfer: Transfer, matchers: tuple[Matcher, ...], context: CheckContext, *, keeps_bound_names: bool
 ) -> bool:
     """Return whether a transfer matches the compiled patterns of an expected transfer.
 
     With ``keeps_bound_names``, names bound by the match stay bound.
     """
-    names_before = scope.bound_values
-    scope.bound_values = dict(names_before)
+    names_before = context.bound_values
+    context.bound_values = dict(names_before)
     parts = (transfer.source, transfer.target, transfer.amount_cents, dict(transfer.dims))
     try:
         for matcher, part in zip(matchers, parts, strict=True):
-            matcher(part, scope)
+            matcher(part, context)
     except PatternMismatch:
-        scope.bound_values = names_before
+        context.bound_values = names_before
         return False
     if not keeps_bound_names:
-        scope.bound_values = names_before
+        context.bound_values = names_before
     return True

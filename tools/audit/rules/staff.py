@@ -14,30 +14,30 @@ from tools.audit.rules.pattern import CheckContext, ObjectWithMembers, PatternMi
 from tools.audit.rules.rule import AuditRule
 
 
-def _check_next_change(scope: CheckContext) -> None:
+def _check_next_change(context: CheckContext) -> None:
     """Check an entry that changes the staff list.
 
     Its change number must follow the previous one, and the change must fit the list before it.
     """
-    facts, staff_before, number = scope.facts, scope.value_before("staff"), scope["number"]
-    digest, person_id, role = scope.bound_values.get("digest"), scope["whom"], scope["role"]
+    facts, staff_before, number = context.facts, context.value_before("staff"), context["number"]
+    digest, person_id, role = context.bound_values.get("digest"), context["whom"], context["role"]
     expected_number = int((staff_before["number"] if type(staff_before) is dict else staff_before) or 0) + 1
     expected_id = f"staff-{number}" if digest is None else f"staff-{number}-{digest[:16]}"
     for name, found, expected in (
         ("record.number", number, expected_number),
         (
             "state.staff",
-            scope.value_after("staff"),
+            context.value_after("staff"),
             number if digest is None else {"number": number, "digest": digest},
         ),
-        ("id", scope.entry.id, expected_id),
+        ("id", context.entry.id, expected_id),
     ):
         if found != expected:
             raise PatternMismatch(f"{name}: expected {format_value(expected)}, found {format_value(found)}")
     if STAFF_NUMBER_PATTERN.fullmatch(person_id) is None:
         raise PatternMismatch(f"record.whom: {format_value(person_id)} is not a staff number")
-    is_added = scope.entry.kind == STAFF_ADDED.kind
-    _check_author_of_change(scope, is_added=is_added)
+    is_added = context.entry.kind == STAFF_ADDED.kind
+    _check_author_of_change(context, is_added=is_added)
     if (person_id in facts.roles_by_staff_number) == is_added:
         enrolment_text = "already" if is_added else "not"
         raise PatternMismatch(
@@ -50,14 +50,14 @@ def _check_next_change(scope: CheckContext) -> None:
         )
 
 
-def _check_author_of_change(scope: CheckContext, *, is_added: bool) -> None:
+def _check_author_of_change(context: CheckContext, *, is_added: bool) -> None:
     """Check the author of a change to the staff list; ``is_added`` is whether the change enrols a person.
 
     The author must have the permission to enrol others, or change their own PIN. The people enrolled at a machine's
     first start have no author. The machine records all of them at its first power-up, one after the other, or the rest
     of them at the next power-up if it loses power meanwhile.
     """
-    facts, author = scope.facts, scope["by"]
+    facts, author = context.facts, context["by"]
     if is_added and is_first_enrolment_author(author):
         if facts.has_first_enrolment_ended:
             raise PatternMismatch(
@@ -70,7 +70,7 @@ def _check_author_of_change(scope: CheckContext, *, is_added: bool) -> None:
                 "or at a power-up"
             )
     elif facts.roles_by_staff_number:
-        is_own_pin = scope.entry.kind == STAFF_PIN_CHANGED.kind and author == scope["whom"]
+        is_own_pin = context.entry.kind == STAFF_PIN_CHANGED.kind and author == context["whom"]
         if not facts.is_staff(author):
             raise PatternMismatch(f"record.person: {format_value(author)} is not an enrolled member of staff")
         if not is_own_pin and not facts.has_permission(author, Permission.ENROL_STAFF):
@@ -108,14 +108,14 @@ RULES: Final = (
         extra_checks=(
             require(
                 lambda _: "the staff list is carried over only by a memory clear, before the first power-up",
-                lambda scope: scope.facts.may_carry_staff_over,
+                lambda context: context.facts.may_carry_staff_over,
             ),
             require(
-                lambda scope: (
-                    f"state.staff: expected {format_value(scope.value_before('staff'))}, stored before this entry; "
-                    f"found {format_value(scope.value_after('staff'))}"
+                lambda context: (
+                    f"state.staff: expected {format_value(context.value_before('staff'))}, stored before this entry; "
+                    f"found {format_value(context.value_after('staff'))}"
                 ),
-                lambda scope: scope.value_before("staff") in (None, scope.value_after("staff")),
+                lambda context: context.value_before("staff") in (None, context.value_after("staff")),
             ),
         ),
     ),
@@ -147,8 +147,10 @@ RULES: Final = (
         extra_checks=(
             require_equal(
                 "record.role does not match the person's role in the staff list",
-                lambda scope: scope.record["role"],
-                lambda scope: scope.facts.roles_by_staff_number.get(scope["person"], scope.record["role"]),
+                lambda context: context.record["role"],
+                lambda context: context.facts.roles_by_staff_number.get(
+                    context["person"], context.record["role"]
+                ),
             ),
         ),
     ),

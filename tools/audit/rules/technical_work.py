@@ -28,8 +28,8 @@ from tools.audit.rules.rule import AuditRule
 
 #: Check that the printed ticket is a test ticket.
 _CHECK_TEST_TICKET: Final = require(
-    lambda scope: f"record.id: expected a test ticket (test-...), found {format_value(scope['id'])}",
-    lambda scope: scope["id"].startswith("test-"),
+    lambda context: f"record.id: expected a test ticket (test-...), found {format_value(context['id'])}",
+    lambda context: context["id"].startswith("test-"),
 )
 #: The operator's options if none were chosen.
 _DEFAULT_OPTIONS: Final[Any] = {"off": [], "denominations_cents": {}, "bet_limit_cents": None}
@@ -39,16 +39,16 @@ _SOFTWARE_PATTERN: Final = {"version": "$version", "signer": "$signer", "compone
 _NO_SOFTWARE_RECORD: Final[Any] = {"version": "", "signer": "", "components": {}}
 
 
-def _check_software_change(scope: CheckContext) -> None:
+def _check_software_change(context: CheckContext) -> None:
     """Check that the recorded change of software agrees with the software stored before and after the checked entry.
 
     Version, signer and component digests are compared.
     """
     software_before, software_after = (
-        scope["was"] or _NO_SOFTWARE_RECORD,
-        scope.value_after("software") or _NO_SOFTWARE_RECORD,
+        context["was"] or _NO_SOFTWARE_RECORD,
+        context.value_after("software") or _NO_SOFTWARE_RECORD,
     )
-    recorded = {name: scope.record[name] for name in ("version", "signer", "components")}
+    recorded = {name: context.record[name] for name in ("version", "signer", "components")}
     expected: dict[str, Any] = {
         name: [software_before[name], software_after[name]] for name in ("version", "signer")
     }
@@ -66,9 +66,9 @@ def _check_software_change(scope: CheckContext) -> None:
             )
 
 
-def _is_only_recorded_option_change(scope: CheckContext) -> bool:
+def _is_only_recorded_option_change(context: CheckContext) -> bool:
     """Return whether the stored machine options changed exactly as the record states, and in no other way."""
-    record, options_before, options_after = scope.record, scope["before"], scope["after"]
+    record, options_before, options_after = context.record, context["before"], context["after"]
     option, game, is_turned_on = record["option"], record.get("game"), record.get("on") == "yes"
     if option == "game":
         games_off = sorted(
@@ -108,14 +108,14 @@ RULES: Final = (
         extra_checks=(
             require_equal(
                 "record.before does not match the options stored before this entry",
-                lambda scope: scope["before"],
-                lambda scope: scope.value_before("options") or _DEFAULT_OPTIONS,
+                lambda context: context["before"],
+                lambda context: context.value_before("options") or _DEFAULT_OPTIONS,
             ),
             require(
-                lambda scope: (
+                lambda context: (
                     f"record.after does not equal record.before with the change of option "
-                    f"{format_value(scope.record['option'])} alone: before {format_value(scope['before'])}, "
-                    f"after {format_value(scope['after'])}"
+                    f"{format_value(context.record['option'])} alone: before {format_value(context['before'])}, "
+                    f"after {format_value(context['after'])}"
                 ),
                 _is_only_recorded_option_change,
             ),
@@ -136,20 +136,20 @@ RULES: Final = (
         extra_checks=(
             require_equal(
                 "record.digest is not the SHA-256 of record.text",
-                lambda scope: scope["digest"],
-                lambda scope: hashlib.sha256(scope["text"].encode()).hexdigest(),
+                lambda context: context["digest"],
+                lambda context: hashlib.sha256(context["text"].encode()).hexdigest(),
             ),
             require_equal(
                 "record.before is not the digest of the cabinet file stored before this entry",
-                lambda scope: scope["before"],
-                lambda scope: (scope.value_before("cabinet_file") or {"digest": ""})["digest"],
+                lambda context: context["before"],
+                lambda context: (context.value_before("cabinet_file") or {"digest": ""})["digest"],
             ),
             require(
-                lambda scope: (
-                    f"the cabinet file was changed while the machine held {scope.ledger.credits_cents()} cents "
+                lambda context: (
+                    f"the cabinet file was changed while the machine held {context.ledger.credits_cents()} cents "
                     "of credit; expected 0"
                 ),
-                lambda scope: scope["before"] == scope["digest"] or not scope.ledger.credits_cents(),
+                lambda context: context["before"] == context["digest"] or not context.ledger.credits_cents(),
             ),
         ),
     ),
@@ -186,8 +186,8 @@ RULES: Final = (
         extra_checks=(
             require_equal(
                 "record.before does not match the calibration stored before this entry",
-                lambda scope: scope["before"],
-                lambda scope: scope.value_before("touch") or [],
+                lambda context: context["before"],
+                lambda context: context.value_before("touch") or [],
             ),
             check_signed_in_to_menu,
         ),
@@ -213,8 +213,10 @@ RULES: Final = (
         state={"hopper": None},
         extra_checks=(
             require(
-                lambda scope: f"record.id: expected test coins (test-...), found {format_value(scope['id'])}",
-                lambda scope: scope["id"].startswith("test-"),
+                lambda context: (
+                    f"record.id: expected test coins (test-...), found {format_value(context['id'])}"
+                ),
+                lambda context: context["id"].startswith("test-"),
             ),
         ),
     ),

@@ -17,13 +17,13 @@ from tools.audit.rules.pattern import CheckContext, DerivedValue, PatternMismatc
 from tools.audit.rules.rule import AuditRule
 
 
-def _check_charge(scope: CheckContext) -> None:
+def _check_charge(context: CheckContext) -> None:
     """Check the charge against the definition of the open game and the time already paid for.
 
     Raises :class:`PatternMismatch`.
     """
-    record = scope.record
-    charge, denomination_cents = _read_time_charge_and_denomination(scope, record["digest"])
+    record = context.record
+    charge, denomination_cents = _read_time_charge_and_denomination(context, record["digest"])
     amount_cents = 0 if charge is None else charge.credits * denomination_cents
     if charge is None or (record["amount_cents"], record["minutes"]) != (amount_cents, charge.minutes):
         charge_text = "no charge" if charge is None else f"{amount_cents} cents for {charge.minutes} minutes"
@@ -32,11 +32,11 @@ def _check_charge(scope: CheckContext) -> None:
             f"states {charge_text}"
         )
     time_paid, start = (
-        scope.value_before(PlayKey.PAID_PLAYING_TIME),
-        scope.facts.last_game_start_times.get(scope.position, scope.entry.time_utc),
+        context.value_before(PlayKey.PAID_PLAYING_TIME),
+        context.facts.last_game_start_times.get(context.position, context.entry.time_utc),
     )
     is_same_table = time_paid is not None and time_paid["digest"] == record["digest"]
-    if is_same_table and scope.entry.time_utc < datetime.fromisoformat(time_paid["until"]):
+    if is_same_table and context.entry.time_utc < datetime.fromisoformat(time_paid["until"]):
         raise PatternMismatch(f"record: the time until {time_paid['until']} was already paid")
     if datetime.fromisoformat(record["until"]) - start != timedelta(minutes=charge.minutes):
         raise PatternMismatch(
@@ -44,22 +44,22 @@ def _check_charge(scope: CheckContext) -> None:
         )
 
 
-def _read_time_charge_and_denomination(scope: CheckContext, digest: str) -> tuple[TimeCharge | None, int]:
+def _read_time_charge_and_denomination(context: CheckContext, digest: str) -> tuple[TimeCharge | None, int]:
     """Return the time charge and the denomination in minor units of the definition stored under a digest.
 
     The charge is None if the definition has none or cannot be read.
     """
     try:
-        game = build_stored_game(str(scope.value_before(f"{PlayKey.GAME_DEFINITION}{digest}")))
+        game = build_stored_game(str(context.value_before(f"{PlayKey.GAME_DEFINITION}{digest}")))
     except (PaytableError, ValueError, zlib.error):
         return None, 0
     return game.rules.time_charge, game.denominations_cents[0]
 
 
-def _derive_transfers(scope: CheckContext) -> Any:
+def _derive_transfers(context: CheckContext) -> Any:
     """Return the transfers that take the charge from the player's credit."""
     return derive_debit_transfers(
-        scope, scope.record["amount_cents"], "house:time_charge", CASHABLE_CREDIT_KINDS
+        context, context.record["amount_cents"], "house:time_charge", CASHABLE_CREDIT_KINDS
     )
 
 
@@ -81,7 +81,7 @@ RULES: Final = (
             _check_charge,
             require_stored_value(
                 "session",
-                lambda scope: derive_session_counts(scope, wagered_cents=scope.record["amount_cents"]),
+                lambda context: derive_session_counts(context, wagered_cents=context.record["amount_cents"]),
             ),
         ),
     ),

@@ -37,33 +37,33 @@ _ENTRY_FIELDS_PATTERN: Final = {
 }
 
 
-def _has_no_tournament(scope: CheckContext) -> bool:
+def _has_no_tournament(context: CheckContext) -> bool:
     """Return whether the machine was in no tournament before the checked entry."""
-    return scope.value_before("tournament") is None
+    return context.value_before("tournament") is None
 
 
-def _is_without_credit(scope: CheckContext) -> bool:
+def _is_without_credit(context: CheckContext) -> bool:
     """Return whether the machine held no credit of a player before the checked entry."""
-    return scope.ledger.credits_cents() == 0
+    return context.ledger.credits_cents() == 0
 
 
-def _has_no_round(scope: CheckContext) -> bool:
+def _has_no_round(context: CheckContext) -> bool:
     """Return whether no position of the machine was playing a tournament round before the checked entry."""
     return not any(
         key.rpartition("/")[2] == "purse" and type(value) is dict and not value.get("ending")
-        for key, value in scope.ledger.state.items()
+        for key, value in context.ledger.state.items()
     )
 
 
-def _is_position_free(scope: CheckContext) -> bool:
+def _is_position_free(context: CheckContext) -> bool:
     """Return whether the checked entry's own player position was playing no tournament round before the entry."""
-    purse = scope.value_before("purse")
+    purse = context.value_before("purse")
     return purse is None or bool(purse.get("ending"))
 
 
-def _has_open_round(scope: CheckContext) -> bool:
+def _has_open_round(context: CheckContext) -> bool:
     """Return whether the checked entry's own player position was playing a tournament round, between two games."""
-    return not _is_position_free(scope) and scope.value_before("purse_game") is None
+    return not _is_position_free(context) and context.value_before("purse_game") is None
 
 
 #: Check that the machine was in no tournament before the entry.
@@ -84,34 +84,34 @@ _CHECK_BETWEEN_GAMES: Final = require(
 )
 
 
-def _derive_stake(scope: CheckContext) -> Any:
+def _derive_stake(context: CheckContext) -> Any:
     """Return the transfer of the points that a tournament game stakes, at its start or by a later choice."""
-    record = scope.record
+    record = context.record
     points = record["bet_credits"] if "bet_credits" in record else record.get("staked_credits", 0)
-    account = name_points_account(scope.position)
+    account = name_points_account(context.position)
     return [(account, "tournament:wager", points)] if points else []
 
 
-def _derive_winnings(scope: CheckContext) -> Any:
+def _derive_winnings(context: CheckContext) -> Any:
     """Return the transfers of the points that a tournament game pays: its win and its returned stakes."""
-    won_points, pushed_points = scope.record["won_points"], scope.record.get("push_points", 0)
+    won_points, pushed_points = context.record["won_points"], context.record.get("push_points", 0)
     moves = (
-        ("tournament:win", name_won_points_account(scope.position), won_points),
-        ("tournament:push", name_points_account(scope.position), pushed_points),
+        ("tournament:win", name_won_points_account(context.position), won_points),
+        ("tournament:push", name_points_account(context.position), pushed_points),
     )
     return [move for move in moves if move[2]]
 
 
-def _derive_refund(scope: CheckContext) -> Any:
+def _derive_refund(context: CheckContext) -> Any:
     """Return the transfer that returns the staked points of a void tournament game."""
-    points = scope.record["refund_points"]
-    return [("tournament:push", name_points_account(scope.position), points)] if points else []
+    points = context.record["refund_points"]
+    return [("tournament:push", name_points_account(context.position), points)] if points else []
 
 
-def _derive_point_removal(scope: CheckContext) -> Any:
+def _derive_point_removal(context: CheckContext) -> Any:
     """Return the transfers that remove all points of a player position at the end of its round."""
-    accounts = (name_points_account(scope.position), name_won_points_account(scope.position))
-    balances = ((account, scope.ledger.available_cents(account)) for account in accounts)
+    accounts = (name_points_account(context.position), name_won_points_account(context.position))
+    balances = ((account, context.ledger.available_cents(account)) for account in accounts)
     return [(account, "tournament:closed", points) for account, points in balances if points]
 
 
@@ -149,7 +149,9 @@ RULES: Final = (
         extra_checks=(
             check_signed_in_to_menu,
             require(
-                lambda scope: f"the machine held {scope.ledger.credits_cents()} cents of credit; expected 0",
+                lambda context: (
+                    f"the machine held {context.ledger.credits_cents()} cents of credit; expected 0"
+                ),
                 _is_without_credit,
             ),
         ),
@@ -171,7 +173,7 @@ RULES: Final = (
         allowed_states=_SERVICE_MENU_STATE,
         state_before=_INSTALLED_RULES_PATTERN,
         record={"digest": "$digest", "fee_cents": "$fee:cents"},
-        expected_transfers=DerivedValue(lambda scope: [("fees:participants", "fees:sold", scope["fee"])]),
+        expected_transfers=DerivedValue(lambda context: [("fees:participants", "fees:sold", context["fee"])]),
         permission=Permission.PAY_BY_HAND,
         extra_checks=(check_signed_in_to_menu,),
     ),
@@ -180,7 +182,7 @@ RULES: Final = (
         allowed_states=_SERVICE_MENU_STATE,
         state_before=_INSTALLED_RULES_PATTERN,
         record={"digest": "$digest", "fee_cents": "$fee:cents"},
-        expected_transfers=DerivedValue(lambda scope: [("fees:sold", "fees:participants", scope["fee"])]),
+        expected_transfers=DerivedValue(lambda context: [("fees:sold", "fees:participants", context["fee"])]),
         permission=Permission.RULE_ON_MONEY,
         extra_checks=(check_signed_in_to_menu,),
     ),
@@ -189,7 +191,9 @@ RULES: Final = (
         allowed_states=_SERVICE_MENU_STATE,
         state_before={**_INSTALLED_RULES_PATTERN, "tournament": None},
         record={"digest": "$digest", "amount_cents": "$prize:cents"},
-        expected_transfers=DerivedValue(lambda scope: [("fees:prizes", "fees:participants", scope["prize"])]),
+        expected_transfers=DerivedValue(
+            lambda context: [("fees:prizes", "fees:participants", context["prize"])]
+        ),
         permission=Permission.RULE_ON_MONEY,
         extra_checks=(check_signed_in_to_menu,),
     ),
@@ -200,7 +204,7 @@ RULES: Final = (
         record={**_ENTRY_FIELDS_PATTERN, "round": "$round:positive", "points": "$points:positive"},
         state={"purse": "$:object", "selection": "$:object"},
         expected_transfers=DerivedValue(
-            lambda scope: [("tournament:entry", name_points_account(scope.position), scope["points"])]
+            lambda context: [("tournament:entry", name_points_account(context.position), context["points"])]
         ),
         permission=Permission.PAY_BY_HAND,
         extra_checks=(

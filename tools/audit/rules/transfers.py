@@ -34,22 +34,22 @@ from tools.audit.rules.rule import AuditRule, ExpectedTransfer
 _TRANSFER_RING_SIZE: Final = 35
 
 
-def _check_ledger_state(scope: CheckContext) -> None:
+def _check_ledger_state(context: CheckContext) -> None:
     """Check that the checked entry records the end of the ticket ledger correctly.
 
     If two people restored the ledger since the last such entry, the entry must name them. If not, it must name
     nobody, and the ledger must not have become shorter.
     """
     anchor_before, anchor_after = (
-        scope.record_before(LedgerAnchor, "tickets"),
-        scope.record_after(LedgerAnchor, "tickets"),
+        context.record_before(LedgerAnchor, "tickets"),
+        context.record_after(LedgerAnchor, "tickets"),
     )
     if anchor_after is None:
         raise PatternMismatch("state.tickets is missing")
     is_new_ledger = anchor_before is None or anchor_before.restoration != anchor_after.restoration
     if not is_new_ledger:
-        check_ticket_ledger_grows(scope)
-    if ("begun" in scope.bound_values) != (is_new_ledger and bool(anchor_after.restoration)):
+        check_ticket_ledger_grows(context)
+    if ("begun" in context.bound_values) != (is_new_ledger and bool(anchor_after.restoration)):
         replaced = "was replaced" if is_new_ledger and anchor_after.restoration else "was not replaced"
         raise PatternMismatch(
             f"record.begun: the ticket ledger {replaced}; the entry must name the people who replaced it, "
@@ -57,15 +57,15 @@ def _check_ledger_state(scope: CheckContext) -> None:
         )
 
 
-def _check_ledger_correction(scope: CheckContext) -> None:
+def _check_ledger_correction(context: CheckContext) -> None:
     """Check the correction for a ticket that the journal credited but the ticket ledger never redeemed.
 
     The ledger's starting amount for one kind of ticket must fall by the recorded amount, and nothing else may
     change.
     """
     anchor_before, anchor_after = (
-        scope.record_before(LedgerAnchor, "tickets"),
-        scope.record_after(LedgerAnchor, "tickets"),
+        context.record_before(LedgerAnchor, "tickets"),
+        context.record_after(LedgerAnchor, "tickets"),
     )
     if anchor_before is None or anchor_after is None:
         raise PatternMismatch("state.tickets: a ticket ledger must be stored before this entry and by it")
@@ -75,12 +75,12 @@ def _check_ledger_correction(scope: CheckContext) -> None:
     )
     decreases_cents = [known - cents for known, cents in base_pairs if known != cents]
     if (
-        decreases_cents != [scope.record["amount_cents"]]
+        decreases_cents != [context.record["amount_cents"]]
         or replace(anchor_after, starting_cents_by_account=anchor_before.starting_cents_by_account)
         != anchor_before
     ):
         raise PatternMismatch(
-            f"state.tickets.base must fall by record.amount_cents, {scope.record['amount_cents']}, for one kind of "
+            f"state.tickets.base must fall by record.amount_cents, {context.record['amount_cents']}, for one kind of "
             f"ticket, and nothing else may change: before {format_value(to_json(anchor_before))}, "
             f"found {format_value(to_json(anchor_after))}"
         )
@@ -128,16 +128,19 @@ _HOST_TICKET_RULES: Final = (
     AuditRule(
         entry_declaration=entries.ISSUED_VOUCHER_READ_BY_HOST,
         state={
-            "validations_read": DerivedValue(lambda scope: (scope.value_before("validations_read") or 0) + 1)
+            "validations_read": DerivedValue(
+                lambda context: (context.value_before("validations_read") or 0) + 1
+            )
         },
         extra_checks=(
             require(
-                lambda scope: (
+                lambda context: (
                     f"state.validations_read: the host had already read all "
-                    f"{scope.value_before('validations') or 0} tickets before this entry"
+                    f"{context.value_before('validations') or 0} tickets before this entry"
                 ),
-                lambda scope: (
-                    (scope.value_before("validations_read") or 0) < (scope.value_before("validations") or 0)
+                lambda context: (
+                    (context.value_before("validations_read") or 0)
+                    < (context.value_before("validations") or 0)
                 ),
             ),
         ),
@@ -175,17 +178,17 @@ _ACCOUNTS_BY_TRANSFER_KIND: Final = {
 }
 
 
-def _read_result(scope: CheckContext) -> TransferRecord:
+def _read_result(context: CheckContext) -> TransferRecord:
     """Return the result of a host's transfer that the checked entry records."""
-    return scope.typed_record(TransferRecord)
+    return context.typed_record(TransferRecord)
 
 
-def _derive_transfers(scope: CheckContext) -> Any:
+def _derive_transfers(context: CheckContext) -> Any:
     """Return the transfers between accounts that must follow from the recorded result of a host's transfer.
 
     There is one for each kind of credit with an amount.
     """
-    transfer_type, cents = scope["way"], _read_result(scope).cents_by_credit_kind
+    transfer_type, cents = context["way"], _read_result(context).cents_by_credit_kind
     if transfer_type not in _ACCOUNTS_BY_TRANSFER_KIND:
         raise PatternMismatch(
             f"record.kind: {format_value(transfer_type)} is not one of {', '.join(_ACCOUNTS_BY_TRANSFER_KIND)}"
@@ -193,8 +196,8 @@ def _derive_transfers(scope: CheckContext) -> Any:
     source, target = _ACCOUNTS_BY_TRANSFER_KIND[transfer_type]
     return sorted(
         (
-            source.format(kind=kind, position=scope.position),
-            target.format(kind=kind, position=scope.position),
+            source.format(kind=kind, position=context.position),
+            target.format(kind=kind, position=context.position),
             amount_cents,
         )
         for kind, amount_cents in cents.items()
@@ -202,42 +205,42 @@ def _derive_transfers(scope: CheckContext) -> Any:
     )
 
 
-def _check_transfers_match_result(scope: CheckContext) -> None:
+def _check_transfers_match_result(context: CheckContext) -> None:
     """Check that the entry makes exactly the transfers that the recorded result of the host's order requires."""
-    transfers = scope.entry.transfers
+    transfers = context.entry.transfers
     recorded = sorted((t.source, t.target, t.amount_cents) for t in transfers)
-    expected = _derive_transfers(scope)
+    expected = _derive_transfers(context)
     if recorded != expected or any(t.dims for t in transfers):
         raise PatternMismatch(
             f"the transfers do not match record.cents: expected {format_value(expected)}, "
             f"found {format_value(recorded)}"
         )
-    total_cents, requested_cents = sum(cents for _, _, cents in recorded), scope["asked"]
+    total_cents, requested_cents = sum(cents for _, _, cents in recorded), context["asked"]
     status = "full" if total_cents == requested_cents else "partial"
-    if scope["status"] != status or total_cents > requested_cents:
+    if context["status"] != status or total_cents > requested_cents:
         raise PatternMismatch(
             f"record.status: {total_cents} of {requested_cents} cents moved: expected {status!r} and at most the "
-            f"requested amount, found {format_value(scope['status'])}"
+            f"requested amount, found {format_value(context['status'])}"
         )
 
 
-def _derive_restricted_terms(scope: CheckContext) -> Any:
+def _derive_restricted_terms(context: CheckContext) -> Any:
     """Return the terms (last day, pool) of the restricted credit that a host's transfer brings in.
 
     Return ABSENT_VALUE if it brings in none.
     """
-    if scope["way"] == "in" and _read_result(scope).cents_by_credit_kind.get(CreditKind.RESTRICTED):
-        return {"expires": scope["expires"], "pool": scope["pool"]}
+    if context["way"] == "in" and _read_result(context).cents_by_credit_kind.get(CreditKind.RESTRICTED):
+        return {"expires": context["expires"], "pool": context["pool"]}
     return ABSENT_VALUE
 
 
-def _check_stored_failure(scope: CheckContext) -> None:
+def _check_stored_failure(context: CheckContext) -> None:
     """Check that the result of a failed transfer that is stored for the host is the recorded one.
 
     Only whether the host has read the result may differ: the record says no, but if the reply to the order
     reported the failure, the stored result says yes.
     """
-    stored_record, recorded = scope.record_after(TransferRecord, "transfer"), _read_result(scope)
+    stored_record, recorded = context.record_after(TransferRecord, "transfer"), _read_result(context)
     if recorded.host_has_read or recorded.history_index is not None:
         raise PatternMismatch(
             "record.position and record.told: a failed transfer has no index, and its result is not read yet; found "
@@ -254,18 +257,18 @@ def _check_stored_failure(scope: CheckContext) -> None:
 
 
 #: The number of transfers, one more than before.
-_NEXT_TRANSFER_COUNT: Final = DerivedValue(lambda scope: (scope.value_before("transfers") or 0) + 1)
+_NEXT_TRANSFER_COUNT: Final = DerivedValue(lambda context: (context.value_before("transfers") or 0) + 1)
 #: Check that the result takes the next index of the ring of transfers.
 _CHECK_NEXT_RING_INDEX: Final = require_equal(
     "record.position is not the next index of the history",
-    lambda scope: _read_result(scope).history_index,
-    lambda scope: (scope.value_before("transfers") or 0) % _TRANSFER_RING_SIZE + 1,
+    lambda context: _read_result(context).history_index,
+    lambda context: (context.value_before("transfers") or 0) % _TRANSFER_RING_SIZE + 1,
 )
 #: Check that the stored transfer is the recorded one.
 _CHECK_STORED_TRANSFER: Final = require_equal(
     "state.transfer does not match the record",
-    lambda scope: scope["stored_result"],
-    lambda scope: scope.record,
+    lambda context: context["stored_result"],
+    lambda context: context.record,
 )
 #: Any transfers; a check of the rule derives them.
 _EXPECTED_ANY_TRANSFERS: Final = ExpectedTransfer("{source}", "{target}", "$:cents", may_repeat=True)
@@ -284,7 +287,7 @@ _TRANSFER_RULES: Final = (
             _CHECK_STORED_TRANSFER,
             require(
                 "record.kind is bonus_jackpot: a bonus paid by hand is reserved, and not posted by this entry",
-                lambda scope: scope["way"] != "bonus_jackpot",
+                lambda context: context["way"] != "bonus_jackpot",
             ),
             _check_transfers_match_result,
             _CHECK_NEXT_RING_INDEX,
@@ -304,7 +307,7 @@ _TRANSFER_RULES: Final = (
         },
         expected_transfers=(_EXPECTED_ANY_TRANSFERS,),
         extra_checks=(
-            lambda scope: scope.bound_values.update(way="bonus_jackpot"),
+            lambda context: context.bound_values.update(way="bonus_jackpot"),
             _CHECK_STORED_TRANSFER,
             _check_transfers_match_result,
             _CHECK_NEXT_RING_INDEX,
@@ -315,11 +318,11 @@ _TRANSFER_RULES: Final = (
         extra_checks=(
             _check_stored_failure,
             require(
-                lambda scope: (
+                lambda context: (
                     "record.cents: a failed transfer moves nothing, found "
-                    f"{format_value(_read_result(scope).cents_by_credit_kind)}"
+                    f"{format_value(_read_result(context).cents_by_credit_kind)}"
                 ),
-                lambda scope: not any(_read_result(scope).cents_by_credit_kind.values()),
+                lambda context: not any(_read_result(context).cents_by_credit_kind.values()),
             ),
         ),
     ),

@@ -15,32 +15,32 @@ _SPIN_PATTERN: Final[dict[str, Any]] = {"round_id": "$round", "spin": "$spin"}
 _STORED_SPIN_PATTERN: Final = {"wheel_spin": "$was:object"}
 
 
-def _are_earlier_results_recorded(scope: CheckContext) -> bool:
+def _are_earlier_results_recorded(context: CheckContext) -> bool:
     """Return whether each earlier result that a new spin repeats is the one recorded for that spin."""
     spin_before, spin_after = (
-        scope.record_before(WheelSpin, "wheel_spin"),
-        scope.record_after(WheelSpin, "wheel_spin"),
+        context.record_before(WheelSpin, "wheel_spin"),
+        context.record_after(WheelSpin, "wheel_spin"),
     )
     recorded_numbers = {} if spin_before is None else spin_before.numbers_by_round_id
     return spin_after is not None and spin_after.earlier_numbers.items() <= recorded_numbers.items()
 
 
-def _is_spin_awaited(scope: CheckContext) -> bool:
+def _is_spin_awaited(context: CheckContext) -> bool:
     """Return whether the machine was waiting for the number of this spin and this round before the checked entry."""
-    spin_before = scope.record_before(WheelSpin, "wheel_spin")
+    spin_before = context.record_before(WheelSpin, "wheel_spin")
     return (
         spin_before is not None
         and spin_before.is_awaited
-        and (spin_before.round_id, spin_before.wheel_counter) == (scope["round"], scope["spin"])
+        and (spin_before.round_id, spin_before.wheel_counter) == (context["round"], context["spin"])
     )
 
 
 #: Check that the record names the awaited spin.
 _CHECK_AWAITED_SPIN: Final = require(
-    lambda scope: (
+    lambda context: (
         f"record.round_id and record.spin: expected the spin that was awaited before this entry, "
-        f"{format_value(scope.value_before('wheel_spin'))}; "
-        f"found {format_value(scope['round'])} and {format_value(scope['spin'])}"
+        f"{format_value(context.value_before('wheel_spin'))}; "
+        f"found {format_value(context['round'])} and {format_value(context['spin'])}"
     ),
     _is_spin_awaited,
 )
@@ -53,10 +53,10 @@ RULES: Final = (
         state={"wheel_spin": {**_SPIN_PATTERN, "earlier?": "$:object"}},
         extra_checks=(
             require(
-                lambda scope: (
+                lambda context: (
                     "state.wheel_spin.earlier: a number differs from the one recorded for its spin: found "
-                    f"{format_value(scope.value_after('wheel_spin'))}, "
-                    f"recorded {format_value(scope.value_before('wheel_spin'))}"
+                    f"{format_value(context.value_after('wheel_spin'))}, "
+                    f"recorded {format_value(context.value_before('wheel_spin'))}"
                 ),
                 _are_earlier_results_recorded,
             ),
@@ -71,8 +71,10 @@ RULES: Final = (
         extra_checks=(
             _CHECK_AWAITED_SPIN,
             require(
-                lambda scope: f"record.number: {format_value(scope['number'])} is not a pocket of a wheel",
-                lambda scope: scope["number"] in WHEEL_NUMBERS,
+                lambda context: (
+                    f"record.number: {format_value(context['number'])} is not a pocket of a wheel"
+                ),
+                lambda context: context["number"] in WHEEL_NUMBERS,
             ),
         ),
     ),

@@ -12,12 +12,12 @@ from tools.audit.rules.pattern import CheckContext, DerivedValue, PatternMismatc
 from tools.audit.rules.rule import AuditRule
 
 
-def _check_management_decision(scope: CheckContext) -> None:
+def _check_management_decision(context: CheckContext) -> None:
     """Check that the management judged the incident, and that somebody was informed.
 
     In earlier versions nobody had to be named as informed, and a supervisor could write the entry.
     """
-    record = scope.record
+    record = context.record
     if "officer" not in record:
         return
     if record["informed"] not in INCIDENT_NOTIFICATION_WAYS:
@@ -26,7 +26,7 @@ def _check_management_decision(scope: CheckContext) -> None:
             f"found {format_value(record['informed'])}"
         )
     for person in record["persons"]:
-        if not scope.facts.has_permission(person, Permission.JUDGE_INCIDENTS):
+        if not context.facts.has_permission(person, Permission.JUDGE_INCIDENTS):
             raise PatternMismatch(
                 f"record.persons: {format_value(person)} may not judge an incident; the management does"
             )
@@ -58,9 +58,9 @@ RULES: Final = (
         entry_declaration=play_entries.MACHINE_CHECKED,
         allowed_states=STATES_FOR_RULINGS,
         record={
-            "handpay": DerivedValue(lambda scope: (scope.value_before("handpay") or {}).get("id")),
-            "meters": DerivedValue(lambda scope: read_nonzero_meters(scope, since=True)),
-            "head": DerivedValue(lambda scope: scope.ledger.head_hex),
+            "handpay": DerivedValue(lambda context: (context.value_before("handpay") or {}).get("id")),
+            "meters": DerivedValue(lambda context: read_nonzero_meters(context, since=True)),
+            "head": DerivedValue(lambda context: context.ledger.head_hex),
         },
         permission=Permission.RULE_ON_MONEY,
         extra_checks=(check_signed_in_to_menu,),
