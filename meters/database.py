@@ -16,8 +16,8 @@ from meters.errors import JournalDamaged, JournalUnwritable, MediumFull
 from meters.keys import MachineKey
 from meters.log import AuthenticatedEntry
 from meters.packing import pack_entry, unpack_entry
+from meters.page_checksums import DATABASE_PAGE_SIZE_BYTES, PAGE_CHECKSUMS_SUFFIX, PageChecksums
 from meters.storage import Database, DatabaseRows, MediumError, Storage
-from meters.sums import DATABASE_PAGE_SIZE_BYTES, PAGE_CHECKSUMS_SUFFIX, PageChecksums
 
 #: File name of the database.
 DATABASE_FILE_NAME: Final = "journal.sqlite"

@@ -1,8 +1,8 @@
 """Sources of entropy for the random number generator. None of them has been assessed under SP 800-90B.
 
 Each source states the entropy that it claims per sample and the basis of that claim; a laboratory assesses
-the source of the real cabinet. For that reason the sources are concatenated, and each one contributes enough
-entropy alone.
+the source of the real cabinet. Because no claim has been verified, the sources are concatenated, and each one
+contributes enough entropy alone.
 """
 
 import errno
@@ -33,7 +33,7 @@ class EntropySource(Protocol):
         """Return the min-entropy that the source claims per 8-bit sample."""
 
     @property
-    def entropy_claim(self) -> str:
+    def claim_basis(self) -> str:
         """Return a sentence for reports: why the source claims this much entropy, and who has assessed it."""
 
     def read_samples(self, count: int) -> bytes:
@@ -46,11 +46,11 @@ class KernelSource:
     name: Final = "getrandom"
     entropy_bits: Final = Fraction(8)
     """The claimed min-entropy per 8-bit sample, in bits."""
-    entropy_claim: Final = "conditioned by the kernel; taken as full entropy, which nobody has assessed"
+    claim_basis: Final = "conditioned by the kernel; taken as full entropy, which nobody has assessed"
     """Why this much entropy is claimed, as text for reports."""
 
     def read_samples(self, count: int) -> bytes:
-        """Return ``count`` random bytes from the operating system, which may deliver more than 256 in several reads."""
+        """Return ``count`` random bytes from the operating system; more than 256 may take several reads."""
         gathered = b""
         try:
             while len(gathered) < count:
@@ -78,7 +78,9 @@ class HardwareSource:
     """The time between two reads of the device, in seconds."""
     sleep: Callable[[float], None] = time.sleep
     """The function that waits between two reads."""
-    entropy_claim: str = "half of what the device gives is believed; its maker's figure has not been checked"
+    claim_basis: str = (
+        "assumed: half of the device's output is entropy; its maker's figure has not been checked"
+    )
     """Why this much entropy is claimed, as text for reports."""
 
     @property
@@ -134,8 +136,8 @@ class JitterSource:
     name: Final = "cpu-jitter"
     entropy_bits: Final = Fraction(1, 2)
     """The claimed min-entropy per 8-bit sample, in bits."""
-    entropy_claim: Final = (
-        "half a bit in 8 believed; about 3 were estimated on one virtual machine; not assessed"
+    claim_basis: Final = (
+        "assumed: half a bit in 8; about 3 were estimated on one virtual machine; not assessed"
     )
     """Why this much entropy is claimed, as text for reports."""
 

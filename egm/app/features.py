@@ -72,11 +72,10 @@ def build_menu(features: Features) -> ServiceMenu:
         entry_declarations=features.entry_declarations,
     )
     for form in menu.forms:
-        is_reported = rules.find_refusal(form.event) is RefusalHandling.REPORT or rules.is_always_accepted(
-            form.event
-        )
+        is_refusal_reported = rules.find_refusal(form.event) is RefusalHandling.REPORT
         check_invariant(
-            is_reported, f"form {form.id}: a refusal of {form.event} must be reported to the screen"
+            is_refusal_reported or rules.is_always_accepted(form.event),
+            f"form {form.id}: a refusal of {form.event} must be reported to the screen",
         )
     return menu
 
@@ -90,11 +89,9 @@ def check_claims_cover_owed_values(features: Features) -> None:
     """
     claim_makers = list_claim_makers(features)
     for key in features.storage_keys:
-        is_claimed = (
-            key.clear_action is not ClearAction.OWED
-            or key in claim_makers
-            or key in CLAIM_KEY_BY_DEPENDENT_KEY
-        )
+        if key.clear_action is not ClearAction.OWED:
+            continue
+        is_claimed = key in claim_makers or key in CLAIM_KEY_BY_DEPENDENT_KEY
         check_invariant(
             is_claimed,
             f"the key {str(key)!r} stores an owed amount, but no feature "

@@ -44,7 +44,7 @@ from egm.errors import LocalError, OperatorError, RestartRequested
 from egm.garbage_collector import pause_garbage_collector
 from egm.host.ticket_recovery import close_printed_ticket, create_ticket_desk, recover_tickets
 from egm.integrity.clock_trust import record_clock_trust
-from egm.integrity.events import SelfTestFailure, SelfTestResult, StartUpCompleted
+from egm.integrity.events import FailureDetail, SelfTestResult, StartUpCompleted
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import GeneratorFactory
 from egm.integrity.signed_file import check_signed_file
@@ -440,7 +440,7 @@ class MachineProcess:
         except (LocalError, RngError) as error:
             self._print_message(f"out of service: {error}")
             for station in self._stations:
-                station.engine.submit(Event(EventType.SELF_TEST_FAILED, SelfTestFailure(detail=str(error))))
+                station.engine.submit(Event(EventType.SELF_TEST_FAILED, FailureDetail(detail=str(error))))
             return
         games = {game_id: installed_game.game.digest for game_id, installed_game in self._installed.items()}
         for station in self._stations:
@@ -581,7 +581,7 @@ class MachineProcess:
                     pause_ns = self._machine.random_service.cycle()
                 except RngError as error:
                     self._submit_machine_event(
-                        Event(EventType.GENERATOR_FAILED, SelfTestFailure(detail=str(error)))
+                        Event(EventType.GENERATOR_FAILED, FailureDetail(detail=str(error)))
                     )
             await asyncio.sleep(pause_ns / 1e9 or _CYCLING_CHECK_INTERVAL_SECONDS)
 

@@ -59,7 +59,7 @@ _OPEN_ITEM_TEXT_BY_KEY: Final[Mapping[StorageKey, str]] = {
     ProgressiveKey.GAME_ENDED_UNDECIDED: "a game whose mystery prize is not decided",
 }
 
-#: The fault that replaces the hold of a host that is no longer configured.
+#: The fault (under its stored code) that replaces the hold of a host that is no longer configured.
 HOST_REMOVED_FAULT: Final = "holder_gone"
 #: Prefix of a SAS host's holds; the staff's own holds do not have it.
 _HOST_HOLD_SOURCE_PREFIX: Final = "host:"
@@ -114,14 +114,14 @@ def refuse_changed_currency(journal: JournalView, currency: str) -> None:
 
 
 def refuse_removed_positions_with_money(
-    journal: JournalView, positions: int, keys: StorageKeys, currency: str
+    journal: JournalView, position_count: int, keys: StorageKeys, currency: str
 ) -> None:
     """Raise :class:`OperatorError` if the cabinet file omits a position that still has credit or an open round.
 
-    ``positions`` is the number of positions in the cabinet file. ``currency`` is the jurisdiction's, ISO
+    ``position_count`` is the number of positions in the cabinet file. ``currency`` is the jurisdiction's, ISO
     4217.
     """
-    for number in range(positions + 1, POSITIONS_MAX + 1):
+    for number in range(position_count + 1, POSITIONS_MAX + 1):
         cents = sum(
             journal.balance_cents(Position(number).name_credit_account(kind)) for kind in CREDIT_KINDS
         )
@@ -136,7 +136,7 @@ def refuse_removed_positions_with_money(
                 [*([f"{_format_money(cents, currency)} of credit"] if cents else []), *open_items]
             )
             raise OperatorError(
-                f"machine.positions: is {positions}, but position {number} still has {amounts}: "
+                f"machine.positions: is {position_count}, but position {number} still has {amounts}: "
                 "restore the former number, and settle it first"
             )
 
@@ -154,9 +154,7 @@ def _describe_open_item(key: StorageKey, state: JSON, stored_name: str, currency
         return _OPEN_ITEM_TEXT_BY_KEY.get(key, str(key))
     table = from_json(TableRecord, state, stored_name)
     bets = (
-        f"{_format_money(table.standing_bets_cents, currency)} of bets"
-        if table.standing_stakes
-        else "a place"
+        f"{_format_money(table.standing_bets_cents, currency)} of bets" if table.standing_stakes else "a seat"
     )
     return f"{bets} at the table of {table.game.id}"
 
@@ -171,7 +169,7 @@ def _lift_controls_of_removed_hosts(
 ) -> None:
     """Lift the restrictions of hosts that the cabinet file no longer names, and raise a fault for staff."""
     for source in list_disabling_sources(machine):
-        name = ":".join(source.split(":")[:2])
+        name = ":".join(source.split(":")[:2])  # without the suffix of one reason: host:NAME:REASON
         if (
             source.startswith((_HOST_HOLD_SOURCE_PREFIX, PROGRESSIVE_HOLD_SOURCE))
             and name not in configured_host_sources

@@ -1,8 +1,8 @@
 """Start of the machine's random number generator, and the random output stored from one boot for the next.
 
-The output that the last run stored (the carry-over) is used once as additional input, beside fresh entropy
-(NZ 1.27.10: the sequence after a power loss depends on the sequence before it). It is never counted as
-entropy, and losing it does no harm; so it is in a plain file and not in the journal.
+The output that the last run stored (its carry-over, which other systems call a seed file) is used once as
+additional input, beside fresh entropy (NZ 1.27.10: the sequence after a power loss depends on the sequence before
+it). It is never counted as entropy, and losing it does no harm; so it is in a plain file and not in the journal.
 """
 
 import contextlib
@@ -35,7 +35,9 @@ def start_random_service(
     The stored output is deleted, and new output is stored for the next start. If it is damaged, that is reported to
     ``on_event``, and the generator starts without it.
 
-    ``sources`` are the entropy sources; all sources of this machine by default. Raises :class:`rng.RngError`
+    ``instance`` is the number of the generator among those of this machine and boot. ``sources`` are the entropy
+    sources; all sources of this machine by default. ``fresh_input`` returns the given number of random bytes that
+    are mixed into each request. Raises :class:`rng.RngError`
     if any part fails.
     """
     start = partial(

@@ -110,7 +110,7 @@ class BillDriver(LineDriver[M]):
         self._escrow = EscrowRules(ledger)
         self._notes = dict(notes)
         self._currencies = currencies
-        self._worth = ChannelValueCheck(self._notes, currencies)
+        self._value_check = ChannelValueCheck(self._notes, currencies)
         self._denominations: frozenset[int] = frozenset()
         self._barcodes = False
         self._escrowed_item: _EscrowedItem | None = None
@@ -195,22 +195,22 @@ class BillDriver(LineDriver[M]):
         The list is empty if the acceptor's note values differ from the cabinet file's, because no money is then
         accepted.
         """
-        if self._worth.has_differences:
+        if self._value_check.has_differences:
             return []
         return [code for code, cents in self._notes.items() if cents in self._denominations]
 
     @property
     def _can_accept_tickets(self) -> bool:
         """Return whether tickets are enabled; False while the acceptor's note values differ from the cabinet file's."""
-        return self._barcodes and not self._worth.has_differences
+        return self._barcodes and not self._value_check.has_differences
 
     def _store_reported_value(self, code: int, reported: ReportedValue | None) -> None:
         """Store the value that the acceptor reports for a note code; None means that it gives no reply.
 
         Report the faults that follow from it.
         """
-        self._worth.store_reported_value(code, reported)
-        self._report_value_faults(self._worth)
+        self._value_check.store_reported_value(code, reported)
+        self._report_value_faults(self._value_check)
 
     def _reset_session(self) -> None:
         """Clear what is known of the acceptor, because its line was opened again.
@@ -221,7 +221,7 @@ class BillDriver(LineDriver[M]):
             self._given_up = self._escrow.has_disputed_item()
         self._last_escrowed_item, self._escrowed_item = self._escrowed_item or self._last_escrowed_item, None
         self._is_ready = None
-        self._worth = ChannelValueCheck(self._notes, self._currencies)
+        self._value_check = ChannelValueCheck(self._notes, self._currencies)
         self._reset_device_state()
 
     @abstractmethod
@@ -242,7 +242,7 @@ class BillDriver(LineDriver[M]):
         item is ignored, because it may be a late reply from before the order.
         """
         self._in_escrow = code
-        if not self._worth.are_all_channels_queried:
+        if not self._value_check.are_all_channels_queried:
             return
         if self._escrowed_item is not None and self._escrowed_item.reported_code == code:
             return
@@ -272,9 +272,9 @@ class BillDriver(LineDriver[M]):
         self._escrowed_item = item = _EscrowedItem(self._offers, content, code, now)
         match content:
             case Banknote(amount_cents=cents):
-                accepted = cents in self._denominations and not self._worth.has_differences
+                accepted = cents in self._denominations and not self._value_check.has_differences
             case Barcode():
-                accepted = self._barcodes and not self._worth.has_differences
+                accepted = self._barcodes and not self._value_check.has_differences
             case None:
                 accepted = False
         if accepted and content is not None:

@@ -228,7 +228,7 @@ class HostTicketInterface:
             ),
             (
                 promotional and not machine.profile.tickets.promotional,
-                RedemptionStatus.DISABLED,
+                RedemptionStatus.PROMOTIONAL_TICKETS_DISABLED,
                 TicketRefusalReason.WRONG_KIND,
             ),
             (has_expired, RedemptionStatus.BAD_AMOUNT, TicketRefusalReason.EXPIRED),

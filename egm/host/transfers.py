@@ -1,4 +1,4 @@
-"""Electronic transfers between the credits and a host, and the lock that keeps the machine idle for them.
+"""Electronic transfers between the credit meter and a host, and the lock that keeps the machine idle for them.
 
 A host orders a transfer under its own identifier. The value moved, the identifier and the result are one journal
 transaction, whose id contains the identifier. A repeated order therefore moves nothing, also after a power loss (K-09).
@@ -93,9 +93,9 @@ def restricted_has_expired(machine: Machine, _: Event) -> bool:
 def execute_transfer_order(machine: Machine, _: Event) -> None:
     """Execute the host's pending transfer order, or record why it cannot be executed.
 
-    After an executed order the transfer lock is released, unless the order says to keep it. After an order
-    that takes no credits, a cash-out stays offered to the host. If the host has taken only a part of an offered
-    cash-out, the rest counts as declined.
+    After an executed order the transfer lock is released, unless the order says to keep it. If a cash-out
+    is offered to the host and the order takes no credit, the offer stays open. If the order takes only a part of
+    it, the host counts as having declined the rest.
     """
     money = machine.component(HostMoney)
     order = _remove_order(machine)
@@ -141,11 +141,11 @@ def _compute_possible_amounts(
     order is refused.
     """
     limit_cents = machine.profile.host.transfer_limit_cents
-    restricted_cents = order.kind is not TransferKind.OUT and order.cents_by_credit_kind.get(
-        CreditKind.RESTRICTED
+    adds_restricted = order.kind is not TransferKind.OUT and bool(
+        order.cents_by_credit_kind.get(CreditKind.RESTRICTED)
     )
     # credit of another pool was added while the order waited
-    if restricted_cents and not can_add_restricted_pool(machine, order.restricted_pool):
+    if adds_restricted and not can_add_restricted_pool(machine, order.restricted_pool):
         return TransferStatus.OTHER_POOL
     if order.kind is TransferKind.OUT:
         cents = {
@@ -162,6 +162,7 @@ def _compute_possible_amounts(
         return limited_cents
     if order.may_be_partial and not order.kind.is_bonus:
         return limited_cents
+    # If the limit has changed nothing, the credit was less than the order.
     return TransferStatus.BAD_AMOUNT if limited_cents == cents else TransferStatus.OVER_LIMIT
 
 
@@ -208,8 +209,8 @@ def _record_transfer(
         result,
         entry_id=format_entry_id(order.identifier),
         transfers=tuple(
-            _build_transfer(machine, order.kind, kind, amount_cents)
-            for kind, amount_cents in moved_cents.items()
+            _build_transfer(machine, order.kind, credit_kind, amount_cents)
+            for credit_kind, amount_cents in moved_cents.items()
         ),
         state=state,
     )
@@ -219,15 +220,15 @@ def _record_transfer(
 
 
 def _build_transfer(
-    machine: Machine, direction: TransferKind, kind: CreditKind, amount_cents: int
+    machine: Machine, kind: TransferKind, credit_kind: CreditKind, amount_cents: int
 ) -> Transfer:
     """Return the journal transfer of one kind of credit: from the host, to the host, or as a bonus."""
-    credit = machine.name_credit_account(kind)
-    match direction:
+    credit = machine.name_credit_account(credit_kind)
+    match kind:
         case TransferKind.IN:
-            return Transfer(f"world:aft_in:{kind}", credit, amount_cents)
+            return Transfer(f"world:aft_in:{credit_kind}", credit, amount_cents)
         case TransferKind.OUT:
-            return Transfer(credit, f"out:aft_out:{kind}", amount_cents)
+            return Transfer(credit, f"out:aft_out:{credit_kind}", amount_cents)
         case TransferKind.BONUS:
             return Transfer("house:bonus", credit, amount_cents)
         case TransferKind.BONUS_JACKPOT:
@@ -317,7 +318,8 @@ def end_transfer_lock(machine: Machine, _: Event) -> None:
 
     If it was held to offer a cash-out to the host, the cash-out is paid in another way, unless the host forbids that.
     """
-    lock, machine.component(HostMoney).transfer_lock = _require_lock(machine), None
+    lock = _require_lock(machine)
+    machine.component(HostMoney).transfer_lock = None
     if lock.is_granted:
         machine.post(AFT_UNLOCKED, AftUnlocked(was_for_cash_out=lock.has_open_cash_out_offer))
     _decline_cash_out(machine, lock)
@@ -349,8 +351,8 @@ def _require_lock(machine: Machine) -> TransferLock:
 def expire_restricted_credit(machine: Machine, _: Event) -> None:
     """Remove the expired restricted credit from the credit meter."""
     amount_cents = machine.read_credit_cents(CreditKind.RESTRICTED)
-    flow = Transfer(machine.name_credit_account(CreditKind.RESTRICTED), "house:expired", amount_cents)
-    machine.post(CREDIT_EXPIRED, transfers=(flow,), state={MoneyKey.RESTRICTED_CREDIT_TERMS: None})
+    transfer = Transfer(machine.name_credit_account(CreditKind.RESTRICTED), "house:expired", amount_cents)
+    machine.post(CREDIT_EXPIRED, transfers=(transfer,), state={MoneyKey.RESTRICTED_CREDIT_TERMS: None})
     machine.notice = Notice(code="promotion_expired", values={"amount_cents": amount_cents})
 
 

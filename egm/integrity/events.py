@@ -27,7 +27,7 @@ class SelfTestResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SelfTestFailure:
+class FailureDetail:
     """Payload of the event that the self-test or the random number generator has failed, and how."""
 
     detail: str = ""
@@ -93,8 +93,8 @@ class HardMeterExchangeForm(FilledForm):
 PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.MEMORY_READY: StartUpCompleted,
     EventType.SELF_TEST_PASSED: SelfTestResult,
-    EventType.SELF_TEST_FAILED: SelfTestFailure,
-    EventType.GENERATOR_FAILED: SelfTestFailure,
+    EventType.SELF_TEST_FAILED: FailureDetail,
+    EventType.GENERATOR_FAILED: FailureDetail,
     EventType.FAULT_RAISED: FaultChange,
     EventType.FAULT_CLEARED: FaultChange,
     EventType.DOOR_OPENED: DoorChange,

@@ -31,7 +31,7 @@ from egm.integrity.events import (
     DisablingRequest,
     DoorChange,
     EnablingRequest,
-    SelfTestFailure,
+    FailureDetail,
     SelfTestResult,
     StartUpCompleted,
 )
@@ -85,7 +85,7 @@ def record_power_up(machine: Machine, event: Event) -> None:
         if state:
             machine.post(RESIDUAL_CREDIT_TERMS, state=state)
         return
-    memory_ready = event.read_payload(StartUpCompleted)
+    start_up = event.read_payload(StartUpCompleted)
     boots = int(machine.memory.get(IntegrityKey.BOOT_COUNT) or 0) + 1
     currency = machine.profile.currency
     if machine.memory.get(IntegrityKey.CURRENCY) != currency:
@@ -93,8 +93,8 @@ def record_power_up(machine: Machine, event: Event) -> None:
     machine.post(
         POWER_UP,
         PowerUp(
-            version=memory_ready.version,
-            profile=memory_ready.profile,
+            version=start_up.version,
+            profile=start_up.profile,
             time_zone=machine.identity.venue.time_zone,
             day_ends_hour=machine.identity.gaming_day_end_hour,
         ),
@@ -128,7 +128,7 @@ def take_out_of_service(machine: Machine, event: Event) -> None:
 
     The credits stay the player's and can be cashed out.
     """
-    detail = event.read_payload(SelfTestFailure).detail
+    detail = event.read_payload(FailureDetail).detail
     if event.type is EventType.GENERATOR_FAILED:
         entry, out_of_service = GENERATOR_FAILED, OutOfServiceRecord(cause="chance", detail=detail)
     else:
@@ -232,9 +232,7 @@ def reseed_generator_after_door(machine: Machine, _: Event) -> None:
     except ReseedNotAllowed:
         return
     except RngError as error:
-        raise EventReplacement(
-            Event(EventType.GENERATOR_FAILED, SelfTestFailure(detail=str(error)))
-        ) from error
+        raise EventReplacement(Event(EventType.GENERATOR_FAILED, FailureDetail(detail=str(error)))) from error
 
 
 #: Codes of notices that already report what happened to a bill or ticket in the acceptor.

@@ -65,14 +65,14 @@ class MachineContext:
     """A function that submits an event to the state table. If the event cannot be recorded, the machine stops."""
     devices: tuple[Device, ...] = ()
     """The device drivers of the machine, which run independently of the background services."""
-    metrics_sources: list[MetricSource] = field(default_factory=list)
+    metric_sources: list[MetricSource] = field(default_factory=list)
     """Functions that return metrics, called on the event loop; a background service may add one."""
     print_message: Callable[[str], None] = lambda _: None
     """A function that prints a line on the console of the person who started the machine."""
 
 
 ServiceFactory = Callable[[MachineContext], Iterable[BackgroundService]]
-"""A function that creates those background services of a feature that the cabinet file requires."""
+"""A function that creates the background services of a feature, as far as the cabinet file requires them."""
 
 
 class DueEventService(ABC):
@@ -96,7 +96,7 @@ class DueEventService(ABC):
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self.compute_seconds_to_wait()):
                     await self._has_changed.wait()
-                    continue
+                    continue  # a change came first: compute the waiting time again
             if self._context.engine.accepts_event_type(self.due_event):
                 self._context.submit_event(Event(self.due_event))
 

@@ -121,7 +121,7 @@ class MetricsService:
                 *iter_device_metrics(self._context.devices),
                 *self._lag.collect(),
             ]
-            for source in self._context.metrics_sources:
+            for source in self._context.metric_sources:
                 families += source()
             self._collector.publish(families, self._build_read_callback())
         self._schedule_export(_IDLE_UPDATE_INTERVAL_SECONDS)

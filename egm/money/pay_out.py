@@ -14,7 +14,7 @@ from egm.config.cabinet_file import TicketValidator
 from egm.devices.interface import MoneyDevices, PrintState, TicketJob
 from egm.errors import InvariantError
 from egm.host.events import TicketNumberRefused
-from egm.integrity.events import SelfTestFailure
+from egm.integrity.events import FailureDetail
 from egm.kernel.credits import CreditKind
 from egm.kernel.entries import EntryDeclaration
 from egm.kernel.events import Event, EventReplacement, EventType
@@ -144,9 +144,7 @@ def _issue_own_ticket(
             journal_head=machine.journal_head,
         )
     except RngError as error:
-        raise EventReplacement(
-            Event(EventType.GENERATOR_FAILED, SelfTestFailure(detail=str(error)))
-        ) from error
+        raise EventReplacement(Event(EventType.GENERATOR_FAILED, FailureDetail(detail=str(error)))) from error
 
 
 def find_printed_terms(machine: Machine, credit_kind: CreditKind) -> PrintedTerms:

@@ -7,7 +7,7 @@ that can be played or paid out. The return is therefore exactly 100 %. Stake and
 
 from typing import Final
 
-from egm.integrity.events import SelfTestFailure
+from egm.integrity.events import FailureDetail
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import Event, EventReplacement, EventType
@@ -74,7 +74,7 @@ def play_residual_credit(machine: Machine, _: Event) -> None:
         raise EventReplacement(
             Event(
                 EventType.GENERATOR_FAILED,
-                SelfTestFailure(detail="the random number generator is not running"),
+                FailureDetail(detail="the random number generator is not running"),
             )
         )
     machine.journal.check()  # do not play on a journal that has just gone bad
@@ -83,9 +83,7 @@ def play_residual_credit(machine: Machine, _: Event) -> None:
         with machine.random_service.step() as step:
             value = step.below(prize_cents, RESIDUAL_DRAW_PURPOSE)
     except RngError as error:
-        raise EventReplacement(
-            Event(EventType.GENERATOR_FAILED, SelfTestFailure(detail=str(error)))
-        ) from error
+        raise EventReplacement(Event(EventType.GENERATOR_FAILED, FailureDetail(detail=str(error)))) from error
     won_cents = prize_cents if value < amount_cents else 0
     stake = machine.build_debit_transfers(amount_cents, "house:residual")
     credit = machine.name_credit_account(CreditKind.CASHABLE)

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 from egm.errors import InvariantError, check_invariant
-from egm.integrity.events import SelfTestFailure
+from egm.integrity.events import FailureDetail
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event, EventReplacement, EventType
 from egm.kernel.machine import Machine
@@ -378,9 +378,7 @@ def play_step(
     except RngError as error:
         # the step was interrupted: the game is resumed from the journal
         machine.component(GameInProgress).conversation = None
-        raise EventReplacement(
-            Event(EventType.GENERATOR_FAILED, SelfTestFailure(detail=str(error)))
-        ) from error
+        raise EventReplacement(Event(EventType.GENERATOR_FAILED, FailureDetail(detail=str(error)))) from error
 
 
 def _play_recorded_step(conversation: GameConversation, recorded_step: RecordedStep) -> None:

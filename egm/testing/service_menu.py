@@ -53,7 +53,7 @@ def create_roster() -> Roster:
 
 
 class Menu:
-    """A simulated person at the service menu."""
+    """A simulated member of staff at the service menu of a machine."""
 
     def __init__(self, room: MachineRig) -> None:
         self.room = room
@@ -71,9 +71,9 @@ class Menu:
         """Return the service page shown now, after checking that every text of it exists in both languages."""
         page = self.machine.component(ServiceDesk).build_page(self.machine)
         assert page is not None, "no page is open"
-        for text in iter_page_words(page):
+        for text in iter_page_texts(page):
             for texts in self._texts:
-                _format_words(text, texts)
+                _format_text(text, texts)
         return page
 
     @property
@@ -97,7 +97,8 @@ class Menu:
         """Touch an action on the service page; fail unless it is offered and enabled.
 
         ``text`` is typed if the action prompts for input. If the action is in another section of the main menu, go to
-        that section first.
+        that section first. With ``page``, the id of a page shown earlier, the touch is sent as on that page, without
+        any check.
         """
         if (
             page is None
@@ -140,7 +141,7 @@ class Menu:
         assert self.page.prompt is not None, f"{self.page.title.value} asks nothing"
         return self.touch("enter", text)
 
-    def prove(self, role: Role, pin: str | None = None) -> "Menu":
+    def identify(self, role: Role, pin: str | None = None) -> "Menu":
         """Identify as the member of staff with this role: enter staff number and PIN."""
         number = STAFF_NUMBER_BY_ROLE[role]
         if self.page.prompt is not None and self.page.prompt.kind == "pin":
@@ -150,7 +151,7 @@ class Menu:
 
     def sign_in(self, role: Role) -> "Menu":
         """Turn the key and sign in."""
-        self.open().prove(role)
+        self.open().identify(role)
         assert self.page.person is not None, f"{role} was not let in: {self.notice}"
         return self
 
@@ -177,22 +178,22 @@ class Menu:
             self.enter(value)
         self.touch("confirm")
         if second is not None:
-            self.prove(second)
+            self.identify(second)
         for entry in self.machine.journal.entries(since=sequence):
             persons = read_details(entry).get("persons") or ()
             assert self._acting_persons.issuperset(persons), f"{entry.kind}: {persons} did not act"
         return self
 
     def lines(self) -> dict[str, str]:
-        """Return the rows of the page's tables in English: the text of the last column, by that of the first."""
+        """Return the last cell of each row of the page's tables, by the first cell, in English."""
         return {
-            translate_words(row.cells[0], "en"): translate_words(row.cells[-1], "en")
+            translate_text(row.cells[0], "en"): translate_text(row.cells[-1], "en")
             for table in self.page.tables
             for row in table.rows
         }
 
 
-def iter_page_words(page: ServicePage) -> Iterator[PageText]:
+def iter_page_texts(page: ServicePage) -> Iterator[PageText]:
     """Yield every text of a service page: title, labels and table cells."""
     yield page.title
     yield from (text for text in (page.person, page.notice) if text is not None)
@@ -209,12 +210,12 @@ def iter_page_words(page: ServicePage) -> Iterator[PageText]:
             yield from row.cells
 
 
-def translate_words(text: PageText, language: str) -> str:
+def translate_text(text: PageText, language: str) -> str:
     """Return a service page's text in a language. Raises CatalogueError if the catalogue lacks it."""
-    return _format_words(text, TEXTS_BY_LANGUAGE[language])
+    return _format_text(text, TEXTS_BY_LANGUAGE[language])
 
 
-def _format_words(text: PageText, texts: Texts) -> str:
+def _format_text(text: PageText, texts: Texts) -> str:
     """Return a service page's text in one language, with its values filled in.
 
     ``texts`` is the catalogue of that language.
@@ -225,7 +226,7 @@ def _format_words(text: PageText, texts: Texts) -> str:
 def list_enabled_actions(page: ServicePage) -> list[str]:
     """Return the ids of the enabled actions of a service page.
 
-    These are the actions of its buttons and rows, and ``enter`` if it has a prompt.
+    These are the actions of its buttons and rows, ``crosses`` on a calibration page, and ``enter`` if it has a prompt.
     """
     actions = [action.id for action in page.actions if action.enabled]
     actions += [row.action for table in page.tables for row in table.rows if row.action]

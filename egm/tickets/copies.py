@@ -36,7 +36,7 @@ from egm.tickets.movelog import (
     MoveLogEnd,
     MoveLogRow,
     TicketMoveLog,
-    build_end_after,
+    get_end,
     is_next_row,
 )
 from meters import JournalUnwritable
@@ -271,12 +271,12 @@ class TicketLedgerCopies:
         With ``thorough`` all moves are compared, otherwise only the last move of each copy.
         """
         database_end = self.find_last_move()
-        if database_end == self._log.read_last_move() and not thorough:
+        if database_end == self._log.read_end() and not thorough:
             return
         try:
             logged_rows = list(self._log.iter_rows())
         except TicketLedgerDamaged as error:
-            if self._log.find_last_move_number() > database_end[0]:
+            if self._log.find_highest_move_number() > database_end[0]:
                 raise _CopiesContradict(
                     f"{error}; {TICKET_DATABASE_FILE_NAME} cannot replace it, because it ends earlier, "
                     f"at move {database_end[0]}"
@@ -285,7 +285,7 @@ class TicketLedgerCopies:
             self.repair_text = f"{MOVE_LOG_FILE_NAME} written again from {TICKET_DATABASE_FILE_NAME}: {error}"
             return
         last_number = min(database_end[0], len(logged_rows))
-        common_log_end = build_end_after(logged_rows[last_number - 1]) if last_number else EMPTY_MOVE_LOG_END
+        common_log_end = get_end(logged_rows[last_number - 1]) if last_number else EMPTY_MOVE_LOG_END
         common_database_end = (
             self.run_sql("SELECT place, digest FROM moves WHERE place = ?", last_number).fetchone()
             or EMPTY_MOVE_LOG_END
@@ -448,7 +448,7 @@ class TicketLedgerCopies:
                 raise TicketLedgerDamaged(
                     f"{self.path}: move {last_end[0] + 1} was altered after it was written"
                 )
-            last_end = build_end_after(row)
+            last_end = get_end(row)
         first_moves, tickets = self.run_sql(
             "SELECT (SELECT count(*) FROM moves WHERE step = 1), (SELECT count(*) FROM tickets)"
         ).fetchone()

@@ -48,7 +48,7 @@ def is_next_row(key: bytes, previous_end: MoveLogEnd, row: MoveLogRow) -> bool:
     )
 
 
-def build_end_after(row: MoveLogRow) -> MoveLogEnd:
+def get_end(row: MoveLogRow) -> MoveLogEnd:
     """Return the move number and the digest in ``row``, the last row of a copy of the ledger."""
     return (row[0], row[-1])
 
@@ -64,7 +64,7 @@ class TicketMoveLog:
         """Close the log file of the ticket ledger."""
         self._file.close()
 
-    def read_last_move(self) -> MoveLogEnd | None:
+    def read_end(self) -> MoveLogEnd | None:
         """Return the number and digest of the last move, read from the last line of the log only.
 
         Return (0, "") for an empty log, and None if the last line is incomplete, malformed or too long: the whole log
@@ -78,7 +78,7 @@ class TicketMoveLog:
         if lines[-1] or len(lines) < (2 if size <= _LOG_TAIL_SIZE_BYTES else 3):
             return None
         with suppress(ValueError, TypeError, IndexError, RecursionError):
-            return build_end_after(json.loads(lines[-2])[-1])
+            return get_end(json.loads(lines[-2])[-1])
         return None
 
     def iter_rows(self) -> Iterator[MoveLogRow]:
@@ -90,10 +90,10 @@ class TicketMoveLog:
                     raise TicketLedgerDamaged(
                         f"{MOVE_LOG_FILE_NAME}: move {last_end[0] + 1} was altered after it was written"
                     )
-                last_end = build_end_after(row)
+                last_end = get_end(row)
                 yield row
 
-    def find_last_move_number(self) -> int:
+    def find_highest_move_number(self) -> int:
         """Return the highest number of a ledger move in the log's readable lines; damaged lines are skipped.
 
         Return 0 if no line is readable.

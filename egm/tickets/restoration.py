@@ -27,7 +27,7 @@ from egm.tickets.movelog import (
     EMPTY_MOVE_LOG_END,
     MOVE_LOG_FILE_NAME,
     MoveLogRow,
-    build_end_after,
+    get_end,
     is_next_row,
 )
 from egm.tickets.record import TicketAction
@@ -165,7 +165,7 @@ def _take_proved_prefix(
         if not is_provable(last_end, row):
             break
         proved_rows.append(row)
-        last_end = build_end_after(row)
+        last_end = get_end(row)
     return proved_rows
 
 

@@ -28,7 +28,7 @@ from egm.kernel.messages import Intent, MessageError, Snapshot, encode_message
 from egm.people import Role, Roster
 from egm.progressive.connection import check_certificates
 from egm.progressive.enrolment import EnrolmentStick, compute_key_digest, create_request, read_request
-from egm.testing.service_menu import iter_page_words, translate_words
+from egm.testing.service_menu import iter_page_texts, translate_text
 from meters import Journal, Transaction, open_view
 from tools.cli import main
 from tools.floor.progressive.certificates import make_authority
@@ -70,9 +70,9 @@ class Hand:
             shown = await until(self._reader, lambda m: isinstance(m, Snapshot) and m.page is not None)
             self.page = shown.page
             self.seen.append(shown.page)
-            for words in iter_page_words(shown.page):
-                assert translate_words(words, "en") or words.value == ""
-                assert translate_words(words, "fr") or words.value == ""
+            for words in iter_page_texts(shown.page):
+                assert translate_text(words, "en") or words.value == ""
+                assert translate_text(words, "fr") or words.value == ""
         return self.page
 
     async def touch(self, action, text=""):
@@ -92,7 +92,7 @@ class Hand:
         return self.page
 
     async def pick(self, words):
-        row = next(row for row in self.page.tables[0].rows if translate_words(row.cells[0], "en") == words)
+        row = next(row for row in self.page.tables[0].rows if translate_text(row.cells[0], "en") == words)
         return await self.touch(row.action)
 
     async def come_to(self, step, *, ready=lambda page: True):
@@ -179,7 +179,7 @@ async def enrol_with_floor(hand, stick, authority):
     EnrolmentStick(stick).write(request)
     printed = floor(authority, stick, "--key", key, "--host", "10.0.0.2")
     await hand.touch("answer")
-    shown = {translate_words(row.cells[0], "en"): row.cells[-1].value for row in hand.page.tables[-1].rows}
+    shown = {translate_text(row.cells[0], "en"): row.cells[-1].value for row in hand.page.tables[-1].rows}
     assert shown["Certificate authority digest"].split()[0] in printed
     await hand.touch("next")
 
@@ -274,7 +274,7 @@ def test_first_start_reads_the_devices_two_persons_sign_and_the_machine_runs(tmp
             await answer_site_pages(hand)
             await hand.come_to("devices", ready=lambda page: page.prompt is None and hand.offers("next"))
             found = {
-                translate_words(row.cells[1], "en").partition(" ")[0]: row.icon
+                translate_text(row.cells[1], "en").partition(" ")[0]: row.icon
                 for row in hand.page.tables[0].rows
             }
             assert {name: found[name] for name in ("id003", "ioboard", "tcl")} == dict.fromkeys(
@@ -354,7 +354,7 @@ def test_two_enrolled_persons_restore_a_lost_cabinet_file_from_the_journal(tmp_p
     async def set_up_again():
         async with run(folder, file), Hand.connect(folder) as hand:
             assert hand.page.title.value == "first.memory.title"
-            assert "FIRST-1" in {translate_words(row.cells[-1], "en") for row in hand.page.tables[0].rows}
+            assert "FIRST-1" in {translate_text(row.cells[-1], "en") for row in hand.page.tables[0].rows}
             await hand.touch("sign")
             await hand.type("11", PINS["11"], "12")
             hand.last(PINS["12"])

@@ -21,7 +21,7 @@ from test_media_at_start import fill, remount
 from egm.app.first_start.wizard import CABINET_SEED_FILE_NAME
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import MessageError, Snapshot
-from egm.testing.service_menu import translate_words
+from egm.testing.service_menu import translate_text
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_a_first_start_waits_for_a_writable_medium_and_is_signed_once_there_is_r
                 assert hand.notice in full
                 assert not file.exists()
                 for language in ("en", "fr"):
-                    assert translate_words(hand.page.notice, language)
+                    assert translate_text(hand.page.notice, language)
                 (medium / "filler").unlink()
                 await hand.type("11", PINS["11"], "12")
                 hand.last(PINS["12"])

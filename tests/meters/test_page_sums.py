@@ -10,8 +10,8 @@ import pytest
 
 from meters import JournalDamaged
 from meters.keys import MachineKey
+from meters.page_checksums import DATABASE_PAGE_SIZE_BYTES, PageChecksums
 from meters.storage import DiskStorage
-from meters.sums import DATABASE_PAGE_SIZE_BYTES, PageChecksums
 
 SALT = b"saltsalt"
 

@@ -36,7 +36,7 @@ class Clock:
 class Repeating:
     """A defective source: the same noise at every boot, which no health test would detect."""
 
-    name, entropy_bits, entropy_claim = "repeating", Fraction(8), "a test's"
+    name, entropy_bits, claim_basis = "repeating", Fraction(8), "a test's"
     noise = bytes((i * i * 31 + 7 * i + (i >> 8)) & 0xFF for i in range(START_UP_TEST_SAMPLE_COUNT + 48))
 
     def read_samples(self, count: int) -> bytes:

@@ -30,7 +30,7 @@ class Scripted:
     """A source whose samples a test provides, followed by good noise."""
 
     def __init__(self, name: str, *answers: bytes, entropy_bits: Fraction = Fraction(8)) -> None:
-        self.name, self.entropy_bits, self.entropy_claim = name, entropy_bits, "a test's"
+        self.name, self.entropy_bits, self.claim_basis = name, entropy_bits, "a test's"
         self.answers = list(answers)
         self.requested_bytes: list[int] = []
 
@@ -44,7 +44,7 @@ def test_every_available_source_returns_the_requested_samples() -> None:
     assert [source.name for source in sources][:2] == ["getrandom", "cpu-jitter"]
     for source in sources:
         assert len(source.read_samples(300)) == 300
-        assert source.entropy_claim
+        assert source.claim_basis
         assert 0 < source.entropy_bits <= 8
 
 

@@ -18,7 +18,7 @@ from egm.progressive.enrolment import CertificateFacts
 from egm.tickets.templates import MANDATORY_FIELDS_BY_CLASS, load_template
 from paytables import Game, list_library_games, load_game
 
-#: Device kind -> the name of its table.
+#: Device kind -> the key of its table in ``[devices]``.
 DEVICE_NAME_BY_KIND: Final[Mapping[str, str]] = {
     "bill_acceptor": "bill",
     "ticket_printer": "printer",
@@ -40,7 +40,7 @@ class CabinetFileDraft:
     machine_answers: dict[str, str] = field(default_factory=dict)
     """The answers for the cabinet file's ``machine`` table by key: serial number, operator's number, venue data."""
     profile: Profile = field(default_factory=lambda: load_profile("generic"))
-    """The profile (rules) of the chosen jurisdiction."""
+    """The profile (rules) of the chosen jurisdiction; the generic one until one is chosen."""
     is_jurisdiction_chosen: bool = False
     """Whether a person has chosen the jurisdiction."""
     devices: tuple[FoundDevice, ...] = ()
@@ -65,24 +65,24 @@ class CabinetFileDraft:
 
     @property
     def required_venue_fields(self) -> tuple[str, ...]:
-        """Return the venue data that the jurisdiction's tickets must print, except the venue's name."""
-        must = MANDATORY_FIELDS_BY_CLASS[load_template(self.profile.id).ticket]
-        return ("site", *(name for name in ("address", "licence_holder") if name in must))
+        """Return the keys of the venue data that the jurisdiction's tickets must print, except the venue's name."""
+        mandatory_fields = MANDATORY_FIELDS_BY_CLASS[load_template(self.profile.id).ticket]
+        return ("site", *(name for name in ("address", "licence_holder") if name in mandatory_fields))
 
     def examine_games(self) -> Iterator[str]:
         """Load the games and store those that the jurisdiction admits in ``admitted_games``.
 
-        Yield each game's name before the game is loaded. Chosen games that are not admitted are removed from
-        ``chosen_game_names``. If the machine's builder has listed games, only
-        those are examined; otherwise all games of the library.
+        Yield each game's name before the game is loaded; the caller must exhaust the iterator. Chosen games that are
+        not admitted are removed from ``chosen_game_names``. If the machine's builder has listed games, only those are
+        examined; otherwise all games of the library.
         """
         self.admitted_games = {}
-        slots = [GameTable(**slot) for slot in self.builder_tables.get("games", ())]
-        for slot in slots or [GameTable(game=name) for name in list_library_games()]:
-            yield slot.game
-            game = load_game(slot.game)
-            if admit_games((slot,), self.profile, list_game_levels(game))[0]:
-                self.admitted_games[slot.game] = game
+        preset_tables = [GameTable(**table) for table in self.builder_tables.get("games", ())]
+        for game_table in preset_tables or [GameTable(game=name) for name in list_library_games()]:
+            yield game_table.game
+            game = load_game(game_table.game)
+            if admit_games((game_table,), self.profile, list_game_levels(game))[0]:
+                self.admitted_games[game_table.game] = game
         self.chosen_game_names = [name for name in self.chosen_game_names if name in self.admitted_games]
 
     @property
@@ -106,20 +106,20 @@ class CabinetFileDraft:
 
     def build_tables(self) -> dict[str, object]:
         """Return the tables of the drafted cabinet file, from the answers so far."""
-        seeded = {slot["game"]: slot for slot in self.builder_tables.get("games", ())}
+        preset_by_game = {table["game"]: table for table in self.builder_tables.get("games", ())}
         game_names = [name for name in self.chosen_game_names if self.list_game_denominations(name)]
         games = [
-            {**seeded.get(name, {}), "game": name, **self._build_denominations_entry(name)}
+            {**preset_by_game.get(name, {}), "game": name, **self._build_denominations_entry(name)}
             for name in game_names
         ]
         levels = [
-            {"game": slot.game, "level": slot.level}
+            {"game": level_table.game, "level": level_table.level}
             for name in game_names
-            for slot in list_game_levels(self.admitted_games[name])
+            for level_table in list_game_levels(self.admitted_games[name])
         ]
-        seeded_levels = self.builder_tables.get("progressives", [])
-        seeded_keys = {(level["game"], level["level"]) for level in seeded_levels}
-        new_levels = [level for level in levels if (level["game"], level["level"]) not in seeded_keys]
+        preset_levels = self.builder_tables.get("progressives", [])
+        preset_keys = {(level["game"], level["level"]) for level in preset_levels}
+        new_levels = [level for level in levels if (level["game"], level["level"]) not in preset_keys]
         devices = {
             DEVICE_NAME_BY_KIND[PROTOCOLS[device.protocol].device_kind]: device.cabinet_file_table
             for device in self.devices
@@ -131,7 +131,7 @@ class CabinetFileDraft:
                 "profile": self.profile.id,
             },
             "games": games,
-            "progressives": [*seeded_levels, *new_levels],
+            "progressives": [*preset_levels, *new_levels],
             "progressive_link": {
                 **self.builder_tables.get("progressive_link", {}),
                 **self.progressive_link_table,
@@ -160,7 +160,7 @@ class CabinetFileDraft:
 
 def list_game_levels(game: Game) -> tuple[ProgressiveLevelTable, ...]:
     """Return cabinet file entries for a game's progressive levels, all managed by the machine itself."""
-    levels = dict.fromkeys(play.level for play in game.list_every_level())
+    levels = dict.fromkeys(participation.level for participation in game.list_every_level())
     return tuple(ProgressiveLevelTable(game=game.id, level=level) for level in levels)
 
 

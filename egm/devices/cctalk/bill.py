@@ -5,8 +5,8 @@ last processed event is stored with the open escrow record (its ``exchange_progr
 :mod:`egm.devices.cctalk.events`), so a restarted machine reads exactly the events that it has missed.
 
 A validator that loses power loses its events, but not its lifetime accept counter. Before an ordered stacking is closed
-without credit, that counter is read: if it has advanced, the bill is in the box. A stack order that may not have been
-sent before a restart is sent again: if the bill is already on its way, the validator replies "escrow empty".
+without credit, that counter is read: if it has advanced, the bill is in the box. If a restart leaves it unknown whether
+a stack order was sent, it is sent again: if the bill is already on its way, the validator replies "escrow empty".
 """
 
 import asyncio
@@ -140,10 +140,10 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             or self._escrow.is_stacking_ordered()
             or not is_event_position_unchanged(self._event_position, events)
         ):
-            instant = await self._read_events_with_counter(Header.READ_BILL_EVENTS)
-            if instant is None:
+            reading = await self._read_events_with_counter(Header.READ_BILL_EVENTS)
+            if reading is None:
                 return False
-            events, accepted = instant
+            events, accepted = reading
         else:
             accepted = read_accept_counter(self._event_position)
         if self._event_position is None:
@@ -153,15 +153,15 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         if news.has_restarted:
             self._applied_settings.clear()
             self._present_faults.clear()
-            self._worth = ChannelValueCheck(self._notes, self._currencies)
+            self._value_check = ChannelValueCheck(self._notes, self._currencies)
             self._restarted_at = asyncio.get_running_loop().time()
-        is_clear = self._is_settled_after_restart(events)
+        is_path_clear = self._is_settled_after_restart(events)
         for event in news.new_events:
-            is_clear = self._handle_event(event) or is_clear
+            is_path_clear = self._handle_event(event) or is_path_clear
         if counted_bills and self._escrow.is_stacking_ordered():
             self._handle_accept_without_event(counted_bills)
         self._update_faults(self._present_faults)
-        await self._read_bill_path(events, is_clear=is_clear, has_new_events=bool(news.new_events))
+        await self._read_bill_path(events, is_path_clear=is_path_clear, has_new_events=bool(news.new_events))
         self._event_position = compute_event_position(events, accepted)
         self._escrow.record_exchange_progress(self._event_position)
         return True
@@ -178,21 +178,23 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             text = f"{counted_bills} bills counted where one was ordered: is this another validator?"
             self._emit(PaperDisputed(device=self.name, text=text))
 
-    async def _read_bill_path(self, events: EventBuffer, *, is_clear: bool, has_new_events: bool) -> None:
-        """Handle the item in escrow, if the newest event reports one; otherwise a clear bill path, if ``is_clear``.
+    async def _read_bill_path(
+        self, events: EventBuffer, *, is_path_clear: bool, has_new_events: bool
+    ) -> None:
+        """Handle the item in escrow, if the newest event reports one; if there is none, handle a clear bill path.
 
-        ``is_clear``: the validator's events show that no bill moves. ``has_new_events``: events have come since
+        ``is_path_clear``: the validator's events show that no bill moves. ``has_new_events``: events have come since
         the last call; if they report an item in escrow while a stacking is ordered, it is another item than the
         ordered one.
         """
         newest = events.events[0]
         self._holds_paper = bool(_is_in_escrow(newest) and events.event_counter)
         if not self._holds_paper:
-            if is_clear:
+            if is_path_clear:
                 self._handle_clear_path("the validator's events show it empty")
             return
         if self._escrow.is_stacking_ordered() and has_new_events:  # it arrived after the order: another item
-            self._handle_clear_path("another paper is in escrow")
+            self._handle_clear_path("another bill or ticket is in escrow")
         if not self._escrow.is_stacking_ordered():
             self._handle_escrowed_item(
                 await self._read_content(newest), bytes((newest.result_a, newest.result_b))
@@ -202,7 +204,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         """Return whether enough time has passed since a restart that no bill can be on its way inside the validator.
 
         By then the validator has stacked or returned a bill found inside. Return False if it has reported an
-        event since its restart.
+        event since its restart. If the time of the restart is not known, the time is counted from this call.
         """
         if events.event_counter:
             return False
@@ -253,16 +255,16 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         An order to stack is not sent if the last query is too old, because another item could be in escrow by now.
         """
         is_ordered = self._escrow.is_stacking_ordered()
-        answer = self._find_escrow_command(self._event_position or 0)
+        command = self._find_escrow_command(self._event_position or 0)
         now = asyncio.get_running_loop().time()
-        if answer is EscrowCommand.RETURN:
+        if command is EscrowCommand.RETURN:
             await self._query(Header.ROUTE_BILL, bytes((BillRoute.RETURN,)))
-        elif answer is EscrowCommand.STACK or is_ordered:
+        elif command is EscrowCommand.STACK or is_ordered:
             if self._measure_time_since_query() > QUERY_AGE_SECONDS_FOR_STACK_ORDER_MAX:
-                return  # this process was not scheduled meanwhile: query once more
+                return  # this process was not scheduled meanwhile; the next cycle queries again
             self._is_stack_command_unsent = False
             await self._query(Header.ROUTE_BILL, bytes((BillRoute.STACK,)))
-        elif answer is EscrowCommand.HOLD and now >= self._next_hold:
+        elif command is EscrowCommand.HOLD and now >= self._next_hold:
             self._next_hold = now + _HOLD_REPEAT_INTERVAL_SECONDS
             await self._query(Header.ROUTE_BILL, bytes((BillRoute.EXTEND_ESCROW_TIME,)))
 
@@ -283,12 +285,12 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             if not await self._send_command(header, data):
                 return
             self._applied_settings[header] = data
-        if self._worth.are_all_channels_queried:
+        if self._value_check.are_all_channels_queried:
             self._report_readiness(accepting=self._can_accept_anything)
 
     async def _query_next_value(self) -> None:
         """Query the value of one more bill type. Only one is queried per cycle, so that no event has to wait."""
-        kind = self._worth.next_channel_to_query
+        kind = self._value_check.next_channel_to_query
         if kind is None or (self._escrow.is_stacking_ordered() and not self._holds_paper):
             return
         answer = await self._query(Header.BILL_ID, bytes((kind,)))

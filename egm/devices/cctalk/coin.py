@@ -94,7 +94,7 @@ class CctalkCoinDriver(CctalkDriver):
         self._applied_settings: dict[tuple[Header, int], bytes] = {}
         self._identified = False
         self._currencies = currencies
-        self._worth = ChannelValueCheck(self._coins, currencies)
+        self._value_check = ChannelValueCheck(self._coins, currencies)
         self._is_ready: bool | None = None
         self._faults_until: dict[FaultCode, float] = {}
         self._refused_since_by_slot: dict[int, float] = {}
@@ -131,7 +131,7 @@ class CctalkCoinDriver(CctalkDriver):
         """Clear what is known of the coin acceptor, because its line was opened again."""
         self._renew_at = 0.0
         self._identified = False
-        self._worth = ChannelValueCheck(self._coins, self._currencies)
+        self._value_check = ChannelValueCheck(self._coins, self._currencies)
         self._is_ready = None
         self._refused_since_by_slot.clear()
 
@@ -141,7 +141,7 @@ class CctalkCoinDriver(CctalkDriver):
             answer = await self._query(Header.READ_CREDITS)
             if answer is not None and await self._record_events(codec.decode_event_buffer(answer)):
                 await self._query_next_value()
-                if self._worth.are_all_channels_queried:
+                if self._value_check.are_all_channels_queried:
                     await self._send_settings()
                 self._identified = self._identified or await self._identify()
             self._handle_valid_message()
@@ -152,7 +152,7 @@ class CctalkCoinDriver(CctalkDriver):
 
     async def _query_next_value(self) -> None:
         """Query the value of one more coin slot. Only one is queried per cycle, so that no event has to wait."""
-        slot = self._worth.next_channel_to_query
+        slot = self._value_check.next_channel_to_query
         if slot is None:
             return
         answer = await self._query(Header.COIN_ID, bytes((slot,)))
@@ -165,8 +165,8 @@ class CctalkCoinDriver(CctalkDriver):
 
     def _store_reported_value(self, slot: int, reported: ReportedValue | None) -> None:
         """Store the value that the acceptor reports for a coin slot, and report wrong values as faults."""
-        self._worth.store_reported_value(slot, reported)
-        self._report_value_faults(self._worth)
+        self._value_check.store_reported_value(slot, reported)
+        self._report_value_faults(self._value_check)
 
     async def _record_events(self, events: codec.EventBuffer) -> bool:
         """Credit the coins in the acceptor's new events; return False if its replies were missing or inconsistent.
@@ -191,7 +191,7 @@ class CctalkCoinDriver(CctalkDriver):
         self._check_accepted_coins(news.new_events, last_read_at)
         if events.event_counter == 0 or news.has_restarted:
             self._applied_settings.clear()
-            self._worth = ChannelValueCheck(self._coins, self._currencies)
+            self._value_check = ChannelValueCheck(self._coins, self._currencies)
         coins = tuple(
             (self._coins[event.result_a], self._find_coin_path(event) == codec.SORTER_PATH_HOPPER)
             for event in news.new_events
@@ -312,7 +312,7 @@ class CctalkCoinDriver(CctalkDriver):
     # ------------------------------------------------------------ settings
     async def _send_settings(self) -> None:
         """Send the requested settings to the coin acceptor, the master inhibit last."""
-        enabled_cents = frozenset[int]() if self._worth.has_differences else self._denominations
+        enabled_cents = frozenset[int]() if self._value_check.has_differences else self._denominations
         mask = sum(1 << slot - 1 for slot, cents in self._coins.items() if cents in enabled_cents)
         accepting = bool(enabled_cents)
         settings: dict[tuple[Header, int], bytes] = {

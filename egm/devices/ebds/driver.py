@@ -121,7 +121,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
             is_stack_command=command is EscrowCommand.STACK,
             is_return_command=command is EscrowCommand.RETURN,
         )
-        code = self._worth.next_channel_to_query
+        code = self._value_check.next_channel_to_query
         if code is not None and self._bits & (AcceptorStatusBits.IDLING | AcceptorStatusBits.ESCROWED):
             await self._query_value(poll, code)
         else:
@@ -135,7 +135,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
             await self._query(NoteQuery(poll, code))
         else:
             self._store_reported_value(code, None)
-        if self._worth.next_channel_to_query != code:
+        if self._value_check.next_channel_to_query != code:
             self._note_tries = _NOTE_QUERY_TRIES
 
     async def _query(self, query: EbdsPoll | NoteQuery | AuxiliaryCommand) -> None:
@@ -190,7 +190,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         if (
             bits & AcceptorStatusBits.IDLING
             and isinstance(query, EbdsPoll)
-            and self._worth.are_all_channels_queried
+            and self._value_check.are_all_channels_queried
         ):
             self._report_readiness(
                 accepting=bool(query.enabled_notes_mask or query.accepts_barcodes) and not faults

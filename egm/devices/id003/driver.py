@@ -165,7 +165,7 @@ class Id003Driver(BillDriver[Id003Frame]):
         self._update_faults({_FAULT_BY_STATUS[status]: ""} if status in _FAULT_BY_STATUS else {})
         if entered and (status in _POWER_UP_STATUSES or status is Id003Status.INITIALIZE):
             self._applied_settings.clear()
-            self._worth = ChannelValueCheck(self._notes, self._currencies)
+            self._value_check = ChannelValueCheck(self._notes, self._currencies)
             self._query_counts[Id003Command.CURRENCY] = 0
             self._is_ready = None
         if status in _PATH_CLEAR_STATUSES:
@@ -226,7 +226,7 @@ class Id003Driver(BillDriver[Id003Frame]):
 
         After several queries without a reply, store that no value is reported, and return None.
         """
-        if self._worth.are_all_channels_queried:
+        if self._value_check.are_all_channels_queried:
             return None
         if self._query_counts[Id003Command.CURRENCY] < _UNANSWERED_QUERIES_MAX:
             self._query_counts[Id003Command.CURRENCY] += 1

@@ -40,8 +40,6 @@ _GAME_PUSH_KIND: Final = GAME_PUSH.kind
 #: The number of last ended tickets that are kept. The ticket ledger may lack one per position (at most sixteen); twice
 #: as many are kept, because entries of credited bills are among them.
 _ENDED_TICKETS_MAX: Final = 32
-
-
 #: Once a controller has counted this many later contributions, it can no longer report a win of the earlier one.
 _REPORTABLE_CONTRIBUTIONS_MAX: Final = 64
 
@@ -82,7 +80,7 @@ class MemoryEvidence:
         """
         self.cabinet_text = ""
         """The text of the cabinet file that was signed last; empty if none was ever signed."""
-        self.rules = ""
+        self.profile_name = ""
         """The name of the profile that was in force at the last power-up."""
         self._counted_contributions: dict[str, int] = {}
 
@@ -90,7 +88,7 @@ class MemoryEvidence:
         """Add the facts in one journal entry of the old memory."""
         record: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
         if entry.kind == POWER_UP.kind:
-            self.rules = str(record.get("profile", ""))
+            self.profile_name = str(record.get("profile", ""))
         for name, value in entry.state.items():
             if name.startswith(ProgressiveKey.LINK_PROGRESS) and isinstance(value, Mapping):
                 self._counted_contributions[name.removeprefix(ProgressiveKey.LINK_PROGRESS)] = int(

@@ -113,7 +113,7 @@ class SasLineService:
         self._selected_game = self._reader.build_readout().selected_game_number
         self._failed_poll_codes: set[int] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
-        context.metrics_sources.append(lambda: iter_line_metrics(name, self.health))
+        context.metric_sources.append(lambda: iter_line_metrics(name, self.health))
 
     @property
     def health(self) -> SasLineHealth:

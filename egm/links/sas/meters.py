@@ -185,11 +185,12 @@ def read_meter(code: int, readout: SasReadout, game_id: str = "") -> int | None:
 def compute_payback(readout: SasReadout, game_id: str = "") -> int:
     """Return the theoretical payback (RTP) of one game or of the machine, in hundredths of a percent.
 
-    The machine's payback is the average of its games', weighted by wagers.
+    The machine's payback is the average of its games', weighted by wagers; while nothing is wagered, each game has the
+    same weight.
     """
-    games = [facts for facts in readout.games if game_id in {"", facts.id}]
-    wagered = {facts.id: readout.read_meters(facts.id)["coin_in"] for facts in games}
-    total = sum(wagered.values())
-    if total == 0:
-        return sum(facts.payback_hundredths for facts in games) // max(1, len(games))
-    return sum(facts.payback_hundredths * wagered[facts.id] for facts in games) // total
+    games = [game for game in readout.games if game_id in {"", game.id}]
+    wagered_by_game = {game.id: readout.read_meters(game.id)["coin_in"] for game in games}
+    total_wagered = sum(wagered_by_game.values())
+    if total_wagered == 0:
+        return sum(game.payback_hundredths for game in games) // max(1, len(games))
+    return sum(game.payback_hundredths * wagered_by_game[game.id] for game in games) // total_wagered

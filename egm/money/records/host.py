@@ -39,7 +39,7 @@ class RedemptionStatus(StrEnum):
     TIMED_OUT = "timed_out"
     """The host did not reply in time."""
     LINK_DOWN = "link_down"
-    DISABLED = "disabled"
+    PROMOTIONAL_TICKETS_DISABLED = "disabled"
     """Refused: the machine does not accept promotional tickets."""
     NOT_STACKED = "not_stacked"
     """The ticket was ordered into the box but returned to the player."""
@@ -146,7 +146,7 @@ class TransferRecord:
     identifier: str
     """The transaction id that the host gave to the transfer."""
     kind: TransferKind
-    """The direction: into or out of the machine, or a bonus of the operator."""
+    """The direction: into or out of the machine, or a bonus that the operator pays through the host."""
     status: TransferStatus
     """The result as reported to the host."""
     cents_by_credit_kind: Mapping[CreditKind, Count] = field(metadata=stored_as("cents"))
@@ -163,7 +163,10 @@ class TransferRecord:
     host_has_read: bool = field(metadata=stored_as("told"))
     """Whether the host has read the result."""
     history_index: Count | None = omit_if_default(None, key="position")
-    """The position in the transfer history that the host can read, 1 to 35; 0 or null if nothing moved."""
+    """The index in the transfer history that the host can read, 1 to 35.
+
+    If nothing moved, it is null in the journal entry and 0 in the stored result.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

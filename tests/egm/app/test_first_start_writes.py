@@ -19,7 +19,7 @@ from egm.people import Permission, Person, Role, Roster
 from egm.profiles import load_profile
 from egm.testing.machine import StoppedClock
 from egm.testing.service_menu import build_pin
-from egm.testing.service_menu import translate_words as say_in
+from egm.testing.service_menu import translate_text as say_in
 from meters import Journal
 from paytables import load_game
 

@@ -9,7 +9,7 @@ from egm.app.process import MachineProcess
 from egm.config.cabinet_file import GameTable, StateFolder, load_cabinet
 from egm.kernel.events import EventType
 from egm.testing.machine import StoppedClock
-from egm.testing.service_menu import iter_page_words, translate_words
+from egm.testing.service_menu import iter_page_texts, translate_text
 from paytables.definition import LIBRARY_FOLDER
 
 
@@ -38,7 +38,7 @@ def test_a_machine_with_only_refused_games_is_out_of_service_with_a_notice(tmp_p
         assert process._machine.active_faults["cabinet_file"]["detail"] == refusal_reasons[0]
         (software,) = (entry.create_page() for entry in SERVICE_MENU.menu_entries if entry.id == "software")
         words = [
-            translate_words(text, "en") for text in iter_page_words(software.build_page(process._machine))
+            translate_text(text, "en") for text in iter_page_texts(software.build_page(process._machine))
         ]
         assert {str(poor), refusal_reasons[0]} <= set(words), "staff read why at the machine"
         process._stations[0].engine.handle(EventType.KEY_TURNED, key="attendant")

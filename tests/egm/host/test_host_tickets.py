@@ -313,7 +313,7 @@ def test_a_known_ticket_with_another_amount_from_the_host_is_returned(make):
         (SECOND, CASHABLE, 100, RedemptionStatus.NUMBER_MISMATCH),
         (FIRST, CASHABLE, 0, RedemptionStatus.BAD_AMOUNT),
         (FIRST, CASHABLE, 300_001, RedemptionStatus.OVER_LIMIT),
-        (FIRST, RESTRICTED, 100, RedemptionStatus.DISABLED),
+        (FIRST, RESTRICTED, 100, RedemptionStatus.PROMOTIONAL_TICKETS_DISABLED),
     ],
 )
 def test_a_ticket_that_the_machine_may_not_credit_is_returned_with_the_reason(

@@ -20,7 +20,7 @@ from egm.people import Role
 from egm.staff.desk import ServiceDesk
 from egm.staff.service.key_switches import iter_concerned_positions
 from egm.testing.machine import MachineRig, RepeatableEntropySource, create_generator
-from egm.testing.service_menu import Menu, translate_words
+from egm.testing.service_menu import Menu, translate_text
 from rng import OutOfService
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -224,7 +224,7 @@ def take_menu_to(three: Three, number: int, role: Role) -> Menu:
     """Sign in at the machine's first position and move the menu to another; return that position's menu."""
     menus = [Menu(rig) for rig in three.rooms]
     three.board(EventType.OPEN_SERVICE_MENU, key="operator")
-    menus[0].prove(role)
+    menus[0].identify(role)
     menus[0].touch(f"position:{number}")
     assert not menus[0].is_open
     return menus[number - 1]
@@ -235,7 +235,7 @@ def take_menu_to(three: Three, number: int, role: Role) -> Menu:
 def test_the_open_menu_moves_to_the_second_position_with_its_content(three, tmp_path, role):
     (tmp_path / "one").mkdir()
     alone = Menu(MachineRig(tmp_path / "one").boot())
-    alone.open().prove(role)
+    alone.open().identify(role)
     menu = take_menu_to(three, 2, role)
     lines = menu.collect_all_actions()
     assert lines == alone.collect_all_actions()
@@ -256,9 +256,9 @@ def test_the_first_page_says_where_a_hand_pay_waits_and_leads_there(three):
     Menu(three.second)
     menu = Menu(three.first)
     three.board(EventType.OPEN_SERVICE_MENU, key="operator")
-    menu.prove(Role.SUPERVISOR)
+    menu.identify(Role.SUPERVISOR)
     [table] = menu.page.tables
-    shown = [tuple(translate_words(cell, "en") for cell in row.cells) for row in table.rows]
+    shown = [tuple(translate_text(cell, "en") for cell in row.cells) for row in table.rows]
     assert shown == [("1", "Service menu open", ""), ("2", "Hand-pay", "$20.00"), ("3", "Ready", "")]
     menu.touch("position:2")
     second = Menu(three.second)
@@ -272,6 +272,6 @@ def test_a_position_at_play_is_not_entered(three):
     three.second.insert(500).play()
     menu = Menu(three.first)
     three.board(EventType.OPEN_SERVICE_MENU, key="operator")
-    menu.prove(Role.SUPERVISOR).touch("position:2")
+    menu.identify(Role.SUPERVISOR).touch("position:2")
     assert menu.notice == "notice.refused.position_is_busy"
     assert not three.second.machine.component(ServiceDesk).is_open

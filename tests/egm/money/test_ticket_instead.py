@@ -104,7 +104,7 @@ def test_where_the_key_alone_is_insufficient_a_person_permits_the_ticket(tmp_pat
     rig.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    menu.prove(Role.ATTENDANT)
+    menu.identify(Role.ATTENDANT)
     print_it(rig)
     assert rig.journal.balance_cents(TICKET) == 2000
     assert rig.records("handpay.returned")[0]["person"] == STAFF_NUMBER_BY_ROLE[Role.ATTENDANT]

@@ -10,7 +10,7 @@ from egm.kernel.messages import DecisionRequest
 from egm.people import Role
 from egm.play.records.tables import list_tables_with_standing_bets, read_table
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import Menu, translate_words
+from egm.testing.service_menu import Menu, translate_text
 from paytables import list_table_games, load_game
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -110,7 +110,7 @@ def recall_texts(rig):
         cells = [cell for table in figures for line in table.rows for cell in line.cells]
         became = [line.cells[1] for line in figures[-1].rows if len(line.cells) == 3]
         assert [words for words in became if words.kind == "plain"] == []
-        texts |= {translate_words(cell, language) for cell in cells for language in ("en", "fr")}
+        texts |= {translate_text(cell, language) for cell in cells for language in ("en", "fr")}
         menu.touch("back")
     return texts
 

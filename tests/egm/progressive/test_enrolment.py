@@ -30,7 +30,7 @@ from egm.progressive.events import EnrolmentForm
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link_folder import LinkCertificateFolder
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import Menu, list_enabled_actions, translate_words
+from egm.testing.service_menu import Menu, list_enabled_actions, translate_text
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -91,7 +91,7 @@ class Hall:
         menu.touch(f"link_{name}").complete(second=second)
         notice = menu.notice
         assert notice == "service.done" or (
-            translate_words(menu.page.notice, "en") and translate_words(menu.page.notice, "fr")
+            translate_text(menu.page.notice, "en") and translate_text(menu.page.notice, "fr")
         )
         return notice.removeprefix("notice.refused."), menu
 
@@ -260,7 +260,7 @@ def test_only_a_host_name_or_an_address_is_accepted(hall, host):
     spoil(hall, host=host)
     notice, menu = hall.step("answer")
     assert notice == "link_no_host"
-    assert translate_words(menu.page.notice, "en").isprintable()
+    assert translate_text(menu.page.notice, "en").isprintable()
     with pytest.raises(ValueError, match="neither a host name nor an address"):
         ProgressiveLinkTable(**hall.link.build_cabinet_table(host, 8883))
 
@@ -410,7 +410,7 @@ def test_a_clock_that_is_wrong_is_named_as_the_reason(tmp_path, monkeypatch, yea
     assert hall.step("answer")[0] == code
     words = hall.hands.page.notice
     for language in ("en", "fr"):
-        assert f"{year}-01-01" in translate_words(words, language)
+        assert f"{year}-01-01" in translate_text(words, language)
     hall.room.close()
 
 

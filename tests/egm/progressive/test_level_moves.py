@@ -18,7 +18,7 @@ from egm.progressive.pools import ProgressivePools
 from egm.record_codec import from_json
 from egm.testing.controller import create_pool
 from egm.testing.machine import MachineRig, write_undeclared_entry
-from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu, translate_words
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu, translate_text
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -109,8 +109,8 @@ def test_a_level_above_its_ceiling_shows_its_overflow_hidden_pool_increments_and
     reached = Level.open(terms).add_contribution(1000).pay_hit()[1].add_contribution(2000)
     stored = {f"{ProgressiveKey.OWN_LEVEL}{pool}": reached.to_json()}
     write_undeclared_entry(rig.machine, "test.level", state=stored)
-    table = next(t for t in build_level_tables(rig.machine) if f"({pool})" in translate_words(t.title, "en"))
-    lines = {translate_words(row.cells[0], "en"): translate_words(row.cells[1], "en") for row in table.rows}
+    table = next(t for t in build_level_tables(rig.machine) if f"({pool})" in translate_text(t.title, "en"))
+    lines = {translate_text(row.cells[0], "en"): translate_text(row.cells[1], "en") for row in table.rows}
     assert lines == {
         "Amount displayed": "$10.10",
         "Exact amount, in cents": "1010",
@@ -132,12 +132,10 @@ def test_every_level_is_shown_at_the_machine(rig):
         ProgressivePools((*rig.machine.component(ProgressivePools).by_id.values(), create_pool("SHARED")))
     )
     menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("levels")
-    tables = {translate_words(table.title, "en"): table for table in menu.page.tables}
+    tables = {translate_text(table.title, "en"): table for table in menu.page.tables}
     assert "Top (three-levels.top.50)" in tables
     given_up = tables["three-levels.top.1000 (no longer configured)"]
-    lines = {
-        translate_words(row.cells[0], "en"): translate_words(row.cells[1], "en") for row in given_up.rows
-    }
+    lines = {translate_text(row.cells[0], "en"): translate_text(row.cells[1], "en") for row in given_up.rows}
     assert lines == {
         "Amount displayed": "$300.42",
         "Exact amount, in cents": "210300/7",
@@ -151,7 +149,7 @@ def test_every_level_is_shown_at_the_machine(rig):
         "Total won": "$0.00",
     }
     shared = tables["SHARED (SHARED)"]
-    assert translate_words(shared.rows[1].cells[1], "en") == "Not linked"
+    assert translate_text(shared.rows[1].cells[1], "en") == "Not linked"
 
 
 @pytest.mark.requirement("E-01", "D-18")
@@ -165,8 +163,8 @@ def test_a_level_won_is_in_the_recall_of_its_game_and_counted_on_its_page(tmp_pa
     assert (lines["Win"], lines["Progressive level three-levels.top.50"]) == ("$16.00", "$15.00")
     menu.home().touch("leave")
     menu.sign_in(Role.TECHNICIAN).touch("levels")
-    (won,) = (t for t in menu.page.tables if translate_words(t.title, "en") == "Top (three-levels.top.50)")
-    lines = {translate_words(row.cells[0], "en"): translate_words(row.cells[1], "en") for row in won.rows}
+    (won,) = (t for t in menu.page.tables if translate_text(t.title, "en") == "Top (three-levels.top.50)")
+    lines = {translate_text(row.cells[0], "en"): translate_text(row.cells[1], "en") for row in won.rows}
     assert (lines["Number of hits"], lines["Total won"]) == ("1", "$15.00")
     rig.close()
 
@@ -177,7 +175,7 @@ def test_the_log_of_level_wins_names_the_level_and_the_amount_of_each(tmp_path):
     rig.play()
     rig.report_shown()
     menu = Menu(rig).sign_in(Role.INSPECTOR).touch("log.progressives")
-    rows = [[translate_words(cell, "en") for cell in row.cells[1:4]] for row in menu.page.tables[0].rows]
+    rows = [[translate_text(cell, "en") for cell in row.cells[1:4]] for row in menu.page.tables[0].rows]
     assert rows == [["Progressive hit", "$15.00", "three-levels.top.50"]]
     rig.close()
 
@@ -195,11 +193,9 @@ def test_the_last_hits_of_each_level_are_shown_however_often_another_was_hit_sin
     for cents in range(1, 41):
         rig.machine.post(LEVEL_HIT, replace(hit, amount_cents=cents), entry_id=f"hit-{cents}")
     menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("levels")
-    tables = {translate_words(table.title, "en"): table for table in menu.page.tables}
+    tables = {translate_text(table.title, "en"): table for table in menu.page.tables}
     shown = {
-        title.removeprefix("Last hits of level "): [
-            translate_words(row.cells[-1], "en") for row in table.rows
-        ]
+        title.removeprefix("Last hits of level "): [translate_text(row.cells[-1], "en") for row in table.rows]
         for title, table in tables.items()
         if title.startswith("Last hits of level ")
     }

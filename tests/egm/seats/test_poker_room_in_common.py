@@ -17,7 +17,7 @@ from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
 from egm.seats.table import SharedTables
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import ScriptedChance
-from egm.testing.service_menu import Menu, translate_words
+from egm.testing.service_menu import Menu, translate_text
 from meters import open_view
 from meters.entry import decode
 from tools.audit.games import GameAudit, GameFiles
@@ -134,7 +134,7 @@ def test_no_message_to_a_screen_has_the_hole_cards_of_another_position(seats, tm
     menu = Menu(rooms[1]).sign_in(Role.ATTENDANT).touch("recall")
     menu.touch(rooms[1].machine.memory.get(PlayKey.LAST_GAME)["play_id"])
     cells = [cell for table in menu.page.tables for row in table.rows for cell in row.cells]
-    words = {translate_words(cell, "en") for cell in cells}
+    words = {translate_text(cell, "en") for cell in cells}
     assert {"Table stakes", "Not played: returned", "Won"} <= words
     check_audit(rooms, tmp_path)
 

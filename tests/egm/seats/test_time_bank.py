@@ -18,7 +18,7 @@ from egm.seats.answers import (
     iter_turn_notices,
 )
 from egm.seats.table import find_selected_game_digest
-from egm.testing.service_menu import Menu, translate_words
+from egm.testing.service_menu import Menu, translate_text
 from meters import open_view
 from meters.entry import decode
 from paytables import DefinitionError, load_game
@@ -169,7 +169,7 @@ def test_an_answer_of_the_table_is_recorded_and_shown_as_such(rooms, tmp_path):
     assert [entry.record["play_id"] for entry in steps if entry.record.get("by_table")] == [play]
     menu = Menu(rooms[0]).sign_in(Role.ATTENDANT).touch("recall").touch(play)
     cells = [cell for table in menu.page.tables for row in table.rows for cell in row.cells]
-    labels = {translate_words(cell, "en") for cell in cells}
+    labels = {translate_text(cell, "en") for cell in cells}
     assert {"Choice 2, position 1, given by the table", "Choice 3, position 2"} <= labels
     reasons = []
     audit = GameAudit(GameFiles((tmp_path,)), lambda _, reason: reasons.append(reason))

@@ -43,7 +43,7 @@ def rule(rig, amount_cents, role=Role.SUPERVISOR, dispute=None, second=None):
         return menu
     menu.enter("looked at the recording").touch("confirm")
     if second is not None:
-        menu.prove(second)
+        menu.identify(second)
     menu.home().touch("leave")
     return menu
 

@@ -16,7 +16,7 @@ from egm.staff.keys import StaffKey
 from egm.staff.registers import iter_register_lines
 from egm.staff.sheet import iter_sheets
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu, translate_words
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu, translate_text
 from tools.cli import main
 
 MECHANIC = STAFF_NUMBER_BY_ROLE[Role.MECHANIC]
@@ -47,7 +47,7 @@ def finish(rig, *values):
 
 def clear(rig):
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    Menu(rig).prove(Role.SUPERVISOR)
+    Menu(rig).identify(Role.SUPERVISOR)
 
 
 @pytest.mark.requirement("J-06:b", "E-12", "K-13", "J-07", "J-15:b")
@@ -192,7 +192,7 @@ def test_a_door_opened_by_an_unidentified_person_raises_its_own_alarm(rig, door,
     assert rig.state is State.TILT
     assert rig.machine.active_faults["unidentified_opening"]["detail"] == door
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    Menu(rig).prove(Role.SUPERVISOR)
+    Menu(rig).identify(Role.SUPERVISOR)
     assert rig.state is State.IDLE
 
 
@@ -273,7 +273,7 @@ def test_a_sheet_and_the_logs_list_work_that_is_signed_by_name_in_a_form(rig, tm
     signers = (STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR],)
     assert [line.authors for line in sheet.lines if line.event_and_subject == "machine.checked"] == [signers]
     rows = Menu(rig).sign_in(Role.INSPECTOR).touch("log.events").page.tables[0].rows
-    shown = {translate_words(row.cells[1], "en"): translate_words(row.cells[-1], "en") for row in rows}
+    shown = {translate_text(row.cells[1], "en"): translate_text(row.cells[-1], "en") for row in rows}
     assert shown["Last game and accounts checked"] == STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR]
     rig.close()
     log = CliRunner().invoke(main, ["audit", "log", "events", "--state", str(tmp_path), "--json"])
@@ -338,7 +338,7 @@ def test_sheets_are_listed_shown_and_exported_from_the_journal(rig, tmp_path):
     assert (shown["Reason"], shown["Work done"]) == ("bill jam", "cleaned")
     assert "Signature" in shown
     meters = menu.page.tables[-1]
-    rows = [tuple(translate_words(cell, "en") for cell in row.cells) for row in meters.rows]
+    rows = [tuple(translate_text(cell, "en") for cell in row.cells) for row in meters.rows]
     assert [row for row in rows if row[1] != row[2]] == [("Main door", "0", "1")]
     rig.close()
 

@@ -26,7 +26,7 @@ from egm.staff.form import FieldKind
 from egm.staff.inventory import INVENTORY_ENTRY_KIND, read_technical_sheet, record_inventory_change
 from egm.staff.keys import StaffKey
 from egm.testing.machine import DEFAULT_GAME_ID, MachineRig, StoppedClock
-from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu, translate_words
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu, translate_text
 from egm.verify.certificate import Certificate
 from meters import Journal, JournalDamaged
 from paytables.definition import read_source
@@ -86,10 +86,9 @@ def test_a_game_between_players_states_its_levy_instead_of_its_return(tmp_path):
     (game,) = sheet.current_values["games"]
     assert (game["return"], game["levy"]) == ("", "5.0000")
     (row,) = sheet.build_tables()[1].rows
-    assert translate_words(row.cells[1], "en") == "levy of 5.0000% on stakes (game certified -)"
+    assert translate_text(row.cells[1], "en") == "levy of 5.0000% on stakes (game certified -)"
     assert (
-        translate_words(row.cells[1], "fr")
-        == "prélèvement de 5,0000\u00a0% sur les mises (jeu certifié le -)"
+        translate_text(row.cells[1], "fr") == "prélèvement de 5,0000\u00a0% sur les mises (jeu certifié le -)"
     )
     version = rig.machine.games[chemin].version
     assert f"{chemin}: {version}, levy 5.0000 %, -" in [change for _, change in sheet.changes]

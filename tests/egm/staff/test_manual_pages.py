@@ -6,7 +6,7 @@ from egm.kernel.events import EventType
 from egm.people import Role
 from egm.staff.service.manual import MANUAL_CHAPTERS, list_fault_codes
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import Menu, list_enabled_actions, translate_words
+from egm.testing.service_menu import Menu, list_enabled_actions, translate_text
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def test_everybody_who_signs_in_can_look_up_every_fault(menu):
         shown = menu.touch(str(row_number)).lines()
         assert shown["Code"] == code
         assert len(shown["What it means and what to do"]) > 15
-        assert len({translate_words(row.cells[1], "fr") for row in menu.page.tables[0].rows}) == 5
+        assert len({translate_text(row.cells[1], "fr") for row in menu.page.tables[0].rows}) == 5
         menu.touch("back")
 
 
@@ -34,7 +34,7 @@ def test_active_faults_are_on_the_first_page_with_their_remedy(menu):
     menu.sign_in(Role.ATTENDANT).touch("manual")
     assert not [action for action in list_enabled_actions(menu.page) if ":" in action]
     menu.room.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.paper_out")
-    assert [translate_words(row.cells[0], "en") for row in menu.page.tables[0].rows] == [
+    assert [translate_text(row.cells[0], "en") for row in menu.page.tables[0].rows] == [
         "Printer: out of paper"
     ]
     menu.touch(menu.page.tables[0].rows[0].action)

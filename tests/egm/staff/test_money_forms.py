@@ -37,9 +37,9 @@ def test_a_jackpot_is_paid_in_monaco_as_the_order_requires(menu):
     menu.touch("leave")
     assert menu.room.state is State.HANDPAY
     menu.room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    menu.prove(Role.MECHANIC)  # the page says that this role lacks the permission
+    menu.identify(Role.MECHANIC)  # the page says that this role lacks the permission
     assert menu.room.state is State.HANDPAY
-    menu.prove(Role.ATTENDANT)
+    menu.identify(Role.ATTENDANT)
     assert menu.room.state is State.IDLE
     (paid,) = register(menu, "handpays")
     assert (paid["method"], paid["amount_cents"], paid["persons"]) == ("transfer", 220000, ["2", "1"])
@@ -115,7 +115,7 @@ def test_a_forfeit_needs_a_second_different_person(tmp_path):
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     menu.sign_in(Role.SUPERVISOR).fill("forfeit_game", "a wire in the slot", second=Role.SUPERVISOR)
     assert rig.machine.memory.get(PlayKey.GAME) is not None  # one person cannot sign twice
-    menu.prove(Role.MANAGER)
+    menu.identify(Role.MANAGER)
     assert rig.machine.memory.get(PlayKey.GAME) is None
     (line,) = register(menu, "forfeited-games")
     assert line["persons"] == ["2", "5"]

@@ -248,12 +248,12 @@ def test_two_people_prove_identity_and_permission_where_the_jurisdiction_require
     menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("options").touch("game:comet-respin").touch("game")
     menu.complete("no")
     assert menu.page.title.value == "service.second_person"
-    menu.prove(Role.TECHNICIAN)
+    menu.identify(Role.TECHNICIAN)
     assert menu.notice == "service.refused.same_person"
-    menu.prove(Role.ATTENDANT)
+    menu.identify(Role.ATTENDANT)
     assert menu.notice == "service.refused.not_permitted"
     assert rig.records("options.changed") == []
-    menu.prove(Role.MANAGER)
+    menu.identify(Role.MANAGER)
     assert menu.notice == "service.done"
     (changed,) = rig.records("options.changed")
     assert changed["persons"] == [STAFF_NUMBER_BY_ROLE[Role.TECHNICIAN], STAFF_NUMBER_BY_ROLE[Role.MANAGER]]

@@ -19,7 +19,7 @@ from egm.play.records.games import GameInProgress
 from egm.play.stored_prizes import cache_prizes_in_journal
 from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared_entry
-from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu, translate_words
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu, translate_text
 from meters import Transfer
 from meters.names import METER_NAMES_BY_JURISDICTION
 from meters.recall import iter_recent_plays
@@ -59,7 +59,7 @@ def test_a_play_is_recalled_in_figures_and_as_a_picture(rig):
     game = rig.machine.games["maple-classic"]
     assert lines["Game"] == game.title["en"]
     assert lines["Version and digest"] == f"{game.version}  {game.digest[:16]}"
-    wins = [[translate_words(cell, "en") for cell in row.cells] for row in menu.page.tables[-1].rows]
+    wins = [[translate_text(cell, "en") for cell in row.cells] for row in menu.page.tables[-1].rows]
     assert wins == [["3 × Maple leaf", "Line 1", "$3.00"]]
     menu.touch("show")
     replay, shown = read_replay(menu, won)
@@ -170,7 +170,7 @@ def test_a_game_with_choices_is_recalled_decision_by_decision(tmp_path):
         assert (replay.step, replay.steps, replay.answer) == (number, len(answers) + 1, answer)
         assert replay.decision_kind == "hold"
         words = f"Reels held: {', '.join(held_reels_by_answer[answer])}" if answer else "No reel held"
-        assert translate_words(replay.answered, "en") == words
+        assert translate_text(replay.answered, "en") == words
         assert {action.id: action.style for action in menu.page.actions if action.id != "back"} == {
             "earlier": "back",
             "later": "go",
@@ -251,7 +251,7 @@ def test_meters_are_in_dollars_and_cents_where_several_denominations_are_played(
     assert {menu.lines()[name] for name in ("Coin In", "Bill In")} == {"$0.30", "$20.00"}
     menu.touch("denomination_cents")
     (split,) = (t for t in menu.page.tables if t.title.value == "coin_in")
-    assert [[translate_words(cell, "en") for cell in row.cells] for row in split.rows] == [
+    assert [[translate_text(cell, "en") for cell in row.cells] for row in split.rows] == [
         ["$0.25", "$0.25"],
         ["$0.05", "$0.05"],
     ]
@@ -275,11 +275,11 @@ def test_logs_and_identity_are_read_at_the_machine(rig):
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.jam")
     rig.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.jam")
     menu = Menu(rig).sign_in(Role.INSPECTOR).touch("log.events")
-    events = [tuple(translate_words(row.cells[i], "en") for i in (1, 3)) for row in menu.page.tables[0].rows]
+    events = [tuple(translate_text(row.cells[i], "en") for i in (1, 3)) for row in menu.page.tables[0].rows]
     sign_in = [event for event, _ in events if event != "Staff member added"]  # recorded at the first sign-in
     assert sign_in[:2] == ["Signed in at the service menu", "Service menu requested"]
     assert {("Fault", "Bill jam"), ("Fault cleared by itself", "Bill jam")} <= set(events)
-    local = [[translate_words(row.cells[i], "fr") for i in (0, 1, 3)] for row in menu.page.tables[0].rows]
+    local = [[translate_text(row.cells[i], "fr") for i in (0, 1, 3)] for row in menu.page.tables[0].rows]
     when = "1 janv. 2026, 00 h 00 min 00 s"
     assert [when, "Panne", "Billet coincé"] in [[text.replace("\xa0", " ") for text in row] for row in local]
     menu.touch("back").touch("log.bills")
@@ -305,7 +305,7 @@ def test_logs_of_a_machine_with_several_positions_state_the_position(tmp_path):
         rooms[1].play()
         rooms[1].report_shown()
         menu = Menu(rooms[0]).sign_in(Role.INSPECTOR).touch("log.bills")
-        shown = [[translate_words(cell, "en") for cell in row.cells[1:4]] for row in menu.page.tables[0].rows]
+        shown = [[translate_text(cell, "en") for cell in row.cells[1:4]] for row in menu.page.tables[0].rows]
     assert shown == [["2", "Bill accepted", "$5.00"], ["1", "Bill accepted", "$20.00"]]
 
     def read_log(name):
@@ -366,7 +366,7 @@ def test_the_log_of_tickets_has_time_amount_and_masked_number_of_each(tmp_path):
     rig.ledger.credit_stacked_paper()
     rig.ledger.delete_confirmed_paper()
     menu = Menu(rig).sign_in(Role.INSPECTOR).touch("log.vouchers")
-    rows = [[translate_words(cell, "en") for cell in row.cells] for row in menu.page.tables[0].rows]
+    rows = [[translate_text(cell, "en") for cell in row.cells] for row in menu.page.tables[0].rows]
     assert {row[0].partition(",")[0] for row in rows} == {"Jan\xa01"}
     masked = ["•" * 14 + number[-4:] for number in numbers]
     # one line for each ticket: the last 35 lines are the last 35 tickets
@@ -385,7 +385,7 @@ def test_the_log_of_events_shows_errors_from_before_a_restart(rig, tmp_path):
     rig.close()
     restarted = MachineRig(tmp_path).boot()
     menu = Menu(restarted).sign_in(Role.INSPECTOR).touch("log.events")
-    events = [tuple(translate_words(row.cells[i], "en") for i in (1, 3)) for row in menu.page.tables[0].rows]
+    events = [tuple(translate_text(row.cells[i], "en") for i in (1, 3)) for row in menu.page.tables[0].rows]
     titles = [event for event, _ in events]
     assert titles.index("Machine switched on") < events.index(("Fault cleared by itself", "Bill jam"))
     assert events.index(("Fault cleared by itself", "Bill jam")) < events.index(("Fault", "Bill jam"))

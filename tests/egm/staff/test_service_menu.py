@@ -58,7 +58,7 @@ def test_number_and_pin_open_the_menu_and_the_person_is_recorded(menu):
     menu.open()
     assert menu.room.state is State.SERVICE_MENU
     assert menu.page.person is None
-    menu.prove(Role.SUPERVISOR)
+    menu.identify(Role.SUPERVISOR)
     assert menu.page.title.value == "service.menu.title"
     menu.touch("leave")
     assert not menu.is_open
@@ -112,32 +112,32 @@ def test_every_page_of_the_menu_warns_what_leaving_it_loses():
 def test_wrong_pins_lock_the_number_for_a_while_also_over_a_restart(menu, tmp_path):
     menu.open()
     for expected in ("wrong_pin", "wrong_pin", "locked"):
-        menu.prove(Role.MECHANIC, pin="1379")
+        menu.identify(Role.MECHANIC, pin="1379")
         assert menu.notice == f"service.refused.{expected}"
-    menu.prove(Role.MECHANIC)
+    menu.identify(Role.MECHANIC)
     assert menu.notice == "service.refused.locked"
     assert [r["tries"] for r in menu.room.records("sign_in.refused") if r["why"] == "wrong"] == [1, 2]
     assert [r["tries"] for r in menu.room.records("sign_in.locked")] == [3]
     menu.room.close()
     restarted = Menu(MachineRig(tmp_path).boot()).open()
-    restarted.prove(Role.MECHANIC)
+    restarted.identify(Role.MECHANIC)
     assert restarted.notice == "service.refused.locked"
-    restarted.prove(Role.SUPERVISOR)  # another number is not locked with it
+    restarted.identify(Role.SUPERVISOR)  # another number is not locked with it
     assert restarted.page.person is not None
     restarted.touch("leave")
     seconds = restarted.room.profile.staff.locked_minutes * 60
     restarted.room.clock.wall += timedelta(days=365)  # setting the clock on opens nothing
     restarted.open()
-    restarted.prove(Role.MECHANIC)
+    restarted.identify(Role.MECHANIC)
     assert restarted.notice == "service.refused.locked"
     restarted.room.clock.pass_seconds(seconds - 1)
     restarted.room.close()
     restarted = Menu(MachineRig(tmp_path).boot()).open()  # the entries of an unfinished attempt are discarded
     restarted.room.clock.pass_seconds(seconds - 1)
-    restarted.prove(Role.MECHANIC)
+    restarted.identify(Role.MECHANIC)
     assert restarted.notice == "service.refused.locked"
     restarted.room.clock.pass_seconds(1)
-    restarted.prove(Role.MECHANIC)
+    restarted.identify(Role.MECHANIC)
     assert restarted.page.person is not None
     assert restarted.room.journal.states(StaffKey.WRONG_PINS) == {}
     restarted.room.close()
@@ -167,21 +167,21 @@ def test_wrong_pins_at_the_machine_and_at_terminals_are_counted_together(menu, m
     menu.machine.install(roster)
     menu.open()
     for _ in range(3):
-        menu.prove(Role.MECHANIC, pin="1379")
+        menu.identify(Role.MECHANIC, pin="1379")
     assert "locked" in sign_in_at_terminal(
         menu, Role.MECHANIC, build_pin(STAFF_NUMBER_BY_ROLE[Role.MECHANIC]), monkeypatch
     )
     assert [sign_in_at_terminal(menu, Role.MANAGER, "1379", monkeypatch) for _ in range(2)] == [
         "number or PIN is wrong"
     ] * 2
-    menu.prove(Role.MANAGER, pin="1379")
+    menu.identify(Role.MANAGER, pin="1379")
     assert menu.notice == "service.refused.wrong_pin"
-    menu.prove(Role.MANAGER)
+    menu.identify(Role.MANAGER)
     assert menu.notice == "service.refused.locked", "the right one too: three were wrong"
     assert "locked" in sign_in_at_terminal(
         menu, Role.MANAGER, build_pin(STAFF_NUMBER_BY_ROLE[Role.MANAGER]), monkeypatch
     )
-    menu.prove(Role.SUPERVISOR)  # another number is not locked with it
+    menu.identify(Role.SUPERVISOR)  # another number is not locked with it
     assert menu.page.person is not None, menu.notice
     assert [r["why"] for r in menu.room.records("sign_in.refused")].count("terminal") == 2, (
         "each typed there, once"
@@ -212,17 +212,17 @@ def test_wrong_pins_at_the_screen_lock_the_number_only_there(tmp_path):
     menu = Menu(rig)
     rig.engine.handle(EventType.OPEN_SERVICE_MENU)
     for _ in range(4):
-        menu.prove(Role.SUPERVISOR, pin="1379")
-    menu.prove(Role.SUPERVISOR)
+        menu.identify(Role.SUPERVISOR, pin="1379")
+    menu.identify(Role.SUPERVISOR)
     assert menu.notice == "service.refused.locked"
-    menu.touch("leave", page=menu.page.id).open().prove(Role.SUPERVISOR)
+    menu.touch("leave", page=menu.page.id).open().identify(Role.SUPERVISOR)
     assert menu.page.person is not None
-    menu.touch("leave").open().prove(Role.MANAGER).fill(
+    menu.touch("leave").open().identify(Role.MANAGER).fill(
         "unlock", STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR], "children"
     )
     menu.touch("leave")
     rig.engine.handle(EventType.OPEN_SERVICE_MENU)
-    menu.prove(Role.SUPERVISOR)
+    menu.identify(Role.SUPERVISOR)
     assert menu.page.person is not None
     rig.close()
 
@@ -236,14 +236,14 @@ def test_a_number_locked_with_and_without_a_key_is_unlocked_at_once(tmp_path):
     for open_menu in (menu.open, lambda: rig.engine.handle(EventType.OPEN_SERVICE_MENU)):
         open_menu()
         for _ in range(3):
-            menu.prove(Role.SUPERVISOR, pin="1379")
+            menu.identify(Role.SUPERVISOR, pin="1379")
         assert menu.notice == "service.refused.locked"
         menu.touch("leave", page=menu.page.id)
-    menu.open().prove(Role.MANAGER).fill("unlock", STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR], "children")
+    menu.open().identify(Role.MANAGER).fill("unlock", STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR], "children")
     menu.touch("leave")
     for open_menu in (menu.open, lambda: rig.engine.handle(EventType.OPEN_SERVICE_MENU)):
         open_menu()
-        menu.prove(Role.SUPERVISOR)
+        menu.identify(Role.SUPERVISOR)
         assert menu.page.person is not None
         menu.touch("leave")
     rig.close()
@@ -253,9 +253,9 @@ def test_a_number_locked_with_and_without_a_key_is_unlocked_at_once(tmp_path):
 def test_the_management_unlocks_a_locked_number(menu):
     menu.open()
     for _ in range(3):
-        menu.prove(Role.MECHANIC, pin="1379")
+        menu.identify(Role.MECHANIC, pin="1379")
     number = STAFF_NUMBER_BY_ROLE[Role.MECHANIC]
-    menu.prove(Role.MANAGER).touch("form:unlock").complete(
+    menu.identify(Role.MANAGER).touch("form:unlock").complete(
         STAFF_NUMBER_BY_ROLE[Role.ATTENDANT], "it is not locked"
     )
     assert menu.notice.startswith("notice.refused")
@@ -310,15 +310,15 @@ def test_attempts_at_another_position_do_not_shorten_the_lock_of_a_staff_number(
     first, second = start_two_positions(tmp_path)
     menus = [Menu(rig).open() for rig in (first, second)]
     for _ in range(first.machine.profile.staff.wrong_tries):
-        menus[0].prove(Role.MECHANIC, pin="1379")
+        menus[0].identify(Role.MECHANIC, pin="1379")
     half_s = first.machine.profile.staff.locked_minutes * 30
-    assert menus[1].prove(Role.MECHANIC).notice == "service.refused.locked"
+    assert menus[1].identify(Role.MECHANIC).notice == "service.refused.locked"
     first.clock.pass_seconds(half_s)
-    assert menus[0].prove(Role.MECHANIC).notice == "service.refused.locked"
+    assert menus[0].identify(Role.MECHANIC).notice == "service.refused.locked"
     first.clock.pass_seconds(half_s - 1)
-    assert menus[1].prove(Role.MECHANIC).notice == "service.refused.locked"
+    assert menus[1].identify(Role.MECHANIC).notice == "service.refused.locked"
     first.clock.pass_seconds(1)
-    assert menus[1].prove(Role.MECHANIC).page.person is not None
+    assert menus[1].identify(Role.MECHANIC).page.person is not None
     first.close()
 
 
@@ -348,8 +348,8 @@ def test_a_person_enrolled_since_the_start_takes_the_menu_to_another_position(tm
 def test_a_lock_may_expire_while_its_number_is_unlocked(menu, monkeypatch):
     menu.open()
     for _ in range(3):
-        menu.prove(Role.MECHANIC, pin="1379")
-    menu.prove(Role.MANAGER)
+        menu.identify(Role.MECHANIC, pin="1379")
+    menu.identify(Role.MANAGER)
     monkeypatch.setattr(
         "egm.staff.numbers.clear_wrong_pins_at_terminals",
         lambda *_: menu.room.clock.pass_seconds(menu.machine.profile.staff.locked_minutes * 60),
@@ -396,7 +396,7 @@ def test_typing_numbers_fills_no_memory(menu):
 
 def test_a_pin_is_stored_nowhere(menu):
     menu.sign_in(Role.MANAGER).touch("leave")
-    menu.open().prove(Role.MANAGER, pin="864209864213")
+    menu.open().identify(Role.MANAGER, pin="864209864213")
     menu.room.journal.append_checkpoint()
     everything = b"".join(menu.room.journal.iter_bodies())
     assert build_pin(STAFF_NUMBER_BY_ROLE[Role.MANAGER]).encode() not in everything
@@ -501,7 +501,7 @@ def test_a_disabled_person_cannot_sign_in(menu):
             number, changed_by=STAFF_NUMBER_BY_ROLE[Role.MANAGER], changed_at=menu.room.clock.now()
         )
     )
-    menu.open().prove(Role.TECHNICIAN)
+    menu.open().identify(Role.TECHNICIAN)
     assert menu.notice == "service.refused.wrong_pin"
 
 
@@ -527,10 +527,10 @@ def test_key_turn_asks_for_identification_where_the_key_alone_is_insufficient(tm
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert rig.state is State.HANDPAY
     assert menu.page.title.value == "service.act.pay_by_hand"
-    menu.prove(Role.MECHANIC)
+    menu.identify(Role.MECHANIC)
     assert menu.notice == "service.refused.not_permitted"
     assert rig.records("sign_in.not_permitted")[0]["permission"] == "pay_by_hand"
-    menu.prove(Role.ATTENDANT)
+    menu.identify(Role.ATTENDANT)
     assert (menu.is_open, rig.state, rig.credit_cents) == (False, State.IDLE, 0)
     assert rig.records("handpay.paid")[0]["person"] == STAFF_NUMBER_BY_ROLE[Role.ATTENDANT]
     rig.close()
@@ -542,9 +542,9 @@ def test_a_tilt_is_cleared_by_a_named_person(tmp_path):
     menu = Menu(rig)
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    menu.prove(Role.INSPECTOR)
+    menu.identify(Role.INSPECTOR)
     assert menu.notice == "service.refused.not_permitted"
-    menu.prove(Role.MECHANIC)
+    menu.identify(Role.MECHANIC)
     assert rig.state is State.IDLE
     cleared = rig.records("tilt.cleared")[0]
     assert (cleared["codes"], cleared["person"]) == (
@@ -573,7 +573,7 @@ def test_a_failed_generator_waits_for_a_technician(tmp_path):
     rig.engine.handle(EventType.GENERATOR_FAILED, detail="planted")
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert menu.page.title.value == "service.act.restart"
-    menu.prove(Role.TECHNICIAN)
+    menu.identify(Role.TECHNICIAN)
     assert rig.state is State.IDLE
     assert rig.records("chance.restarted")[0]["person"] == STAFF_NUMBER_BY_ROLE[Role.TECHNICIAN]
     rig.close()
@@ -613,9 +613,9 @@ def test_everybody_can_change_their_own_pin_which_is_recorded(menu):
     menu.enter("975310").enter("975310")
     assert menu.notice == "service.done"
     menu.touch("leave")
-    menu.open().prove(Role.INSPECTOR)
+    menu.open().identify(Role.INSPECTOR)
     assert menu.notice == "service.refused.wrong_pin"
-    menu.prove(Role.INSPECTOR, pin="975310")
+    menu.identify(Role.INSPECTOR, pin="975310")
     assert menu.page.person is not None
     (changed,) = menu.room.records("staff.pin")
     assert (changed["person"], changed["whom"]) == (number, number)

@@ -44,8 +44,8 @@ def _lock_mechanic(rig: MachineRig) -> None:
     """Lock the mechanic's number by wrong PINs, and sign in as the manager."""
     menu = Menu(rig).open()
     for _ in range(3):
-        menu.prove(Role.MECHANIC, pin="1379")
-    menu.prove(Role.MANAGER)
+        menu.identify(Role.MECHANIC, pin="1379")
+    menu.identify(Role.MANAGER)
 
 
 UNLOCK = {

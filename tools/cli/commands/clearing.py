@@ -94,7 +94,7 @@ def inspect_(*, state: Path | None, second_folder: Path | None, output_format: O
     folder = find_memory_folder(state, second_folder)
     result = inspect_claims(folder, FEATURES, second_dir=second_folder)
     inspection = result.inspection
-    money = _AmountFormatter(find_currency(inspection.both_copies.visitor.rules))
+    money = _AmountFormatter(find_currency(inspection.both_copies.visitor.profile_name))
     unfinished_clear = "a clear was started and not completed: `egm audit clear` completes it"
     copies = (("first copy", inspection.first_copy), ("second copy", inspection.second_copy))
     introduction = (

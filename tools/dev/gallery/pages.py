@@ -294,7 +294,7 @@ def _reopen_if_closed(menu: Menu) -> bool:
     """Sign in to the menu again if the last touch closed it; return whether that was necessary."""
     if menu.is_open:
         return False
-    menu.open().prove(Role.MANAGER)
+    menu.open().identify(Role.MANAGER)
     return True
 
 
@@ -329,7 +329,7 @@ def list_real_pages(folder: Path) -> list[ServicePage]:
         rig.report_shown()
     menu = Menu(rig)
     found = [menu.open().page]
-    menu.prove(Role.MANAGER)
+    menu.identify(Role.MANAGER)
     found.append(menu.home().touch("recall").page)
     found.append(menu.touch(next(row.action for row in menu.page.tables[0].rows)).page)
     found.append(menu.touch("show").page)

@@ -61,7 +61,7 @@ class _SeededSource:
 
     name = "simulation"
     entropy_bits = Fraction(8)
-    entropy_claim = "none: it is a seed, and must repeat"
+    claim_basis = "none: it is a seed, and must repeat"
 
     def __init__(self, dice: random.Random) -> None:
         self._dice = dice

@@ -93,7 +93,7 @@ def _measure_entropy_sources() -> list[dict[str, Any]]:
             {
                 "source": source.name,
                 "claimed_bits_per_byte": float(source.entropy_bits),
-                "claim": source.entropy_claim,
+                "claim": source.claim_basis,
                 "samples": count,
                 "most_common_value_bits": estimate_min_entropy(source.read_samples(count)),
                 "assessed": False,

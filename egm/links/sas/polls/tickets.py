@@ -259,7 +259,7 @@ _CODE_BY_REDEMPTION_STATUS: Final[Mapping[RedemptionStatus, int]] = {
     RedemptionStatus.NOT_NOW: 0x87,
     RedemptionStatus.TIMED_OUT: 0x88,
     RedemptionStatus.LINK_DOWN: 0x89,
-    RedemptionStatus.DISABLED: 0x8A,
+    RedemptionStatus.PROMOTIONAL_TICKETS_DISABLED: 0x8A,
     RedemptionStatus.NOT_STACKED: 0x8B,
     RedemptionStatus.OTHER_POOL: 0xC0,
     RedemptionStatus.MISREAD: 0xFF,

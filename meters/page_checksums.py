@@ -1,9 +1,10 @@
 """Checksums of the SQLite file's pages, so that each byte of the journal's first copy is checked at start-up.
 
 SQLite has no checksums on its pages. The database file changes only when SQLite's write-ahead log (WAL) is
-moved into it, and only :meth:`PageChecksums.move_wal_and_record` does that: it first records durably which pages
-will change, lets SQLite move them, then records their new CRC-32. The WAL itself has SQLite's own chained
-checksums. The sums are authenticated with the machine key, so they cannot be adjusted to an edited page.
+moved into it (SQLite calls this a checkpoint), and only :meth:`PageChecksums.move_wal_and_record` does that: it
+first records durably which pages will change, lets SQLite move them, then records their new CRC-32. The WAL
+itself has SQLite's own chained checksums. The sums are authenticated with the machine key, so they cannot be
+adjusted to an edited page.
 """
 
 import struct
