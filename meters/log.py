@@ -465,10 +465,11 @@ def _find_records_end(data: bytes) -> int:
 
     It is the start of the trailer or, without one, the end of the file.
     """
-    at = len(data) - _SEGMENT_TRAILER_SIZE_BYTES
+    trailer_start = len(data) - _SEGMENT_TRAILER_SIZE_BYTES
     return (
-        at
-        if at >= _SEGMENT_HEADER_SIZE_BYTES and data[at : at + 4] == _CRC_STRUCT.pack(_CLOSED_SEGMENT_MARK)
+        trailer_start
+        if trailer_start >= _SEGMENT_HEADER_SIZE_BYTES
+        and data[trailer_start : trailer_start + 4] == _CRC_STRUCT.pack(_CLOSED_SEGMENT_MARK)
         else len(data)
     )
 
@@ -481,15 +482,15 @@ def _iter_records(
     ``sequence`` and ``head_hex`` are the number and hash of the entry before the first record. Any byte other
     than zero after the records is damage. Raises :class:`JournalDamaged`.
     """
-    at = _SEGMENT_HEADER_SIZE_BYTES
-    while at + _RECORD_STRUCT.size <= limit:
-        length, crc = _RECORD_STRUCT.unpack_from(data, at)
+    offset = _SEGMENT_HEADER_SIZE_BYTES
+    while offset + _RECORD_STRUCT.size <= limit:
+        length, crc = _RECORD_STRUCT.unpack_from(data, offset)
         if length == 0:
             break
-        payload = data[at + _RECORD_STRUCT.size : at + _RECORD_STRUCT.size + length]
-        if len(payload) != length or crc != zlib.crc32(payload, zlib.crc32(data[at : at + 4])):
+        payload = data[offset + _RECORD_STRUCT.size : offset + _RECORD_STRUCT.size + length]
+        if len(payload) != length or crc != zlib.crc32(payload, zlib.crc32(data[offset : offset + 4])):
             raise JournalDamaged(
-                f"{path} entry {sequence + 1}", f"the record at byte {at} is torn or altered"
+                f"{path} entry {sequence + 1}", f"the record at byte {offset} is torn or altered"
             )
         try:
             body = unpack_entry(payload[MAC_SIZE_BYTES:])
@@ -497,9 +498,9 @@ def _iter_records(
             raise JournalDamaged(f"{path} entry {sequence + 1}", str(error)) from error
         entry = decode_next_entry(body, hashlib.sha256(body).hexdigest(), sequence + 1, head_hex, str(path))
         sequence, head_hex = entry.sequence, entry.hash_hex
-        at += _RECORD_STRUCT.size + length
-        yield AuthenticatedEntry(entry, payload[:MAC_SIZE_BYTES]), at
-    if data.count(0, at, limit) != limit - at:
+        offset += _RECORD_STRUCT.size + length
+        yield AuthenticatedEntry(entry, payload[:MAC_SIZE_BYTES]), offset
+    if data.count(0, offset, limit) != limit - offset:
         raise JournalDamaged(
-            f"{path} entry {sequence + 1}", f"the bytes after {at} are not zero, as in an unused part"
+            f"{path} entry {sequence + 1}", f"the bytes after {offset} are not zero, as in an unused part"
         )

@@ -39,8 +39,8 @@ _END_STRUCT: Final = struct.Struct(">I8s")
 _SIGNATURE_PREFIX: Final = b"open-egm archive\0"
 #: Longest block, uncompressed.
 _BLOCK_BYTES_MAX: Final = 2 * BODY_BYTES_MAX
+#: The prefix of a line that still contains the hash of the entry before.
 _UNSHORTENED_MARK: Final = b"="
-"""The prefix of a line that still contains the hash of the entry before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,12 @@ class SegmentWriter:
             raise
         self._first_sequence = first_sequence
         """The number of the segment's first entry."""
-        self._previous_hex = self._block_hex = self._head_hex = previous_hex
+        self._previous_hex = previous_hex
+        """The hash of the entry before the segment."""
+        self._block_hex = previous_hex
+        """The hash of the entry before the block in progress."""
+        self._head_hex = previous_hex
+        """The hash of the last entry added."""
         self._block_first = first_sequence
         """The number of the first entry of the block in progress."""
         self._last_sequence = first_sequence - 1

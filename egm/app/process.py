@@ -474,8 +474,8 @@ class MachineProcess:
                 f"{game.id}: this machine played another definition as version {game.version}: "
                 "give this one a new game.version"
             )
-        bench = self._machine.component(ServiceDesk).workbench
-        bench.refused_games = tuple((refusal.game_id, refusal.reason) for refusal in refused_games)
+        device_page_data = self._machine.component(ServiceDesk).device_page_data
+        device_page_data.refused_games = tuple((refusal.game_id, refusal.reason) for refusal in refused_games)
         update_cabinet_file_fault(self._machine, "; ".join(refusal.reason for refusal in refused_games))
         if not installed_games:
             reasons = (

@@ -137,7 +137,7 @@ class PlayerStation:
         self.machine.component(MoneyDevices).acceptor = devices.acceptor
         self.machine.component(MoneyDevices).printer = devices.printer
         self.machine.component(MoneyDevices).hopper = devices.hopper
-        self.machine.component(ServiceDesk).workbench.kind_by_device_name = devices.kind_by_device_name
+        self.machine.component(ServiceDesk).device_page_data.kind_by_device_name = devices.kind_by_device_name
         self.machine.component(RunningPositions).position_by_number[self.machine.position.number] = (
             RunningPosition(
                 engine=self.engine,
@@ -174,7 +174,7 @@ class PlayerStation:
     def handle_device_report(self, report: DeviceEvent) -> None:
         """Process a report of a device of this player position."""
         desk = self.machine.component(ServiceDesk)
-        desk.workbench.store_report(report)
+        desk.device_page_data.store_report(report)
         if isinstance(report, ButtonPressed) and report.button == "play" and self.server.player_screen_count:
             self.server.send(PlayButtonPress(button="play"))  # its meaning depends on what the screen shows
             return
@@ -202,9 +202,11 @@ class PlayerStation:
         if isinstance(report, InputsReported):
             self._doors_open_at_board = report.doors_open
         elif isinstance(report, DoorChanged) and self._doors_open_at_board is not None:
-            changed = frozenset({report.door})
+            reported_doors = frozenset({report.door})
             self._doors_open_at_board = (
-                self._doors_open_at_board | changed if report.open else self._doors_open_at_board - changed
+                self._doors_open_at_board | reported_doors
+                if report.open
+                else self._doors_open_at_board - reported_doors
             )
 
     def _store_board_fault(self, report: DeviceEvent) -> FaultCode | None:
@@ -216,8 +218,10 @@ class PlayerStation:
                 code, is_active = FaultCode.COMMUNICATION, isinstance(report, LineLost)
             case _:
                 return None
-        changed = frozenset({code})
-        self._board_faults = self._board_faults | changed if is_active else self._board_faults - changed
+        reported_faults = frozenset({code})
+        self._board_faults = (
+            self._board_faults | reported_faults if is_active else self._board_faults - reported_faults
+        )
         return None if is_active else code
 
     def _list_faults_of_other_boards(self) -> frozenset[FaultCode]:
@@ -365,7 +369,7 @@ class PlayerStation:
         """Set each device of the position to what the machine's state requires: accepted money, coin route, lamps."""
         machine, state, devices = self.machine, self.engine.state, self.devices
         if devices.acceptor is not None:
-            is_testing = machine.component(ServiceDesk).workbench.is_testing_acceptor
+            is_testing = machine.component(ServiceDesk).device_page_data.is_testing_acceptor
             value_in = frozenset(machine.profile.value_in.bills_cents)
             accepted_cents = value_in if is_testing else list_acceptable_bills(machine, state)
             if accepted_cents:
@@ -378,7 +382,9 @@ class PlayerStation:
             devices.coin_acceptor.route_coins(to_hopper=are_coins_routed_to_hopper(machine))
             devices.coin_acceptor.enable(list_acceptable_coins(machine, state))
         if devices.io_board is not None:
-            test_outputs = machine.component(ServiceDesk).workbench.outputs  # a test's outputs, during a test
+            test_outputs = machine.component(
+                ServiceDesk
+            ).device_page_data.outputs  # a test's outputs, during a test
             devices.io_board.light_lamps(
                 list_outputs_under_test(test_outputs, "lamp") if test_outputs else find_lit_lamps(snapshot)
             )
@@ -390,7 +396,7 @@ class PlayerStation:
             return
         test_outputs = self.machine.component(
             ServiceDesk
-        ).workbench.outputs  # a test's outputs, during a test
+        ).device_page_data.outputs  # a test's outputs, during a test
         positions = self.machine.component(RunningPositions)
         positions_served = positions.iter_positions_served(self.machine.position.number)
         snapshots = [

@@ -152,10 +152,14 @@ def _find_control_characters(value: object, key_path: KeyPath = ()) -> Iterator[
 def _build_toml_fault(error: tomllib.TOMLDecodeError) -> ConfigFault:
     """Return the fault of a text that is not TOML, with the line of the error if it is known."""
     text = str(error)
-    at = re.search(r" \(at line (\d+), column (\d+)\)", text)
-    if at is None:
+    position_match = re.search(r" \(at line (\d+), column (\d+)\)", text)
+    if position_match is None:
         return ConfigFault("", f"not TOML: {text}")
-    return ConfigFault("", f"not TOML: {text[: at.start()]} at column {at[2]}", int(at[1]))
+    return ConfigFault(
+        "",
+        f"not TOML: {text[: position_match.start()]} at column {position_match[2]}",
+        int(position_match[1]),
+    )
 
 
 def _iter_faults(
@@ -203,22 +207,22 @@ def _iter_faults(
 def _build_value_fault(error: ErrorDetails, model: type[BaseModel], lines: "TomlLineNumbers") -> ConfigFault:
     """Return the fault for pydantic's error about a value that its key does not allow."""
     value, context = error["input"], error.get("ctx", {})
-    at = tuple(part for part in error["loc"] if part != "[key]")
+    key_path = tuple(part for part in error["loc"] if part != "[key]")
     if error["type"] in {"literal_error", "enum"}:
         allowed_values = tuple(re.findall(r"'([^']*)'", str(context["expected"])))
         return ConfigFault(
-            format_key_path(at),
+            format_key_path(key_path),
             f"{value!r} is not allowed",
-            lines.find_line(at),
+            lines.find_line(key_path),
             find_similar_word(str(value), allowed_values),
             allowed_values,
         )
     if error["type"] == "string_pattern_mismatch":
-        meaning = _find_table_keys(model, at[:-1]).get(str(at[-1]), "").rstrip(".")
+        meaning = _find_table_keys(model, key_path[:-1]).get(str(key_path[-1]), "").rstrip(".")
         text = f"{value!r} does not fit the pattern {context['pattern']}{meaning and f': {meaning}'}"
     else:
         text = describe_wrong_value(error["msg"], value)
-    return ConfigFault(format_key_path(at), text, lines.find_line(at))
+    return ConfigFault(format_key_path(key_path), text, lines.find_line(key_path))
 
 
 def parse_key_path(key: str) -> KeyPath:

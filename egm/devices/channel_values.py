@@ -115,8 +115,8 @@ def compute_minor_units(base: int, exponent: int, currency: str = "USD") -> int 
 
     Return None if the result is not a whole number.
     """
-    places = exponent + get_currency_precision(currency)
-    if places >= 0:
-        return int(base * 10**places)
-    units, remainder = divmod(base, 10**-places)
+    minor_exponent = exponent + get_currency_precision(currency)
+    if minor_exponent >= 0:
+        return int(base * 10**minor_exponent)
+    units, remainder = divmod(base, 10**-minor_exponent)
     return None if remainder else units

@@ -99,7 +99,7 @@ class TransientEscrowLedger:
         self._record = replace(self._require_record(EscrowPhase.ORDERED), is_returning=is_returning)
 
     def record_exchange_progress(self, progress: int) -> None:
-        """Store the driver's progress in the protocol's exchange in the open stacking record, if there is one."""
+        """Store how far the driver has read the acceptor's events in the open stacking record, if there is one."""
         if self._record is not None:
             self._record = replace(self._record, exchange_progress=progress)
 
@@ -123,7 +123,7 @@ class TransientCoinLedger:
     def credit_coins_in(
         self, coins: tuple[tuple[int, bool], ...], event_position: int, disputed: DisputedCoins | None = None
     ) -> None:
-        """List the credited coins and any disputed ones, and store the new event position."""
+        """Record the credited coins and any disputed ones, and store the new event position."""
         self.credited_coins.extend(coins)
         self.disputed_coins += [] if disputed is None else [disputed]
         self._event_position = event_position

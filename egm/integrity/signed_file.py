@@ -225,8 +225,8 @@ def file_is_unsigned(machine: Machine, _: Event) -> bool:
 def sign_file(machine: Machine, event: Event) -> None:
     """Record that staff have signed the cabinet file in use."""
     form = event.read_payload(CabinetFileSignatureForm)
-    at = machine.clock.now().isoformat(timespec="seconds")
-    _record_signature(machine, form.persons, form.reason, at)
+    signed_time = machine.clock.now().isoformat(timespec="seconds")
+    _record_signature(machine, form.persons, form.reason, signed_time)
     raise_or_clear_fault(machine, CABINET_FILE_CHANGED_FAULT, "")
 
 

@@ -1,7 +1,7 @@
 """The roster: everybody enrolled on one machine, in a file of its state folder that only the machine's user can read.
 
 The file also contains every change ever made to the roster, numbered, with its author and the digest of the
-whole roster after it. Only the machine writes the journal: at its start and at every sign-in it copies new
+whole roster after that change. Only the machine writes the journal: at its start and at every sign-in it copies new
 changes from the file into the journal, so people can be enrolled while it runs. :mod:`egm.people.recorded_roster`
 decides whether the file is trusted. A machine without the file has no staff: nobody can sign in.
 
@@ -46,10 +46,7 @@ class RosterError(OperatorError):
 
 
 class RosterDamaged(RosterError):
-    """The error that a roster file cannot be read or is not a roster, because the medium failed.
-
-    Another copy may be intact.
-    """
+    """The error that a roster file cannot be read or is not a roster; another copy may be intact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,18 +126,18 @@ class Roster:
         return self.changes[-1].digest if self.changes else ""
 
     # ------------------------------------------------------------------ look-ups
-    def find_enabled_person(self, person_id: str) -> Person | None:
+    def find_enabled_person(self, staff_number: str) -> Person | None:
         """Return the person with this staff number, or None if none exists or the person is disabled."""
-        person = self.people.get(person_id)
+        person = self.people.get(staff_number)
         return None if person is None or person.disabled else person
 
-    def authenticate(self, person_id: str, pin: str) -> Person | None:
+    def authenticate(self, staff_number: str, pin: str) -> Person | None:
         """Return the person with this staff number if the PIN is right, or else None.
 
         For an unknown number this takes as long as for a known one.
         """
-        digest = self.pin_digest_by_staff_number.get(person_id, UNMATCHABLE_PIN_DIGEST)
-        return self.find_enabled_person(person_id) if digest.is_digest_of(pin) else None
+        digest = self.pin_digest_by_staff_number.get(staff_number, UNMATCHABLE_PIN_DIGEST)
+        return self.find_enabled_person(staff_number) if digest.is_digest_of(pin) else None
 
     def list_changes_after(self, change_number: int) -> tuple[RosterChange, ...]:
         """Return the roster's changes with a higher number than ``change_number``."""
@@ -171,48 +168,51 @@ class Roster:
         if not self.people and not person.has_permission(Permission.ENROL_STAFF):
             raise RosterError(f"the first person must be able to enrol others; {person.role} cannot")
         digest = PinDigest.from_pin(pin) if isinstance(pin, str) else pin
-        return self._append_change("added", person, digest, changed_by, changed_at)
+        return self._store_change("added", person, digest, changed_by, changed_at)
 
-    def disable_person(self, person_id: str, *, changed_by: str, changed_at: datetime) -> "Roster":
+    def disable_person(self, staff_number: str, *, changed_by: str, changed_at: datetime) -> "Roster":
         """Disable a person, and return the new roster.
 
         Raises :class:`RosterError` if nobody has this staff number, or nobody else may enrol others.
         """
-        person = self.require_person(person_id)
-        other_people = (other for other in self.people.values() if other.id != person_id)
+        person = self.require_person(staff_number)
+        other_people = (other for other in self.people.values() if other.id != staff_number)
         if person.has_permission(Permission.ENROL_STAFF) and not any(
             other.has_permission(Permission.ENROL_STAFF) for other in other_people
         ):
-            raise RosterError(f"{person_id} is the last person who can enrol others")
-        return self._append_change(
+            raise RosterError(f"{staff_number} is the last person who can enrol others")
+        return self._store_change(
             "disabled",
             replace(person, disabled=True),
-            self.pin_digest_by_staff_number[person_id],
+            self.pin_digest_by_staff_number[staff_number],
             changed_by,
             changed_at,
         )
 
-    def enable_person(self, person_id: str, *, changed_by: str, changed_at: datetime) -> "Roster":
-        """Enable a disabled person again, and return the new roster. Raises :class:`RosterError`."""
-        person = replace(self.require_person(person_id), disabled=False)
-        return self._append_change(
-            "enabled", person, self.pin_digest_by_staff_number[person_id], changed_by, changed_at
+    def enable_person(self, staff_number: str, *, changed_by: str, changed_at: datetime) -> "Roster":
+        """Enable a disabled person again, and return the new roster.
+
+        Raises :class:`RosterError` if nobody has this staff number.
+        """
+        person = replace(self.require_person(staff_number), disabled=False)
+        return self._store_change(
+            "enabled", person, self.pin_digest_by_staff_number[staff_number], changed_by, changed_at
         )
 
-    def set_pin(self, person_id: str, pin: str, *, changed_by: str, changed_at: datetime) -> "Roster":
+    def set_pin(self, staff_number: str, pin: str, *, changed_by: str, changed_at: datetime) -> "Roster":
         """Set a person's new PIN, and return the new roster. Raises :class:`RosterError` or PinRefusedError."""
-        return self._append_change(
-            "pin", self.require_person(person_id), PinDigest.from_pin(pin), changed_by, changed_at
+        return self._store_change(
+            "pin", self.require_person(staff_number), PinDigest.from_pin(pin), changed_by, changed_at
         )
 
-    def require_person(self, person_id: str) -> Person:
+    def require_person(self, staff_number: str) -> Person:
         """Return the person with this staff number, disabled or not. Raises :class:`RosterError` if none exists."""
-        person = self.people.get(person_id)
+        person = self.people.get(staff_number)
         if person is None:
-            raise RosterError(f"nobody has the staff number {person_id!r}")
+            raise RosterError(f"nobody has the staff number {staff_number!r}")
         return person
 
-    def _append_change(
+    def _store_change(
         self, kind_of_change: str, person: Person, pin: PinDigest, changed_by: str, changed_at: datetime
     ) -> "Roster":
         """Return the roster with one more change; write it to the roster's file, if it has one, with a new HMAC.

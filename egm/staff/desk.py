@@ -18,9 +18,9 @@ from egm.kernel.service_pages import PageText, ServicePage
 from egm.money.keys import MoneyKey
 from egm.people import Permission, Person
 from egm.progressive.keys import ProgressiveKey
+from egm.staff.device_page_data import DevicePageData
 from egm.staff.events import Authorisation
 from egm.staff.page_texts import build_text
-from egm.staff.workbench import DeviceWorkbench
 
 #: How a notice is shown.
 Severity = Literal["info", "warning", "alarm"]
@@ -121,7 +121,7 @@ class ServiceDesk:
     menu_name: str = "operator"
     is_opened_by_key: bool = True
     """Whether the menu was opened by turning a key, not from the screen."""
-    workbench: DeviceWorkbench = field(default_factory=DeviceWorkbench)
+    device_page_data: DevicePageData = field(default_factory=DevicePageData)
     is_restart_requested: bool = False
     """Whether a restart of the machine was requested."""
     locked_since_ns: dict[str, int] = field(default_factory=dict)
@@ -147,7 +147,7 @@ class ServiceDesk:
         """Close the service menu, sign the person out and end device tests."""
         self.open_pages = []
         self.signed_in_person = None
-        self.workbench.end_test()
+        self.device_page_data.end_tests()
         self._set_notice(None)
         self._has_warned_about_loss = False
         self._answer_count += 1

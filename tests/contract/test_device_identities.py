@@ -6,7 +6,7 @@ import pytest
 
 from egm.app.ports import create_driver_without_machine
 from egm.devices.interface import DeviceIdentified
-from egm.staff.workbench import DeviceWorkbench
+from egm.staff.device_page_data import DevicePageData
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 
@@ -25,10 +25,10 @@ IDENTITIES = {
 @pytest.mark.requirement("A-19")
 @pytest.mark.parametrize("protocol", IDENTITIES)
 def test_a_device_is_identified_by_what_it_reports_itself(protocol):
-    bench = DeviceWorkbench()
+    page_data = DevicePageData()
 
     async def scene():
-        rig = DeviceRig(protocol, react=bench.store_report)
+        rig = DeviceRig(protocol, react=page_data.store_report)
         rig.start(create_driver_without_machine(protocol, "device", rig.serial_line(), rig.sink))
         await rig.advance_until(lambda: rig.list_events(DeviceIdentified))
         await asyncio.sleep(2)
@@ -37,4 +37,4 @@ def test_a_device_is_identified_by_what_it_reports_itself(protocol):
         assert len(rig.list_events(DeviceIdentified)) == 1, "the identity is reported once"
 
     jump(scene())
-    assert bench.identities == {"device": IDENTITIES[protocol]}
+    assert page_data.identities == {"device": IDENTITIES[protocol]}

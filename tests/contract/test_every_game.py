@@ -22,7 +22,7 @@ from egm.config.levels import ProgressiveLevelTable
 from egm.kernel.events import EventType, State
 from egm.kernel.games import InstalledGames
 from egm.kernel.messages import DecisionRequest, Hello
-from egm.links.sas.reader import MeterReadingCache, ReadoutBuilder
+from egm.links.sas.readout_builder import MeterReadingCache, ReadoutBuilder
 from egm.play.choosing import find_highest_stake_credits
 from egm.play.installed_games import InstalledGame
 from egm.play.records.games import GameInProgress

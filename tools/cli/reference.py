@@ -32,11 +32,13 @@ def _iter_reference_blocks(context: click.Context, command: click.Command) -> It
         yield format_table(["Option", "Meaning"], options)
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
-            below = command.get_command(context, name)
-            if below is None:
+            subcommand = command.get_command(context, name)
+            if subcommand is None:
                 raise LookupError(f"{context.command_path} lists {name!r} and does not have it")
-            if not below.hidden:
-                yield from _iter_reference_blocks(click.Context(below, info_name=name, parent=context), below)
+            if not subcommand.hidden:
+                yield from _iter_reference_blocks(
+                    click.Context(subcommand, info_name=name, parent=context), subcommand
+                )
 
 
 def _format_help(command: click.Command) -> str:

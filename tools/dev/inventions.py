@@ -359,9 +359,9 @@ class _EntryBuilder:
         return value
 
     def _generate_value(self, kind: str, field: str) -> Any:
-        known = [each for each in self._seen.get(field, ()) if _is_value_of_type(kind, each)]
-        if known and self._dice.randrange(8):
-            return self._dice.choice(known)
+        known_values = [each for each in self._seen.get(field, ()) if _is_value_of_type(kind, each)]
+        if known_values and self._dice.randrange(8):
+            return self._dice.choice(known_values)
         defaults: dict[str, Any] = {
             "text": "x",
             "words": "a reason",

@@ -71,38 +71,38 @@ def find_line(text: str, key: KeyPath) -> int | None:
     """Return the line number (from 1) of a key, or of the innermost table around it; None if neither is written."""
     for length in range(len(key), 0, -1):
         span = _find_value_span(text, key[:length])
-        at = span[0] if span is not None else _find_header_offset(text, key[:length])
-        if at is not None:
-            return text.count("\n", 0, at) + 1
+        offset = span[0] if span is not None else _find_header_offset(text, key[:length])
+        if offset is not None:
+            return text.count("\n", 0, offset) + 1
     return None
 
 
 def _find_header_offset(text: str, key: KeyPath) -> int | None:
     """Return the offset in the text of the header of the table with this path; None if the text has no such header."""
-    return next((at for at, table_key in _iter_tables(text) if table_key == key), None)
+    return next((offset for offset, table_key in _iter_tables(text) if table_key == key), None)
 
 
 def _iter_tables(text: str) -> Iterator[tuple[int, KeyPath]]:
     """Yield (offset of its header, path) for each table header in a TOML text."""
     counts: dict[str, int] = {}
-    at = 0
+    offset = 0
     for line in text.splitlines(keepends=True):
         if header := _TABLE_HEADER_PATTERN.match(line):
             parts: KeyPath = tuple(header[2].replace('"', "").split("."))
             if header[1] == "[[":
                 number = counts[header[2]] = counts.get(header[2], -1) + 1
                 parts = (*parts, number)
-            yield at, parts
-        at += len(line)
+            yield offset, parts
+        offset += len(line)
 
 
 def _find_value_span(text: str, key: KeyPath) -> tuple[int, int] | None:
     """Return the start and end offset of a key's value, or None if no line starts with that key."""
     table_starts = [(0, ()), *_iter_tables(text)]
     name = re.compile(rf"^[ \t]*\"?{re.escape(str(key[-1]))}\"?[ \t]*=[ \t]*", re.MULTILINE)
-    for number, (at, table_path) in enumerate(table_starts):
+    for number, (table_offset, table_path) in enumerate(table_starts):
         end = table_starts[number + 1][0] if number + 1 < len(table_starts) else len(text)
-        if table_path == key[:-1] and (match := name.search(text, at, end)):
+        if table_path == key[:-1] and (match := name.search(text, table_offset, end)):
             return match.end(), _find_value_end(text, match.end())
     return None
 

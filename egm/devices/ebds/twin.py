@@ -1,7 +1,8 @@
 """A simulated EBDS bill acceptor, which repeats its last reply until a poll has the other acknowledgement number.
 
-Power-up policy A: an item past the point of no return is moved to the box and reported as stacked; one before
-it is returned. A "stacked" that was not acknowledged is retained without power and reported again.
+Power-up policy A of the EBDS specification: an item past the point of no return is moved to the box and reported
+as stacked; one before it is returned. A "stacked" that was not acknowledged is retained without power and reported
+again.
 """
 
 from collections.abc import Mapping
@@ -63,12 +64,12 @@ class EbdsTwin(BillTwin[EbdsFrame]):
         notes: Mapping[int, int] = codec.DOLLAR_CENTS_BY_NOTE_CODE,
     ) -> None:
         super().__init__(name, port, codec.cut_frame, notes, speed)
-        self._notes = 0
-        self._barcodes = False
+        self._enabled_notes_mask = 0
+        self._accepts_tickets = False
         self._last_ack: int | None = None
         self._last_reply = b""
         self._has_reported_stacked = False
-        self._one_time_bits = AcceptorStatusBits(0)
+        self._bits_for_next_status = AcceptorStatusBits(0)
         self._schedule_step(_INITIALISATION_SECONDS, self._start_with_paper)
 
     # ------------------------------------------------------------ the line
@@ -98,14 +99,14 @@ class EbdsTwin(BillTwin[EbdsFrame]):
                 return IdentificationText(query.ack, SIMULATED_MODEL).encode()
             case EbdsPoll():
                 self._apply_poll(query)
-                return self._build_status(query.ack).encode()
+                return self._take_status(query.ack).encode()
             case NoteQuery(poll=poll, row_index=index):
                 self._apply_poll(poll)
-                return self._build_note_row(index, self._build_status(poll.ack)).encode()
+                return self._build_note_row(index, self._take_status(poll.ack)).encode()
 
     def _apply_poll(self, poll: EbdsPoll) -> None:
         """Apply the machine's poll: the bills and tickets to accept, and the decision on the item in escrow."""
-        self._notes, self._barcodes = poll.enabled_notes_mask, poll.accepts_barcodes
+        self._enabled_notes_mask, self._accepts_tickets = poll.enabled_notes_mask, poll.accepts_barcodes
         if poll.is_stack_command:
             self.stack_escrowed_item()
         elif poll.is_return_command:
@@ -120,10 +121,14 @@ class EbdsTwin(BillTwin[EbdsFrame]):
             base, exponent = base // 10, exponent + 1
         return NoteTableRow(status, row_index, self.currency, base, exponent)
 
-    def _build_status(self, ack: int) -> AcceptorStatus:
+    def _take_status(self, ack: int) -> AcceptorStatus:
         """Return the present status, with an acknowledgement number, and clear what is reported only once."""
-        bits = _STATUS_BITS_BY_PHASE[self._phase] | self._one_time_bits | AcceptorStatusBits.BARCODE_CAPABLE
-        self._one_time_bits = AcceptorStatusBits(0)
+        bits = (
+            _STATUS_BITS_BY_PHASE[self._phase]
+            | self._bits_for_next_status
+            | AcceptorStatusBits.BARCODE_CAPABLE
+        )
+        self._bits_for_next_status = AcceptorStatusBits(0)
         if self._phase is not ItemPhase.BOX_REMOVED:
             bits |= AcceptorStatusBits.BOX_PRESENT
         self._has_reported_stacked = self._phase is ItemPhase.STACKED_UNACKNOWLEDGED
@@ -137,38 +142,42 @@ class EbdsTwin(BillTwin[EbdsFrame]):
         note = self._codes.get(paper.cents, 0)
         return AcceptorStatus(ack=ack, bits=bits, note_index=note, barcode=paper.barcode, model=1, revision=2)
 
-    # ------------------------------------------------------------ commands from the host
+    # ------------------------------------------------------------ commands from the machine
     def _is_accepting(self) -> bool:
         """Return whether the machine has enabled the simulated acceptor for any bill or ticket."""
-        return bool(self._notes) or self._barcodes
+        return bool(self._enabled_notes_mask) or self._accepts_tickets
 
     def _is_enabled(self, paper: SimulatedPaper) -> bool:
         """Return whether the machine accepts this note or, if it is a ticket, accepts tickets."""
         if paper.barcode:
-            return self._barcodes
-        return bool(self._notes >> (self._codes[paper.cents] - 1) & 1)
+            return self._accepts_tickets
+        return bool(self._enabled_notes_mask >> (self._codes[paper.cents] - 1) & 1)
 
     # ------------------------------------------------------------ the mechanics
     def _handle_phase_change(self, phase: ItemPhase) -> None:
-        """Report a rejected item in the next status; let a bill pulled back by fraud leave after a time."""
+        """Report a rejected item in the next status; let a bill pulled back by fraud leave after ``return_seconds``."""
         if phase is ItemPhase.REJECTING:
-            self._one_time_bits |= AcceptorStatusBits.REJECTED
+            self._bits_for_next_status |= AcceptorStatusBits.REJECTED
         elif phase is ItemPhase.CHEATED:
             self._schedule_step(self.return_seconds, self._give_item_out)
 
     def _give_item_out(self) -> None:
         """Give the item out to the player, and report its return in the next status."""
         if self._phase is ItemPhase.RETURNING:
-            self._one_time_bits |= AcceptorStatusBits.RETURNED
+            self._bits_for_next_status |= AcceptorStatusBits.RETURNED
         super()._give_item_out()
 
     def handle_power_loss(self) -> None:
         """Lose the last poll's settings and the acknowledgement numbers; the item stays where it is."""
-        self._notes, self._barcodes = 0, False
-        self._last_ack, self._has_reported_stacked, self._one_time_bits = None, False, AcceptorStatusBits(0)
+        self._enabled_notes_mask, self._accepts_tickets = 0, False
+        self._last_ack, self._has_reported_stacked, self._bits_for_next_status = (
+            None,
+            False,
+            AcceptorStatusBits(0),
+        )
 
     def handle_power_return(self) -> None:
-        """Start after the return of power: an item inside is stacked or returned without an order of the machine."""
+        """Start after the return of power or a soft reset: an item inside is stacked or returned without an order."""
         if self._phase_at_fault is not None:
             self._enter_phase(self._phase_at_fault)
             return

@@ -1,4 +1,4 @@
-"""The feature for the closing of tables: its forms, rules and notices, and the clock that updates the notices."""
+"""The feature for the closing of tables: its forms, rules and notices, and the service that updates the notices."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -40,12 +40,12 @@ def closing_is_announced(machine: Machine, _: Event) -> bool:
 
 
 def announce_closing(machine: Machine, event: Event) -> None:
-    """Record in the journal when the last rounds of the tables begin, as staff stated in the form."""
-    at = machine.clock.now().replace(microsecond=0) + timedelta(
+    """Record in the journal when the last rounds of the tables begin: so many minutes from now, as the form states."""
+    last_rounds_time = machine.clock.now().replace(microsecond=0) + timedelta(
         minutes=event.read_payload(ClosingForm).minutes
     )
     announced = ClosingAnnounced(
-        closing_time=at.isoformat(), persons=tuple(list_event_persons(machine, event))
+        closing_time=last_rounds_time.isoformat(), persons=tuple(list_event_persons(machine, event))
     )
     machine.post(CLOSING_ANNOUNCED, announced, state={ClosingKey.TABLES_CLOSING_TIME: announced.closing_time})
 
@@ -74,7 +74,7 @@ _CLOSING_FORMS: Final = (
 )
 
 
-class ClosingClock(DueEventService):
+class ClosingNoticeService(DueEventService):
     """The service that updates the notices to players each minute in the last half hour before the closing."""
 
     name = "closing"
@@ -86,17 +86,21 @@ class ClosingClock(DueEventService):
         The first update is due when the last half hour before the closing begins, the others each time the number of
         whole minutes left changes. None if no closing is announced, or the closing time has passed.
         """
-        at = read_closing_time(self._context.engine.machine)
-        seconds = None if at is None else (at - self._context.clock.now()).total_seconds()
+        last_rounds_time = read_closing_time(self._context.engine.machine)
+        seconds = (
+            None
+            if last_rounds_time is None
+            else (last_rounds_time - self._context.clock.now()).total_seconds()
+        )
         if seconds is None or seconds < 0:
             return None
         seconds_to_first_notice = seconds - PLAYER_NOTICE_PERIOD.total_seconds()
         return seconds_to_first_notice if seconds_to_first_notice > 0 else seconds % 60 + 0.1
 
 
-def create_closing_clock(context: MachineContext) -> Iterable[BackgroundService]:
+def create_closing_notice_service(context: MachineContext) -> Iterable[BackgroundService]:
     """Return the service that updates the notices about the closing at one player position."""
-    return (ClosingClock(context),)
+    return (ClosingNoticeService(context),)
 
 
 CLOSING_FEATURE: Final = Feature(
@@ -133,6 +137,6 @@ CLOSING_FEATURE: Final = Feature(
         Rule(ClosingEvent.CLOSING_NOTICE_DUE, STATES_AFTER_BOOT),
     ),
     contributions=_CLOSING_FORMS,
-    position_service_factories=(create_closing_clock,),
+    position_service_factories=(create_closing_notice_service,),
     list_notices=iter_closing_notices,
 )

@@ -44,8 +44,8 @@ class RoundsSinceClosing:
 
 def read_closing_time(machine: Machine) -> datetime | None:
     """Return when the last rounds of the tables begin, or None if no closing is announced."""
-    at = machine.memory.get(ClosingKey.TABLES_CLOSING_TIME)
-    return None if at is None else datetime.fromisoformat(at)
+    stored_time = machine.memory.get(ClosingKey.TABLES_CLOSING_TIME)
+    return None if stored_time is None else datetime.fromisoformat(stored_time)
 
 
 def count_rounds_left(machine: Machine) -> int | None:
@@ -53,10 +53,10 @@ def count_rounds_left(machine: Machine) -> int | None:
 
     None if the selected game has no table, if no closing is announced, or before the closing time.
     """
-    game, at = machine.games.get(machine.selection.game_id), read_closing_time(machine)
-    if game is None or at is None or not is_table_game(game) or machine.clock.now() < at:
+    game, closing_time = machine.games.get(machine.selection.game_id), read_closing_time(machine)
+    if game is None or closing_time is None or not is_table_game(game) or machine.clock.now() < closing_time:
         return None
-    rounds_since = _read_rounds_since_closing(machine, at)
+    rounds_since = _read_rounds_since_closing(machine, closing_time)
     shared = rounds_since.round_ids_by_game.get(game.digest, set())
     own_rounds = rounds_since.round_ids_by_game.get(f"{game.digest}/{machine.position.number}", set())
     return max(0, ROUNDS_AFTER_CLOSING_TIME - len(shared | own_rounds))
@@ -115,15 +115,15 @@ def iter_closing_notices(machine: Machine) -> Iterator[Notice]:
     It states the minutes left, the last rounds, or that the table is closed. There is no message until half an hour
     before the closing.
     """
-    game, at = machine.games.get(machine.selection.game_id), read_closing_time(machine)
-    if game is None or at is None or not is_table_game(game):
+    game, closing_time = machine.games.get(machine.selection.game_id), read_closing_time(machine)
+    if game is None or closing_time is None or not is_table_game(game):
         return
-    left = at - machine.clock.now()
-    rounds = count_rounds_left(machine)
-    if rounds is not None:
-        code = "last_rounds" if rounds > 1 else "last_round" if rounds else "table_closes"
-        values: dict[str, int | str] = {"rounds": rounds} if rounds > 1 else {}
+    time_left = closing_time - machine.clock.now()
+    rounds_left = count_rounds_left(machine)
+    if rounds_left is not None:
+        code = "last_rounds" if rounds_left > 1 else "last_round" if rounds_left else "table_closes"
+        values: dict[str, int | str] = {"rounds": rounds_left} if rounds_left > 1 else {}
         yield Notice(code=code, severity="warning", values=values, lasting=True)
-    elif left <= PLAYER_NOTICE_PERIOD:
-        minutes = -(-int(left.total_seconds()) // 60)
+    elif time_left <= PLAYER_NOTICE_PERIOD:
+        minutes = -(-int(time_left.total_seconds()) // 60)
         yield Notice(code="tables_close", values={"minutes": minutes}, lasting=True)

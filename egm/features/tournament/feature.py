@@ -383,13 +383,13 @@ class RoundClock(DueEventService):
         """
         machine = self._context.engine.machine
         purse = find_open_purse(machine)
-        starts = None if purse is None else find_future_start(machine)
-        if starts is not None:
-            return max(0.0, (starts - machine.timekeeper.now()).total_seconds()) + 0.1
+        start_time = None if purse is None else find_future_start(machine)
+        if start_time is not None:
+            return max(0.0, (start_time - machine.timekeeper.now()).total_seconds()) + 0.1
         if purse is None or not purse.round_end:
             return None
-        left = datetime.fromisoformat(purse.round_end) - machine.timekeeper.read_steady_time()
-        seconds = left.total_seconds()
+        time_left = datetime.fromisoformat(purse.round_end) - machine.timekeeper.read_steady_time()
+        seconds = time_left.total_seconds()
         return None if seconds < 0 else seconds % 60 + 0.1
 
 

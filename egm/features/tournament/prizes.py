@@ -56,11 +56,13 @@ def split_cents(total_cents: int, weights: Sequence[Fraction], remainder_rule: R
     """
     weight_sum = sum(weights, Fraction(0))
     parts = [floor(total_cents * weight / weight_sum) for weight in weights]
-    left = total_cents - sum(parts)  # fewer cents than parts, as each was rounded down by less than one
+    remainder_cents = total_cents - sum(
+        parts
+    )  # fewer cents than parts, as each was rounded down by less than one
     if remainder_rule == "best-rank":
-        parts[0] += left
+        parts[0] += remainder_cents
     else:
-        for i in range(left):
+        for i in range(remainder_cents):
             parts[i] += 1
     return parts
 

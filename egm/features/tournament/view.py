@@ -65,8 +65,8 @@ def _compute_minutes_left(machine: Machine, purse: Purse) -> int:
     """Return the minutes until the round at this position reaches its time limit, rounded up."""
     if not purse.round_end:
         return purse.round_minutes
-    left = datetime.fromisoformat(purse.round_end) - machine.timekeeper.read_steady_time()
-    return max(0, -(-int(left.total_seconds()) // 60))
+    time_left = datetime.fromisoformat(purse.round_end) - machine.timekeeper.read_steady_time()
+    return max(0, -(-int(time_left.total_seconds()) // 60))
 
 
 def find_last_purse_game(machine: Machine) -> tuple[GameRecord, LastGame] | None:

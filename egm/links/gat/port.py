@@ -30,8 +30,9 @@ from egm.verify.software_files import find_components
 #: Settings of the serial line to a verifier.
 GAT_LINE_SETTINGS: Final = LineSettings(baud_rate=9600)
 #: A pause of this length between bytes ends a packet, complete or not.
-_PAUSE_SECONDS_THAT_END_PACKET: Final = 0.05
-#: Time limit of a read before a packet starts; the port is then read again.
+_PACKET_END_PAUSE_SECONDS: Final = 0.05
+#: Time limit of a read before a packet starts; the port is then read again. The line needs some limit, and a
+#: verifier may be silent for as long as it likes.
 _FIRST_BYTE_TIMEOUT_SECONDS: Final = 3600.0
 #: Delay before a lost port is opened again.
 _PORT_REOPEN_SECONDS: Final = 0.5
@@ -98,7 +99,7 @@ class GatPort:
         """Serve the GAT verifier on the port until cancelled."""
         self._service.resume_interrupted_calculation()
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._calculate())
+            group.create_task(self._serve_calculations())
             group.create_task(self._open_and_serve())
 
     def _stop_calculations(self) -> None:
@@ -108,21 +109,19 @@ class GatPort:
         if self._calculation is not None:
             self._calculation.cancel()
 
-    async def _calculate(self) -> None:
+    async def _serve_calculations(self) -> None:
         """Compute the signatures that the GAT verifier requests, one calculation after another."""
         while True:
-            parsed_request = await self._pending_requests.get()
+            request = await self._pending_requests.get()
             async with asyncio.TaskGroup() as group:
-                self._calculation = group.create_task(self._calculate_signatures(parsed_request))
+                self._calculation = group.create_task(self._calculate_signatures(request))
             self._calculation = None
 
-    async def _calculate_signatures(self, parsed_request: SpecialFunctionRequest) -> None:
+    async def _calculate_signatures(self, request: SpecialFunctionRequest) -> None:
         """Compute the signatures of the requested components and store them; if it fails, store the reason instead."""
-        algorithm = parsed_request.algorithm or SignatureAlgorithm.SHA1_HMAC
+        algorithm = request.algorithm or SignatureAlgorithm.SHA1_HMAC
         try:
-            values = await sign_in_child_process(
-                self._scope, algorithm, parsed_request.seed, parsed_request.components
-            )
+            values = await sign_in_child_process(self._scope, algorithm, request.seed, request.components)
         except LocalError as error:
             self._service.store_failure(str(error))
         else:
@@ -147,7 +146,7 @@ class GatPort:
         has_partial_packet = False
         while True:
             data = await self._line.read(
-                _PAUSE_SECONDS_THAT_END_PACKET if has_partial_packet else _FIRST_BYTE_TIMEOUT_SECONDS
+                _PACKET_END_PAUSE_SECONDS if has_partial_packet else _FIRST_BYTE_TIMEOUT_SECONDS
             )
             has_partial_packet = bool(data)
             if not data:

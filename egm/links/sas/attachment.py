@@ -44,7 +44,7 @@ from egm.links.sas.money import MoneyExceptionMonitor
 from egm.links.sas.polls import find_available_polls
 from egm.links.sas.polls.control import close_acceptor_after_bill
 from egm.links.sas.ports import open_port
-from egm.links.sas.reader import MeterReadingCache, ReadoutBuilder
+from egm.links.sas.readout_builder import MeterReadingCache, ReadoutBuilder
 from egm.links.sas.watch import SasLinkMonitor
 from egm.links.sas.wire import LenientFraming, LongPoll, WakeupBitFraming
 from egm.money.entries import BILL_IN

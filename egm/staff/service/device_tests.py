@@ -115,7 +115,7 @@ def build_device_is_free_guard(no_ticket_query_waits: Guard[Machine]) -> Guard[M
 @refusal_code("acceptor_is_tested")
 def acceptor_test_is_running(machine: Machine, _: Event) -> bool:
     """Return whether the bill acceptor is under test."""
-    return machine.component(ServiceDesk).workbench.is_testing_acceptor
+    return machine.component(ServiceDesk).device_page_data.is_testing_acceptor
 
 
 def ticket_is_a_test(machine: Machine, _: Event) -> bool:
@@ -133,7 +133,7 @@ def payout_is_a_test(machine: Machine, _: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def start_test(machine: Machine, event: Event) -> None:
     """Start the requested test on its device, and record it; for a calibration, store it instead."""
-    test, bench = event.read_payload(DeviceTest), machine.component(ServiceDesk).workbench
+    test, page_data = event.read_payload(DeviceTest), machine.component(ServiceDesk).device_page_data
     if test.test is None or test.test == "calibrate":
         _store_calibration(machine, event)
         return
@@ -156,9 +156,9 @@ def start_test(machine: Machine, event: Event) -> None:
         elif test.coins is not None and devices.hopper is not None:
             devices.hopper.pay(test_id, test.coins)
         elif test.test == "take":
-            bench.is_testing_acceptor = bool(test.on)
+            page_data.is_testing_acceptor = bool(test.on)
         elif test.test == "light":
-            bench.outputs = frozenset(test.outputs or ())
+            page_data.outputs = frozenset(test.outputs or ())
     except ValueError as error:  # the driver reports what it cannot do
         _report_failed_test(machine, test_id, str(error))
 

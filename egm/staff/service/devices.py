@@ -42,19 +42,19 @@ class DeviceListPage(MenuPage):
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with one line for each device and for each test of the screen itself."""
-        bench = machine.component(ServiceDesk).workbench
+        page_data = machine.component(ServiceDesk).device_page_data
         rows = tuple(
             PageRow(
                 cells=(
                     build_plain_text(name),
                     build_code_text("device", kind),
-                    build_plain_text(bench.identities.get(name, "")),
+                    build_plain_text(page_data.identities.get(name, "")),
                     _find_worst_fault(machine, kind),
                 ),
                 action=f"device:{name}",
                 icon="warning" if _find_worst_fault(machine, kind).value else "good",
             )
-            for name, kind in bench.kind_by_device_name.items()
+            for name, kind in page_data.kind_by_device_name.items()
         )
         screen_tests = tuple(
             PageRow(cells=(build_text(f"service.test.{name}"),), action=f"screen:{name}")
@@ -75,7 +75,10 @@ class DeviceListPage(MenuPage):
         subject, _, name = action.partition(":")
         if (subject, name) == ("screen", _CALIBRATE_ACTION_ID):
             return OpenPage(TouchCalibrationPage())
-        if subject == "device" and name in machine.component(ServiceDesk).workbench.kind_by_device_name:
+        if (
+            subject == "device"
+            and name in machine.component(ServiceDesk).device_page_data.kind_by_device_name
+        ):
             return OpenPage(DevicePage(name))
         pattern = next(
             (pattern for pattern in _SCREEN_TEST_PATTERNS if subject == "screen" and pattern == name), None
@@ -150,15 +153,16 @@ class DevicePage(MenuPage):
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page of the device, which changes with every report of the device."""
-        bench = machine.component(ServiceDesk).workbench
-        kind = bench.kind_by_device_name[self.device_name]
+        page_data = machine.component(ServiceDesk).device_page_data
+        kind = page_data.kind_by_device_name[self.device_name]
         report_rows = tuple(
-            PageRow(cells=(build_plain_text(line),)) for line in bench.last_reports.get(self.device_name, ())
+            PageRow(cells=(build_plain_text(line),))
+            for line in page_data.last_reports.get(self.device_name, ())
         )
         head = build_two_column_table(
             (
                 ("column.kind", build_code_text("device", kind)),
-                ("column.identity", build_plain_text(bench.identities.get(self.device_name, ""))),
+                ("column.identity", build_plain_text(page_data.identities.get(self.device_name, ""))),
                 ("column.fault", _find_worst_fault(machine, kind)),
             )
         )
@@ -177,7 +181,7 @@ class DevicePage(MenuPage):
         """Submit the test of the device that the person has requested."""
         desk = machine.component(ServiceDesk)
         person = desk.signed_in_person
-        test = _find_requested_test(desk.workbench.kind_by_device_name[self.device_name], action, text)
+        test = _find_requested_test(desk.device_page_data.kind_by_device_name[self.device_name], action, text)
         if person is None or test is None:
             return build_refusal("not_offered")
         signed = replace(test, device=self.device_name, person=person.id, persons=(person.id,))
@@ -230,7 +234,7 @@ def _list_printer_tests(machine: Machine) -> tuple[PageAction, ...]:
 
 def _list_acceptor_tests(machine: Machine) -> tuple[PageAction, ...]:
     """Return the buttons that start and end the test of the bill acceptor."""
-    taking = machine.component(ServiceDesk).workbench.is_testing_acceptor
+    taking = machine.component(ServiceDesk).device_page_data.is_testing_acceptor
     return (_build_test_action("take", is_enabled=not taking), _build_test_action("stop", is_enabled=taking))
 
 
@@ -260,7 +264,7 @@ def _build_coin_prompt(machine: Machine) -> Prompt | None:
 
 def _build_input_table(machine: Machine) -> PageTable:
     """Return the table with the current state of every input of the I/O board."""
-    active_inputs = machine.component(ServiceDesk).workbench.active_inputs
+    active_inputs = machine.component(ServiceDesk).device_page_data.active_inputs
     groups = (("door", "door", DOORS), ("key", "input.key", KEYS), ("button", "input.button", BUTTONS))
     return PageTable(
         title=build_text("service.test.inputs"),

@@ -30,7 +30,7 @@ class InterventionListPage(MenuPage):
                     build_time_text(sheet.opened_time),
                     build_plain_text(sheet.person),
                     build_plain_text(sheet.reason),
-                    _format_end(sheet),
+                    _build_end_text(sheet),
                 ),
                 action=sheet.id,
                 icon="" if sheet.closed_time else "warning",
@@ -73,7 +73,7 @@ def _list_last_sheets(machine: Machine) -> list[InterventionSheet]:
     return list(iter_last_sheets(machine.journal, machine.entry_declarations, _LISTED_SHEETS_MAX))
 
 
-def _format_end(sheet: InterventionSheet) -> PageText:
+def _build_end_text(sheet: InterventionSheet) -> PageText:
     """Return when the intervention ended, or that it is open, as text."""
     return build_time_text(sheet.closed_time) if sheet.closed_time else build_text("service.sheet.open")
 

@@ -247,7 +247,7 @@ class TablesPage(MenuPage):
 
 def _build_software_tables(machine: Machine) -> tuple[PageTable, ...]:
     """Return the tables of the running software, each game's digest and each device's identification (J-12, A-19)."""
-    profile, bench = machine.profile, machine.component(ServiceDesk).workbench
+    profile, page_data = machine.profile, machine.component(ServiceDesk).device_page_data
     installed = machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE)
     signed = (
         (("software.signed", build_text("service.software.unsigned")),)
@@ -282,7 +282,7 @@ def _build_software_tables(machine: Machine) -> tuple[PageTable, ...]:
             build_text("service.software.games"),
         ),
         build_two_column_table(
-            ((build_plain_text(game), build_plain_text(reason)) for game, reason in bench.refused_games),
+            ((build_plain_text(game), build_plain_text(reason)) for game, reason in page_data.refused_games),
             build_text("service.software.refused"),
         ),
         build_two_column_table(
@@ -296,9 +296,9 @@ def _build_software_tables(machine: Machine) -> tuple[PageTable, ...]:
             (
                 (
                     build_code_text("device", kind),
-                    build_plain_text(f"{name}  {bench.identities.get(name, '')}"),
+                    build_plain_text(f"{name}  {page_data.identities.get(name, '')}"),
                 )
-                for name, kind in bench.kind_by_device_name.items()
+                for name, kind in page_data.kind_by_device_name.items()
             ),
             build_text("service.software.devices"),
         ),

@@ -20,7 +20,7 @@ def start_and_read_faults(folder, monkeypatch, *games):
 
     async def not_yet(machine):
         found.update(machine._machine.active_faults)
-        found["refused"] = machine._machine.component(ServiceDesk).workbench.refused_games
+        found["refused"] = machine._machine.component(ServiceDesk).device_page_data.refused_games
 
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", not_yet)
     file = load_cabinet().model_copy(update={"games": tuple(GameTable(game=name) for name in games)})
@@ -56,7 +56,9 @@ def test_a_game_left_out_is_a_notice_until_the_file_is_corrected(tmp_path, monke
 
 def test_the_menu_states_under_software_why_a_game_was_refused(tmp_path):
     rig = MachineRig(tmp_path / "state").boot()
-    rig.machine.component(ServiceDesk).workbench.refused_games = (("no-such-game", "not in the library"),)
+    rig.machine.component(ServiceDesk).device_page_data.refused_games = (
+        ("no-such-game", "not in the library"),
+    )
     menu = Menu(rig).sign_in(Role.TECHNICIAN)
     menu.touch("software")
     assert "not in the library" in str(menu.page)

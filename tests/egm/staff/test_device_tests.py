@@ -34,7 +34,7 @@ def fingerprint(rig):
 def menu(tmp_path):
     rig = MachineRig(tmp_path, devices=("printer", "hopper")).boot().insert(2000)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    rig.machine.component(ServiceDesk).workbench.kind_by_device_name = KINDS
+    rig.machine.component(ServiceDesk).device_page_data.kind_by_device_name = KINDS
     menu = Menu(rig).sign_in(Role.MECHANIC).touch("devices")
     before = fingerprint(rig)
     yield menu
@@ -69,7 +69,7 @@ def test_a_test_ticket_is_printed_marked_and_worth_nothing(menu):
 @pytest.mark.requirement("D-17", "J-10")
 def test_a_failed_test_ticket_moves_no_money_and_survives_a_restart(tmp_path):
     rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
-    rig.machine.component(ServiceDesk).workbench.kind_by_device_name = KINDS
+    rig.machine.component(ServiceDesk).device_page_data.kind_by_device_name = KINDS
     menu = Menu(rig).sign_in(Role.MECHANIC).touch("devices").touch("device:printer").touch("print")
     menu.touch("print")
     assert menu.notice == "notice.refused.device_is_free"
@@ -89,7 +89,7 @@ def test_no_test_ticket_is_printed_while_a_cash_out_waits_for_its_ticket_number(
     """Regression: as the test failed, the player's ticket was printed at once, and the machine stopped."""
     host = HostMoney(ticket_validator=TicketValidator.SYSTEM, is_online=True)
     rig = MachineRig(tmp_path, devices=("printer",), host=host).boot().insert(2000)
-    rig.machine.component(ServiceDesk).workbench.kind_by_device_name = KINDS
+    rig.machine.component(ServiceDesk).device_page_data.kind_by_device_name = KINDS
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     menu = Menu(rig).sign_in(Role.MECHANIC).touch("devices").touch("device:printer").touch("print")
@@ -137,7 +137,7 @@ def test_the_hopper_test_pays_nothing_behind_closed_doors(menu):
 def test_the_hopper_test_pays_nothing_behind_another_open_door(tmp_path, door):
     rig = MachineRig(tmp_path, devices=("printer", "hopper")).boot()
     rig.engine.handle(EventType.DOOR_OPENED, door=door)
-    rig.machine.component(ServiceDesk).workbench.kind_by_device_name = KINDS
+    rig.machine.component(ServiceDesk).device_page_data.kind_by_device_name = KINDS
     menu = Menu(rig).sign_in(Role.MECHANIC).touch("devices").touch("device:hopper").enter("3")
     assert menu.notice == "notice.refused.device_is_free"
     assert rig.hands.payouts == []
@@ -158,7 +158,7 @@ def test_the_acceptor_test_reads_a_note_and_returns_it(menu):
     assert len(rig.records("test.paper")) == 2
     assert b"910000000000000000" not in b"".join(rig.journal.iter_bodies())
     menu.touch("stop")
-    assert not menu.machine.component(ServiceDesk).workbench.is_testing_acceptor
+    assert not menu.machine.component(ServiceDesk).device_page_data.is_testing_acceptor
 
 
 @pytest.mark.requirement("J-10", "J-11")
@@ -166,29 +166,29 @@ def test_acceptor_test_is_refused_while_a_ticket_waits_for_the_host(menu):
     menu.machine.component(HostMoney).ticket_inquiry = TicketInquiry("ticket-9", 9, "910000000000000000")
     menu.touch("device:bill").touch("take")
     assert menu.notice == "notice.refused.device_is_free"
-    assert not menu.machine.component(ServiceDesk).workbench.is_testing_acceptor
+    assert not menu.machine.component(ServiceDesk).device_page_data.is_testing_acceptor
 
 
 @pytest.mark.requirement("J-10")
 def test_leaving_the_menu_ends_every_test(menu):
-    bench = menu.machine.component(ServiceDesk).workbench
+    page_data = menu.machine.component(ServiceDesk).device_page_data
     menu.touch("device:io").touch("lamps")
-    assert "lamp:play" in bench.outputs
+    assert "lamp:play" in page_data.outputs
     menu.touch("back").touch("device:bill").touch("take")
-    assert bench.is_testing_acceptor
+    assert page_data.is_testing_acceptor
     menu.room.engine.handle(EventType.SERVICE_MENU_CLOSED, why="time_out")
-    assert (bench.is_testing_acceptor, bench.outputs) == (False, frozenset())
+    assert (page_data.is_testing_acceptor, page_data.outputs) == (False, frozenset())
 
 
 @pytest.mark.requirement("J-10", "A-19")
 def test_a_device_page_shows_the_devices_live_state(menu):
-    bench = menu.machine.component(ServiceDesk).workbench
-    bench.store_report(device.DeviceIdentified(device="io", identity="board 3.1"))
-    bench.store_report(
+    page_data = menu.machine.component(ServiceDesk).device_page_data
+    page_data.store_report(device.DeviceIdentified(device="io", identity="board 3.1"))
+    page_data.store_report(
         device.InputsReported(device="io", doors_open=frozenset({"main"}), keys_on=frozenset({"operator"}))
     )
-    bench.store_report(device.ButtonPressed(device="io", button="play"))
-    bench.store_report(
+    page_data.store_report(device.ButtonPressed(device="io", button="play"))
+    page_data.store_report(
         device.PaperInEscrow(device="bill", escrow=3, content=device.Barcode("910000000000000000"))
     )
     menu.touch("device:io")

@@ -338,7 +338,7 @@ def test_a_register_of_a_machine_with_several_positions_states_the_position(tmp_
 
 @pytest.mark.requirement("A-19", "J-12")
 def test_the_page_of_the_software_has_the_identity_of_every_device(rig):
-    bench = rig.machine.component(ServiceDesk).workbench
+    bench = rig.machine.component(ServiceDesk).device_page_data
     bench.kind_by_device_name = {"bill": "bill_acceptor", "printer": "ticket_printer"}
     bench.store_report(DeviceIdentified(device="bill", identity="UBA-10 V1.00"))
     bench.store_report(DeviceIdentified(device="printer", identity="TCLSIM100"))

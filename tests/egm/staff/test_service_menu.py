@@ -684,7 +684,7 @@ def test_every_reachable_page_has_its_texts_and_moves_no_credit(role, steps):
     with tempfile.TemporaryDirectory() as folder:
         rig = MachineRig(Path(folder), devices=("printer", "hopper")).boot().insert(2000)
         rig.engine.handle(EventType.DOOR_OPENED, door="main")
-        rig.machine.component(ServiceDesk).workbench.kind_by_device_name = {
+        rig.machine.component(ServiceDesk).device_page_data.kind_by_device_name = {
             "printer": "ticket_printer",
             "hopper": "hopper",
             "io": "io_board",

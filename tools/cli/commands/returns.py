@@ -74,14 +74,14 @@ def _build_table(returns: list[GameReturn]) -> Table:
 
 def _build_row(line: GameReturn) -> tuple[object, ...]:
     """Return the table row that compares a game's actual return with the theoretical one."""
-    played_text, exact, sigma = line.game_version, "-", "-"
+    played_text, theoretical_text, sigma_text = line.game_version, "-", "-"
     if line.highest_return is not None and line.lowest_return is not None:
-        low = (
+        lowest_text = (
             "" if line.lowest_return == line.highest_return else f"{format_percent(line.lowest_return)} % to "
         )
-        exact = f"{low}{format_percent(line.highest_return)} %"
+        theoretical_text = f"{lowest_text}{format_percent(line.highest_return)} %"
         if line.sigma_cents is not None:
-            sigma = f"{line.sigma_cents / line.staked_cents:.2%}"
+            sigma_text = f"{line.sigma_cents / line.staked_cents:.2%}"
     return (
         line.verdict,
         f"{played_text.game} {played_text.version} {played_text.digest[:8]}",
@@ -90,7 +90,7 @@ def _build_row(line: GameReturn) -> tuple[object, ...]:
         line.coin_in_cents,
         line.paid_cents,
         f"{format_percent(Fraction(line.won_cents, line.staked_cents))} %",
-        exact,
-        sigma,
+        theoretical_text,
+        sigma_text,
         "-" if line.z_score is None else f"{line.z_score:+.2f}",
     )

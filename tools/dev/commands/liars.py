@@ -110,6 +110,6 @@ def _format_summary(report: dict[str, Any]) -> Iterator[str]:
     for witness, count in report["witnessed"].items():
         yield f"not in the export alone, {format_count(count, 'lie')}; found by: {witness}"
     for lie in report["undetected"]:
-        place = f"entry {lie['entry']} {lie['kind']} {lie['field'] or 'as a whole'}"
-        yield f"passed {lie['about']}: {place}: {lie['what']}"
+        location = f"entry {lie['entry']} {lie['kind']} {lie['field'] or 'as a whole'}"
+        yield f"passed {lie['about']}: {location}: {lie['what']}"
     yield f"{report['named']} of {format_count(report['lies'], 'lie')} named, {report['at_the_entry']} at that entry"

@@ -50,8 +50,8 @@ def list_false_reasons(requirements: Requirements) -> list[str]:
 
 def find_matches(kind: str, pattern: str) -> list[str]:
     """Return everything of this kind in the product that matches the whole pattern."""
-    wanted = re.compile(pattern, re.IGNORECASE)
-    return sorted(name for name in _list_names(kind) if wanted.fullmatch(name))
+    name_pattern = re.compile(pattern, re.IGNORECASE)
+    return sorted(name for name in _list_names(kind) if name_pattern.fullmatch(name))
 
 
 @cache

@@ -87,13 +87,13 @@ _REASON_FOR_UNBUILT_METER: Final = "this machine has no such device or transfer"
 
 def format_sas_page(evidence: Evidence) -> str:
     """Return the whole page. Raises :class:`EvidenceError` if a test claims a row that does not exist."""
-    known = {f"polls:{c:02X}" for c in POLL_BY_CODE} | {
+    known_rows = {f"polls:{c:02X}" for c in POLL_BY_CODE} | {
         f"exceptions:{c:02X}" for c in EXCEPTION_DEFINITION_BY_CODE
     }
-    known |= {f"meters:{c:02X}" for c in METER_DEFINITION_BY_CODE}
+    known_rows |= {f"meters:{c:02X}" for c in METER_DEFINITION_BY_CODE}
     unknown = [
         f"{test.file}::{test.name}: {row}"
-        for row in evidence.tests_by_sas_row.keys() - known
+        for row in evidence.tests_by_sas_row.keys() - known_rows
         for test in evidence.tests_by_sas_row[row]
     ]
     if unknown:

@@ -262,8 +262,8 @@ def _iter_level_scenes(
     idle_view: View, game: GameView, found: SampleOutcomes, theme: Theme
 ) -> Iterator[tuple[str, View]]:
     """Yield the scenes of progressive levels: with values that are not up to date, and of a level being won."""
-    known = build_level_views(game)
-    if not known or idle_view.snapshot is None:
+    level_views = build_level_views(game)
+    if not level_views or idle_view.snapshot is None:
         return
     for status in ("stale", "down"):
         yield (
@@ -278,8 +278,10 @@ def _iter_level_scenes(
         return
     view = show_outcome(idle_view, game, outcome)
     assert view.presentation is not None
-    for name, cents in (("won", known[0].amount_cents), ("confirming", None)):
-        hit = ProgressiveWin(id=known[0].id, level=known[0].level, names=known[0].names, amount_cents=cents)
+    for name, cents in (("won", level_views[0].amount_cents), ("confirming", None)):
+        hit = ProgressiveWin(
+            id=level_views[0].id, level=level_views[0].level, names=level_views[0].names, amount_cents=cents
+        )
         more = view.presentation.outcome.win_cents + (cents or 0)
         play = view.presentation.outcome.model_copy(update={"progressives": (hit,), "win_cents": more})
         won = replace(view, presentation=replace(view.presentation, outcome=play))

@@ -41,29 +41,31 @@ def draw_all(folder: Path, games: Sequence[Game], sizes: Sequence[tuple[int, int
     for size in sizes:
         layout, scale = choose_fitting_layout(size, portrait=False)
         picture = Picture(theme, scale=scale, layout=layout, timezone=UTC)
-        above = TopPicture(theme, scale=scale, layout=layout, timezone=UTC)
+        top_picture = TopPicture(theme, scale=scale, layout=layout, timezone=UTC)
         surface = pygame.Surface(picture.size_pixels).convert()
         for language in ("en", "fr"):
             scenes = [("machine", name, view) for name, view in iter_machine_scenes(views, language, theme)]
-            closed = build_idle_view(views, views[0], language, accepts=("language", "service"))
-            scenes += [("machine", name, view) for name, view in iter_real_page_scenes(closed, pages, theme)]
+            idle_view = build_idle_view(views, views[0], language, accepts=("language", "service"))
+            scenes += [
+                ("machine", name, view) for name, view in iter_real_page_scenes(idle_view, pages, theme)
+            ]
             for game in views:
                 if game.id in tables:
-                    shown = iter_felt_scenes(tables[game.id], game, language, theme, layout)
-                    scenes += [(game.id, name, view) for name, view in shown]
+                    felt_scenes = iter_felt_scenes(tables[game.id], game, language, theme, layout)
+                    scenes += [(game.id, name, view) for name, view in felt_scenes]
                     continue
                 scenes += [
                     (game.id, name, view)
                     for name, view in iter_game_scenes(views, game, found[game.id], language, theme, layout)
                 ]
             for group, name, view in scenes:
-                place = f"{language}-{size[0]}x{size[1]}"
+                variant = f"{language}-{size[0]}x{size[1]}"
                 picture.draw_view(surface, view)
-                path = folder / f"{group}-{name}-{place}.png"
+                path = folder / f"{group}-{name}-{variant}.png"
                 pygame.image.save(surface, path)
                 yield path
                 if name in TOP_SCREEN_SCENES:
-                    above.draw_view(surface, view)
-                    path = folder / f"{group}-top-{name}-{place}.png"
+                    top_picture.draw_view(surface, view)
+                    path = folder / f"{group}-top-{name}-{variant}.png"
                     pygame.image.save(surface, path)
                     yield path

@@ -212,14 +212,14 @@ def _iter_credit_scenes(
     yield "residual", build_idle_view(games, game, language, **idle_view)
     staked = ResidualCreditView(amount_cents=3, prize_cents=5)
     yield "residual-played", build_idle_view(games, game, language, **{**idle_view, "residual": staked})
-    closed = (Notice(code="disabled.host", severity="warning", lasting=True),)
-    shut = {"state": "out_of_service", "notices": closed, **idle_view}
+    disabled_notices = (Notice(code="disabled.host", severity="warning", lasting=True),)
+    shut = {"state": "out_of_service", "notices": disabled_notices, **idle_view}
     yield "residual-out", build_idle_view(games, game, language, **shut)
 
 
 def _build_device_drawer_view(idle_view: View) -> View:
     """Return a view with the drawer of simulated devices open, with every kind of device."""
-    bench: dict[str, dict[str, Any]] = {
+    device_states: dict[str, dict[str, Any]] = {
         "bill": {
             "inside_cents": 0,
             "powered": True,
@@ -240,7 +240,7 @@ def _build_device_drawer_view(idle_view: View) -> View:
         has_device_drawer=True,
         drawer_opened_at=90.0,
         is_simulator_connected=True,
-        device_states=bench,
+        device_states=device_states,
         now=101.0,
     )
     return apply_bench_reply(out, BenchReply(ok=True, text="2000 cents inserted"))

@@ -187,9 +187,9 @@ def write_layout(layout: Layout, values: Mapping[str, Any]) -> bytes:
 
 def _encode_part(part: LayoutPart, values: Mapping[str, Any]) -> bytes:
     if isinstance(part, LengthPrefixedGroup):
-        given = [inner.name in values for inner in part.parts]
-        end = given.index(False) if False in given else len(given)
-        if any(given[end:]):
+        has_value_by_part = [inner.name in values for inner in part.parts]
+        end = has_value_by_part.index(False) if False in has_value_by_part else len(has_value_by_part)
+        if any(has_value_by_part[end:]):
             raise LayoutError(f"{part.parts[end].name}: no value given, but a later part has one")
         return _prefix_length(write_layout(part.parts[:end], values), "length")
     if part.name not in values:

@@ -84,15 +84,15 @@ class HostLine:
         """
         self.listen(0.0)
         self.send(message)
-        sent = time.monotonic()
+        sent_at = time.monotonic()
         answer = self._receive(self._answer_seconds)
         if answer:
-            self.latency_seconds = time.monotonic() - sent
+            self.latency_seconds = time.monotonic() - sent_at
         while answer and not is_complete(answer):
-            more = self._receive(self._gap_seconds)
-            if not more:
+            next_bytes = self._receive(self._gap_seconds)
+            if not next_bytes:
                 break
-            answer += more
+            answer += next_bytes
         return answer
 
     def listen(self, seconds: float) -> bytes:

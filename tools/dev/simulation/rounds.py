@@ -37,8 +37,8 @@ def find_unbalanced_rounds(
         lost_credits = sum(play.bet_credits - play.win_credits for play in plays)
         kept_credits = _find_levied_credits(plays)
         if {lost_credits} != kept_credits:
-            kept = " or ".join(map(str, sorted(kept_credits)))
-            yield f"round {round_id}: the players lost {lost_credits} credits, the venue kept {kept}"
+            kept_text = " or ".join(map(str, sorted(kept_credits)))
+            yield f"round {round_id}: the players lost {lost_credits} credits, the venue kept {kept_text}"
 
 
 def _find_levied_credits(plays: Sequence[GameOutcome]) -> set[int]:

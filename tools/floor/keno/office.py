@@ -361,13 +361,15 @@ class KenoOffice:
                 ClaimRefusal.NOT_PROVEN,
                 f"no ticket recorded here has this control number (condition of the paper: {presented.condition})",
             )
-        at = self._now()
-        record, payment = claims.claim_ticket(claimed_ticket, presented, claim_place=place, claimed_at=at)
+        claimed_at = self._now()
+        record, payment = claims.claim_ticket(
+            claimed_ticket, presented, claim_place=place, claimed_at=claimed_at
+        )
         number = record.printed_ticket.ticket_number
         self._write(
             f"keno-ticket-{number}.claimed-{payment.draws[0]}",
             TicketClaimed(
-                at=at.isoformat(),
+                at=claimed_at.isoformat(),
                 number=number,
                 draws=payment.draws,
                 place=place,

@@ -39,15 +39,15 @@ def build_every_word(bits: int) -> bytes:
 
 def create_reader(stream: bytes) -> Callable[[int], bytes]:
     """Return a function that reads ``stream`` in order; it raises EOFError at the end."""
-    at = 0
+    offset = 0
 
     def read_stream(count: int) -> bytes:
         """Return the next ``count`` bytes of the prepared stream. Raises EOFError at its end."""
-        nonlocal at
-        if at + count > len(stream):
+        nonlocal offset
+        if offset + count > len(stream):
             raise EOFError
-        at += count
-        return stream[at - count : at]
+        offset += count
+        return stream[offset - count : offset]
 
     return read_stream
 

@@ -211,7 +211,7 @@ def _encode_result(host: SasHost, result: HostTransferResult) -> bytes:
     The meters are those of this kind of transfer; they are left out if nothing moved.
     """
     identifier = result.identifier.encode("latin-1")
-    at = result.result_time.astimezone(host.machine.identity.venue.zone)
+    local_result_time = result.result_time.astimezone(host.machine.identity.venue.zone)
     expires = bytes(4)
     if result.expiry_date is not None:
         day = datetime.combine(result.expiry_date, time())
@@ -232,7 +232,7 @@ def _encode_result(host: SasHost, result: HostTransferResult) -> bytes:
         + bytes((result.protocol_codes.get("flags", 0),))
         + encode_binary(host.machine.component(HostMoney).asset_number, 4)
         + prepend_length(identifier)
-        + encode_date_and_time(at)
+        + encode_date_and_time(local_result_time)
         + expires
         + encode_binary(result.restricted_pool, 2)
         + _encode_cumulative_meters(host, result)

@@ -475,17 +475,19 @@ def set_extended_ticket_data(host: SasHost, poll: LongPoll) -> Reply | None:
 
 def _iter_text_elements(data: bytes) -> Iterator[tuple[int, str | None]]:
     """Yield (text code, text) for each text in poll 7C; text is None if it is cut short, too long or unprintable."""
-    at = 0
-    while at < len(data):
-        size = data[at + 1] if at + 1 < len(data) else _TICKET_TEXT_BYTES_MAX + 1
-        yield data[at], _decode_text(data[at + 2 : at + 2 + size], size)
-        at += 2 + size
+    offset = 0
+    while offset < len(data):
+        size = data[offset + 1] if offset + 1 < len(data) else _TICKET_TEXT_BYTES_MAX + 1
+        yield data[offset], _decode_text(data[offset + 2 : offset + 2 + size], size)
+        offset += 2 + size
 
 
 def _decode_text(data: bytes, size: int) -> str | None:
     text = data.decode("ascii", "replace")
-    ok = len(data) == size <= _TICKET_TEXT_BYTES_MAX and text.isascii() and (text.isprintable() or not text)
-    return text if ok else None
+    is_valid = (
+        len(data) == size <= _TICKET_TEXT_BYTES_MAX and text.isascii() and (text.isprintable() or not text)
+    )
+    return text if is_valid else None
 
 
 def set_ticket_data(host: SasHost, poll: LongPoll) -> Reply | None:
@@ -502,16 +504,16 @@ def set_ticket_data(host: SasHost, poll: LongPoll) -> Reply | None:
     if len(data) < 3:
         return _INVALID
     changes: dict[str, JSON] = {"cashable_days": data[2]} if data[2] else {}
-    at = 3
+    offset = 3
     for name in _TICKET_TEXT_BY_ELEMENT.values():
-        if at >= len(data):
+        if offset >= len(data):
             break
-        size = data[at]
-        text = _decode_text(data[at + 1 : at + 1 + size], size)
+        size = data[offset]
+        text = _decode_text(data[offset + 1 : offset + 1 + size], size)
         if text is None:
             return _INVALID
         changes[name] = text
-        at += 1 + size
+        offset += 1 + size
     tickets.store_ticket_terms(changes, is_older_message=True)
     return _VALID
 

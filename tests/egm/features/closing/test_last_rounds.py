@@ -5,7 +5,7 @@ from rigs.forms import fill_in
 from rigs.lies import audit_findings, read_signed_entries, remove_entries
 
 from egm.app.features import SERVICE_MENU
-from egm.features.closing.feature import ClosingClock
+from egm.features.closing.feature import ClosingNoticeService
 from egm.features.closing.keys import ClosingKey
 from egm.features.closing.last_rounds import iter_closing_notices
 from egm.kernel.events import EventType, State
@@ -191,7 +191,7 @@ def test_standing_bets_are_played_on_after_the_last_round(tables, tmp_path):
 def test_the_clock_notifies_the_machine_each_minute_of_the_last_half_hour(tables):
     (rig,) = tables(ROULETTE)
     fill_in(rig, "close_tables", **MANAGER, minutes=31)
-    clock = ClosingClock(MachineContext(rig.engine, None, None, rig.clock, rig.submit_event))
+    clock = ClosingNoticeService(MachineContext(rig.engine, None, None, rig.clock, rig.submit_event))
     waits = []
     for seconds in (0, 60, 30, 31 * 60):
         rig.clock.pass_seconds(seconds)

@@ -113,9 +113,9 @@ def count_plays_per_collection(
 
 def compute_mean_and_variance(lengths: Floats) -> tuple[float, float]:
     """Return the mean and the variance of a distribution; ``lengths`` has the probability of 0, 1, 2, ..."""
-    at = np.arange(len(lengths))
-    mean = float((lengths * at).sum())
-    return mean, float((lengths * (at - mean) ** 2).sum())
+    values = np.arange(len(lengths))
+    mean = float((lengths * values).sum())
+    return mean, float((lengths * (values - mean) ** 2).sum())
 
 
 def run_coupon_collector_test(numbers_by_play: Ints, bound: int) -> Iterator[StatisticalResult]:
@@ -201,19 +201,19 @@ def run_repeated_plays_test(numbers_by_play: Ints, bound: int) -> Iterator[Stati
 def run_gap_test(numbers_by_play: Ints, bound: int) -> Iterator[StatisticalResult]:
     """Test how many numbers lie between two numbers from the lowest eighth of the range."""
     flat = numbers_by_play.ravel()
-    marked = max(1, bound // 8)
-    chance = marked / bound
-    at = np.flatnonzero(flat < marked)
+    marked_count = max(1, bound // 8)
+    chance = marked_count / bound
+    marked_indices = np.flatnonzero(flat < marked_count)
     gap_count = estimate_certain_completions(1 / chance, (1 - chance) / chance**2, len(flat))
     if gap_count < 50:
         raise TooFewOutcomesError(f"{len(flat)} numbers hold {gap_count} gaps; 50 are needed")
-    gaps = np.diff(at, prepend=-1)[:gap_count] - 1
+    gaps = np.diff(marked_indices, prepend=-1)[:gap_count] - 1
     longest = int(gaps.max()) + 1
     expected = chance * (1 - chance) ** np.arange(longest) * gap_count
     observed = np.bincount(gaps, minlength=longest)
     yield compute_chi_square_result(
         "gap",
-        f"numbers below {marked}",
+        f"numbers below {marked_count}",
         [*observed, 0],
         [*expected, gap_count - expected.sum()],
         outcome_count=gap_count,

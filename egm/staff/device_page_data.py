@@ -12,7 +12,7 @@ DEVICE_REPORTS_MAX: Final = 12
 
 
 @dataclass(slots=True)
-class DeviceWorkbench:
+class DevicePageData:
     """Data for the service pages of devices: last reports, identities, inputs and tested outputs.
 
     None of it is stored in the journal.
@@ -23,7 +23,7 @@ class DeviceWorkbench:
     last_reports: dict[str, deque[str]] = field(default_factory=dict)
     """The last reports of each device, newest first, by the device's name."""
     identities: dict[str, str] = field(default_factory=dict)
-    """The identification of itself that each device has reported, by the device's name."""
+    """How each device has identified itself, by the device's name."""
     refused_games: tuple[tuple[str, str], ...] = ()
     """Games of the cabinet file that are not offered, each with the reason."""
     active_inputs: set[str] = field(default_factory=set)
@@ -36,7 +36,7 @@ class DeviceWorkbench:
     is_testing_acceptor: bool = False
     """Whether the bill acceptor is under test: it then accepts bills and tickets and returns all of them."""
 
-    def end_test(self) -> None:
+    def end_tests(self) -> None:
         """End all device tests: switch off the outputs that they have switched on, and forget pressed buttons."""
         self.outputs = frozenset()
         self.is_testing_acceptor = False

@@ -1,6 +1,6 @@
 """Builder of the readout (the machine's data for one SAS host) from journal, games and cabinet."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -42,8 +42,8 @@ class MeterReadingCache:
 class ReadoutBuilder:
     """Builder of the readout for one SAS host.
 
-    The readout is the data from which the host's polls are answered. :meth:`process_entry` must be called once
-    with every new journal entry.
+    The readout is the data from which the host's polls are answered. The host's line must call :meth:`process_entry`
+    once with every new journal entry.
     """
 
     def __init__(self, host: SasHost, readings: MeterReadingCache) -> None:
@@ -68,13 +68,13 @@ class ReadoutBuilder:
             for number, (game_id, game) in enumerate(machine.games.items(), start=1)
         )
         self._last_bill_cents = 0
-        self._last_ticket_cents = 0
+        self._last_issued_ticket_cents = 0
         self._stacker_bills = 0
         self._stacker_cents = 0
         self._collect_from_journal()
 
     def _collect_from_journal(self) -> None:
-        """Restore the last bill, the last ticket and the content of the stacker from the existing journal."""
+        """Restore the last bill, the last ticket and the content of the stacker from the journal, at start."""
         journal = self._host.machine.journal
         removals = (
             entry.sequence
@@ -102,7 +102,7 @@ class ReadoutBuilder:
         if entry.kind == BILL_IN.kind:
             self._last_bill_cents = int(_get_entry_details(entry)["amount_cents"])
         elif entry.kind == VOUCHER_OUT.kind:
-            self._last_ticket_cents = int(_get_entry_details(entry)["amount_cents"])
+            self._last_issued_ticket_cents = int(_get_entry_details(entry)["amount_cents"])
 
     def build_readout(self) -> SasReadout:
         """Return the machine's data as of now, for the replies to the host's polls."""
@@ -129,7 +129,7 @@ class ReadoutBuilder:
             hopper=self._read_hopper(),
             payout_coin_cents=machine.profile.coins.hopper_cents or None,
             last_bill_cents=self._last_bill_cents,
-            last_ticket_cents=self._last_ticket_cents,
+            last_ticket_cents=self._last_issued_ticket_cents,
             stacker_bill_count=self._stacker_bills,
             stacker_cents=self._stacker_cents,
             reel_stops=self._read_reel_stops(),
@@ -141,7 +141,7 @@ class ReadoutBuilder:
         )
 
     def _read_handpay(self) -> HandpayFacts | None:
-        """Return the money owed by hand, unless this host has already read it."""
+        """Return the open hand-pay, unless this host has already read it."""
         handpay = self._host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
         if handpay is None or handpay.id == self._host.values_between_polls.get(READ_HANDPAY_KEY):
             return None
@@ -174,10 +174,10 @@ def _convert_to_hundredths_of_percent(fraction: Any) -> int:
     return 0 if fraction is None else int(fraction * 10_000)
 
 
-def _build_local_clock(host: SasHost) -> Any:
-    """Return a function that returns the venue's local time by the clock of the host.
+def _build_local_clock(host: SasHost) -> Callable[[], datetime]:
+    """Return a function that returns the venue's local time by the host's clock.
 
-    If the host has not sent its time, the function uses the machine's clock.
+    This is the machine's clock plus the offset of the time that the host has sent; 0 if it has sent none.
     """
     clock, zone = host.context.clock, host.time_zone
     offset = timedelta(seconds=host.clock_offset_seconds)
