@@ -2,7 +2,10 @@
 
 import time
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Final, Protocol
+
+#: Nanoseconds in a second.
+NANOSECONDS_PER_SECOND: Final = 1_000_000_000
 
 
 class Clock(Protocol):

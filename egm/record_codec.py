@@ -471,7 +471,7 @@ def _build_fixed_tuple_converters(hints: Sequence[object]) -> tuple[ValueReader,
     """
     columns = [_build_converters(hint) for hint in hints]
     reads = [read for read, _ in columns]
-    plain = all(write is None for _, write in columns)
+    are_all_plain = all(write is None for _, write in columns)
     kinds = tuple(hints)
 
     def read_row(value: object) -> object:
@@ -488,7 +488,7 @@ def _build_fixed_tuple_converters(hints: Sequence[object]) -> tuple[ValueReader,
         row = cast(Sequence[JSON], value)
         return (
             list(row)
-            if plain
+            if are_all_plain
             else [
                 each if write is None else write(each) for each, (_, write) in zip(row, columns, strict=True)
             ]

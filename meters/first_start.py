@@ -13,8 +13,8 @@ FIRST_START_MARKER_FILE_NAME: Final = "first-start"
 
 def check_journal_not_lost(location: JournalLocation) -> None:
     """Raise JournalDamaged if the machine has a key but no journal, unless its very first start was interrupted."""
-    key_left = any(location.storage.exists(folder / KEY_FILE_NAME) for folder in location.media)
-    if key_left and not location.storage.exists(location.state_dir / FIRST_START_MARKER_FILE_NAME):
+    has_key = any(location.storage.exists(folder / KEY_FILE_NAME) for folder in location.media)
+    if has_key and not location.storage.exists(location.state_dir / FIRST_START_MARKER_FILE_NAME):
         raise JournalDamaged(
             str(location.state_dir),
             "there is a machine key, but the journal that it authenticated is missing: "

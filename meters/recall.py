@@ -76,9 +76,9 @@ class Play:
     @property
     def bet_cents(self) -> int:
         """Return the wager and the stakes added during the play, in minor units."""
-        staked = (t for entry in (self.start_entry, *self.step_entries) for t in entry.transfers)
+        transfers = (t for entry in (self.start_entry, *self.step_entries) for t in entry.transfers)
         carried_cents = sum(int(cents) for _, cents in read_details(self.start_entry).get("staked", ()))
-        return carried_cents + sum(t.amount_cents for t in staked if t.target == "house:wager")
+        return carried_cents + sum(t.amount_cents for t in transfers if t.target == "house:wager")
 
     @property
     def win_cents(self) -> int | None:

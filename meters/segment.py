@@ -256,8 +256,8 @@ class Segment:
         blocks = self.trailer.blocks
         first, end, previous_hex = blocks[block_number]
         start = blocks[block_number - 1][1] if block_number else 0
-        last = (self.trailer.last_sequence + 1, 0, self.trailer.head_hex)
-        next_block = blocks[block_number + 1] if block_number + 1 < len(blocks) else last
+        end_of_segment = (self.trailer.last_sequence + 1, 0, self.trailer.head_hex)
+        next_block = blocks[block_number + 1] if block_number + 1 < len(blocks) else end_of_segment
         file = self._storage.open_file(self.path, write=False)
         try:
             data = file.read_at(start, end - start)

@@ -59,11 +59,11 @@ def unpack_carry_over(packed: bytes) -> tuple[bytes, tuple[bytes, ...]]:
         or sha256(body).digest()[:_CHECKSUM_SIZE_BYTES] != checksum
     ):
         raise CarryOverDamaged(f"the {len(packed)} bytes stored at the last power cycle are damaged")
-    split = (
+    fingerprints = (
         prints[i : i + SEED_FINGERPRINT_SIZE_BYTES]
         for i in range(0, len(prints), SEED_FINGERPRINT_SIZE_BYTES)
     )
-    return body[len(_CARRY_OVER_MAGIC) : len(_CARRY_OVER_MAGIC) + _CARRY_OVER_SIZE_BYTES], tuple(split)
+    return body[len(_CARRY_OVER_MAGIC) : len(_CARRY_OVER_MAGIC) + _CARRY_OVER_SIZE_BYTES], tuple(fingerprints)
 
 
 class SeedGatherer:

@@ -133,21 +133,21 @@ class DeviceSimulator:
     def _restore_retained_state(self, name: str, twin: Twin[object]) -> None:
         """Restore the state that a simulated device retains without power; store it whenever it changes."""
         path = self._memory / f"{name}.json"
-        stored = {"kind": twin.kind, **twin.export_memory()}
+        device_memory = {"kind": twin.kind, **twin.export_memory()}
         with suppress(FileNotFoundError):
             try:
-                stored = json.loads(path.read_text(encoding="utf-8"))
-                if stored["kind"] == twin.kind:
-                    twin.restore_memory(stored)
+                device_memory = json.loads(path.read_text(encoding="utf-8"))
+                if device_memory["kind"] == twin.kind:
+                    twin.restore_memory(device_memory)
             except (ValueError, KeyError, RecursionError, TypeError) as error:
                 raise DeviceSimulatorError(f"{path}: not the memory of a {twin.kind}: {error!r}") from error
 
         def store_retained_state() -> None:
             """Store the state that the simulated device retains without power, if it has changed."""
-            nonlocal stored
+            nonlocal device_memory
             retained = {"kind": twin.kind, **twin.export_memory()}
-            if retained != stored:
-                stored = retained
+            if retained != device_memory:
+                device_memory = retained
                 self._memory.mkdir(mode=0o700, parents=True, exist_ok=True)
                 replace_private_file(path, json.dumps(retained))
 

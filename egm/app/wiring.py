@@ -36,8 +36,8 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
         case device.PaperInEscrow(escrow=escrow, content=device.Barcode(digits=digits)):
             yield Event(EventType.TICKET_ESCROWED, TicketEscrowed(escrow=escrow, digits=digits))
         case device.PaperReturned(content=content, reason=reason):
-            ticket = isinstance(content, device.Barcode)
-            yield Event(EventType.BILL_RETURNED, PaperRefused(reason=reason.value, ticket=ticket))
+            is_ticket = isinstance(content, device.Barcode)
+            yield Event(EventType.BILL_RETURNED, PaperRefused(reason=reason.value, ticket=is_ticket))
         case device.PaperRejection(reason=text) if (
             device_kind == "bill_acceptor"
         ):  # a refused coin is in the tray

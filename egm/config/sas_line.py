@@ -89,6 +89,6 @@ class SasLineTable(DocumentedFieldsMixin, BaseModel):
     @property
     def gap_ns(self) -> int:
         """Return the longest pause allowed within a SAS message, in nanoseconds."""
-        own_timing = self.framing == "strict" and self.port != "pty"
-        milliseconds = self.gap_ms if self.gap_ms is not None else 5 if own_timing else 30
+        has_exact_timing = self.framing == "strict" and self.port != "pty"
+        milliseconds = self.gap_ms if self.gap_ms is not None else 5 if has_exact_timing else 30
         return milliseconds * 1_000_000

@@ -1,8 +1,8 @@
 """Common part of bill acceptor drivers: an item (bill or ticket) in escrow, the machine's decision, and the result.
 
 A protocol's driver translates its statuses into calls of a few methods here (``_handle_escrowed_item``,
-``_handle_stacked_item``, ``_handle_clear_path``), and :meth:`BillDriver._find_escrow_command` returns the next command
-to the device. The rule for crediting is in :mod:`egm.devices.escrow`.
+``_handle_stacked_item``, ``_handle_clear_path``), and :meth:`BillDriver._update_escrow_command` returns the next
+command to the device. The rule for crediting is in :mod:`egm.devices.escrow`.
 
 A stack order ends within a time limit. An acceptor that leaves the item in escrow for
 :data:`ESCROW_SECONDS_AFTER_STACK_ORDER_MAX` is ordered to return it. If it has not reported the result after
@@ -272,12 +272,12 @@ class BillDriver(LineDriver[M]):
         self._escrowed_item = item = _EscrowedItem(self._offers, content, code, now)
         match content:
             case Banknote(amount_cents=cents):
-                accepted = cents in self._denominations and not self._value_check.has_differences
+                is_accepted = cents in self._denominations and not self._value_check.has_differences
             case Barcode():
-                accepted = self._barcodes and not self._value_check.has_differences
+                is_accepted = self._barcodes and not self._value_check.has_differences
             case None:
-                accepted = False
-        if accepted and content is not None:
+                is_accepted = False
+        if is_accepted and content is not None:
             self._emit(PaperInEscrow(device=self.name, escrow=item.escrow_number, content=content))
         else:
             item.machine_decision = EscrowCommand.RETURN
@@ -293,8 +293,8 @@ class BillDriver(LineDriver[M]):
             and not self._escrow.is_stacking_ordered()
         )
 
-    def _find_escrow_command(self, exchange_progress: int = 0) -> EscrowCommand:
-        """Return the command to send for the item in escrow; UNDECIDED if none is to be sent yet.
+    def _update_escrow_command(self, exchange_progress: int = 0) -> EscrowCommand:
+        """Update the decision about the item in escrow, and return the command to send; UNDECIDED if none is due yet.
 
         ``exchange_progress`` says how far the driver has read its protocol's exchange; it is stored with a
         stack order.
@@ -308,8 +308,8 @@ class BillDriver(LineDriver[M]):
         item = self._escrowed_item
         if item is None or item.reported_code != self._in_escrow:
             return EscrowCommand.UNDECIDED
-        late = asyncio.get_running_loop().time() - item.escrowed_at > MACHINE_DECISION_SECONDS_MAX
-        if item.machine_decision is EscrowCommand.UNDECIDED and late:
+        is_overdue = asyncio.get_running_loop().time() - item.escrowed_at > MACHINE_DECISION_SECONDS_MAX
+        if item.machine_decision is EscrowCommand.UNDECIDED and is_overdue:
             item.machine_decision = EscrowCommand.RETURN
             item.return_reason = ReturnReason.NO_DECISION_IN_TIME
         if (

@@ -139,7 +139,7 @@ class BillTwin(Twin[M]):
     def acknowledge_stacked(self) -> None:
         """Accept the machine's acknowledgement that the item is in the box."""
         if self._phase is ItemPhase.STACKED_UNACKNOWLEDGED:
-            self._count_item_in_box()
+            self._move_item_into_box()
             self._enter_phase(ItemPhase.STACKED_ACKNOWLEDGED)
             self._schedule_step(STACK_SECONDS / 2, self._finish_item)
 
@@ -185,7 +185,7 @@ class BillTwin(Twin[M]):
         self._paper.is_past_point_of_no_return = True
         self._schedule_step(STACK_SECONDS / 2, lambda: self._enter_phase(ItemPhase.STACKED_UNACKNOWLEDGED))
 
-    def _count_item_in_box(self) -> None:
+    def _move_item_into_box(self) -> None:
         """Move the bill or ticket from the acceptor into the box, and count it there."""
         paper, self._paper = self._paper, None
         if paper is not None:

@@ -207,13 +207,13 @@ class HostTicketInterface:
         Return None if the machine accepts the ticket.
         """
         machine = self._machine
-        restricted = kind is CreditKind.RESTRICTED
+        is_restricted = kind is CreditKind.RESTRICTED
         limit_cents = machine.profile.value_in.credit_limit_cents
         is_date_known = machine.timekeeper.is_clock_trusted
         has_expired = (
-            restricted and expiry_date is not None and is_date_known and expiry_date < machine.local_date
+            is_restricted and expiry_date is not None and is_date_known and expiry_date < machine.local_date
         )
-        promotional = kind is not CreditKind.CASHABLE
+        is_promotional = kind is not CreditKind.CASHABLE
         checks = (
             (
                 digits != self.offered_ticket_number,
@@ -227,13 +227,13 @@ class HostTicketInterface:
                 TicketRefusalReason.ABOVE_LIMIT,
             ),
             (
-                promotional and not machine.profile.tickets.promotional,
+                is_promotional and not machine.profile.tickets.promotional,
                 RedemptionStatus.PROMOTIONAL_TICKETS_DISABLED,
                 TicketRefusalReason.WRONG_KIND,
             ),
             (has_expired, RedemptionStatus.BAD_AMOUNT, TicketRefusalReason.EXPIRED),
             (
-                restricted and not can_add_restricted_pool(machine, restricted_pool),
+                is_restricted and not can_add_restricted_pool(machine, restricted_pool),
                 RedemptionStatus.OTHER_POOL,
                 TicketRefusalReason.NOT_NOW,
             ),
@@ -296,8 +296,10 @@ class HostTicketInterface:
     def needs_enrolment(self) -> bool:
         """Return whether the machine lacks the host's identifier that it needs to create ticket numbers."""
         desk = self._machine.find_installed(TicketDesk)
-        secure = self._machine.component(HostMoney).ticket_validator is TicketValidator.SECURE_ENHANCED
-        return secure and (desk is None or desk.current_enrolment is None)
+        is_secure_enhanced = (
+            self._machine.component(HostMoney).ticket_validator is TicketValidator.SECURE_ENHANCED
+        )
+        return is_secure_enhanced and (desk is None or desk.current_enrolment is None)
 
     def find_oldest_unread_ticket(self) -> PrintedTicketInRing | None:
         """Return the oldest printed ticket that the host has not read, or None."""

@@ -244,21 +244,21 @@ def _recover_host_read_state(machine: Machine, desk: TicketDesk) -> None:
     A ticket that the host authorised and that is no longer being stacked is reported to the host as not stacked.
     """
     if machine.component(HostMoney).ticket_validator.is_host:
-        unread = {
+        unread_pay_outs = {
             find_pay_out_in_ticket_ring(machine.journal, index)
             for index in list_unread_ticket_indices(machine.journal)
         }
         for record in desk.list_unreported():
-            if record.state is TicketState.RESERVED or record.issue_id in unread:
+            if record.state is TicketState.RESERVED or record.issue_id in unread_pay_outs:
                 continue
             if (
                 not machine.journal.has_transaction(f"{record.issue_id}.printed")
-                and len(unread) < HOST_TICKET_RING_SIZE
+                and len(unread_pay_outs) < HOST_TICKET_RING_SIZE
             ):
                 _add_ticket_to_host_ring(
                     machine, record
                 )  # printed before a memory clear, which erased that it is unread
-                unread.add(record.issue_id)
+                unread_pay_outs.add(record.issue_id)
             else:  # read by the host, but not yet recorded in the ticket ledger
                 desk.mark_reported(record.ticket.number)
     ticket = machine.memory.read(HostTicketRecord, HostKey.LAST_TICKET_REDEMPTION)

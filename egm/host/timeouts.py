@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from egm.clock import NANOSECONDS_PER_SECOND
 from egm.host.events import TicketNumberRefused, TicketRedemptionReply
 from egm.host.ticket_port import HostTicketInterface
 from egm.host.tickets import HOST_TIMED_OUT_REASON
@@ -22,8 +23,6 @@ from egm.tickets.redemption import TicketRefusalReason
 
 #: Interval between checks for expired promotional credit.
 _CREDIT_EXPIRY_CHECK_INTERVAL_SECONDS: Final = 30.0
-#: Nanoseconds in a second.
-_NANOSECONDS_PER_SECOND: Final = 1_000_000_000
 
 
 class HostTimeouts:
@@ -63,9 +62,7 @@ class HostTimeouts:
         host, answer_seconds = self._machine.component(HostMoney), self._machine.profile.host.answer_seconds
         request = self._tickets.pending_ticket_number_request
         if request is not None:
-            elapsed_seconds = (
-                self._machine.clock.monotonic_ns() - self._started_ns
-            ) / _NANOSECONDS_PER_SECOND
+            elapsed_seconds = (self._machine.clock.monotonic_ns() - self._started_ns) / NANOSECONDS_PER_SECOND
             seconds = answer_seconds if host.is_online else max(0, answer_seconds - elapsed_seconds)
             yield (
                 request.id,
@@ -88,7 +85,7 @@ class HostTimeouts:
             left_ns = lock.until_ns - self._machine.clock.monotonic_ns()
             yield (
                 f"lock-{lock.until_ns}",
-                (max(0, left_ns) / _NANOSECONDS_PER_SECOND, Event(EventType.TRANSFER_LOCK_ENDED)),
+                (max(0, left_ns) / NANOSECONDS_PER_SECOND, Event(EventType.TRANSFER_LOCK_ENDED)),
             )
 
 

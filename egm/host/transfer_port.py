@@ -274,8 +274,8 @@ class HostTransferInterface:
         is_executable = self._engine.state in _STATES_FREE_FOR_TRANSFER or self._engine.state is State.PLAYING
         if kind is TransferKind.OUT and self._machine.credit_cents == 0:
             return False
-        in_tournament = self._machine.memory.get(TournamentKey.TOURNAMENT_MODE) is not None
-        return is_executable and not in_tournament and self._is_transfer_kind_supported(kind)
+        is_in_tournament = self._machine.memory.get(TournamentKey.TOURNAMENT_MODE) is not None
+        return is_executable and not is_in_tournament and self._is_transfer_kind_supported(kind)
 
     # ------------------------------------------------------------------ the lock
     @property

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from egm.clock import NANOSECONDS_PER_SECOND
 from egm.errors import InvariantError
 from egm.host.entries import (
     AFT_COMPLETE,
@@ -305,7 +306,7 @@ def grant_transfer_lock(machine: Machine, _: Event) -> None:
 
 def offer_cash_out_to_host(machine: Machine, _: Event) -> None:
     """Lock the machine while the player's cash-out is offered to the host."""
-    until_ns = machine.clock.monotonic_ns() + machine.profile.host.answer_seconds * 1_000_000_000
+    until_ns = machine.clock.monotonic_ns() + machine.profile.host.answer_seconds * NANOSECONDS_PER_SECOND
     machine.component(HostMoney).transfer_lock = TransferLock(
         required_transfers_code=0, until_ns=until_ns, is_granted=True, is_cash_out_offer=True
     )

@@ -99,9 +99,9 @@ class EntryDeclaration(Generic[RecordT]):
 
     def __post_init__(self) -> None:
         check_invariant(bool(self.meaning), f"the entry {self.kind} does not say what it means")
-        settles = self.phase in {Phase.SETTLE, Phase.VOID}
+        ends_reservation = self.phase in {Phase.SETTLE, Phase.VOID}
         check_invariant(
-            settles is bool(self.settled_reservations),
+            ends_reservation is bool(self.settled_reservations),
             f"the entry {self.kind}: `settled_reservations` belongs to entries that settle or void",
         )
 

@@ -242,8 +242,8 @@ class Machine:
     @property
     def active_faults(self) -> dict[str, Any]:
         """Return the active faults that concern this position (its own and the machine's), by fault code."""
-        active = sorted(self.journal.states(KernelKey.FAULT).items())
-        faults = {key.removeprefix(KernelKey.FAULT): entry for key, entry in active}
+        stored_faults = sorted(self.journal.states(KernelKey.FAULT).items())
+        faults = {key.removeprefix(KernelKey.FAULT): entry for key, entry in stored_faults}
         if self.position.number == 1:
             return faults
         shared = {code: entry for code, entry in faults.items() if not is_position_fault(code)}

@@ -632,12 +632,12 @@ def _count_values(value: object, depth: int) -> int:
         raise ValueError("a number in options has more than 63 bits")
     if isinstance(value, str) and len(value) > TEXT_LENGTH_MAX:
         raise ValueError(f"a text in options has more than {TEXT_LENGTH_MAX} characters")
-    inside: list[object] = []
+    parts: list[object] = []
     if isinstance(value, dict):
-        inside = [*value, *value.values()]
+        parts = [*value, *value.values()]
     elif isinstance(value, list):
-        inside = value
-    return 1 + sum(_count_values(part, depth + 1) for part in inside)
+        parts = value
+    return 1 + sum(_count_values(part, depth + 1) for part in parts)
 
 
 class ScreenHeartbeat(_Message):

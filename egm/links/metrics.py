@@ -128,9 +128,9 @@ def build_meter_families(reading: MeterReading, occurrences: Iterable[str]) -> l
     for meter, value in {**dict.fromkeys(occurrences, 0), **reading.values}.items():
         if _SINCE_PERIOD_MARK_INFIX not in meter:
             _add_sample(families, build_series(meter), value)
-    split = {meter: reading.split_by(meter, "game") for meter in _METERS_EXPORTED_PER_GAME}
-    for game in sorted(set().union(*split.values())):
-        for meter, parts in split.items():
+    parts_by_meter = {meter: reading.split_by(meter, "game") for meter in _METERS_EXPORTED_PER_GAME}
+    for game in sorted(set().union(*parts_by_meter.values())):
+        for meter, parts in parts_by_meter.items():
             series = build_series(meter)
             name = series.name.replace("egm_", "egm_game_", 1)
             by_game = PrometheusSeries(name, f"{series.help[:-1]}, by game.", {"game": game})

@@ -37,14 +37,14 @@ def compute_largest_win_cents(
     cost than the best single bet. At least one bet must be within the limit.
     """
     affordable = max(bet for bet in game.bet_options if bet * denomination_cents <= bet_limit_cents)
-    laid_freely = bool(game.rules.list_spots())
-    if laid_freely:
+    has_spots = bool(game.rules.list_spots())
+    if has_spots:
         affordable = bet_limit_cents // denomination_cents
     largest = 0
     for win_credits, cost_credits in largest_prizes:
         if win_credits is None:
             return None
-        if laid_freely:
+        if has_spots:
             largest = max(largest, -(-win_credits * affordable // cost_credits))
         else:
             largest = max(largest, win_credits * max(affordable // cost_credits, 1))

@@ -116,8 +116,8 @@ def refund_game(machine: Machine, event: Event) -> None:
 
     The profile states whether its stake is refunded.
     """
-    refund = machine.profile.pay_out.defect == "refund"
-    void_game(machine, is_refunded=refund, ruling=Ruling.DEFECT, **build_ruling_details(machine, event))
+    is_refunded = machine.profile.pay_out.defect == "refund"
+    void_game(machine, is_refunded=is_refunded, ruling=Ruling.DEFECT, **build_ruling_details(machine, event))
 
 
 def void_game(machine: Machine, /, *, is_refunded: bool, ruling: Ruling, **details: Any) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from egm.clock import NANOSECONDS_PER_SECOND
 from egm.integrity.events import DisablingRequest, EnablingRequest
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import Event, EventType
@@ -79,7 +80,7 @@ class ProgressiveLinkService:
         self._link = ControllerLink(
             self._machine_id,
             self._machine.component(ProgressivePools).by_id.values(),
-            stale_ns=rules.stale_seconds * 1_000_000_000,
+            stale_ns=rules.stale_seconds * NANOSECONDS_PER_SECOND,
         )
         self._stops_machine = rules.link_down == "machine"
         self._connection_count = 0

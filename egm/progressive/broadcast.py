@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from egm.clock import NANOSECONDS_PER_SECOND
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import MachineContext
@@ -37,7 +38,7 @@ class BroadcastLevelService:
     def __init__(self, context: MachineContext) -> None:
         self._context = context
         self._machine = context.engine.machine
-        self._stale_ns = self._machine.profile.progressives.stale_seconds * 1_000_000_000
+        self._stale_ns = self._machine.profile.progressives.stale_seconds * NANOSECONDS_PER_SECOND
         pools = self._machine.component(ProgressivePools).by_id.values()
         self._amounts: dict[str, tuple[int, int]] = {}
         self._levels = [pool.id for pool in pools if pool.keeper is LevelKeeper.BROADCAST]

@@ -150,7 +150,7 @@ def perform_enrolment_step(machine: Machine, event: Event) -> None:
         if step == "request":
             _write_request(machine, persons)
         elif step == "answer":
-            _read_controller_answer(machine, persons)
+            _record_controller_answer(machine, persons)
         else:
             _store_enrolment_answer(machine, persons)
     except EnrolmentError as error:
@@ -188,7 +188,7 @@ def _write_request(machine: Machine, persons: list[str]) -> None:
     )
 
 
-def _read_controller_answer(machine: Machine, persons: list[str]) -> None:
+def _record_controller_answer(machine: Machine, persons: list[str]) -> None:
     """Read the controller's answer to the certificate request from the memory stick, check it and record it.
 
     It is not put into use yet.

@@ -176,8 +176,8 @@ class LinkedLevelFeeder:
         self.last_counted_number = max(self.last_counted_number, sequence)
         self.last_sent_number = max(self.last_sent_number, self.last_counted_number)
 
-    def list_due_contributions(self, now_ns: int) -> list[Contribution]:
-        """Return the contributions to send to the controller now, and store that they are sent.
+    def take_due_contributions(self, now_ns: int) -> list[Contribution]:
+        """Return the contributions to send to the controller now, and record them as sent.
 
         A new contribution is returned once, and again if the controller has not counted it within the retry
         interval. At most ``UNCOUNTED_CONTRIBUTIONS_MAX`` are sent ahead of the controller's count.

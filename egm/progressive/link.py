@@ -417,7 +417,7 @@ class ControllerLink:
     def _send_contributions(self, feeder: LinkedLevelFeeder, now_ns: int) -> None:
         """Send the contributions to a progressive level that are due now."""
         if self._connected:
-            self._outgoing_messages += feeder.list_due_contributions(now_ns)
+            self._outgoing_messages += feeder.take_due_contributions(now_ns)
 
     # ------------------------------------------------------------------ claims
     def _send_due_claim(self, claim: str, now_ns: int) -> None:

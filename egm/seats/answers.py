@@ -12,6 +12,7 @@ answers it without delay.
 from collections.abc import Iterator
 from typing import Final
 
+from egm.clock import NANOSECONDS_PER_SECOND
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -33,8 +34,6 @@ from paytables import (
 #: Seconds for which the time limit of a decision stops because its player has no screen. A position without a
 #: screen is out of service by then, and the other players do not wait for it any longer.
 NO_SCREEN_EXTENSION_SECONDS_MAX: Final = 60
-#: Nanoseconds in a second.
-_NANOSECONDS_PER_SECOND: Final = 1_000_000_000
 
 
 def apply_recorded_steps(table: SharedTables) -> None:
@@ -115,18 +114,18 @@ def _answer_if_overdue(
             _store_time_bank_left(table, turn)
         seconds_allowed = 0 if deciding_position is None else _find_time_to_act(seat.machine, game).seconds
         turn = table.pending_turns[turn_key] = PendingTurn(
-            step, now_ns + seconds_allowed * _NANOSECONDS_PER_SECOND, last_checked_ns=now_ns
+            step, now_ns + seconds_allowed * NANOSECONDS_PER_SECOND, last_checked_ns=now_ns
         )
     is_seen = deciding_position is None or deciding_position.has_screen()
     turn.extend_while_unseen(
-        now_ns, is_seen=is_seen, unseen_ns_max=NO_SCREEN_EXTENSION_SECONDS_MAX * _NANOSECONDS_PER_SECOND
+        now_ns, is_seen=is_seen, unseen_ns_max=NO_SCREEN_EXTENSION_SECONDS_MAX * NANOSECONDS_PER_SECOND
     )
     if turn.compute_seconds_left(seat.machine):
         return
     if deciding_position is not None and _start_time_bank(table, turn, deciding_position.machine, game):
         return
     _store_time_bank_left(table, turn)
-    turn.deadline_ns = now_ns + _NANOSECONDS_PER_SECOND  # retry if the generator has failed
+    turn.deadline_ns = now_ns + NANOSECONDS_PER_SECOND  # retry if the generator has failed
     seat.submit_event(_build_answer_event(seat, _choose_default_answer(table, game, decision), decision))
     apply_recorded_steps(table)
 
@@ -144,7 +143,7 @@ def _start_time_bank(table: SharedTables, turn: PendingTurn, machine: Machine, g
     cannot play has the same time as one who does not answer.
     """
     bank = TimeBankKey(machine.position.number, game.game.digest)
-    full_ns = _find_time_to_act(machine, game).bank_seconds * _NANOSECONDS_PER_SECOND
+    full_ns = _find_time_to_act(machine, game).bank_seconds * NANOSECONDS_PER_SECOND
     left_ns = table.time_bank_left_ns.get(bank, full_ns)
     if turn.time_bank_key is not None or left_ns <= 0:
         return False
@@ -173,8 +172,8 @@ def _choose_default_answer(table: SharedTables, game: GameRecord, decision: Deci
     if decision.kind != DECISION_OF_SEATS:
         answer: JSON = decision.default_option
         return answer
-    staked = {bet.seat for bet in (*game.wager.bets, *game.wager.bets_of_other_seats)}
-    has_all = all(_find_seat_in_round(table, game, number) is not None for number in staked)
+    staked_seats = {bet.seat for bet in (*game.wager.bets, *game.wager.bets_of_other_seats)}
+    has_all = all(_find_seat_in_round(table, game, number) is not None for number in staked_seats)
     return ALL_STAKED_OPTION if has_all else STAKES_RETURNED_OPTION
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from egm.clock import NANOSECONDS_PER_SECOND
 from egm.devices.interface import WheelPhaseReported
 from egm.kernel.events import Event, EventName
 from egm.kernel.machine import Machine
@@ -172,7 +173,7 @@ class SharedTables:
         self.seats[machine.position.number].game_digest = game_digest
         if betting_seconds is not None:
             self.betting_deadlines_ns.setdefault(
-                game_digest, machine.clock.monotonic_ns() + betting_seconds * 1_000_000_000
+                game_digest, machine.clock.monotonic_ns() + betting_seconds * NANOSECONDS_PER_SECOND
             )
 
     def remove_bets(self, machine: Machine) -> None:
@@ -434,7 +435,7 @@ def has_placed_bets(machine: Machine) -> bool:
 
 def _compute_seconds_until(due_ns: int, machine: Machine) -> int:
     """Return the seconds until the monotonic time ``due_ns``, rounded up."""
-    return max(0, -(-(due_ns - machine.clock.monotonic_ns()) // 1_000_000_000))
+    return max(0, -(-(due_ns - machine.clock.monotonic_ns()) // NANOSECONDS_PER_SECOND))
 
 
 def compute_betting_seconds_left(machine: Machine) -> int | None:

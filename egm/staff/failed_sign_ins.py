@@ -12,6 +12,7 @@ import hashlib
 from contextlib import suppress
 from typing import Any, Final
 
+from egm.clock import NANOSECONDS_PER_SECOND
 from egm.kernel.machine import Machine
 from egm.kernel.running_positions import RunningPositions
 from egm.people import Person, Roster
@@ -55,7 +56,7 @@ def compute_lock_seconds_left(machine: Machine, wrong_pins_key: str) -> int:
         return 0
     now_ns = machine.clock.monotonic_ns()
     started_ns = machine.component(ServiceDesk).locked_since_ns.setdefault(wrong_pins_key, now_ns)
-    return max(0, int(counts["locked_seconds"]) - (now_ns - started_ns) // 1_000_000_000)
+    return max(0, int(counts["locked_seconds"]) - (now_ns - started_ns) // NANOSECONDS_PER_SECOND)
 
 
 def restart_lock_outs(machine: Machine) -> None:

@@ -11,11 +11,11 @@ from egm.staff.events import Authorisation
 
 def toggle_service_call(machine: Machine, _: Event) -> None:
     """Toggle the player's service call: switch the candle on, or off if it is on."""
-    calling = machine.memory.get(IntegrityKey.SERVICE_CALL) is not None
+    is_calling = machine.memory.get(IntegrityKey.SERVICE_CALL) is not None
     machine.post(
         SERVICE_CALL,
-        ServiceCalled(is_candle_on=not calling),
-        state={IntegrityKey.SERVICE_CALL: None if calling else True},
+        ServiceCalled(is_candle_on=not is_calling),
+        state={IntegrityKey.SERVICE_CALL: None if is_calling else True},
     )
 
 

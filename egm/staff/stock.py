@@ -121,9 +121,9 @@ def record_box_count(machine: Machine, event: Event) -> None:
         ),
         state={StaffKey.LAST_COLLECTION: replace(collection, counted_boxes=(*collection.counted_boxes, box))},
     )
-    agrees = counted_cents == metered_cents
+    is_count_equal = counted_cents == metered_cents
     machine.notice = Notice(
-        code="count_agrees" if agrees else "count_differs",
-        severity="info" if agrees else "alarm",
+        code="count_agrees" if is_count_equal else "count_differs",
+        severity="info" if is_count_equal else "alarm",
         values={"amount_cents": abs(counted_cents - metered_cents)},
     )

@@ -63,7 +63,7 @@ FIRST_TICKET_MOVE_STEP: Final = 1
 #: Prefix of the number of an act on the ledger itself.
 LEDGER_MOVE_NUMBER_PREFIX: Final = "begin-"
 #: Columns of a move in the database.
-_MOVE_COLUMNS_SQL: Final = "place, number, step, action, state, at, by, redemption_id, story, digest"
+MOVE_COLUMNS_SQL: Final = "place, number, step, action, state, at, by, redemption_id, story, digest"
 
 #: SQL statements that create the tables.
 _CREATE_TABLES_SQL: Final = (
@@ -460,7 +460,7 @@ class TicketLedgerCopies:
 
     def _select_rows(self, clause: str, *parameters: object) -> list[MoveLogRow]:
         """Return the moves in the ledger's database that an SQL clause selects."""
-        return list(self.run_sql(f"SELECT {_MOVE_COLUMNS_SQL} FROM moves {clause}", *parameters))  # noqa: S608 (it contains no values from outside)
+        return list(self.run_sql(f"SELECT {MOVE_COLUMNS_SQL} FROM moves {clause}", *parameters))  # noqa: S608 (it contains no values from outside)
 
     def run_sql(self, sql: str, *parameters: object) -> DatabaseRows:
         """Run one SQL statement on the ledger's database, and return its rows.

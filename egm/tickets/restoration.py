@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from egm.errors import OperatorError
-from egm.tickets.copies import LOCK_FILE_NAME, TICKET_DATABASE_FILE_NAME
+from egm.tickets.copies import LOCK_FILE_NAME, MOVE_COLUMNS_SQL, TICKET_DATABASE_FILE_NAME
 from egm.tickets.model import CAGE_AUTHOR_PREFIX, TicketState
 from egm.tickets.movelog import (
     EMPTY_MOVE_LOG_END,
@@ -45,8 +45,6 @@ _MOVES_TO_REDEEMED_BY_STATE: Final = {
 }
 #: Name of the folder in which the new ledger is created.
 _NEW_LEDGER_FOLDER_NAME: Final = "tickets.restoring"
-#: Columns of a move in the old database.
-_MOVE_COLUMNS_SQL: Final = "place, number, step, action, state, at, by, redemption_id, story, digest"
 
 
 def restore_ticket_ledger(
@@ -193,7 +191,7 @@ def _read_database_rows(path: Path) -> list[MoveLogRow]:
         return rows
     database = DiskStorage().connect(path, read_only=True)
     with suppress(MediumError):
-        cursor = database.execute(f"SELECT {_MOVE_COLUMNS_SQL} FROM moves ORDER BY place")  # noqa: S608 (it contains no values from outside)
+        cursor = database.execute(f"SELECT {MOVE_COLUMNS_SQL} FROM moves ORDER BY place")  # noqa: S608 (it contains no values from outside)
         rows = [tuple(row) for row in cursor.fetchall()]
     database.close()
     return rows

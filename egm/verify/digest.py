@@ -66,9 +66,9 @@ def compute_digests(files: Mapping[str, Path], opened_files: Iterable[SourceFile
     """
     opened_digests = {source.path: source.digest for source in opened_files}
     digests = {name: opened_digests.get(path) or _digest_file(path) for name, path in sorted(files.items())}
-    listed = frozenset(files.values())
+    listed_paths = frozenset(files.values())
     return digests | {
-        f"own{path.as_posix()}": digest for path, digest in opened_digests.items() if path not in listed
+        f"own{path.as_posix()}": digest for path, digest in opened_digests.items() if path not in listed_paths
     }
 
 

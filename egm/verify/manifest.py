@@ -137,8 +137,8 @@ def encode_signed_manifest(data: bytes, key: Ed25519PrivateKey, file_name: str) 
     _read_manifest(content, file_name)
     public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
     signature = key.sign(_MANIFEST_SIGNATURE_PURPOSE + encode_canonical_json(content))
-    signed = {"manifest": content, "public_key": public.hex(), "signature": signature.hex()}
-    return encode_canonical_json(signed) + b"\n"
+    signed_manifest = {"manifest": content, "public_key": public.hex(), "signature": signature.hex()}
+    return encode_canonical_json(signed_manifest) + b"\n"
 
 
 def load_signed_manifest(path: Path, public_key_hex: str) -> SoftwareManifest:

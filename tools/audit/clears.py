@@ -14,12 +14,11 @@ from typing import Any, Final
 
 from egm.app.features import FEATURES
 from egm.features.memory_clear import entries
-from egm.features.memory_clear.claim_book import CARRIED_OVER_ACCOUNT
 from egm.integrity.entries import CLOCK_CHANGED
 from egm.integrity.journal_entries import CHECKPOINT_SIGNED, MEMORY_EVENT_RECORDED
 from egm.kernel.entries import AnyEntryDeclaration, EntryError
 from meters import Phase, StoredEntry, checkpoint
-from meters.clear import compute_transaction_digest
+from meters.clear import CARRIED_OVER_ACCOUNT, compute_transaction_digest
 from meters.recall import CARRIED_GAME_KIND, read_details
 
 #: Prefix of the kinds of entries that only a memory clear writes.
@@ -66,7 +65,7 @@ class MemoryClearAudit:
         """
         kind = entry.transaction.kind
         if kind == checkpoint.GENESIS_KIND:
-            self._read_clear(entry)
+            self._store_clear(entry)
         elif self._expected_entries:
             # memory entries may come in between: power was lost, and the memory was repaired
             if kind not in _KINDS_ALLOWED_BETWEEN_CLEAR_ENTRIES:
@@ -84,7 +83,7 @@ class MemoryClearAudit:
                     )
                     break
 
-    def _read_clear(self, entry: StoredEntry) -> None:
+    def _store_clear(self, entry: StoredEntry) -> None:
         """Store the entries and claims that a memory clear authorised.
 
         ``entry`` is the journal's first entry. If it records no clear, nothing is stored. A decision that is not

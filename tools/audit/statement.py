@@ -76,13 +76,13 @@ def iter_with_gaming_days(entries: Iterable[StoredEntry]) -> Iterator[tuple[Stor
     any power-up, the default setting is used.
     """
     undated_entries: list[StoredEntry] = []
-    day: GamingDay | None = None
+    gaming_day: GamingDay | None = None
     for entry in entries:
         if entry.kind == POWER_UP.kind:
-            day = GamingDay.from_power_up(entry.record)
+            gaming_day = GamingDay.from_power_up(entry.record)
         undated_entries.append(entry)
-        if day is not None:
-            yield from ((each, day) for each in undated_entries)
+        if gaming_day is not None:
+            yield from ((each, gaming_day) for each in undated_entries)
             undated_entries.clear()
     yield from ((each, GamingDay()) for each in undated_entries)
 

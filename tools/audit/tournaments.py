@@ -165,7 +165,7 @@ class TournamentAudit:
     ) -> Mapping[str, tuple[type[Any], Callable[[StoredEntry, Any], None]]]:
         """Return the record class and the check function for each kind of tournament entry."""
         return {
-            entries.RULES_INSTALLED.kind: (entries.RulesInstalled, self._read_installed_tournament),
+            entries.RULES_INSTALLED.kind: (entries.RulesInstalled, self._store_installed_tournament),
             entries.ENTRY_SOLD.kind: (entries.EntrySold, self._check_sale),
             entries.ENTRY_VOIDED.kind: (entries.EntryVoided, self._check_void_entry),
             entries.PRIZE_PAID.kind: (entries.PrizePaid, self._check_prize),
@@ -192,7 +192,7 @@ class TournamentAudit:
             installed.digest, _Tournament(installed.digest, installed.text)
         )
 
-    def _read_installed_tournament(self, entry: StoredEntry, record: entries.RulesInstalled) -> None:
+    def _store_installed_tournament(self, entry: StoredEntry, record: entries.RulesInstalled) -> None:
         """Check newly installed tournament rules and store them.
 
         The digest must be that of the rules, and the by-law must allow the rules.

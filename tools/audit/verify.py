@@ -360,8 +360,8 @@ class Auditor:
     def _check_entry(self, entry: StoredEntry) -> None:
         """Run every check on one decoded entry, and add the entry to the ledger."""
         transaction, ledger = entry.transaction, self._ledger
-        follows = entry.sequence == ledger.sequence + 1 and entry.previous_hex == ledger.head_hex
-        if not follows or not ledger.sequence:
+        is_next_entry = entry.sequence == ledger.sequence + 1 and entry.previous_hex == ledger.head_hex
+        if not is_next_entry or not ledger.sequence:
             self._check_chain(entry)
         self._check_id(entry)
         if transaction.kind == checkpoint.CHECKPOINT_KIND:

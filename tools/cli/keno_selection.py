@@ -23,14 +23,14 @@ def parse_selection(text: str, stakes: Sequence[int]) -> dict[str, Json]:
             for part in marks.split("/")
         ]
         pairs = [pair.split(":") for pair in stakes_text.split(",")] if has_stakes else []
-        staked = [(_parse_number(spots), _parse_number(stake)) for spots, stake in pairs]
+        spots_and_stakes = [(_parse_number(spots), _parse_number(stake)) for spots, stake in pairs]
     except ValueError:
         raise click.BadParameter(
             f"{text!r} is not a selection of numbers: write it as 3,11,27/42,80@3:1,5:2 or ?8 (quick pick of 8)"
         ) from None
     spot_count = sum(g if isinstance(g, int) else len(g) for g in groups)
-    stake_by_spots = {str(spots): stake for spots, stake in staked}
-    if len(stake_by_spots) < len(staked):
+    stake_by_spots = {str(spots): stake for spots, stake in spots_and_stakes}
+    if len(stake_by_spots) < len(spots_and_stakes):
         raise click.BadParameter(f"{text!r}: a number of spots has two stakes")
     return {"groups": groups, "stakes": stake_by_spots or {str(spot_count): min(stakes)}}
 

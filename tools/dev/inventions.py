@@ -162,11 +162,11 @@ class _EntryBuilder:
         return raw
 
     def _refer_to_reserve_entry(self, raw: dict[str, Any]) -> None:
-        pending = list(self._ledger.pending.values())
-        if self._rule.entry_declaration.settled_kinds and pending:
+        reservations = list(self._ledger.pending.values())
+        if self._rule.entry_declaration.settled_kinds and reservations:
             candidates = [
-                held for held in pending if held.kind in self._rule.entry_declaration.settled_kinds
-            ] or pending
+                held for held in reservations if held.kind in self._rule.entry_declaration.settled_kinds
+            ] or reservations
             held = self._dice.choice(candidates)
             raw["ref"] = held.id
             first = held.transfers[0]

@@ -290,12 +290,14 @@ class JournalFalsifier:
         ledger, facts = self._read_ledger_before(end_index)
         raw = self._inventor.build_entry(rule, ledger, facts, self._entries[end_index]["time"], play=play_id)
         is_refunded = self._dice.randrange(2) == 0
-        paid = [(account, cents) for account, target, cents in _iter_flows(start) if target == "house:wager"]
-        raw["transfers"] = [["house:refund_defect", *each] for each in paid] if is_refunded else []
+        paid_stakes = [
+            (account, cents) for account, target, cents in _iter_flows(start) if target == "house:wager"
+        ]
+        raw["transfers"] = [["house:refund_defect", *each] for each in paid_stakes] if is_refunded else []
         won = (start["record"].get("outcome") or {}).get("win_credits")
         won_cents = None if won is None else won * start["record"]["denomination_cents"]
         raw["record"] |= {
-            "refund_cents": sum(int(cents) for _, cents in paid) if is_refunded else 0,
+            "refund_cents": sum(int(cents) for _, cents in paid_stakes) if is_refunded else 0,
             "recorded": {"decided": won is not None, "win_cents": won_cents, "levels_cents": 0},
         }
         order: list[int | RawEntry] = [*range(end_index), raw, *range(end_index + 1, len(self._entries))]

@@ -74,10 +74,10 @@ class ResultStore:
         A calculation that calls this several times must always do so in the same order.
         """
         pending_cases = list(cases)
-        known = self.stored_results[self.next_index : self.next_index + len(pending_cases)]
-        self.next_index += len(known)
-        yield from known
-        for result in map_function(work, pending_cases[len(known) :]):
+        stored_results = self.stored_results[self.next_index : self.next_index + len(pending_cases)]
+        self.next_index += len(stored_results)
+        yield from stored_results
+        for result in map_function(work, pending_cases[len(stored_results) :]):
             self._store_result(result)
             yield result
 
@@ -109,7 +109,7 @@ def _read_result(file: BinaryIO) -> Arrays | None:
         buffer = BytesIO(zlib.decompress(data))
     except zlib.error:
         return None
-    found = []
+    arrays = []
     while buffer.tell() < buffer.getbuffer().nbytes:
-        found.append(np.load(buffer, allow_pickle=False))
-    return tuple(found)
+        arrays.append(np.load(buffer, allow_pickle=False))
+    return tuple(arrays)

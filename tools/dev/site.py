@@ -33,11 +33,11 @@ _LINK_PATTERN: Final = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<target>[^)\s
 
 def list_documents(root: Path = ROOT) -> tuple[Path, ...]:
     """Return the Markdown documents of the checkout, relative to its root."""
-    found = (page.relative_to(root) for page in root.rglob("*.md"))
+    paths = (page.relative_to(root) for page in root.rglob("*.md"))
     return tuple(
         sorted(
             p
-            for p in found
+            for p in paths
             if p.parts[0] not in _FOLDERS_LEFT_OUT and not p.parts[0].startswith(".") and p != _INDEX_PAGE
         )
     )
@@ -45,11 +45,11 @@ def list_documents(root: Path = ROOT) -> tuple[Path, ...]:
 
 def remove_links_outside_pages(text: str, page: Path, pages: Iterable[Path]) -> str:
     """Return ``text`` in which only links to pages of the site remain; other links become plain text."""
-    known = {str(each) for each in pages}
+    page_names = {str(each) for each in pages}
 
     def keep_or_unlink(match: re.Match[str]) -> str:
         target = (ROOT / page.parent / match["target"]).resolve()
-        is_page = target.is_relative_to(ROOT) and str(target.relative_to(ROOT)) in known
+        is_page = target.is_relative_to(ROOT) and str(target.relative_to(ROOT)) in page_names
         return match[0] if is_page else match["text"]
 
     return _LINK_PATTERN.sub(keep_or_unlink, text)

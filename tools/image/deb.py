@@ -249,8 +249,8 @@ def install_missing_packages(packages: Sequence[str]) -> None:
     """Install the Debian packages that this computer lacks, and print their names. Raises OperatorError."""
     form = "${Package} ${db:Status-Status}\n"
     status_lines = run("dpkg-query", "--show", f"--showformat={form}", "*").splitlines()
-    installed = {line.split()[0] for line in status_lines if line.endswith(" installed")}
-    missing_packages = [name for name in packages if name not in installed]
+    installed_packages = {line.split()[0] for line in status_lines if line.endswith(" installed")}
+    missing_packages = [name for name in packages if name not in installed_packages]
     if not missing_packages:
         return
     echo(f"installing Debian's packages {' '.join(missing_packages)}")

@@ -152,8 +152,12 @@ def _format_toml_value(value: Any) -> str:
         return "{ " + ", ".join(f"{k} = {_format_toml_value(v)}" for k, v in value.items()) + " }"
     if isinstance(value, list):
         parts = [_format_toml_value(v) for v in value]
-        long = any(isinstance(v, str) and len(v) > 20 for v in value)
-        return "[\n" + "".join(f"  {part},\n" for part in parts) + "]" if long else f"[{', '.join(parts)}]"
+        has_long_text = any(isinstance(v, str) and len(v) > 20 for v in value)
+        return (
+            "[\n" + "".join(f"  {part},\n" for part in parts) + "]"
+            if has_long_text
+            else f"[{', '.join(parts)}]"
+        )
     if isinstance(value, str):
         words = value.split()
         if len(value) < 100:

@@ -243,8 +243,8 @@ def _play_round(
         returned_credits = sum(each.credits for each in settlements if (each.seat, each.spot) in counted_bets)
         return returned_credits, game.with_table_state(played_round.outcome.table)
     added_credits = played_round.staked_credits - wager.credits
-    settled = (each for each in settlements if (each.seat, each.spot) not in excluded_bets)
-    return sum(each.credits for each in settled) - added_credits, game.with_table_state(
+    counted_settlements = (each for each in settlements if (each.seat, each.spot) not in excluded_bets)
+    return sum(each.credits for each in counted_settlements) - added_credits, game.with_table_state(
         played_round.outcome.table
     )
 

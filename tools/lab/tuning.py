@@ -344,13 +344,13 @@ def tune_strips(
         except PaytableError:
             return _INVALID_GAME_DISTANCE
 
-    best = dict(definition)
-    best_distance = compute_distance(best)
+    best_definition = dict(definition)
+    best_distance = compute_distance(best_definition)
     beam, width, rounds_left, tried_strips = (
-        [best],
+        [best_definition],
         1,
         _ROUNDS_WITHOUT_PROGRESS_MAX,
-        {_format_strips(best, stage)},
+        {_format_strips(best_definition, stage)},
     )
     for number in range(1, rounds + 1):
         if not best_distance:
@@ -370,14 +370,14 @@ def tune_strips(
             f"round {number}: {format_count(len(ranked), 'change')} tried, the nearest is off by {nearest_distance:.4%}"
         )
         if ranked[0][0] < best_distance:
-            best_distance, _, best = ranked[0]
-            beam, width, rounds_left = [best], 1, _ROUNDS_WITHOUT_PROGRESS_MAX
+            best_distance, _, best_definition = ranked[0]
+            beam, width, rounds_left = [best_definition], 1, _ROUNDS_WITHOUT_PROGRESS_MAX
         elif rounds_left:
             width, rounds_left = _CANDIDATES_FOLLOWED, rounds_left - 1
             beam = [candidate for _, _, candidate in ranked[:width]]
         else:
             break
-    return best
+    return best_definition
 
 
 def _list_untried_definitions(

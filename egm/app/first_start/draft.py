@@ -174,10 +174,10 @@ def _iter_toml_lines(tables: Mapping[str, object], table_path: str = "") -> Iter
             yield f"{name} = {value.isoformat() if isinstance(value, date) else format_toml(value)}"
     for name, value in tables.items():
         if isinstance(value, Mapping):
-            plain = any(
+            has_plain_values = any(
                 not isinstance(inner, Mapping) and not _list_subtables(inner) for inner in value.values()
             )
-            yield from ("", f"[{table_path}{name}]") if plain or not value else ()
+            yield from ("", f"[{table_path}{name}]") if has_plain_values or not value else ()
             yield from _iter_toml_lines(value, f"{table_path}{name}.")
         for table in _list_subtables(value):
             yield from ("", f"[[{table_path}{name}]]", *_iter_toml_lines(table, f"{table_path}{name}."))

@@ -161,7 +161,9 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         if counted_bills and self._escrow.is_stacking_ordered():
             self._handle_accept_without_event(counted_bills)
         self._update_faults(self._present_faults)
-        await self._read_bill_path(events, is_path_clear=is_path_clear, has_new_events=bool(news.new_events))
+        await self._handle_bill_path(
+            events, is_path_clear=is_path_clear, has_new_events=bool(news.new_events)
+        )
         self._event_position = compute_event_position(events, accepted)
         self._escrow.record_exchange_progress(self._event_position)
         return True
@@ -178,7 +180,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             text = f"{counted_bills} bills counted where one was ordered: is this another validator?"
             self._emit(PaperDisputed(device=self.name, text=text))
 
-    async def _read_bill_path(
+    async def _handle_bill_path(
         self, events: EventBuffer, *, is_path_clear: bool, has_new_events: bool
     ) -> None:
         """Handle the item in escrow, if the newest event reports one; if there is none, handle a clear bill path.
@@ -255,7 +257,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         An order to stack is not sent if the last query is too old, because another item could be in escrow by now.
         """
         is_ordered = self._escrow.is_stacking_ordered()
-        command = self._find_escrow_command(self._event_position or 0)
+        command = self._update_escrow_command(self._event_position or 0)
         now = asyncio.get_running_loop().time()
         if command is EscrowCommand.RETURN:
             await self._query(Header.ROUTE_BILL, bytes((BillRoute.RETURN,)))

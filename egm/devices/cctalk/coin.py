@@ -314,11 +314,11 @@ class CctalkCoinDriver(CctalkDriver):
         """Send the requested settings to the coin acceptor, the master inhibit last."""
         enabled_cents = frozenset[int]() if self._value_check.has_differences else self._denominations
         mask = sum(1 << slot - 1 for slot, cents in self._coins.items() if cents in enabled_cents)
-        accepting = bool(enabled_cents)
+        is_accepting = bool(enabled_cents)
         settings: dict[tuple[Header, int], bytes] = {
             **{(Header.SORTER_PATH, slot): bytes((slot, self._path)) for slot in self._coins},
             (Header.INHIBIT_MASK, 0): mask.to_bytes(2, "little"),
-            (Header.MASTER_INHIBIT, 0): bytes((accepting,)),
+            (Header.MASTER_INHIBIT, 0): bytes((is_accepting,)),
         }
         if asyncio.get_running_loop().time() >= self._renew_at:  # in case the acceptor lost them unnoticed
             self._applied_settings.clear()
@@ -336,8 +336,8 @@ class CctalkCoinDriver(CctalkDriver):
         self._refused_since_by_slot = {
             slot: self._refused_since_by_slot.get(slot, now)
             for slot in self._coins
-            if not (accepting and mask >> slot - 1 & 1)
+            if not (is_accepting and mask >> slot - 1 & 1)
         }
-        if self._is_ready is not accepting:
-            self._is_ready = accepting
-            self._emit(AcceptorReadiness(device=self.name, accepting=accepting))
+        if self._is_ready is not is_accepting:
+            self._is_ready = is_accepting
+            self._emit(AcceptorReadiness(device=self.name, accepting=is_accepting))

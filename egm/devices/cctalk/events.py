@@ -72,14 +72,16 @@ def list_events_since(position: int, events: EventBuffer) -> NewEvents:
         events.event_counter if counter == 0 else (events.event_counter - counter) % _EVENT_COUNTER_MAX
     )
     if new_count < stored_count:  # the event at the position is still stored, and must be the same event
-        restarted = counter != 0 and events.events[new_count] != newest
+        has_restarted = counter != 0 and events.events[new_count] != newest
     else:  # a buffer that is not full belongs to a device that was reset
-        restarted = events.event_counter < stored_count and set(events.events[events.event_counter :]) == {
-            CctalkEvent(0, 0)
-        }
-    if restarted:
+        has_restarted = events.event_counter < stored_count and set(
+            events.events[events.event_counter :]
+        ) == {CctalkEvent(0, 0)}
+    if has_restarted:
         new_count = events.event_counter
     readable_count = min(new_count, stored_count)
     return NewEvents(
-        tuple(reversed(events.events[:readable_count])), new_count - readable_count, has_restarted=restarted
+        tuple(reversed(events.events[:readable_count])),
+        new_count - readable_count,
+        has_restarted=has_restarted,
     )

@@ -113,7 +113,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         if self._settled and self._identify_tries:
             self._identify_tries -= 1
             await self._query(AuxiliaryCommand(self._ack, AuxiliaryCommandCode.ACCEPTOR_TYPE))
-        command = self._find_escrow_command(self._ack) if self._settled else EscrowCommand.UNDECIDED
+        command = self._update_escrow_command(self._ack) if self._settled else EscrowCommand.UNDECIDED
         poll = EbdsPoll(
             ack=self._ack,
             enabled_notes_mask=sum(1 << code - 1 for code in self._note_codes_to_accept),

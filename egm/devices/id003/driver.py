@@ -129,7 +129,7 @@ class Id003Driver(BillDriver[Id003Frame]):
     async def _run_cycle(self) -> None:
         """Run one cycle: query the acceptor's status, then send the one command that is due."""
         is_answered = await self._query_and_handle_replies(Id003Frame(Id003Command.STATUS))
-        command = self._find_due_command() if is_answered else None
+        command = self._take_due_command() if is_answered else None
         if command is None:
             await self._pause_until_next_poll()
         else:
@@ -196,7 +196,7 @@ class Id003Driver(BillDriver[Id003Frame]):
         return None if cents is None else Banknote(cents)
 
     # ------------------------------------------------------------ commands to the acceptor
-    def _find_due_command(self) -> Id003Frame | None:
+    def _take_due_command(self) -> Id003Frame | None:
         """Return the one command that the acceptor's last status requires, or None."""
         now = asyncio.get_running_loop().time()
         status = self._status
@@ -206,12 +206,12 @@ class Id003Driver(BillDriver[Id003Frame]):
             self._next_reset = now + _RESET_INTERVAL_SECONDS
             return Id003Frame(Id003Command.RESET)
         if status in {Id003Status.ESCROW, Id003Status.HOLDING}:
-            return self._find_due_values_query() or self._build_escrow_command(now)
+            return self._take_due_values_query() or self._build_escrow_command(now)
         if status in _STATUSES_THAT_TAKE_SETTINGS:
-            return self._find_due_query() or self._find_due_setting()
+            return self._take_due_query() or self._find_due_setting()
         return None
 
-    def _find_due_query(self) -> Id003Frame | None:
+    def _take_due_query(self) -> Id003Frame | None:
         """Return the next query that must precede the settings; None once all have been sent.
 
         An acceptor that does not reply to these queries receives its settings nevertheless.
@@ -219,9 +219,9 @@ class Id003Driver(BillDriver[Id003Frame]):
         if self._query_counts[Id003Command.VERSION] < _UNANSWERED_QUERIES_MAX:
             self._query_counts[Id003Command.VERSION] += 1
             return Id003Frame(Id003Command.VERSION)
-        return self._find_due_values_query()
+        return self._take_due_values_query()
 
-    def _find_due_values_query(self) -> Id003Frame | None:
+    def _take_due_values_query(self) -> Id003Frame | None:
         """Return the query for the values of the note codes, or None once the acceptor has replied to it.
 
         After several queries without a reply, store that no value is reported, and return None.
@@ -241,7 +241,7 @@ class Id003Driver(BillDriver[Id003Frame]):
 
     def _build_escrow_command(self, now: float) -> Id003Frame | None:
         """Return the command that carries out the machine's decision on the item in escrow, or None if none is due."""
-        match self._find_escrow_command():
+        match self._update_escrow_command():
             case EscrowCommand.STACK:
                 return Id003Frame(Id003Command.STACK_1)
             case EscrowCommand.RETURN:
@@ -257,9 +257,9 @@ class Id003Driver(BillDriver[Id003Frame]):
 
         The inhibit, which lets the acceptor accept items, is the last.
         """
-        accepted = sum(1 << code - codec.FIRST_NOTE_CODE for code in self._note_codes_to_accept)
+        accepted_mask = sum(1 << code - codec.FIRST_NOTE_CODE for code in self._note_codes_to_accept)
         settings = {
-            Id003Command.DENOMINATIONS: bytes((~accepted & 0xFF, 0xFF)),
+            Id003Command.DENOMINATIONS: bytes((~accepted_mask & 0xFF, 0xFF)),
             Id003Command.SECURITY: b"\x00\x00",
             Id003Command.OPTIONS: b"\x00\x00",
             Id003Command.BARCODE: codec.BARCODE_TYPE_INTERLEAVED_18,

@@ -163,7 +163,7 @@ class Id003Twin(BillTwin[Id003Frame]):
         if self._revend:
             self._enter_phase(ItemPhase.STACKED_UNACKNOWLEDGED)
         else:
-            self._count_item_in_box()
+            self._move_item_into_box()
             self._finish_item()
 
     def handle_power_loss(self) -> None:

@@ -205,8 +205,8 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
                 continue  # a reply sent before our acknowledgement arrived
             self._ack = edge.edge_number
             self._report_edge(edge)
-        complete = len(status.edges) < codec.STATUS_EDGES_MAX
-        if complete and (
+        has_all_edges = len(status.edges) < codec.STATUS_EDGES_MAX
+        if has_all_edges and (
             not self._are_inputs_known or status.are_edges_lost or self._are_levels_different(status)
         ):
             self._levels = status.input_levels_mask

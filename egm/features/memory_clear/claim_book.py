@@ -25,14 +25,13 @@ from egm.money.keys import MoneyKey
 from egm.record_codec import RecordError, from_json, to_json
 from meters import Phase, Transaction, Transfer
 from meters.chart import AccountBook, AccountRole, find_account, parse_account_variables
+from meters.clear import CARRIED_OVER_ACCOUNT
 from meters.ledger import Ledger, Reservation
 from meters.salvage import SalvagedJournal
 from meters.transaction import JSON, Dimensions
 
 RecordT = TypeVar("RecordT")
 
-#: The account from which the new journal receives amounts carried over.
-CARRIED_OVER_ACCOUNT: Final = "house:carried_over"
 #: The account of amounts paid by hand.
 PAID_BY_HAND_ACCOUNT: Final = "out:handpay_cancelled_credit"
 #: Most identifiers in one entry.

@@ -12,7 +12,6 @@ from fractions import Fraction
 from typing import Final
 
 from egm.features.memory_clear.claim_book import (
-    CARRIED_OVER_ACCOUNT,
     PAID_BY_HAND_ACCOUNT,
     ClaimBook,
     ClaimMaker,
@@ -56,6 +55,7 @@ from egm.progressive.round import LinkProgress
 from egm.record_codec import to_json
 from meters import Transaction, Transfer
 from meters.chart import AccountBook, find_account
+from meters.clear import CARRIED_OVER_ACCOUNT
 from meters.ledger import Reservation
 from meters.recall import CARRIED_GAME_KIND
 from meters.salvage import SalvagedJournal
@@ -98,7 +98,7 @@ def _claim_bill_or_ticket(book: ClaimBook, state_name: str) -> None:
     payments = [
         Transfer(flow.target, PAID_BY_HAND_ACCOUNT, flow.amount_cents) for flow in reservation.transfers
     ]
-    promotional = any(is_restricted_account(flow.target) for flow in reservation.transfers)
+    is_promotional = any(is_restricted_account(flow.target) for flow in reservation.transfers)
     paid_entries = (
         book.build_entry(
             claim, CLAIM_PAID_KIND, id=f"{reservation.id}.in", transfers=(*reservation.transfers, *payments)
@@ -114,7 +114,7 @@ def _claim_bill_or_ticket(book: ClaimBook, state_name: str) -> None:
                 "position": position,
             },
             carry_entries=book.build_reservation_entries(claim, [reservation], state),
-            build_paid_entries=None if promotional else lambda _: paid_entries,
+            build_paid_entries=None if is_promotional else lambda _: paid_entries,
             end_entries=(book.build_entry(claim, CLAIM_ENDED_KIND),),
         )
     )
@@ -474,14 +474,14 @@ def _claim_contributions(book: ClaimBook, state_name: str) -> None:
         for play_id in shares_by_play_id
         if play_id not in open_play_ids
     ]
-    uncounted = [
+    uncounted_shares = [
         share
         for shares in shares_by_play_id.values()
         for share in shares
         if _is_uncounted(share, pool, link.counted_number)
     ]
-    amount = sum((share.amount or Fraction(0) for share in uncounted), Fraction(0))
-    details = {"sequence": link.sequence, "counted": link.counted_number, "uncounted": len(uncounted)}
+    amount = sum((share.amount or Fraction(0) for share in uncounted_shares), Fraction(0))
+    details = {"sequence": link.sequence, "counted": link.counted_number, "uncounted": len(uncounted_shares)}
     book.add_claim(
         ClearanceClaim(
             state_name,

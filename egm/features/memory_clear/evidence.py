@@ -26,6 +26,7 @@ from egm.play.records.game_record import (
 )
 from egm.play.records.games import GAME_CHOICE_KIND, MYSTERY_WON_KIND, WAGER_ACCOUNT
 from egm.progressive.entries import LEVEL_OPENED
+from egm.progressive.feeder import UNCOUNTED_CONTRIBUTIONS_MAX
 from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import RecordError, from_json
 from egm.tickets.audit import EarlierLedger, LedgerAnchor, parse_ledger_anchor
@@ -40,8 +41,9 @@ _GAME_PUSH_KIND: Final = GAME_PUSH.kind
 #: The number of last ended tickets that are kept. The ticket ledger may lack one per position (at most sixteen); twice
 #: as many are kept, because entries of credited bills are among them.
 _ENDED_TICKETS_MAX: Final = 32
-#: Once a controller has counted this many later contributions, it can no longer report a win of the earlier one.
-_REPORTABLE_CONTRIBUTIONS_MAX: Final = 64
+#: Once a controller has counted this many later contributions, it can no longer report a win of the earlier one: the
+#: machine sends no more than this many ahead of the count.
+_REPORTABLE_CONTRIBUTIONS_MAX: Final = UNCOUNTED_CONTRIBUTIONS_MAX
 
 
 class MemoryEvidence:

@@ -269,8 +269,10 @@ class _NoticeWriter:
         yield self.format_text("fee", fee=self._format_money(entries.fee_cents))
         if self._rules.is_fee_from_side_bet:
             yield self.format_text("side_bet", side_bet=self._format_money(LET_IT_RIDE_SIDE_BET_CENTS))
-        several = entries.per_participant > 1
-        yield self.format_text("more_entries" if several else "one_entry", count=entries.per_participant)
+        allows_several = entries.per_participant > 1
+        yield self.format_text(
+            "more_entries" if allows_several else "one_entry", count=entries.per_participant
+        )
 
     def iter_round_lines(self) -> Iterator[str]:
         """Yield the sentences about the points and the length of each round, and about what counts for the rank."""

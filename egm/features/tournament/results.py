@@ -190,14 +190,16 @@ def _require_all_machines(
     rules: Tournament, collected: _CollectedRecords, absent_machines: Collection[str]
 ) -> None:
     """Raise ResultsError if a machine in the rules has no journal and is not in ``absent_machines``."""
-    listed = [machine.number for machine in rules.machines]
-    if unlisted_machines := sorted({*absent_machines} - {*listed}):
+    listed_numbers = [machine.number for machine in rules.machines]
+    if unlisted_machines := sorted({*absent_machines} - {*listed_numbers}):
         raise ResultsError(f"machine {unlisted_machines[0]}: it is not in the rules")
     if present_machines := sorted({*absent_machines} & {*collected.machines}):
         _, journal = collected.machines[present_machines[0]]
         raise ResultsError(f"machine {present_machines[0]}: it took part, because {journal} is its journal")
     missing_machines = [
-        number for number in listed if number not in collected.machines and number not in absent_machines
+        number
+        for number in listed_numbers
+        if number not in collected.machines and number not in absent_machines
     ]
     if missing_machines:
         raise ResultsError(

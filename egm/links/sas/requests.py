@@ -15,7 +15,9 @@ REQUEST_HEAD_SIZE_BYTES: Final = 2
 """Size of a request's address and command."""
 
 #: Bytes of a game number.
-_GAME_NUMBER_SIZE_BYTES: Final = 2
+GAME_NUMBER_SIZE_BYTES: Final = 2
+#: BCD bytes of an amount.
+AMOUNT_SIZE_BYTES: Final = 5
 
 #: Data bytes of each fixed-length poll whose type does not give its length (R and S have none, M a game number).
 _DATA_SIZE_BYTES_BY_POLL: Final[Mapping[int, int]] = dict.fromkeys((0x4D, 0x50, 0x0E, 0xA8, 0xAA), 1) | {
@@ -58,7 +60,7 @@ def find_frame_size(head: bytes | bytearray) -> int | None:
     kind = POLL_BY_CODE[code].type
     if kind is PollType.READ:
         return REQUEST_HEAD_SIZE_BYTES
-    data_bytes = _DATA_SIZE_BYTES_BY_POLL.get(code, _GAME_NUMBER_SIZE_BYTES if kind is PollType.GAME else 0)
+    data_bytes = _DATA_SIZE_BYTES_BY_POLL.get(code, GAME_NUMBER_SIZE_BYTES if kind is PollType.GAME else 0)
     return REQUEST_HEAD_SIZE_BYTES + data_bytes + CRC_SIZE_BYTES
 
 

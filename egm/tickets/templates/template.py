@@ -334,8 +334,8 @@ def _is_on_paper(line: TemplateLine) -> bool:
     start_distance = {"left": 0.0, "centre": line.width_mm / 2, "right": line.width_mm}[line.align]
     if line.turn == 90:
         start_distance = line.width_mm - start_distance
-    fits = along - start_distance >= 0 and along - start_distance + line.width_mm <= length
-    return fits and across - line.size_mm / 2 >= 0 and across + line.size_mm / 2 <= depth
+    fits_along = along - start_distance >= 0 and along - start_distance + line.width_mm <= length
+    return fits_along and across - line.size_mm / 2 >= 0 and across + line.size_mm / 2 <= depth
 
 
 def _check_locale(language: str, locale: str) -> None:

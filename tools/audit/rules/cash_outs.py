@@ -11,6 +11,7 @@ from egm.money.records.host import RestrictedTerms
 from egm.money.records.money import CashOutRecord, CashOutRemainder, CoinPayoutProgress, DispensedCoins
 from tools.audit.rules.parts import (
     ABSENT_VALUE,
+    CASHABLE_ACCOUNT,
     check_ticket_ledger_grows,
     require,
     require_all_credit,
@@ -44,8 +45,6 @@ KINDS_ENDING_PAYOUT: Final = frozenset(
         entries.DISPUTE_OPENED,
     )
 )
-#: The account of the position's cashable credit.
-_CASHABLE_ACCOUNT: Final = "credit:{position}:cashable"
 #: The size of the ring of tickets whose numbers the host reads (egm.money.host_money).
 _HOST_TICKET_RING_SIZE: Final = 31
 #: The storage key of the part of a cash-out that is left for the next payout method.
@@ -366,7 +365,7 @@ _CASH_OUT_RULES: Final = (
             "cash_out_goes_on": None,
         },
         expected_transfers=(
-            ExpectedTransfer(_CASHABLE_ACCOUNT, "out:hopper", "$held_cents"),
+            ExpectedTransfer(CASHABLE_ACCOUNT, "out:hopper", "$held_cents"),
             ExpectedTransfer("stock:hopper", "stock:floor", "$held_cents"),
         ),
         extra_checks=(
@@ -461,9 +460,7 @@ _CASH_OUT_RULES: Final = (
         entry_declaration=entries.CREDIT_CONVERTED,
         allowed_states=STATES_FOR_CASH_OUT,
         allowed_after_kinds=KINDS_ENDING_PAYOUT,
-        expected_transfers=(
-            ExpectedTransfer("credit:{position}:nonrestricted", _CASHABLE_ACCOUNT, "$cents"),
-        ),
+        expected_transfers=(ExpectedTransfer("credit:{position}:nonrestricted", CASHABLE_ACCOUNT, "$cents"),),
         extra_checks=(require_all_credit("nonrestricted"),),
     ),
     AuditRule(

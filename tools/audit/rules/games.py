@@ -28,6 +28,7 @@ from meters.recall import PLAY_START_KIND
 from tools.audit.rules.closing import check_table_is_open
 from tools.audit.rules.parts import (
     ABSENT_VALUE,
+    CASHABLE_ACCOUNT,
     check_signed_in_if_menu_open,
     derive_debit_transfers,
     derive_session_counts,
@@ -56,8 +57,6 @@ from tools.audit.rules.rule import AuditRule, ExpectedTransfer
 
 R = TypeVar("R")
 
-#: The account of the position's cashable credit.
-_CASHABLE_ACCOUNT: Final = "credit:{position}:cashable"
 #: Transfers between the parts of progressive pools; the audit of levels derives them.
 EXPECTED_POOL_TRANSFERS: Final = ExpectedTransfer(
     "pool:{from_pool}:{from_part}", "pool:{pool}:{part}", "$:cents", may_repeat=True
@@ -420,9 +419,9 @@ _GAME_RULES: Final = (
         state=_STATE_AFTER_GAME_PATTERN,
         counts=DerivedValue(_derive_result_count),
         expected_transfers=(
-            ExpectedTransfer("house:win", _CASHABLE_ACCOUNT, "$win", is_optional=True),
-            ExpectedTransfer("house:double_up_win", _CASHABLE_ACCOUNT, "$win", is_optional=True),
-            ExpectedTransfer("house:progressive:{level}", _CASHABLE_ACCOUNT, may_repeat=True),
+            ExpectedTransfer("house:win", CASHABLE_ACCOUNT, "$win", is_optional=True),
+            ExpectedTransfer("house:double_up_win", CASHABLE_ACCOUNT, "$win", is_optional=True),
+            ExpectedTransfer("house:progressive:{level}", CASHABLE_ACCOUNT, may_repeat=True),
         ),
         dims=ANY_PLAY_DIMS_PATTERN,
         extra_checks=(_CHECK_SESSION_WIN, _require_closed_claims("credit")),
@@ -451,7 +450,7 @@ _GAME_RULES: Final = (
         state={"game": None, "fault:game_defective?": None, "progressive_win:{win}?": None},
         expected_transfers=(
             ExpectedTransfer("house:refund_defect", "credit:{position}:{kind_of_credit}", may_repeat=True),
-            ExpectedTransfer("house:win", _CASHABLE_ACCOUNT, is_optional=True),
+            ExpectedTransfer("house:win", CASHABLE_ACCOUNT, is_optional=True),
             _EXPECTED_STAKE_RETURNS,
             ExpectedTransfer("pool:{pool}:{part}", "pool:{pool}:{other}", may_repeat=True),
         ),

@@ -22,6 +22,7 @@ from egm.play import entries as play_entries
 from egm.record_codec import to_json
 from tools.audit.rules.cash_outs import KINDS_ENDING_PAYOUT
 from tools.audit.rules.parts import (
+    CASHABLE_ACCOUNT,
     check_first_person,
     check_signed_in_to_menu,
     check_somebody_signed_in,
@@ -47,9 +48,6 @@ from tools.audit.rules.pattern import (
     format_value,
 )
 from tools.audit.rules.rule import AuditRule, ExpectedTransfer
-
-#: The account of the position's cashable credit.
-_CASHABLE_ACCOUNT: Final = "credit:{position}:cashable"
 
 
 # ---------------------------------------------------------------------------------------------- hand-pays
@@ -211,7 +209,7 @@ _HANDPAY_RULES: Final = (
             },
             "cash_out_goes_on": None,
         },
-        expected_transfers=(ExpectedTransfer(_CASHABLE_ACCOUNT, "out:handpay_cancelled_credit", "$cents"),),
+        expected_transfers=(ExpectedTransfer(CASHABLE_ACCOUNT, "out:handpay_cancelled_credit", "$cents"),),
         extra_checks=(
             require_new_id("handpay"),
             require_all_credit("cashable"),

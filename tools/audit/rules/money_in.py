@@ -18,6 +18,7 @@ from tools.audit.rules.disputes import (
 )
 from tools.audit.rules.parts import (
     ABSENT_VALUE,
+    CASHABLE_ACCOUNT,
     check_ticket_ledger_grows,
     require,
     require_new_id,
@@ -36,8 +37,6 @@ from tools.audit.rules.rule import AuditRule, ExpectedTransfer
 
 #: Seconds an acceptor may take to record a stack order: it first queries its escrow again.
 _STACK_ORDER_DELAY_SECONDS_MAX: Final = 10
-#: The account of the position's cashable credit.
-_CASHABLE_ACCOUNT: Final = "credit:{position}:cashable"
 
 
 def _build_stacking_pattern(phase: str, ticket_pattern: str) -> dict[str, Any]:
@@ -200,7 +199,7 @@ _BILL_AND_TICKET_RULES: Final = (
         id="$id:text",
         state_before={"paper": None},
         expected_transfers=(
-            ExpectedTransfer("world:bill", _CASHABLE_ACCOUNT, "$cents", {"bill_cents": "$cents"}),
+            ExpectedTransfer("world:bill", CASHABLE_ACCOUNT, "$cents", {"bill_cents": "$cents"}),
         ),
         state={"paper": _build_stack_order_pattern("")},
         extra_checks=(
@@ -340,7 +339,7 @@ def _build_coin_rule(entry_declaration: AnyEntryDeclaration, record_pattern: Pat
         record=record_pattern,
         expected_transfers=(
             ExpectedTransfer(
-                "world:coin", _CASHABLE_ACCOUNT, "$:cents", {"coin_cents": "$:cents"}, may_repeat=True
+                "world:coin", CASHABLE_ACCOUNT, "$:cents", {"coin_cents": "$:cents"}, may_repeat=True
             ),
             ExpectedTransfer("stock:floor", "stock:{box}", "$:cents", may_repeat=True),
         ),

@@ -25,6 +25,8 @@ from tools.audit.rules.rule import Check
 
 ABSENT_VALUE: Final = object()
 """The expected value of a storage key that an entry must not store."""
+#: The account of the position's cashable credit.
+CASHABLE_ACCOUNT: Final = "credit:{position}:cashable"
 
 #: Matches what follows the kind in an id: a sequence number, and the journal tag.
 _ID_SUFFIX_PATTERN: Final = re.compile(rf"([0-9]+)(?:-({JOURNAL_TAG_PATTERN}))?")

@@ -247,8 +247,12 @@ def _print_split(
 ) -> None:
     """Print the meters split by a dimension, such as the game."""
     names = [n for n in reading.values if ".since_" not in n and _is_split_by(n, dimension)]
-    split = {name: parts for name in names if any((parts := reading.split_by(name, dimension)).values())}
+    parts_by_name = {
+        name: parts for name in names if any((parts := reading.split_by(name, dimension)).values())
+    }
     cells = (
-        ((name, part or "-"), value) for name, parts in split.items() for part, value in sorted(parts.items())
+        ((name, part or "-"), value)
+        for name, parts in parts_by_name.items()
+        for part, value in sorted(parts.items())
     )
-    show(output_format, _build_table((dimension,), cells, meter_format), document=split)
+    show(output_format, _build_table((dimension,), cells, meter_format), document=parts_by_name)

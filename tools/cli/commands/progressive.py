@@ -228,9 +228,11 @@ def serve(
     try:
         source = create_level_source(levels)
         definitions = read_levels(source)
-        mystery = any(definition.terms.is_mystery for definition in definitions)
+        has_mystery_level = any(definition.terms.is_mystery for definition in definitions)
         vault = (
-            SecretStore(read_key(folder)) if mystery or (folder / MYSTERY_KEY_FILE_NAME).exists() else None
+            SecretStore(read_key(folder))
+            if has_mystery_level or (folder / MYSTERY_KEY_FILE_NAME).exists()
+            else None
         )
         readings = Readings()
         with ExitStack() as stack:

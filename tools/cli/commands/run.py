@@ -177,12 +177,14 @@ def _build_child_processes(
     children.append(_CabinetProcess("machine", machine, clean_up=folder.remove_line_links, is_machine=True))
     if screen != "none":
         display = ("--display", str(screen_options.display))
-        several = cabinet is not None and cabinet.machine.positions > 1 and screen in {"window", "web"}
+        has_several_screens = (
+            cabinet is not None and cabinet.machine.positions > 1 and screen in {"window", "web"}
+        )
         first = (
             *state_option,
             *_list_drawer_options(cabinet, 1),
             *display,
-            *(("--position", "1") if several else ()),
+            *(("--position", "1") if has_several_screens else ()),
             *screen_options.flags,
         )
         address_file = folder.get_address_path(1)
@@ -231,8 +233,8 @@ def _list_drawer_options(cabinet: CabinetFile | None, position: int) -> tuple[st
     simulated = _list_simulated_devices(cabinet, position)
     if cabinet is None or not simulated:
         return ()
-    several = cabinet.machine.positions > 1
-    return ("--bench", *(word for name in simulated for word in ("--device", name) if several))
+    has_several_positions = cabinet.machine.positions > 1
+    return ("--bench", *(word for name in simulated for word in ("--device", name) if has_several_positions))
 
 
 def _list_first_start_notes(folder: StateFolder, mode: str, file: CabinetFile) -> tuple[str, ...]:

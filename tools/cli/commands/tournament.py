@@ -443,8 +443,12 @@ def paid(
         payments = list(iter_paid_prizes(rules.digest, journals))
     except (JournalError, OperatorError, OSError) as error:
         raise click.ClickException(str(error)) from None
-    won = {(s.entry, s.participant): prize for s, prize in settlement.list_standings_with_prizes() if prize}
-    payments_by_entry: dict[tuple[int, str], list[tuple[str, PrizePaid]]] = {key: [] for key in won}
+    prize_by_entry = {
+        (s.entry, s.participant): prize for s, prize in settlement.list_standings_with_prizes() if prize
+    }
+    payments_by_entry: dict[tuple[int, str], list[tuple[str, PrizePaid]]] = {
+        key: [] for key in prize_by_entry
+    }
     for journal, prize_paid in payments:
         payments_by_entry.setdefault((prize_paid.entry, prize_paid.participant), []).append(
             (journal, prize_paid)
@@ -452,7 +456,7 @@ def paid(
     rows = []
     for (entry, participant), entry_payments in payments_by_entry.items():
         prize, paid_cents = (
-            won.get((entry, participant), 0),
+            prize_by_entry.get((entry, participant), 0),
             sum(payment.amount_cents for _, payment in entry_payments),
         )
         status = (

@@ -108,7 +108,7 @@ def main(areas: tuple[str, ...]) -> None:
     console.print(
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}", style="dim"
     )
-    missing = []
+    areas_not_measured = []
     for name in [f"bench_{a}" for a in areas] or names:
         table = Table(title=name.removeprefix("bench_"), title_justify="left", show_edge=False)
         for column in ("figure", "value", "baseline", "ratio", "aim"):
@@ -116,12 +116,12 @@ def main(areas: tuple[str, ...]) -> None:
         why = _fill_table(importlib.import_module(f"tools.dev.bench.{name}"), table)
         console.print(table)
         if why:
-            missing.append(name.removeprefix("bench_"))
+            areas_not_measured.append(name.removeprefix("bench_"))
             message = f"not measured: {table.row_count} figures, and then {why}"
             console.print(message, style="bold red", markup=False)
         console.print()
-    if missing:
-        console.print(f"not measured whole: {', '.join(missing)}", style="bold red")
+    if areas_not_measured:
+        console.print(f"not measured whole: {', '.join(areas_not_measured)}", style="bold red")
         sys.exit(1)
 
 

@@ -69,9 +69,9 @@ def _compute_joint_distribution() -> dict[int, int]:
 def _count_wins_of_every_draw() -> dict[int, int]:
     counts: dict[int, int] = {}
     for balls in combinations(range(1, FIELD_NUMBER_COUNT + 1), DRAWN_NUMBER_COUNT):
-        drawn = set(balls)
-        won = sum(PAY_CREDITS_BY_CATCH[len(card & drawn)] for card in CARDS)
-        counts[won] = counts.get(won, 0) + 1
+        drawn_numbers = set(balls)
+        won_credits = sum(PAY_CREDITS_BY_CATCH[len(card & drawn_numbers)] for card in CARDS)
+        counts[won_credits] = counts.get(won_credits, 0) + 1
     return counts
 
 

@@ -89,7 +89,7 @@ def command(
             for n in range(seed, seed + worlds)
         ]
     )
-    failed = False
+    has_failed = False
     if exports is not None:
         exports.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="egm-world-") as folder:
@@ -101,14 +101,14 @@ def command(
             echo(f"seed {number}: {format_result(result)}; {time.perf_counter() - began:.0f} s")
             if not wrong:
                 continue
-            failed = True
+            has_failed = True
             echo(f"  {wrong}")
             if keep is not None:
                 keep.mkdir(parents=True, exist_ok=True)
                 write_case(
                     keep / f"seed-{number}.json", shrink_case(Path(folder), case, wrong, tries, echo), wrong
                 )
-    raise SystemExit(failed)
+    raise SystemExit(has_failed)
 
 
 def format_result(result: SimulationResult | None) -> str:

@@ -20,20 +20,20 @@ def main(*, check: bool) -> None:
     try:
         requirements = load()
         evidence = collect(requirements)
-        written = {ROOT / path: text for path, text in format_pages(requirements, evidence).items()}
-        written[ROOT / "egm/links/sas/CONFORMANCE.md"] = format_sas_page(evidence)
+        text_by_path = {ROOT / path: text for path, text in format_pages(requirements, evidence).items()}
+        text_by_path[ROOT / "egm/links/sas/CONFORMANCE.md"] = format_sas_page(evidence)
     except (RequirementsError, EvidenceError) as error:
         raise click.ClickException(str(error)) from error
     complaints = [text for row in requirements.rows.values() for text in evidence.list_shortfalls(row)]
     if complaints:
         raise click.ClickException("tests/conformance/requirements.toml:\n" + "\n".join(complaints))
-    built = {path: text for path, text in written.items() if path.is_relative_to(ROOT / PAGES_FOLDER)}
+    built = {path: text for path, text in text_by_path.items() if path.is_relative_to(ROOT / PAGES_FOLDER)}
     for path, text in {} if check else built.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     if not check:
         echo(f"{len(built)} pages written into {PAGES_FOLDER}/")
-    committed = {path: text for path, text in written.items() if path not in built}
+    committed = {path: text for path, text in text_by_path.items() if path not in built}
     write_or_check_pages(committed, check=check, verb="make conformance")
 
 

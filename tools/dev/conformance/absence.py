@@ -33,19 +33,19 @@ _DEVELOPER_TOOLS_FOLDER: Final = ROOT / "tools" / "dev"
 
 def list_false_reasons(requirements: Requirements) -> list[str]:
     """Return an error for each reason that is false or has no check, in the order of the requirements."""
-    found = []
+    errors = []
     for row in requirements.rows.values():
         for check in row.absent:
             kind, _, pattern = check.partition(" ")
             if kind not in SEARCH_BY_KIND or not pattern:
-                found.append(
+                errors.append(
                     f"{row.id}: {check!r} is not a check; its kind must be one of {', '.join(SEARCH_BY_KIND)}"
                 )
             elif there := find_matches(kind, pattern):
-                found.append(
+                errors.append(
                     f"{row.id} says {row.reasons_not_shown!r}, and {check!r} finds {', '.join(there)}"
                 )
-    return found
+    return errors
 
 
 def find_matches(kind: str, pattern: str) -> list[str]:

@@ -76,17 +76,17 @@ class Evidence:
     def list_shortfalls(self, row: RequirementRow) -> list[str]:
         """Return what is missing: a reason if the requirement is not shown, a mutant if it comes from a regulation."""
         status = self.status(row)
-        found = []
+        shortfalls = []
         if status is not Status.SHOWN and not row.reasons_not_shown:
-            found.append(f"{row.id} is {status}, and no reason is given (open, not_yet)")
+            shortfalls.append(f"{row.id} is {status}, and no reason is given (open, not_yet)")
         if row.is_required_by_regulation and status in {Status.SHOWN, Status.IN_PART}:
             judged = {f"{row.id}:{mutant.clause}" if mutant.clause else row.id for mutant in row.mutants}
-            found += [
+            shortfalls += [
                 f"{mark} has tests and no mutant"
                 for mark in row.marks
                 if self.list_tests(mark) and mark not in judged
             ]
-        return found
+        return shortfalls
 
 
 def _describe_collection_error(done: subprocess.CompletedProcess[str]) -> str:

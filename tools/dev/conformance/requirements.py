@@ -255,7 +255,7 @@ class _RequirementsReader:
             raise RequirementsError(f"{path}: {error}") from error
 
     def read_provisions(self, sources: Mapping[str, Source]) -> tuple[Provision, ...]:
-        found = []
+        provisions = []
         for key, entries in self.read_sibling_file(PROVISIONS_FILE).items():
             for clause, entry in entries.items():
                 where = f"provisions {key} {clause}"
@@ -263,8 +263,8 @@ class _RequirementsReader:
                     name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()
                 }
                 cited = self.parse_citation(where, f"{key} {clause}", sources)
-                found.append(self.build_record(Provision, where, {"citation": cited, **fields}))
-        return tuple(found)
+                provisions.append(self.build_record(Provision, where, {"citation": cited, **fields}))
+        return tuple(provisions)
 
     def read_row(
         self,
@@ -338,8 +338,8 @@ def _check_provisions(requirements: Requirements, reader: _RequirementsReader) -
     for provision in requirements.provisions:
         where = f"provisions {provision.citation}"
         source, reason = provision.citation.source, provision.no_machine
-        missing = [name for name in provision.rows if name not in requirements.rows]
-        reader.require(not missing, where, f"names rows that do not exist: {missing}")
+        unknown_rows = [name for name in provision.rows if name not in requirements.rows]
+        reader.require(not unknown_rows, where, f"names rows that do not exist: {unknown_rows}")
         reader.require(source.regulation, where, f"{source.key} is not marked as a regulation")
         reader.require(
             not reason or reason in REASONS_WITHOUT_ROW,

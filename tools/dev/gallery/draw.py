@@ -35,7 +35,7 @@ def draw_all(folder: Path, games: Sequence[Game], sizes: Sequence[tuple[int, int
     theme = load_theme()
     views = tuple(build_game_view(game) for game in games)
     tables = {game.id: game for game in games if game.rules.build_presentation().get("kind") == "table"}
-    found = {game.id: find_sample_outcomes(game, theme) for game in games if game.id not in tables}
+    outcomes_by_game = {game.id: find_sample_outcomes(game, theme) for game in games if game.id not in tables}
     with TemporaryDirectory() as state:
         pages = list_real_pages(Path(state))
     for size in sizes:
@@ -56,7 +56,9 @@ def draw_all(folder: Path, games: Sequence[Game], sizes: Sequence[tuple[int, int
                     continue
                 scenes += [
                     (game.id, name, view)
-                    for name, view in iter_game_scenes(views, game, found[game.id], language, theme, layout)
+                    for name, view in iter_game_scenes(
+                        views, game, outcomes_by_game[game.id], language, theme, layout
+                    )
                 ]
             for group, name, view in scenes:
                 variant = f"{language}-{size[0]}x{size[1]}"

@@ -75,12 +75,12 @@ def _iter_tournament_scenes(
         rules={each: list_sections(rules, each) for each in NOTICE_LANGUAGES},
         is_on=False,
     )
-    played = {"is_on": True, "entry": 14, "round": 1, "points": 291, "won_points": 57, "games_left": 97}
+    round_values = {"is_on": True, "entry": 14, "round": 1, "points": 291, "won_points": 57, "games_left": 97}
     for name, changes in (
         ("waits", {"is_on": True}),
-        ("round", played),
-        ("time", {**played, "games_left": None, "minutes_left": 18}),
-        ("over", {**played, "points": 0, "is_round_over": True}),
+        ("round", round_values),
+        ("time", {**round_values, "games_left": None, "minutes_left": 18}),
+        ("over", {**round_values, "points": 0, "is_round_over": True}),
     ):
         tournament = announced.model_copy(update=changes)
         yield (
@@ -126,8 +126,11 @@ def iter_machine_scenes(
         id="hamper", names={"en": "Orchard hamper", "fr": "Panier du verger"}, value_cents=12000
     )
     for name, more in (("delivered", {}), ("or-cash", {"amount_cents": 1850, "cash_instead": True})):
-        told = {"kind": "merchandise", "amount_cents": 0, "prizes": (hamper,), **more}
-        yield f"handpay-prize-{name}", stopped(state="handpay", handpay=HandpayView.model_validate(told))
+        handpay_values = {"kind": "merchandise", "amount_cents": 0, "prizes": (hamper,), **more}
+        yield (
+            f"handpay-prize-{name}",
+            stopped(state="handpay", handpay=HandpayView.model_validate(handpay_values)),
+        )
     for way in ("ticket", "coins", "aft"):
         paying = stopped(state="paying", paying=PayoutView(way=way, amount_cents=4725))
         yield f"paying-{way}", replace(paying, now=101.5, scene_began_at=100.0)
@@ -187,9 +190,9 @@ def _iter_money_scenes(
 ) -> Iterator[tuple[str, View]]:
     """Yield the scenes of a machine out of service, and of notices about money in and out."""
     for code in ("disabled.host", "disabled.progressive", "disabled.operator", "out_of_service.self_test"):
-        closed = (Notice(code=code, severity="warning", lasting=True),)
+        notices = (Notice(code=code, severity="warning", lasting=True),)
         accepts = ("cash_out", "language")
-        out = build_idle_view(games, game, language, state="out_of_service", accepts=accepts, notices=closed)
+        out = build_idle_view(games, game, language, state="out_of_service", accepts=accepts, notices=notices)
         yield f"out-{code.partition('.')[2]}", out
     for code in ("bill_accepted", "ticket_accepted", "coins_accepted", "ticket_printed", "ticket_returned"):
         values: dict[str, int | str] = {} if code == "ticket_returned" else {"amount_cents": 2000}

@@ -286,8 +286,8 @@ VISITED_PAGES_MAX: Final = 110
 
 def _list_links(page: ServicePage) -> list[str]:
     """Return the ids of a page's actions that only open other pages: plain buttons, and rows that can be touched."""
-    found = [one.id for one in page.actions if one.enabled and one.style == "go"]
-    return found + [row.action for table in page.tables for row in table.rows[:30] if row.action]
+    action_ids = [one.id for one in page.actions if one.enabled and one.style == "go"]
+    return action_ids + [row.action for table in page.tables for row in table.rows[:30] if row.action]
 
 
 def _reopen_if_closed(menu: Menu) -> bool:
@@ -328,15 +328,15 @@ def list_real_pages(folder: Path) -> list[ServicePage]:
         rig.engine.handle(EventType.PLAY)
         rig.report_shown()
     menu = Menu(rig)
-    found = [menu.open().page]
+    pages = [menu.open().page]
     menu.identify(Role.MANAGER)
-    found.append(menu.home().touch("recall").page)
-    found.append(menu.touch(next(row.action for row in menu.page.tables[0].rows)).page)
-    found.append(menu.touch("show").page)
+    pages.append(menu.home().touch("recall").page)
+    pages.append(menu.touch(next(row.action for row in menu.page.tables[0].rows)).page)
+    pages.append(menu.touch("show").page)
     menu.home()
-    found += islice(_iter_menu_pages(menu), VISITED_PAGES_MAX - len(found))
+    pages += islice(_iter_menu_pages(menu), VISITED_PAGES_MAX - len(pages))
     rig.close()
-    return found
+    return pages
 
 
 def iter_real_page_scenes(

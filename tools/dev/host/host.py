@@ -165,8 +165,8 @@ class Host:
     @property
     def has_open_items(self) -> bool:
         """Return whether a ticket or a transfer is not completed."""
-        pending = any(voucher.state == "pending" for voucher in self.tickets.values())
-        return pending or any(movement.state == "ordered" for movement in self.transfers.values())
+        has_pending_voucher = any(voucher.state == "pending" for voucher in self.tickets.values())
+        return has_pending_voucher or any(movement.state == "ordered" for movement in self.transfers.values())
 
     def _handle_exception(self, exception: int) -> None:
         match exception:

@@ -47,21 +47,21 @@ def main(*, names: Sequence[str], every: bool, fresh: bool, limit: float, worker
         evidence = collect(requirements)
     except (RequirementsError, EvidenceError) as error:
         raise click.ClickException(str(error)) from error
-    found = [
+    trials = [
         trial
         for trial in create_trials(requirements, evidence, regulation=not every)
         if not names or {trial.name, trial.name.partition("/")[0], trial.row.id} & set(names)
     ]
-    if not found:
+    if not trials:
         raise click.ClickException(f"no such mutant: {', '.join(names)}")
-    outcomes = _run_trials(found, workers=workers, limit=limit, fresh=fresh)
-    _print_outcomes(found, outcomes)
+    outcomes = _run_trials(trials, workers=workers, limit=limit, fresh=fresh)
+    _print_outcomes(trials, outcomes)
     complaints: list[str] = []
     if not names:
         complaints = [text for row in requirements.rows.values() for text in evidence.list_shortfalls(row)]
         echo(
             "".join(f"{text}\n" for text in complaints)
-            + format_counts(requirements, evidence, found, outcomes)
+            + format_counts(requirements, evidence, trials, outcomes)
         )
     if complaints or any(outcome.verdict is not Verdict.KILLED for outcome in outcomes.values()):
         raise SystemExit(1)

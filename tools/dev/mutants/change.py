@@ -166,8 +166,10 @@ def _remove_calls(function: Any, operand: str) -> None:
         for name in ("body", "orelse", "finalbody"):
             block = getattr(node, name, None)
             if isinstance(block, list):
-                remaining = [statement for statement in block if not _is_call(statement, operand)]
-                setattr(node, name, remaining if remaining or not block else [ast.Pass()])
+                remaining_statements = [statement for statement in block if not _is_call(statement, operand)]
+                setattr(
+                    node, name, remaining_statements if remaining_statements or not block else [ast.Pass()]
+                )
 
 
 def _is_call(statement: ast.stmt, name: str) -> bool:

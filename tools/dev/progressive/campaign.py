@@ -246,11 +246,11 @@ def _create_level(number: int, dice: random.Random) -> LevelDefinition:
 
     Every third level is a mystery level; the controller decides its winner after a few wagers.
     """
-    mystery = number % _MYSTERY_INTERVAL == _MYSTERY_INTERVAL - 1
+    is_mystery = number % _MYSTERY_INTERVAL == _MYSTERY_INTERVAL - 1
     base_cents = dice.choice((100, 1_000, 50_000))
     increment = Fraction(dice.randrange(1, 40), dice.randrange(41, 400))
     ceiling_cents = dice.choice((None, 60_000))
-    if mystery:
+    if is_mystery:
         ceiling_cents = base_cents + max(
             1, int(increment * STAKE_CENTS * dice.randrange(1, _WAGERS_PER_SCENARIO))
         )
@@ -259,10 +259,10 @@ def _create_level(number: int, dice: random.Random) -> LevelDefinition:
         increment=increment,
         hidden_share=dice.choice((Fraction(0), Fraction(1, 97))),
         ceiling_cents=ceiling_cents,
-        is_mystery=mystery,
+        is_mystery=is_mystery,
     )
     name = f"S{number}"
-    odds = compute_mystery_odds(terms, STAKE_CENTS) if mystery else _LEVEL_ODDS
+    odds = compute_mystery_odds(terms, STAKE_CENTS) if is_mystery else _LEVEL_ODDS
     chance = LevelStakeAndOdds(stake_cents=STAKE_CENTS, odds=odds)
     return LevelDefinition(
         id=name, names={"en": name, "fr": name}, kind=LevelScope.LINKED, terms=terms, stake_and_odds=chance

@@ -19,6 +19,7 @@ from egm.config.levels import ProgressiveLinkTable
 from egm.progressive.connection import cancel_tasks
 from egm.progressive.mqtt import MqttCarrier
 from egm.progressive.pools import ProgressivePool
+from tools.dev.progressive.floor import VALUE_STALE_AFTER_NS
 from tools.dev.progressive.machine import MachineMemory, SimulatedMachine
 from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.secret_store import SecretStore
@@ -41,7 +42,6 @@ KILL_POINTS: Final = ("wager", "hit", "award received", "award stored", "paid", 
 _CLOCK_ERROR_SECONDS_MAX: Final = 90_000
 #: Speed of the links' clocks, so that retries happen sooner.
 _CLOCK_SPEED: Final = 40
-_VALUE_STALE_AFTER_NS: Final = 5_000_000_000
 _TICK_SECONDS: Final = 0.01
 _STATEMENTS_BEFORE_KILL_MAX: Final = 60
 #: Key of the mystery levels' secrets, the same for every controller of a store.
@@ -88,7 +88,7 @@ class CampaignMachine:
             self.memory,
             MqttCarrier(self._slot, self.serial, retry_seconds=RECONNECT_SECONDS),
             now_ns=_read_fast_clock_ns,
-            stale_ns=_VALUE_STALE_AFTER_NS,
+            stale_ns=VALUE_STALE_AFTER_NS,
             tick_seconds=_TICK_SECONDS,
             step=self._step,
         )

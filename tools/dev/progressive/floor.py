@@ -24,7 +24,7 @@ from tools.floor.progressive.serve import ControllerService
 from tools.floor.progressive.store import Store
 
 _TIMEOUT_SECONDS: Final = 300.0
-_VALUE_STALE_AFTER_NS: Final = 5_000_000_000
+VALUE_STALE_AFTER_NS: Final = 5_000_000_000
 _TICK_SECONDS_PER_MACHINE: Final = 0.001
 """The interval between a machine's ticks is this many seconds for every machine on the floor.
 
@@ -94,7 +94,7 @@ async def open_floor(
             MachineMemory(),
             MqttCarrier(broker.build_link_settings(name), name),
             now_ns=time.monotonic_ns,
-            stale_ns=_VALUE_STALE_AFTER_NS,
+            stale_ns=VALUE_STALE_AFTER_NS,
             tick_seconds=len(names) * _TICK_SECONDS_PER_MACHINE,
             step=step,
         )
@@ -134,12 +134,12 @@ async def run_floor(
         (record,) = (
             each for each in running_floor.controller.list_level_records() if each.id == LEVEL_DEFINITION.id
         )
-        paid = sum(
+        paid_cents = sum(
             hit.paid_cents or 0 for machine in running_floor.machines for hit in machine.memory.hits.values()
         )
     differences = []
-    if paid != record.level.paid_cents:
-        differences.append(f"{paid} paid on the machines, {record.level.paid_cents} on record")
+    if paid_cents != record.level.paid_cents:
+        differences.append(f"{paid_cents} paid on the machines, {record.level.paid_cents} on record")
     stake_cents, terms = LEVEL_DEFINITION.stake_and_odds.stake_cents, LEVEL_DEFINITION.terms
     if record.level.contributed_amount != machines * wagers * stake_cents * (
         terms.increment + terms.hidden_share

@@ -45,8 +45,8 @@ class Postgres:
         self.folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
         self._user: str | None = None
         if os.geteuid() == 0:
-            known = {entry.pw_name for entry in pwd.getpwall()}
-            self._user = next((name for name in _SERVER_USERS if name in known), None)
+            user_names = {entry.pw_name for entry in pwd.getpwall()}
+            self._user = next((name for name in _SERVER_USERS if name in user_names), None)
             if self._user is not None:
                 shutil.chown(self.folder, self._user)
         self.folder.chmod(0o700)

@@ -113,8 +113,8 @@ class CabinetSetup:
                 games=GAMES_BY_JURISDICTION[jurisdiction],
             )
         positions = dice.choice((1, 1, 2, 3))
-        host = positions == 1 and dice.random() < 0.5
-        wheel = positions > 1 and dice.random() < 0.5
+        has_host = positions == 1 and dice.random() < 0.5
+        has_wheel = positions > 1 and dice.random() < 0.5
         games = [*dice.sample(REEL_GAMES, dice.randint(1, 2)), *dice.sample(TABLE_GAMES, dice.randint(1, 2))]
         levels: list[tuple[str, str]] = []
         if dice.random() < 0.4:
@@ -127,9 +127,9 @@ class CabinetSetup:
             printer=dice.choice(PRINTERS),
             hopper=dice.random() < 0.7,
             limits=dice.random() < 0.4,
-            host=host,
+            host=has_host,
             link=positions == 1 and dice.random() < 0.4,
-            wheel=wheel,
+            wheel=has_wheel,
             games=tuple(games),
             levels=tuple(levels),
         )
@@ -153,15 +153,15 @@ class CabinetSetup:
 
     def list_device_tables(self) -> dict[str, str]:
         """Return the table of each device in the cabinet file as TOML text, by the device's name."""
-        found = {"io": 'protocol = "ioboard"'}
+        device_lines = {"io": 'protocol = "ioboard"'}
         if self.wheel:
-            found["wheel"] = 'protocol = "wheel"'
+            device_lines["wheel"] = 'protocol = "wheel"'
         for number in range(1, self.positions + 1):
             kinds = {"bill": self.bill, "printer": self.printer, "coin": "cctalk_coin"}
             kinds |= {"hopper": "cctalk_hopper"} if self.hopper else {}
             for kind, protocol in kinds.items():
-                found[f"{kind}-{number}"] = f'protocol = "{protocol}"\nposition = {number}'
-        return found
+                device_lines[f"{kind}-{number}"] = f'protocol = "{protocol}"\nposition = {number}'
+        return device_lines
 
     def format_first_start_seed(self, cabinet: Path) -> str:
         """Return the manufacturer's part of the cabinet file; the first start asks for the other parts."""

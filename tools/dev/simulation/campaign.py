@@ -193,11 +193,11 @@ class _CaseRun:
                     await asyncio.sleep(_TURN_SECONDS)
                     await self._ensure_running()
         except TimeoutError:
-            shown = [player.snapshot for player in self._players.values()]
+            snapshots = [player.snapshot for player in self._players.values()]
             devices = {name: self._world.describe_device(name).get("status") for name in self._world.twins}
             raise StuckError(
                 f"the machine does not become idle: devices {devices}; waiting: {self._list_waiting_parties()};"
-                f" screens {shown}"
+                f" screens {snapshots}"
             ) from None
 
     def _step_towards_idle(self, player: Player) -> bool:

@@ -107,8 +107,8 @@ class CountedBooks:
 
 def _read_printed_cents(lines: list[str]) -> int:
     """Return the amount printed on a ticket in minor units, read from its lines as a cashier does."""
-    found = (figures for line in lines for figures in _PRINTED_AMOUNT_PATTERN.findall(line))
-    amounts = {int(re.sub(r"\D", "", "".join(figures))) for figures in found}
+    digit_groups = (figures for line in lines for figures in _PRINTED_AMOUNT_PATTERN.findall(line))
+    amounts = {int(re.sub(r"\D", "", "".join(figures))) for figures in digit_groups}
     assert len(amounts) == 1, f"a ticket with the amounts {amounts}: {lines}"
     return amounts.pop()
 

@@ -360,11 +360,11 @@ class Player:
         """Answer a page of the first start as two people, or restore the file that they signed last."""
         step, prompt = str(page.title.value).split(".")[1], page.prompt
         rows = [row for table in page.tables for row in table.rows]
-        offered = [each.id for each in page.actions if each.enabled]
-        enrolled = [
+        offered_actions = [each.id for each in page.actions if each.enabled]
+        enrolled_numbers = [
             number for number in PIN_BY_STAFF_NUMBER if any(row.cells[0].value == number for row in rows)
         ]
-        missing = [number for number in PIN_BY_STAFF_NUMBER if number not in enrolled]
+        missing_numbers = [number for number in PIN_BY_STAFF_NUMBER if number not in enrolled_numbers]
         has_signed = any(row.icon == "good" for row in rows)
         if line := next((row.action for row in rows if row.cells[0] in self._world.first_start_choices), ""):
             self._touch_line(page, line)
@@ -379,9 +379,9 @@ class Player:
                 page, self._world.first_start_answers[str(prompt.label.value).rpartition(".")[2]]
             )
         else:
-            ways = ("add", "next") if step == "staff" and missing else ("sign", "without", "next")
-            self._enrolling = next(iter(missing), "")
-            if way := next((way for way in ways if way in offered), ""):
+            ways = ("add", "next") if step == "staff" and missing_numbers else ("sign", "without", "next")
+            self._enrolling = next(iter(missing_numbers), "")
+            if way := next((way for way in ways if way in offered_actions), ""):
                 self._touch_line(page, way)
 
     def _answer_enrolment(self, page: ServicePage, kind: str) -> None:
@@ -461,9 +461,9 @@ class Player:
         elif self._ruling is not None and prompt.kind == "amount":
             self._enter_text(page, self._ruling.amount_cents)
         elif prompt.kind == "choice":
-            offered = [choice.id for choice in prompt.choices]
+            offered_choices = [choice.id for choice in prompt.choices]
             ruled = "" if self._ruling is None else self._ruling.choice
-            self._choice = ruled if ruled in offered else self._dice.choice(offered or [""])
+            self._choice = ruled if ruled in offered_choices else self._dice.choice(offered_choices or [""])
             self._enter_text(page, self._choice)
         elif form == "box_count":
             self._count_box(page)

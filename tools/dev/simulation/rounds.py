@@ -49,5 +49,5 @@ def _find_levied_credits(plays: Sequence[GameOutcome]) -> set[int]:
     if plays[0].game_id != _CHEMIN_DE_FER_GAME:
         return {int(play.display.get("commission", 0)) for play in plays}
     banks = [settled for play in plays for settled in play.settlements if settled["spot"] == "bank"]
-    won = [settled["staked"] for settled in banks if settled["credits"] > settled["staked"]]
-    return {sum(won) * _LEVY_PERCENT // 100}
+    winning_stakes = [settled["staked"] for settled in banks if settled["credits"] > settled["staked"]]
+    return {sum(winning_stakes) * _LEVY_PERCENT // 100}

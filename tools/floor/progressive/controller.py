@@ -697,8 +697,8 @@ class Controller:
             if software is None:
                 session.record_event(self._format_time(), "software_not_verified")
             elif software.is_all_as_signed:
-                signed = {"version": software.version, "signer": software.signer}
-                session.record_event(self._format_time(), "software_verified", **signed)
+                signature_facts = {"version": software.version, "signer": software.signer}
+                session.record_event(self._format_time(), "software_verified", **signature_facts)
             else:
                 session.record_event(
                     self._format_time(), "software_altered", trouble=list(software.differences)

@@ -112,8 +112,10 @@ def write_bundle(
     folder.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
         (folder / name).write_bytes(data)
-    listed = {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items())}
-    manifest = json.dumps({**facts, "files": listed}, indent=2, sort_keys=True, ensure_ascii=False).encode()
+    digest_by_name = {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items())}
+    manifest = json.dumps(
+        {**facts, "files": digest_by_name}, indent=2, sort_keys=True, ensure_ascii=False
+    ).encode()
     (folder / BUNDLE_MANIFEST_NAME).write_bytes(manifest)
     (folder / BUNDLE_SIGNATURE_NAME).write_text(key.sign(manifest).hex() + "\n", encoding="ascii")
     public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)

@@ -304,13 +304,13 @@ def _check_reels(case: CertificationCase, rules: ReelRules) -> Iterator[Finding]
         if isinstance(stage, WheelBonus):
             draw = RecordingDrawSource(case.draw_source)
             parts = len(stage.run(draw).display["parts"])
-            real = [bound for bound, _, _ in draw.records] == [parts]
+            are_bounds_right = [bound for bound, _, _ in draw.records] == [parts]
             displayed_parts = [
                 stage.run(_ScriptedDraws([part], ends_with_highest=False)).display["part"]
                 for part in range(parts)
             ]
             evidence = f"{name}: {format_count(parts, 'equal part')} of the wheel"
-            ok = real and sorted(displayed_parts) == list(range(parts))
+            ok = are_bounds_right and sorted(displayed_parts) == list(range(parts))
             yield Finding("depicted-odds", _COVERED_REQUIREMENT_IDS, status_from_check(ok=ok), evidence)
 
 

@@ -96,12 +96,12 @@ def _build_stage_sheet(stages: ModeStages, name: str, table: Any) -> SheetData:
     facts = [("kind", {"pick": "pick", "wheel": "wheel", "hold": "hold-and-spin"}[table.kind])]
     if isinstance(table, PickStage):
         boxes = table.boxes or sum(item.count for item in table.items)
-        ends = any(item.end for item in table.items)
+        has_ending_item = any(item.end for item in table.items)
         facts += [
             ("boxes", boxes),
             ("most picks", table.picks or boxes),
             ("what a box holds", "a draw of its own" if table.boxes else "drawn from what is left"),
-            ("ends", "with the item that ends it, or the picks" if ends else "with the picks"),
+            ("ends", "with the item that ends it, or the picks" if has_ending_item else "with the picks"),
         ]
     if isinstance(table, HoldStage):
         facts += [
@@ -128,11 +128,11 @@ def _build_holding_sheet(name: str, stage: HeldReels) -> SheetData:
     It states what the best strategy holds, and the returns of the best and the worst strategy.
     """
     strategies = stage.compute_hold_rates()
-    best = sum((paid for _, paid in strategies.values()), Fraction(0))
+    best_mean = sum((paid for _, paid in strategies.values()), Fraction(0))
     facts: LabelledValues = [
         ("who decides", "the player, after the first spin; the screen shows what is best"),
         ("chance decides", "the first spin, and the second of every reel not held"),
-        ("mean credits of the best strategy", to_exact_data(best)),
+        ("mean credits of the best strategy", to_exact_data(best_mean)),
         ("mean credits of the worst", to_exact_data(stage.worst_mean)),
     ]
     rows = [

@@ -245,8 +245,8 @@ def to_html(report: ReportData) -> str:
 
 def _draw_plots(report: ReportData) -> dict[str, list[str]]:
     """Return plots of each game's last run, as data URLs."""
-    last = {game["game"]: game["runs"][-1] for game in report["games"]}
-    return {name: [_plot_p_values(run), *_plot_counts(run)] for name, run in last.items()}
+    last_run_by_game = {game["game"]: game["runs"][-1] for game in report["games"]}
+    return {name: [_plot_p_values(run), *_plot_counts(run)] for name, run in last_run_by_game.items()}
 
 
 def _create_figure() -> Any:

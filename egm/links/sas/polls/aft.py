@@ -27,6 +27,7 @@ from egm.links.sas.codec import (
 from egm.links.sas.host import SasHost
 from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, PollImplementation
 from egm.links.sas.polls.tickets import parse_expiry
+from egm.links.sas.requests import AMOUNT_SIZE_BYTES
 from egm.links.sas.wire import LongPoll
 from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.records.host import TransferKind, TransferStatus
@@ -35,8 +36,6 @@ from egm.money.restricted import find_restricted_terms
 AFT_TRANSFER_COMPLETE: Final = 0x69
 """The code of the SAS exception "AFT transfer complete"."""
 
-#: BCD bytes of an amount.
-_AMOUNT_SIZE_BYTES: Final = 5
 #: Credit kinds in the order of their amounts in every message.
 _CREDIT_KINDS_IN_ORDER: Final = (CreditKind.CASHABLE, CreditKind.RESTRICTED, CreditKind.NONRESTRICTED)
 #: Transfer type code of poll 72 -> kind of transfer.
@@ -165,7 +164,7 @@ def _order_transfer(host: SasHost, transfers: HostTransferInterface, poll: LongP
 
 def _split_amounts(body: bytes) -> tuple[bytes, ...]:
     """Return the three amounts of a transfer order as sent: cashable, restricted and non-restricted."""
-    return tuple(body[at : at + _AMOUNT_SIZE_BYTES] for at in (3, 8, 13))
+    return tuple(body[at : at + AMOUNT_SIZE_BYTES] for at in (3, 8, 13))
 
 
 def _build_order_reply(body: bytes, status_code: int, *, repeats_amounts: bool = False) -> Reply:
@@ -175,7 +174,7 @@ def _build_order_reply(body: bytes, status_code: int, *, repeats_amounts: bool =
     order that is not finished. Otherwise the amounts are zero.
     """
     size = body[_HEAD - 1]
-    amounts_sent = body[3:18] if repeats_amounts else bytes(3 * _AMOUNT_SIZE_BYTES)
+    amounts_sent = body[3:18] if repeats_amounts else bytes(3 * AMOUNT_SIZE_BYTES)
     tail = body[_HEAD + size : _HEAD + size + 6]
     return Reply(
         prepend_length(
@@ -226,7 +225,7 @@ def _encode_result(host: SasHost, result: HostTransferResult) -> bytes:
             )
         )
         + b"".join(
-            encode_bcd(result.cents_by_credit_kind.get(kind, 0), _AMOUNT_SIZE_BYTES)
+            encode_bcd(result.cents_by_credit_kind.get(kind, 0), AMOUNT_SIZE_BYTES)
             for kind in _CREDIT_KINDS_IN_ORDER
         )
         + bytes((result.protocol_codes.get("flags", 0),))
@@ -252,7 +251,7 @@ def _encode_cumulative_meters(host: SasHost, result: HostTransferResult) -> byte
     for kind in _CREDIT_KINDS_IN_ORDER:
         # A bonus is never restricted: there is no such meter, and 0 is sent.
         parts += prepend_length(
-            encode_bcd(values.get(f"{account}.{_METER_BY_CREDIT_KIND[kind]}.value", 0), _AMOUNT_SIZE_BYTES)
+            encode_bcd(values.get(f"{account}.{_METER_BY_CREDIT_KIND[kind]}.value", 0), AMOUNT_SIZE_BYTES)
         )
     return parts
 
@@ -373,9 +372,9 @@ def _encode_lock_status(host: SasHost, transfers: HostTransferInterface) -> byte
             )
         )
         + b"".join(
-            encode_bcd(machine.read_credit_cents(kind), _AMOUNT_SIZE_BYTES) for kind in _CREDIT_KINDS_IN_ORDER
+            encode_bcd(machine.read_credit_cents(kind), AMOUNT_SIZE_BYTES) for kind in _CREDIT_KINDS_IN_ORDER
         )
-        + encode_bcd(machine.profile.host.transfer_limit_cents, _AMOUNT_SIZE_BYTES)
+        + encode_bcd(machine.profile.host.transfer_limit_cents, AMOUNT_SIZE_BYTES)
         + expires
         + encode_binary(pool, 2)
     )

@@ -15,11 +15,10 @@ from egm.links.sas.codec import (
 from egm.links.sas.meters import read_meter
 from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, PollAnswerFunction, PollImplementation
 from egm.links.sas.readout import SasReadout
+from egm.links.sas.requests import GAME_NUMBER_SIZE_BYTES
 from egm.links.sas.tables.meters import METER_DEFINITION_BY_CODE
 from egm.links.sas.wire import LongPoll
 
-#: Bytes of a game number.
-_GAME_NUMBER_SIZE_BYTES: Final = 2
 _REPLY_OVERHEAD_SIZE_BYTES: Final = 4
 """The bytes of a reply in addition to its data: address, command and CRC."""
 #: Most meters in one request of poll 2F.
@@ -115,7 +114,7 @@ def answer_selected_meters(request: LongPoll, readout: SasReadout) -> Reply | No
 
     An undefined code has no size, so a request with one gets no reply.
     """
-    number, codes = request.data[1 : 1 + _GAME_NUMBER_SIZE_BYTES], request.data[1 + _GAME_NUMBER_SIZE_BYTES :]
+    number, codes = request.data[1 : 1 + GAME_NUMBER_SIZE_BYTES], request.data[1 + GAME_NUMBER_SIZE_BYTES :]
     if not 0 < len(codes) <= _SELECTED_METERS_MAX:
         raise MalformedPollError(
             request, f"expected 1 to {_SELECTED_METERS_MAX} meter codes, received {len(codes)}"
@@ -134,8 +133,8 @@ def answer_selected_meters(request: LongPoll, readout: SasReadout) -> Reply | No
 def answer_extended_meters(request: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer polls 6F and AF: up to twelve meters by two-byte codes, each with its size (0: no such meter)."""
     number, requested = (
-        request.data[1 : 1 + _GAME_NUMBER_SIZE_BYTES],
-        request.data[1 + _GAME_NUMBER_SIZE_BYTES :],
+        request.data[1 : 1 + GAME_NUMBER_SIZE_BYTES],
+        request.data[1 + GAME_NUMBER_SIZE_BYTES :],
     )
     if not requested or len(requested) % 2 or len(requested) > 2 * _EXTENDED_METERS_MAX:
         raise MalformedPollError(

@@ -15,17 +15,16 @@ from egm.links.sas.codec import ACK, MalformedPollError, Reply, decode_bcd, enco
 from egm.links.sas.host import SasHost
 from egm.links.sas.poll import ONE_BYTE_RESPONSE, VARIABLE_RESPONSE_LENGTH, PollImplementation
 from egm.links.sas.readout import SasReadout
+from egm.links.sas.requests import AMOUNT_SIZE_BYTES
 from egm.links.sas.wire import LongPoll
 from egm.progressive.display import LevelDisplays
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.records import BroadcastWin
 
-#: BCD bytes of a level's amount in cents.
-_AMOUNT_SIZE_BYTES: Final = 5
 #: BCD bytes of a total in credits.
 _CREDIT_SIZE_BYTES: Final = 4
 #: Bytes of one win in a reply: level and amount.
-_WIN_SIZE_BYTES: Final = 2 + _AMOUNT_SIZE_BYTES
+_WIN_SIZE_BYTES: Final = 2 + AMOUNT_SIZE_BYTES
 #: Exception code: a progressive win is unread.
 _PROGRESSIVE_HIT_EXCEPTION: Final = 0x56
 #: Highest number of a level in a group.
@@ -51,7 +50,7 @@ def _store_amounts(host: SasHost, poll: LongPoll, group: int, level_bytes: bytes
     ``level_bytes`` are the bytes of the level numbers and amounts. Return None, which means no reply, if no game of
     this machine plays for a broadcast level. Raises MalformedPollError for incomplete data or an invalid level.
     """
-    size = 1 + _AMOUNT_SIZE_BYTES
+    size = 1 + AMOUNT_SIZE_BYTES
     if not group or not level_bytes or len(level_bytes) % size:
         raise MalformedPollError(poll, "expected a group above 0 and complete levels")
     amounts = {
@@ -88,7 +87,7 @@ def _list_unread_wins(host: SasHost) -> list[tuple[str, BroadcastWin]]:
 
 def _encode_win(win: BroadcastWin) -> bytes:
     """Return a progressive win as level and amount in cents, encoded for the reply."""
-    return bytes((int(win.pool.split(".")[2]),)) + encode_bcd(win.amount_cents, _AMOUNT_SIZE_BYTES)
+    return bytes((int(win.pool.split(".")[2]),)) + encode_bcd(win.amount_cents, AMOUNT_SIZE_BYTES)
 
 
 def _find_group(win: BroadcastWin) -> int:

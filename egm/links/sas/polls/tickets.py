@@ -33,6 +33,7 @@ from egm.links.sas.codec import (
 from egm.links.sas.host import SasHost
 from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, PollImplementation
 from egm.links.sas.readout import SasReadout
+from egm.links.sas.requests import AMOUNT_SIZE_BYTES
 from egm.links.sas.wire import LongPoll
 from egm.money.host_money import HOST_TICKET_RING_SIZE, HostMoney
 from egm.money.records.host import RedemptionStatus
@@ -47,8 +48,6 @@ PRINTED, TICKET_DONE = 0x3D, 0x68
 
 #: Digits of a full ticket number.
 _VALIDATION_NUMBER_DIGIT_COUNT: Final = 18
-#: BCD bytes of an amount.
-_AMOUNT_SIZE_BYTES: Final = 5
 
 #: Validation types of tickets for a machine's credits; hand-pays are not validated here.
 _VALIDATION_TYPE_BY_TICKET_KIND: Final[Mapping[TicketKind, int]] = {
@@ -143,7 +142,7 @@ def _encode_record(record: PrintedTicketInRing) -> bytes:
         bytes((_VALIDATION_TYPE_BY_TICKET_KIND.get(ticket.kind, 0), record.ring_index))
         + encode_date_and_time(ticket.issued_at.astimezone(ticket.house.zone))
         + bytes.fromhex(ticket.number[2:])
-        + encode_bcd(ticket.amount_cents, _AMOUNT_SIZE_BYTES)
+        + encode_bcd(ticket.amount_cents, AMOUNT_SIZE_BYTES)
         + encode_binary(ticket.sequence % (1 << 16), 2)
         + bytes.fromhex(ticket.number[:2])
         + _encode_expiry(ticket)
@@ -181,7 +180,7 @@ def answer_validation_meters(poll: LongPoll, readout: SasReadout) -> Reply | Non
         return None
     name, values = _METER_BY_VALIDATION_TYPE[kind], readout.read_meters()
     count, value = (0, 0) if name is None else (values[f"{name}.count"], values[f"{name}.value"])
-    return Reply(bytes((kind,)) + encode_bcd(count, 4) + encode_bcd(value, _AMOUNT_SIZE_BYTES))
+    return Reply(bytes((kind,)) + encode_bcd(count, 4) + encode_bcd(value, AMOUNT_SIZE_BYTES))
 
 
 #: Credit kind of a cash-out -> its type code in poll 57.
@@ -197,10 +196,10 @@ def answer_pending_cash_out(host: SasHost, _: LongPoll) -> Reply | None:
         return None
     request = tickets.pending_ticket_number_request
     if request is None:
-        return Reply(bytes((_NO_CASH_OUT_WAITING_TYPE,)) + bytes(_AMOUNT_SIZE_BYTES))
+        return Reply(bytes((_NO_CASH_OUT_WAITING_TYPE,)) + bytes(AMOUNT_SIZE_BYTES))
     return Reply(
         bytes((_CASH_OUT_TYPE_BY_CREDIT_KIND[request.kind],))
-        + encode_bcd(request.amount_cents, _AMOUNT_SIZE_BYTES)
+        + encode_bcd(request.amount_cents, AMOUNT_SIZE_BYTES)
     )
 
 
@@ -243,7 +242,7 @@ def answer_ticket_validation_data(host: SasHost, _: LongPoll) -> Reply | None:
         return Reply(prepend_length(bytes((_NO_TICKET_IN_ESCROW_STATUS,))))
     return Reply(
         prepend_length(
-            bytes((0,)) + bytes(_AMOUNT_SIZE_BYTES) + bytes((_UNSTATED_PARSING_CODE,)) + bytes.fromhex(digits)
+            bytes((0,)) + bytes(AMOUNT_SIZE_BYTES) + bytes((_UNSTATED_PARSING_CODE,)) + bytes.fromhex(digits)
         )
     )
 
@@ -309,7 +308,7 @@ def answer_redemption(host: SasHost, poll: LongPoll) -> Reply | None:
         raise MalformedPollError(
             poll, f"length is {length:02X}; expected {_SHORT:02X} or {_FULL:02X}, and 01 for a query"
         )
-    amount_cents, digits = decode_bcd(poll, body[:_AMOUNT_SIZE_BYTES]), body[6:15].hex()
+    amount_cents, digits = decode_bcd(poll, body[:AMOUNT_SIZE_BYTES]), body[6:15].hex()
     if code in _REFUSAL_REASON_BY_TRANSFER_CODE:
         return _build_redemption_reply(
             host,
@@ -352,7 +351,7 @@ def _build_status_reply(redemption: RedemptionState) -> Reply:
         return Reply(prepend_length(bytes((status,))))
     body = (
         bytes((status,))
-        + encode_bcd(redemption.amount_cents, _AMOUNT_SIZE_BYTES)
+        + encode_bcd(redemption.amount_cents, AMOUNT_SIZE_BYTES)
         + bytes((_UNSTATED_PARSING_CODE,))
     )
     return Reply(prepend_length(body + bytes.fromhex(redemption.digits)))

@@ -202,12 +202,14 @@ def count_common_numbers(numbers_by_play: Ints, population: int) -> tuple[Ints, 
         total = factorial(population)
         ways = [comb(population, k) * _count_derangements(population - k) for k in range(population + 1)]
         return common_counts, np.array([way / total for way in ways])
-    common = []
+    common_number_counts = []
     for part in _iter_overlapping_parts(numbers_by_play, shared_plays=1):
         member = np.zeros((len(part), population), dtype=bool)
         np.put_along_axis(member, part.astype(np.int64), values=True, axis=1)
-        common.append(np.count_nonzero(member[1:] & member[:-1], axis=1))
-    return np.concatenate(common), stats.hypergeom.pmf(np.arange(picks + 1), population, picks, picks)
+        common_number_counts.append(np.count_nonzero(member[1:] & member[:-1], axis=1))
+    return np.concatenate(common_number_counts), stats.hypergeom.pmf(
+        np.arange(picks + 1), population, picks, picks
+    )
 
 
 def _count_derangements(n: int) -> int:
