@@ -18,7 +18,7 @@ from egm.host.transfers import (
     build_lock_grant_event,
     build_pending_order_event,
     cancel_transfer,
-    cash_out_is_offered_to_host,
+    cash_out_goes_to_host_first,
     end_transfer_lock,
     execute_transfer_order,
     expire_restricted_credit,
@@ -50,7 +50,7 @@ HOST_RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.CASH_OUT,
         _IDLE_STATE,
-        (cash_out_is_offered_to_host,),
+        (cash_out_goes_to_host_first,),
         (offer_cash_out_to_host,),
         State.LOCKED,
         REPORT_REFUSAL,

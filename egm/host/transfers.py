@@ -66,7 +66,7 @@ def transfer_lock_is_requested(machine: Machine, _: Event) -> bool:
 
 
 @refusal_code("host_takes_cash_out")
-def cash_out_is_offered_to_host(machine: Machine, event: Event) -> bool:
+def cash_out_goes_to_host_first(machine: Machine, event: Event) -> bool:
     """Return whether the cash-out is to be offered to the host first.
 
     The host must be online and have enabled this, there must be credit, and the event must not come from an

@@ -51,7 +51,7 @@ from egm.play.records.residual import build_residual_terms_change
 from egm.staff.desk import find_actor
 from egm.staff.interventions import DOOR_BY_DEVICE_FAULT, UNIDENTIFIED_OPENING_FAULT, is_opening_identified
 from egm.staff.service_calls import answer_service_call
-from egm.staff.slips import print_door_ticket
+from egm.staff.slips import print_door_slip
 from rng import RandomService, ReseedNotAllowed, RngError
 
 
@@ -207,7 +207,7 @@ def record_door_opened(machine: Machine, event: Event) -> None:
         counts={f"door.{door}.opens": 1},
         state={f"{KernelKey.DOOR}{door}": OpenDoor(since=machine.clock.now().isoformat())},
     )
-    print_door_ticket(machine, door, unattended=bool(change.unattended))
+    print_door_slip(machine, door, unattended=bool(change.unattended))
 
 
 def record_door_closed(machine: Machine, event: Event) -> None:

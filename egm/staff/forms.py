@@ -12,7 +12,7 @@ from egm.staff.interventions import (
     base_is_in_place,
     base_is_withdrawn,
     every_door_is_closed,
-    intervention_is_open,
+    named_intervention_is_open,
     no_intervention_is_open,
 )
 from egm.staff.numbers import staff_number_is_locked
@@ -91,7 +91,7 @@ STAFF_FORMS: Final[tuple[Form, ...]] = (
             FormField(name="work", length_max=200),
             FormField(name="parts", is_required=False, length_max=200),
         ),
-        submission_guards=(intervention_is_open, every_door_is_closed),
+        submission_guards=(named_intervention_is_open, every_door_is_closed),
         preset_values={"kind": "repair"},
     ),
     Form(
@@ -100,7 +100,7 @@ STAFF_FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.COLLECT_CASH,
         menu_section="staff",
         fields=(FormField(name="work", length_max=200),),
-        submission_guards=(intervention_is_open, every_door_is_closed),
+        submission_guards=(named_intervention_is_open, every_door_is_closed),
         preset_values={"kind": "collection"},
     ),
     Form(

@@ -64,7 +64,8 @@ def no_intervention_is_open(machine: Machine, _: Event) -> bool:
     return machine.memory.get(StaffKey.INTERVENTION) is None
 
 
-def intervention_is_open(machine: Machine, event: Event) -> bool:
+@refusal_code("intervention_is_open")
+def named_intervention_is_open(machine: Machine, event: Event) -> bool:
     """Return whether an intervention is open and is of the kind that the form names."""
     intervention = machine.memory.get(StaffKey.INTERVENTION)
     return intervention is not None and intervention["kind"] == event.read_payload(InterventionForm).kind

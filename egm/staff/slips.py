@@ -76,7 +76,7 @@ def build_slip_job(machine: Machine, job_id: str) -> TicketJob:
     )
 
 
-def print_door_ticket(machine: Machine, door: str, *, unattended: bool) -> None:
+def print_door_slip(machine: Machine, door: str, *, unattended: bool) -> None:
     """Print the slip about the opening of a door; nothing for a door whose opening prints none.
 
     ``unattended``: the door was opened while the machine was off.

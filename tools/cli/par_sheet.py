@@ -16,7 +16,7 @@ from tools.lab.parsheet.forms import format_cell
 from tools.lab.parsheet.sheet import SIGNATURE_TEXT, build_award_sheet, build_bet_sheet
 
 if TYPE_CHECKING:
-    from tools.lab.parsheet.meter import LevelReturn
+    from tools.lab.parsheet.level_returns import LevelReturn
 
 #: What the columns of the confidence bands mean, as text.
 _CONFIDENCE_BANDS_LEGEND: Final = (

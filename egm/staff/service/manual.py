@@ -70,7 +70,7 @@ STEP_COUNT_BY_PROCEDURE: Final = {
 class ManualChapter:
     """One chapter of a manual: a table whose rows have one cell for each of the ``columns``.
 
-    Readers search for the first cell of a row. The chapter's texts are ``manual.chapter.<id>``,
+    A reader looks up the first cell of a row. The chapter's texts are ``manual.chapter.<id>``,
     ``manual.about.<id>`` and ``manual.column.<column>``.
     """
 
@@ -233,7 +233,7 @@ def _iter_meter_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
         )
 
 
-def _iter_door_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
+def _iter_intervention_kind_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each kind of intervention: name, and the doors that it covers."""
     for kind, doors in DOORS_COVERED_BY_WORK.items():
         yield (
@@ -279,13 +279,13 @@ def _iter_input_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
 
 def _iter_event_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each significant event: text, effect, who clears it, SAS code and code."""
-    for section, event in menu.entry_declarations.iter_significant():
+    for event_pattern, event in menu.entry_declarations.iter_significant():
         yield (
-            build_event_text(section),
+            build_event_text(event_pattern),
             build_text(f"manual.effect.{_EFFECT_TEXT_BY_EFFECT[event.effect]}"),
             build_text(f"manual.clears.{_CLEARANCE_TEXT_BY_CONDITION[event.cleared_by]}"),
             build_plain_text("-" if event.sas_exception_code is None else f"{event.sas_exception_code:02X}"),
-            build_plain_text(section),
+            build_plain_text(event_pattern),
         )
 
 
@@ -309,9 +309,9 @@ def _find_subject_text_key(event_kind: str, subject_pattern: str) -> str:
         return ""
     if event_kind.startswith("fault."):
         device, _, code = subject_pattern.partition(".*")
-        any_of = f"device.{device}" if device in _FAULT_CODES_BY_DEVICE_KIND else "manual.any"
-        exact = f"tilt.text.{device}.{code}" if code else any_of
-        return exact if "*" in subject_pattern else f"tilt.text.{subject_pattern}"
+        device_text_key = f"device.{device}" if device in _FAULT_CODES_BY_DEVICE_KIND else "manual.any"
+        pattern_text_key = f"tilt.text.{device}.{code}" if code else device_text_key
+        return pattern_text_key if "*" in subject_pattern else f"tilt.text.{subject_pattern}"
     sections = {"menu": "manual.event.menu_", "service": "manual.event.", "door": "door."}
     return (
         "manual.any"
@@ -333,7 +333,7 @@ MANUAL_CHAPTERS: Final = (
         ManualChapter(name, ("step", "what"), _build_step_rows(name), is_for_operator=False)
         for name in ("first_start", "link", "board", "backup")
     ),
-    ManualChapter("doors", ("kind", "doors"), _iter_door_rows, is_for_operator=False),
+    ManualChapter("doors", ("kind", "doors"), _iter_intervention_kind_rows, is_for_operator=False),
     ManualChapter(
         "lines", ("device", "protocol", "line", "wiring"), _iter_serial_line_rows, is_for_operator=False
     ),

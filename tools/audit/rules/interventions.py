@@ -1,7 +1,8 @@
 """The audit rules for interventions (logged work of staff at the machine), and for printed slips.
 
-Such work is the withdrawal of the cabinet stand (the locked lower part with the coin drop box), a fill of the
-hopper, and the count of a cash box.
+An intervention is opened and closed. Work during it is the withdrawal of the cabinet stand (the locked lower part
+with the coin drop box), a fill of the hopper, and the count of a cash box. Patterns such as ``"$last:object"`` are
+explained in :mod:`tools.audit.rules.pattern`.
 """
 
 from typing import Any, Final

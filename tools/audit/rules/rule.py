@@ -1,4 +1,7 @@
-"""An audit rule: what one kind of journal entry must contain, field by field, and what money it may move."""
+"""An audit rule: what one kind of journal entry must contain, field by field, and what money it may move.
+
+The fields are stated as patterns, which may bind values to names: see :mod:`tools.audit.rules.pattern`.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -154,7 +157,7 @@ class AuditRule:
             _match_at_name(name, matcher, value, context)
         for key, matcher in late_matchers:
             _match_at_name(
-                "before", matcher, context.value_before(key.format(**context.bound_values)), context
+                f"memory.{key}", matcher, context.value_before(key.format(**context.bound_values)), context
             )
         self._check_transfers(transaction.transfers, context)
         dims = dict(transaction.dims)

@@ -31,14 +31,12 @@ def _check_charge(context: CheckContext) -> None:
             f"record: a charge of {record['amount_cents']} cents for {record['minutes']} minutes; the definition "
             f"states {charge_text}"
         )
-    time_paid, start = (
-        context.value_before(PlayKey.PAID_PLAYING_TIME),
-        context.facts.last_game_start_times.get(context.position, context.entry.time_utc),
-    )
-    is_same_table = time_paid is not None and time_paid["digest"] == record["digest"]
-    if is_same_table and context.entry.time_utc < datetime.fromisoformat(time_paid["until"]):
-        raise PatternMismatch(f"record: the time until {time_paid['until']} was already paid")
-    if datetime.fromisoformat(record["until"]) - start != timedelta(minutes=charge.minutes):
+    paid_time = context.value_before(PlayKey.PAID_PLAYING_TIME)
+    game_start = context.facts.last_game_start_times.get(context.position, context.entry.time_utc)
+    is_same_table = paid_time is not None and paid_time["digest"] == record["digest"]
+    if is_same_table and context.entry.time_utc < datetime.fromisoformat(paid_time["until"]):
+        raise PatternMismatch(f"record: the time until {paid_time['until']} was already paid")
+    if datetime.fromisoformat(record["until"]) - game_start != timedelta(minutes=charge.minutes):
         raise PatternMismatch(
             f"record.until: {record['until']} is not {charge.minutes} minutes after the game's start"
         )

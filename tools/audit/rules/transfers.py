@@ -30,8 +30,8 @@ from tools.audit.rules.pattern import (
 )
 from tools.audit.rules.rule import AuditRule, ExpectedTransfer
 
-#: The size of the ring of transfers that the host may read back (egm.host.transfers).
-_TRANSFER_RING_SIZE: Final = 35
+#: The size of the history of transfers that the host may read back (egm.host.transfers).
+_TRANSFER_HISTORY_SIZE: Final = 35
 
 
 def _check_ledger_state(context: CheckContext) -> None:
@@ -50,9 +50,11 @@ def _check_ledger_state(context: CheckContext) -> None:
     if not is_new_ledger:
         check_ticket_ledger_grows(context)
     if ("begun" in context.bound_values) != (is_new_ledger and bool(anchor_after.restoration)):
-        replaced = "was replaced" if is_new_ledger and anchor_after.restoration else "was not replaced"
+        replacement_text = (
+            "was replaced" if is_new_ledger and anchor_after.restoration else "was not replaced"
+        )
         raise PatternMismatch(
-            f"record.begun: the ticket ledger {replaced}; the entry must name the people who replaced it, "
+            f"record.begun: the ticket ledger {replacement_text}; the entry must name the people who replaced it, "
             "and nobody if it was not replaced"
         )
 
@@ -69,11 +71,11 @@ def _check_ledger_correction(context: CheckContext) -> None:
     )
     if anchor_before is None or anchor_after is None:
         raise PatternMismatch("state.tickets: a ticket ledger must be stored before this entry and by it")
-    base_pairs = (
+    cents_before_and_after = (
         (anchor_before.starting_cents_by_account.get(name, 0), cents)
         for name, cents in anchor_after.starting_cents_by_account.items()
     )
-    decreases_cents = [known - cents for known, cents in base_pairs if known != cents]
+    decreases_cents = [before - after for before, after in cents_before_and_after if before != after]
     if (
         decreases_cents != [context.record["amount_cents"]]
         or replace(anchor_after, starting_cents_by_account=anchor_before.starting_cents_by_account)
@@ -87,7 +89,7 @@ def _check_ledger_correction(context: CheckContext) -> None:
 
 
 #: Pattern of the stored ticket that a host refused.
-_HOST_TICKET_PATTERN: Final = {
+_REFUSED_TICKET_PATTERN: Final = {
     "id": "$id",
     "number": "$number",
     "status": "$status",
@@ -95,12 +97,12 @@ _HOST_TICKET_PATTERN: Final = {
     "kind": "",
     "told": "$:bool",
 }
-#: The rules of a host's replies about tickets.
-_HOST_TICKET_RULES: Final = (
+#: The rules of a host's replies about tickets, and of the ticket ledger.
+_TICKET_RULES: Final = (
     AuditRule(
         entry_declaration=entries.HOST_VOUCHER_REFUSED,
         record={"id": "$id", "number": "$number", "status": "$status"},
-        state={"host_ticket?": _HOST_TICKET_PATTERN},
+        state={"host_ticket?": _REFUSED_TICKET_PATTERN},
         extra_checks=(require_new_id("ticket"),),
     ),
     AuditRule(
@@ -224,6 +226,11 @@ def _check_transfers_match_result(context: CheckContext) -> None:
         )
 
 
+def _bind_bonus_jackpot(context: CheckContext) -> None:
+    """Bind the kind of the transfer, which the rule states as a constant, to the name ``way`` for the other checks."""
+    context.bound_values.update(way="bonus_jackpot")
+
+
 def _derive_restricted_terms(context: CheckContext) -> Any:
     """Return the terms (last day, pool) of the restricted credit that a host's transfer brings in.
 
@@ -258,11 +265,11 @@ def _check_stored_failure(context: CheckContext) -> None:
 
 #: The number of transfers, one more than before.
 _NEXT_TRANSFER_COUNT: Final = DerivedValue(lambda context: (context.value_before("transfers") or 0) + 1)
-#: Check that the result takes the next index of the ring of transfers.
-_CHECK_NEXT_RING_INDEX: Final = require_equal(
+#: Check that the result takes the next index of the transfer history.
+_CHECK_NEXT_HISTORY_INDEX: Final = require_equal(
     "record.position is not the next index of the history",
     lambda context: _read_result(context).history_index,
-    lambda context: (context.value_before("transfers") or 0) % _TRANSFER_RING_SIZE + 1,
+    lambda context: (context.value_before("transfers") or 0) % _TRANSFER_HISTORY_SIZE + 1,
 )
 #: Check that the stored transfer is the recorded one.
 _CHECK_STORED_TRANSFER: Final = require_equal(
@@ -270,7 +277,7 @@ _CHECK_STORED_TRANSFER: Final = require_equal(
     lambda context: context["stored_result"],
     lambda context: context.record,
 )
-#: Any transfers; a check of the rule derives them.
+#: Accepts any transfers; _check_transfers_match_result compares them with the recorded result.
 _EXPECTED_ANY_TRANSFERS: Final = ExpectedTransfer("{source}", "{target}", "$:cents", may_repeat=True)
 
 
@@ -290,7 +297,7 @@ _TRANSFER_RULES: Final = (
                 lambda context: context["way"] != "bonus_jackpot",
             ),
             _check_transfers_match_result,
-            _CHECK_NEXT_RING_INDEX,
+            _CHECK_NEXT_HISTORY_INDEX,
             require_stored_value("restricted", _derive_restricted_terms),
         ),
     ),
@@ -307,10 +314,10 @@ _TRANSFER_RULES: Final = (
         },
         expected_transfers=(_EXPECTED_ANY_TRANSFERS,),
         extra_checks=(
-            lambda context: context.bound_values.update(way="bonus_jackpot"),
+            _bind_bonus_jackpot,
             _CHECK_STORED_TRANSFER,
             _check_transfers_match_result,
-            _CHECK_NEXT_RING_INDEX,
+            _CHECK_NEXT_HISTORY_INDEX,
         ),
     ),
     AuditRule(
@@ -373,4 +380,4 @@ _SETTING_RULES: Final = (
 )
 
 
-RULES: Final = (*_HOST_TICKET_RULES, *_TRANSFER_RULES, *_SETTING_RULES)
+RULES: Final = (*_TICKET_RULES, *_TRANSFER_RULES, *_SETTING_RULES)

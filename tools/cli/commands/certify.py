@@ -15,7 +15,7 @@ from egm.errors import OperatorError
 from egm.profiles import Profile
 from paytables import AnalysisError, analyse
 from paytables.wording import format_count
-from tools.cli.commands.par import load, load_named_profile
+from tools.cli.commands.par import load_game_or_fail, load_named_profile
 from tools.cli.reference import format_command_reference
 from tools.cli.tables import (
     BAD_STYLE,
@@ -182,7 +182,7 @@ def _load_signing_key(key_option: Path | None, folder: Path) -> Ed25519PrivateKe
 
 def _check_game(name: str, profile: Profile, games_played: int) -> tuple[CertificationCase, list[Finding]]:
     """Check a game against every rule of a jurisdiction; return the certification case and the findings."""
-    game = load(name)
+    game = load_game_or_fail(name)
     with show_progress(f"certifying {game.id}"), start_service().step() as draw:
         try:
             verify = getattr(game.rules, "verify", None)  # proofs of figures that the definition contains
@@ -227,11 +227,11 @@ def _print_changes_from_approved(
     """Print, for each game, every change from the approved version and which approval the changes need."""
     if against is None:
         return
-    old_game = load(against)
+    old_game = load_game_or_fail(against)
     changes_json: list[dict[str, Any]] = []
     tables = []
     for name in games:
-        new_game = load(name)
+        new_game = load_game_or_fail(name)
         asks, changes = classify_changes(old_game, new_game)
         changes_json.append(
             {

@@ -30,11 +30,11 @@ from paytables.game import FAMILY_MODULE_BY_NAME, find_family
 from paytables.source import IDENTIFIER_PATTERN
 from paytables.wording import format_count, format_known_names
 from tools.cli.commands.par import (
-    check_return_floor,
     describe_estimate,
-    load,
+    load_game_or_fail,
     load_named_profile,
     note_stated_figures,
+    print_and_check_return_floor,
 )
 from tools.cli.result_file import describe_file_error
 from tools.cli.tables import Column, OutputFormat, Table, add_format_options, show, show_progress
@@ -112,7 +112,7 @@ def check(file: str, jurisdiction: str | None) -> None:
     """
     if jurisdiction is not None:
         load_named_profile(jurisdiction)  # report an unknown jurisdiction first
-    game = load(file)
+    game = load_game_or_fail(file)
     _require_drawable(file, game)
     for sentence in game.rules.explain_pays():
         echo(sentence)
@@ -131,7 +131,7 @@ def check(file: str, jurisdiction: str | None) -> None:
             )
         note_stated_figures(game)
         if jurisdiction is not None:
-            check_return_floor(game, analysis, jurisdiction)
+            print_and_check_return_floor(game, analysis, jurisdiction)
     warnings = [*list_remarks(game, analysis), *_list_look_remarks(game)]
     for warning in warnings:
         echo(f"warning: {warning.key}: {warning.text}")
@@ -228,7 +228,7 @@ def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -
 
 def _copy_definition(original: str, game_id: str) -> str:
     """Return the text of a game's definition with another id and version 0.1.0. Raises ``click.ClickException``."""
-    game = load(original)
+    game = load_game_or_fail(original)
     text = "" if game.source is None else game.source.data.decode()
     try:
         data = parse(read_source(parse_path_or_id(original)))
@@ -350,7 +350,7 @@ def tune(
         raise click.UsageError(f"{file} is a game of the library: give --out FILE, or see `game new --from`")
     if out is not None and out.exists():
         raise click.ClickException(f"{out} exists and was not changed")
-    load(file)  # reports file, line and key before the search starts
+    load_game_or_fail(file)  # reports file, line and key before the search starts
     try:
         source = read_source(parse_path_or_id(file))
         data = parse(source)

@@ -12,7 +12,7 @@ from egm.progressive.level import Level
 from meters import JournalView
 from meters.recall import read_details
 from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, open_journal
-from tools.cli.tables import Column, OutputFormat, Table, add_format_options, format_figure, show
+from tools.cli.tables import Column, OutputFormat, Table, add_format_options, build_number_column, show
 
 
 @click.command()
@@ -27,14 +27,14 @@ def command(state: Path | None, file: Path | None, *, output_format: OutputForma
     pool (the money of the level); the exit status is 1 if one does not agree.
     """
     with open_journal(state, file, check_pages=False) as view:
-        own_levels = {
+        stand_alone_levels = {
             key.removeprefix("level:"): _read_stand_alone_level(view, key.removeprefix("level:"), stored)
             for key, stored in sorted(view.states("level:").items(), key=_build_sort_key)
         }
         linked = {
             key.removeprefix("link:"): {
                 "contributions": stored,
-                "claims": _list_pool_claims(view, key[5:]),
+                "claims": _list_pool_claims(view, key.removeprefix("link:")),
             }
             for key, stored in sorted(view.states("link:").items(), key=_build_sort_key)
         }
@@ -43,13 +43,13 @@ def command(state: Path | None, file: Path | None, *, output_format: OutputForma
             for pool, hits in read_last_hits(view, FEATURES.entry_declarations, view.sequence).items()
         }
         built_tables = (
-            _build_stand_alone_table(own_levels),
+            _build_stand_alone_table(stand_alone_levels),
             _build_linked_table(linked),
             _build_hits_table(last_hits),
         )
     tables = [table for table in built_tables if table is not None]
     empty_table = Table(("level",), empty_text="no progressive level")
-    document = {"own": own_levels, "linked": linked, "last_hits": last_hits}
+    document = {"own": stand_alone_levels, "linked": linked, "last_hits": last_hits}
     show(output_format, *tables or (empty_table,), document=document)
 
 
@@ -75,38 +75,37 @@ def _list_pool_claims(view: JournalView, pool: str) -> list[Any]:
     Each is the claim as stored in the machine's memory.
     """
     claims: dict[str, Any] = dict(view.states("claim:"))
-    return [{"claim": key[6:], **claim} for key, claim in sorted(claims.items()) if claim["pool"] == pool]
-
-
-def _build_amount_column(title: str, key: str) -> Column:
-    """Return a right-aligned table column for amounts in minor units."""
-    return Column(title, key, is_right_aligned=True, format_value=format_figure)
+    return [
+        {"claim": key.removeprefix("claim:"), **claim}
+        for key, claim in sorted(claims.items())
+        if claim["pool"] == pool
+    ]
 
 
 #: The columns of stand-alone levels.
 _STAND_ALONE_LEVEL_COLUMNS = (
     "level",
-    _build_amount_column("shows", "shown_cents"),
-    _build_amount_column("hidden", "hidden_pool"),
-    _build_amount_column("overflow", "overflow"),
-    _build_amount_column("hits", "hits"),
-    _build_amount_column("paid", "paid_cents"),
-    _build_amount_column("base", "base_cents"),
-    _build_amount_column("ceiling", "ceiling_cents"),
-    _build_amount_column("increment", "increment"),
-    _build_amount_column("to the hidden pool", "hidden"),
+    build_number_column("shows", "shown_cents"),
+    build_number_column("hidden", "hidden_pool"),
+    build_number_column("overflow", "overflow"),
+    build_number_column("hits", "hits"),
+    build_number_column("paid", "paid_cents"),
+    build_number_column("base", "base_cents"),
+    build_number_column("ceiling", "ceiling_cents"),
+    build_number_column("increment", "increment"),
+    build_number_column("to the hidden pool", "hidden"),
 )
 #: The columns of levels of a controller.
 _LINKED_LEVEL_COLUMNS = (
     "level",
-    _build_amount_column("contributions", "contributions"),
-    _build_amount_column("known to be counted", "counted"),
-    _build_amount_column("shown at the last wager", "shown_cents"),
-    _build_amount_column("claims open", "claims"),
+    build_number_column("contributions", "contributions"),
+    build_number_column("counted by the controller", "counted"),
+    build_number_column("shown at the last wager", "shown_cents"),
+    build_number_column("claims open", "claims"),
 )
 
 
-def _build_stand_alone_table(own_levels: dict[str, Any]) -> Table | None:
+def _build_stand_alone_table(stand_alone_levels: dict[str, Any]) -> Table | None:
     """Return the table of the stand-alone levels of this machine, or None if none exist."""
     rows = [
         (
@@ -114,7 +113,7 @@ def _build_stand_alone_table(own_levels: dict[str, Any]) -> Table | None:
             *(level[key] for key in ("shown_cents", "hidden", "overflow", "hits", "paid")),
             *(level["terms"][key] for key in ("base_cents", "ceiling_cents", "increment", "hidden")),
         )
-        for pool, level in own_levels.items()
+        for pool, level in stand_alone_levels.items()
     ]
     return (
         Table(
@@ -158,7 +157,7 @@ def _build_hits_table(last_hits: dict[str, list[dict[str, Any]]]) -> Table | Non
         "level",
         Column("time (UTC)", "time_utc"),
         "game",
-        _build_amount_column("amount", "amount_cents"),
+        build_number_column("amount", "amount_cents"),
     )
     rows = [
         (pool, hit["time_utc"], hit["game"], hit["amount_cents"])

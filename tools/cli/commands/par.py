@@ -37,7 +37,7 @@ ESTIMATE_GAMES = 100_000
 _QUOTED_CHARACTERS_MAX = 80
 
 
-def load(name: str) -> Game:
+def load_game_or_fail(name: str) -> Game:
     """Return a game loaded by id or file, for a command. Raises ``click.ClickException`` with the reason."""
     try:
         return load_game(parse_path_or_id(name))
@@ -78,7 +78,7 @@ def note_stated_figures(game: Game) -> None:
 )
 @click.option(
     "--meter",
-    "meters",
+    "level_amounts",
     multiple=True,
     metavar="LEVEL=CREDITS",
     help="the return with a progressive level at this value",
@@ -95,11 +95,11 @@ def command(
     jurisdiction: str | None,
     bets: tuple[str, ...],
     strategy: str | None,
-    meters: tuple[str, ...],
+    level_amounts: tuple[str, ...],
     state: Path | None,
 ) -> None:
     """Print the PAR sheet of GAME, a library id or a definition file."""
-    loaded = load(game)
+    loaded = load_game_or_fail(game)
     limits = ONTARIO_LIMITS if jurisdiction is None else load_named_profile(jurisdiction).awards.odds_limits
     try:
         with show_progress(f"analysing {loaded.id}"):
@@ -115,8 +115,8 @@ def command(
         if bets or strategy is not None:
             raise click.ClickException(str(error)) from None
         raise click.ClickException(describe_estimate(game, loaded, str(error))) from None
-    if meters or state is not None:
-        _print_present_returns(loaded, analysis, meters, state)
+    if level_amounts or state is not None:
+        _print_present_returns(loaded, analysis, level_amounts, state)
     elif output_format is None and out is None:
         print_par_sheet(loaded, analysis, limits)
         note_stated_figures(loaded)
@@ -130,7 +130,7 @@ def command(
         else:
             write_result(out, text)
     if jurisdiction is not None:
-        check_return_floor(loaded, analysis, jurisdiction)
+        print_and_check_return_floor(loaded, analysis, jurisdiction)
 
 
 def _analyse_layout(game: Game, bets: tuple[str, ...]) -> Analysis:
@@ -164,25 +164,25 @@ def _wrap_single_bet(game: Game, bet: BetAnalysis) -> Analysis:
 
 
 def _print_present_returns(
-    game: Game, analysis: Analysis, meters: tuple[str, ...], state: Path | None
+    game: Game, analysis: Analysis, level_amounts: tuple[str, ...], state: Path | None
 ) -> None:
     """Print the returns of the progressive levels at the given level amounts, or at those of a machine."""
     from meters import JournalError, open_view  # noqa: PLC0415 (no other sheet needs the machine's records)
-    from tools.lab.parsheet import meter  # noqa: PLC0415 (as above)
+    from tools.lab.parsheet import level_returns  # noqa: PLC0415 (as above)
 
     try:
-        if meters:
-            values = dict(_parse_meter(text) for text in meters)
-            print_level_returns(meter.compute_level_returns(analysis, values), "credits")
+        if level_amounts:
+            values = dict(_parse_level_amount(text) for text in level_amounts)
+            print_level_returns(level_returns.compute_level_returns(analysis, values), "credits")
         if state is not None:
             with open_view(state) as view:
-                returns = meter.compute_present_level_returns(game, analysis, view)
+                returns = level_returns.compute_present_level_returns(game, analysis, view)
                 print_level_returns(returns, "minor units")
-    except (meter.MeterError, JournalError) as error:
+    except (level_returns.LevelAmountError, JournalError) as error:
         raise click.ClickException(str(error)) from None
 
 
-def _parse_meter(text: str) -> tuple[str, int]:
+def _parse_level_amount(text: str) -> tuple[str, int]:
     """Return the level and the amount from ``LEVEL=CREDITS``. Raises ClickException for any other form."""
     level, _, value = text.partition("=")
     if (number := parse_whole_number(value)) is None:
@@ -218,7 +218,7 @@ def load_named_profile(jurisdiction: str) -> "Profile":
         raise click.ClickException(str(error)) from None
 
 
-def check_return_floor(game: Game, analysis: Analysis, jurisdiction: str) -> None:
+def print_and_check_return_floor(game: Game, analysis: Analysis, jurisdiction: str) -> None:
     """Print the lowest return and the minimum that the jurisdiction's profile requires.
 
     Raises ``click.ClickException`` if the profile refuses the game's returns.

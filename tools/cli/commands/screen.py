@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import click
 
 from egm.config.cabinet_file import POSITIONS_MAX, StateFolder
-from tools.cli.commands.par import load
+from tools.cli.commands.par import load_game_or_fail
 from tools.cli.journal_source import STATE_OPTION
 from tools.cli.memory_folder import find_memory_folder
 from tools.cli.tables import show_progress
@@ -63,7 +63,7 @@ def preview(file: Path, name: str, scale: float, quality: int) -> None:
     from tools.lab.symbol_sheet import draw_idle_game  # noqa: PLC0415
 
     if file.suffix == ".toml":
-        shown_game, picture = load(str(file)), file.with_suffix(".png")
+        shown_game, picture = load_game_or_fail(str(file)), file.with_suffix(".png")
         width, height = draw_idle_game(shown_game, picture, max(scale, _STILL_PICTURE_SCALE_MIN))
         echo(f"{picture}: {width} x {height} pixels")
         return

@@ -9,7 +9,7 @@ import click
 from paytables import AnalysisDepth, AnalysisError, BetAnalysis, Game, analyse
 from paytables.reels.rules import ReelRules
 from paytables.wording import format_count
-from tools.cli.commands.par import load
+from tools.cli.commands.par import load_game_or_fail
 from tools.cli.tables import show_progress
 from tools.cli.terminal import Terminal, echo
 from tools.cli.whole_number import WholeNumber
@@ -81,7 +81,7 @@ def command(
     farther away than 99.9 % of correct simulations. If there is no exact return or variance, the command says
     so, and the interval is based on the deviation of the simulated games.
     """
-    loaded = load(game)
+    loaded = load_game_or_fail(game)
     try:
         with show_progress("working out the exact distribution"):
             bets = analyse(loaded, AnalysisDepth.FULL).bets

@@ -54,7 +54,9 @@ class SalesClosed:
     """The sales of tickets for a draw were closed."""
 
     draw: int
+    """The number of the draw."""
     tickets: tuple[int, ...]
+    """The numbers of the tickets for the draw, including those that became void."""
     void: tuple[int, ...]
     """The numbers of the tickets that became void because they were not paid for."""
 
@@ -91,6 +93,7 @@ class TicketClaimed:
     at: str
     number: int
     draws: tuple[int, ...]
+    """The numbers of the draws for which the ticket was paid."""
     place: str
     """The place where the ticket was claimed."""
     condition: str

@@ -15,7 +15,7 @@ from egm.message_errors import format_first_error
 from egm.progressive.messages import MESSAGE_BYTES_MAX, Cents, ProgressiveMessageError
 from tools.floor.progressive.sign import Plate
 
-#: Nanoseconds between two heartbeats.
+#: Nanoseconds between two heartbeats, and the greatest age of a frame for which one is sent.
 HEARTBEAT_INTERVAL_NS: Final = 1_000_000_000
 #: The most levels that one sign reports.
 _LEVELS_PER_SIGN_MAX: Final = 256
@@ -59,7 +59,7 @@ class SignHeartbeat(_Message):
 
 
 def read_heartbeat(data: bytes) -> SignHeartbeat:
-    """Parse the heartbeat of an overhead sign. Raises ProgressiveMessageError."""
+    """Parse the heartbeat of a sign. Raises ProgressiveMessageError."""
     if len(data) > MESSAGE_BYTES_MAX:
         raise ProgressiveMessageError(f"{len(data)} bytes; at most {MESSAGE_BYTES_MAX} are read")
     try:

@@ -1,7 +1,7 @@
 """The return of a game at the present amounts of its progressive levels.
 
-A level returns its odds times its meter (present amount), divided by the stake. On a machine the meters are
-read from its journal, level by level and stake by stake; otherwise any amount in credits can be given.
+The return of a level is its mean number of hits per game times its present amount, divided by the bet. A machine's
+amounts are read from its journal; otherwise any amount in credits can be given.
 """
 
 from collections.abc import Mapping
@@ -16,8 +16,8 @@ from paytables import Analysis, Game
 from paytables.wording import format_count
 
 
-class MeterError(Exception):
-    """Error: a meter value is negative or is given for a level that the game does not have."""
+class LevelAmountError(Exception):
+    """Error: a level's amount is negative or is given for a level that the game does not have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +30,7 @@ class LevelReturn:
     bet: str
     level: str
     level_stake: int
+    """The cost of the whole bet for an amount in credits; on a machine, the stake for which the level was opened."""
     level_amount: int
     """The level's present amount."""
     level_return: Fraction
@@ -39,35 +40,35 @@ class LevelReturn:
 
 
 def compute_level_returns(analysis: Analysis, credits_by_level: Mapping[str, int]) -> list[LevelReturn]:
-    """Return the return of each level named in ``credits_by_level`` (credits by level id) for every bet.
+    """Compute the return of each level named in ``credits_by_level`` (credits by level id) for every bet.
 
-    Raises :class:`MeterError`.
+    Raises :class:`LevelAmountError`.
     """
-    level_ids = {share.level for bet in analysis.bets for share in bet.progressives}
+    level_ids = {figures.level for bet in analysis.bets for figures in bet.progressives}
     for level, credits_ in credits_by_level.items():
         if level not in level_ids:
-            raise MeterError(
+            raise LevelAmountError(
                 f"there is no level {level!r}; the game has {', '.join(sorted(level_ids)) or 'no level'}"
             )
         if credits_ < 0:
-            raise MeterError(f"{level}: the meter cannot be {format_count(credits_, 'credit')}")
+            raise LevelAmountError(f"{level}: the amount cannot be {format_count(credits_, 'credit')}")
     return [
         LevelReturn(
             bet=bet.bet,
-            level=share.level,
+            level=figures.level,
             level_stake=bet.cost_credits,
-            level_amount=credits_by_level[share.level],
-            level_return=share.compute_rtp_at(credits_by_level[share.level], bet.cost_credits),
-            bet_return=bet.rtp + share.compute_rtp_at(credits_by_level[share.level], bet.cost_credits),
+            level_amount=credits_by_level[figures.level],
+            level_return=figures.compute_rtp_at(credits_by_level[figures.level], bet.cost_credits),
+            bet_return=bet.rtp + figures.compute_rtp_at(credits_by_level[figures.level], bet.cost_credits),
         )
         for bet in analysis.bets
-        for share in bet.progressives
-        if share.level in credits_by_level
+        for figures in bet.progressives
+        if figures.level in credits_by_level
     ]
 
 
 def compute_present_level_returns(game: Game, analysis: Analysis, view: JournalView) -> list[LevelReturn]:
-    """Return what the game's levels return at the meters in this machine's journal (minor units)."""
+    """Return what the game's levels return at the amounts in this machine's journal (minor units)."""
     returns = []
     for entry in view.entries(LEVEL_OPENED.kind):
         record: Any = entry.record
@@ -76,15 +77,17 @@ def compute_present_level_returns(game: Game, analysis: Analysis, view: JournalV
         stored_level: Any = view.state(f"level:{record['pool']}")
         level = Level.from_json(stored_level)
         for bet in analysis.bets:
-            for share in bet.progressives:
-                if share.level == record["level"]:
+            for figures in bet.progressives:
+                if figures.level == record["level"]:
                     # convert to the definition's credits: the base, base_cents on this machine, is reset_credits there
-                    meter = Fraction(level.shown_cents * share.reset_credits, level.terms.base_cents)
-                    returned = share.compute_rtp_at(meter, bet.cost_credits)
+                    level_credits = Fraction(
+                        level.shown_cents * figures.reset_credits, level.terms.base_cents
+                    )
+                    returned = figures.compute_rtp_at(level_credits, bet.cost_credits)
                     returns.append(
                         LevelReturn(
                             bet=bet.bet,
-                            level=share.level,
+                            level=figures.level,
                             level_stake=record["stake_cents"],
                             level_amount=level.shown_cents,
                             level_return=returned,
