@@ -268,18 +268,18 @@ class Archive:
                     f"the archive, entries {trailer.first_sequence} to {trailer.last_sequence}",
                     f"the segment follows hash {trailer.previous_hex}, but the one before it ends with {head_hex}",
                 )
-            for number in range(copies[0].find_block_number(after_sequence + 1), len(trailer.blocks)):
+            for number in range(copies[0].find_block_index(after_sequence + 1), len(trailer.blocks)):
                 sequence = trailer.blocks[number][0]
-                bodies = self._read_intact_copy(copies, lambda copy, n=number: copy.read_bodies(n))  # type: ignore[misc]
+                bodies = self._read_intact_copy(copies, lambda copy, n=number: copy.read_block_bodies(n))  # type: ignore[misc]
                 for body, hash_hex in bodies:
                     if sequence > after_sequence:
                         yield sequence, body, hash_hex
                     sequence += 1
             head_hex = trailer.head_hex
 
-    def _read_block_entries(self, copies: Sequence[Segment], block_number: int) -> list[StoredEntry]:
+    def _read_block_entries(self, copies: Sequence[Segment], block_index: int) -> list[StoredEntry]:
         """Return the entries in a block of a segment, from the first copy in which this block is intact."""
-        return self._read_intact_copy(copies, lambda copy: copy.read_block(block_number))
+        return self._read_intact_copy(copies, lambda copy: copy.read_block_entries(block_index))
 
     def walk(
         self, kinds: Sequence[str], since: int, until: int | None, *, newest_first: bool
@@ -303,7 +303,7 @@ class Archive:
             trailer = copies[0].trailer
             if kinds and not any(kind in trailer.entry_count_by_kind for kind in kinds):
                 continue
-            blocks = range(copies[0].find_block_number(since + 1), copies[0].find_block_number(last) + 1)
+            blocks = range(copies[0].find_block_index(since + 1), copies[0].find_block_index(last) + 1)
             for number in blocks[::step]:
                 for entry in self._read_block_entries(copies, number)[::step]:
                     if since < entry.sequence <= last and (not kinds or entry.kind in kinds):
@@ -324,7 +324,7 @@ class Archive:
         if not ranges:
             raise self._build_missing_error(sequence, sequence)
         copies = self._open_copies_with_valid_trailer(*ranges[0])
-        for number in range(copies[0].find_block_number(sequence), len(copies[0].trailer.blocks)):
+        for number in range(copies[0].find_block_index(sequence), len(copies[0].trailer.blocks)):
             yield from (
                 entry for entry in self._read_block_entries(copies, number) if entry.sequence >= sequence
             )
@@ -424,7 +424,7 @@ def find_archive_in_folder(storage: Storage, folder: Path, public_key: bytes) ->
     )
     if not names:
         return Archive(storage, (folder,), lambda: None)
-    first = Segment(storage, folder / names[0], public_key).read_block(0)[0]
+    first = Segment(storage, folder / names[0], public_key).read_block_entries(0)[0]
     trailer = Segment(storage, folder / names[-1], public_key).trailer
     boundary = ArchiveEnd(trailer.last_sequence, trailer.head_hex, trailer.digest, "", first.body.decode())
     return Archive(storage, (folder,), lambda: boundary)

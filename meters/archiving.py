@@ -79,7 +79,7 @@ class Archivist:
     ) -> Generator[None, None, Transaction]:
         """Write the archive segment that ends with entry ``last_sequence``, one small step per iteration.
 
-        The generator returns the transaction that records the segment in the journal.
+        The Python generator returns the transaction that records the segment in the journal.
         """
         last_archived = 0 if boundary is None else boundary.last_sequence
         for folder in self._archive.folders:
@@ -220,7 +220,7 @@ class Archivist:
         for copy in copies:
             try:
                 for number in range(len(copy.trailer.blocks)):
-                    copy.read_block(number)
+                    copy.read_block_entries(number)
                     yield
             except JournalDamaged as error:
                 reasons.append(str(error))

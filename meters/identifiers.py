@@ -99,7 +99,10 @@ class IdentifierCollector:
         segment.
         """
         return sorted(
-            [*self._records, *(_pack_record(tx_id, at) for tx_id, at in self._sequence_by_open_play.items())]
+            [
+                *self._records,
+                *(_pack_record(tx_id, sequence) for tx_id, sequence in self._sequence_by_open_play.items()),
+            ]
         )
 
 

@@ -177,10 +177,10 @@ class PageChecksums:
         try:
             header = wal.read_at(0, _WAL_HEADER_SIZE_BYTES)
             pages = set()
-            for at in range(
+            for frame_offset in range(
                 _WAL_HEADER_SIZE_BYTES, wal.size(), _WAL_FRAME_HEADER_SIZE_BYTES + DATABASE_PAGE_SIZE_BYTES
             ):
-                frame = wal.read_at(at, _WAL_FRAME_STRUCT.size)
+                frame = wal.read_at(frame_offset, _WAL_FRAME_STRUCT.size)
                 if len(frame) < _WAL_FRAME_STRUCT.size:
                     break
                 page, _, salt = _WAL_FRAME_STRUCT.unpack(frame)

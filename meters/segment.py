@@ -228,42 +228,42 @@ class Segment:
                 str(self.path), f"the signed trailer of the segment is not valid ({error!r})"
             ) from error
 
-    def find_block_number(self, sequence: int) -> int:
-        """Return the number of the segment's block that contains entry ``sequence``.
+    def find_block_index(self, sequence: int) -> int:
+        """Return the index of the segment's block that contains entry ``sequence``.
 
         For an entry before or after the segment, return the first or last block.
         """
         return max(0, bisect_right(self._starts, sequence) - 1)
 
-    def read_block(self, block_number: int) -> list[StoredEntry]:
-        """Return the entries of the segment's block ``block_number`` after verifying their hash chain.
+    def read_block_entries(self, block_index: int) -> list[StoredEntry]:
+        """Return the entries of the segment's block ``block_index`` after verifying their hash chain.
 
         Raises :class:`JournalDamaged`.
         """
-        first, _, previous_hex = self.trailer.blocks[block_number]
+        first, _, previous_hex = self.trailer.blocks[block_index]
         entries: list[StoredEntry] = []
-        for body, hash_hex in self.read_bodies(block_number):
-            location = f"{self.path} block {block_number + 1}"
+        for body, hash_hex in self.read_block_bodies(block_index):
+            location = f"{self.path} block {block_index + 1}"
             entries.append(decode_next_entry(body, hash_hex, first + len(entries), previous_hex, location))
             previous_hex = hash_hex
         return entries
 
-    def read_bodies(self, block_number: int) -> list[tuple[bytes, str]]:
-        """Return (bytes, hash) of each entry in block ``block_number`` after verifying the hash chain.
+    def read_block_bodies(self, block_index: int) -> list[tuple[bytes, str]]:
+        """Return (bytes, hash) of each entry in block ``block_index`` after verifying the hash chain.
 
         Raises :class:`JournalDamaged`.
         """
         blocks = self.trailer.blocks
-        first, end, previous_hex = blocks[block_number]
-        start = blocks[block_number - 1][1] if block_number else 0
+        first, end, previous_hex = blocks[block_index]
+        start = blocks[block_index - 1][1] if block_index else 0
         end_of_segment = (self.trailer.last_sequence + 1, 0, self.trailer.head_hex)
-        next_block = blocks[block_number + 1] if block_number + 1 < len(blocks) else end_of_segment
+        next_block = blocks[block_index + 1] if block_index + 1 < len(blocks) else end_of_segment
         file = self._storage.open_file(self.path, write=False)
         try:
             data = file.read_at(start, end - start)
         finally:
             file.close()
-        location = f"{self.path} block {block_number + 1}"
+        location = f"{self.path} block {block_index + 1}"
         try:
             lines = inflate(data, _BLOCK_BYTES_MAX).split(b"\n")
         except ValueError as error:

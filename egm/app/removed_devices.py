@@ -3,8 +3,9 @@
 A driver completes its unfinished operations in the journal, and a host lifts the restrictions that it has
 set. Once a device or host is removed from the cabinet file, nothing does this any more. Therefore each start
 passes these operations to staff. A bill or ticket in transit and coins of a payout become disputed amounts,
-for a ruling. Holds and restrictions of an absent host (on the machine, a game, bills or sounds) are lifted
-and replaced by a fault that a technician must clear. Faults that only an absent device could clear are cleared.
+for a ruling. If an absent host has disabled the machine or restricted a function (a game, bills or sounds), this
+is lifted and replaced by a fault that a technician must clear. Faults that only an absent device could clear are
+cleared.
 
 A start is refused if the cabinet file omits a position that still has money, or changes the currency of the journal.
 """
@@ -34,7 +35,7 @@ from egm.money.records.money import PaperRecord
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import TableRecord
 from egm.play.records.purse import Purse
-from egm.progressive.attachment import PROGRESSIVE_HOLD_SOURCE
+from egm.progressive.attachment import PROGRESSIVE_DISABLING_SOURCE
 from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import from_json
 from meters import JournalView
@@ -59,10 +60,10 @@ _OPEN_ITEM_TEXT_BY_KEY: Final[Mapping[StorageKey, str]] = {
     ProgressiveKey.GAME_ENDED_UNDECIDED: "a game whose mystery prize is not decided",
 }
 
-#: The fault (under its stored code) that replaces the hold of a host that is no longer configured.
+#: The fault (under its stored code) that is raised if a host that is no longer configured had disabled the machine.
 HOST_REMOVED_FAULT: Final = "holder_gone"
-#: Prefix of a SAS host's holds; the staff's own holds do not have it.
-_HOST_HOLD_SOURCE_PREFIX: Final = "host:"
+#: Prefix of the names under which SAS hosts disable the machine; staff disable it under other names.
+_HOST_SOURCE_PREFIX: Final = "host:"
 #: The device kinds whose faults end when the cabinet file no longer names such a device. The I/O board is
 #: excluded: removing it must not clear what it had reported.
 _DEVICE_KINDS_WHOSE_REMOVAL_CLEARS_FAULTS: Final = frozenset(
@@ -87,8 +88,8 @@ def settle_removed_devices_and_hosts(
     paper = machine.memory.read(PaperRecord, MoneyKey.PAPER_BEING_STACKED)
     ordered_payout = machine.memory.read(PayoutRecord, MoneyKey.HOPPER_PAYOUT)
     if paper is not None and "bill_acceptor" not in device_kinds:
-        if paper.phase is EscrowPhase.VENDED:
-            ledgers.escrow_ledger.delete_confirmed_paper()
+        if paper.phase is EscrowPhase.CREDITED:
+            ledgers.escrow_ledger.close_confirmed_paper()
         else:
             ledgers.escrow_ledger.dispute_lost_paper("the acceptor is gone")
     if ordered_payout is not None and "hopper" not in device_kinds:
@@ -171,14 +172,14 @@ def _lift_controls_of_removed_hosts(
     for source in list_disabling_sources(machine):
         name = ":".join(source.split(":")[:2])  # without the suffix of one reason: host:NAME:REASON
         if (
-            source.startswith((_HOST_HOLD_SOURCE_PREFIX, PROGRESSIVE_HOLD_SOURCE))
+            source.startswith((_HOST_SOURCE_PREFIX, PROGRESSIVE_DISABLING_SOURCE))
             and name not in configured_host_sources
         ):
             submit_event(Event(EventType.FAULT_RAISED, FaultChange(code=HOST_REMOVED_FAULT, detail=name)))
             submit_event(Event(EventType.MACHINE_ENABLED, EnablingRequest(source=source)))
     for key in machine.journal.states(HostKey.FUNCTION_RESTRICTION):
         control, _, name = key.removeprefix(HostKey.FUNCTION_RESTRICTION).partition(":")
-        if name.startswith(_HOST_HOLD_SOURCE_PREFIX) and name not in configured_host_sources:
+        if name.startswith(_HOST_SOURCE_PREFIX) and name not in configured_host_sources:
             submit_event(Event(EventType.FAULT_RAISED, FaultChange(code=HOST_REMOVED_FAULT, detail=name)))
             submit_event(
                 Event(EventType.HOST_RESTRICTION_CHANGED, HostControlRequested(source=name, name=control))
@@ -187,5 +188,5 @@ def _lift_controls_of_removed_hosts(
 
 def list_host_disabling_sources(file: CabinetFile) -> frozenset[str]:
     """Return the names under which hosts of a cabinet file may disable the machine."""
-    hosts = {f"{_HOST_HOLD_SOURCE_PREFIX}{name}" for name in file.sas}
-    return frozenset(hosts | ({PROGRESSIVE_HOLD_SOURCE} if file.progressive_link is not None else set()))
+    hosts = {f"{_HOST_SOURCE_PREFIX}{name}" for name in file.sas}
+    return frozenset(hosts | ({PROGRESSIVE_DISABLING_SOURCE} if file.progressive_link is not None else set()))

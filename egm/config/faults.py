@@ -172,8 +172,8 @@ def _iter_faults(
     """
     unknown_keys = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
     explained_locations = set()
-    for at in unknown_keys:
-        *table, unknown_key = at
+    for key_path in unknown_keys:
+        *table, unknown_key = key_path
         meanings = _find_table_keys(model, table)
         missing_keys = [
             str(e["loc"][-1]) for e in errors if e["type"] == "missing" and [*e["loc"][:-1]] == table
@@ -183,22 +183,32 @@ def _iter_faults(
         )
         explained_locations.add((*table, similar_word))
         yield ConfigFault(
-            format_key_path(at), "there is no such key", lines.find_line(at), similar_word, tuple(meanings)
+            format_key_path(key_path),
+            "there is no such key",
+            lines.find_line(key_path),
+            similar_word,
+            tuple(meanings),
         )
     for error in errors:
-        at, context = error["loc"], error.get("ctx", {})
-        if error["type"] == "extra_forbidden" or (error["type"] == "missing" and at in explained_locations):
+        key_path, context = error["loc"], error.get("ctx", {})
+        if error["type"] == "extra_forbidden" or (
+            error["type"] == "missing" and key_path in explained_locations
+        ):
             continue
-        if error["type"] == "too_short" and any(at == other["loc"][:-1][: len(at)] for other in errors):
+        if error["type"] == "too_short" and any(
+            key_path == other["loc"][:-1][: len(key_path)] for other in errors
+        ):
             continue  # pydantic counts no element that is wrong itself
         if error["type"] == "rule":
             for fault in context["faults"]:
-                key = fault.key or format_key_path(at)
+                key = fault.key or format_key_path(key_path)
                 yield replace(fault, key=key, line=lines.find_line(parse_key_path(key)))
         elif error["type"] == "missing":
-            meanings = _find_table_keys(model, at[:-1])
+            meanings = _find_table_keys(model, key_path[:-1])
             yield ConfigFault(
-                format_key_path(at), f"must be given: {meanings.get(str(at[-1]), '')}", lines.find_line(at)
+                format_key_path(key_path),
+                f"must be given: {meanings.get(str(key_path[-1]), '')}",
+                lines.find_line(key_path),
             )
         else:
             yield _build_value_fault(error, model, lines)

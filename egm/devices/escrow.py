@@ -8,7 +8,7 @@ The rule: the machine stores one durable record of the note (:class:`~egm.device
 the record and sending commands have a fixed order:
 
 1. The machine decides to keep the note. It writes the record in phase ORDERED, then sends the stack command.
-2. "Stacked" arrives. It credits the note and sets phase VENDED in one transaction, then acknowledges the report.
+2. "Stacked" arrives. It credits the note and sets phase CREDITED in one transaction, then acknowledges the report.
 3. The acceptor shows that it has the acknowledgement (any status that means a clear path). The record is closed.
 
 Every interruption can then be resolved when the machine or the device comes back:
@@ -29,8 +29,8 @@ run has sent no                                                    without credi
 stack command
 ORDERED             path clear, without any report of the result   disputed: closed without credit, and a
                                                                    person decides the amount
-VENDED              stacked (or powered up, note past return)      a repeat: acknowledge, no credit
-VENDED              path clear                                     acknowledged: record closed
+CREDITED            stacked (or powered up, note past return)      a repeat: acknowledge, no credit
+CREDITED            path clear                                     acknowledged: record closed
 ==================  =============================================  ======================================
 
 The rule is correct because the line delivers in order, an acceptor handles one note at a time and repeats
@@ -118,7 +118,7 @@ class EscrowRules:
         record = self._ledger.find_open()
         if record is None:
             return EscrowVerdict.UNORDERED_STACKING
-        if record.phase is EscrowPhase.VENDED:
+        if record.phase is EscrowPhase.CREDITED:
             return EscrowVerdict.REPEAT
         self._ledger.credit_stacked_paper()
         return EscrowVerdict.CREDITED
@@ -143,8 +143,8 @@ class EscrowRules:
         record = self._ledger.find_open()
         if record is None:
             return EscrowVerdict.NO_OPEN_RECORD
-        if record.phase is EscrowPhase.VENDED:
-            self._ledger.delete_confirmed_paper()
+        if record.phase is EscrowPhase.CREDITED:
+            self._ledger.close_confirmed_paper()
             return EscrowVerdict.CREDITED_RECORD_CLOSED
         if in_escrow or is_command_unsent or record.is_returning:
             self._ledger.void_unstacked_paper(reason)

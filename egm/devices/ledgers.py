@@ -23,10 +23,10 @@ class LedgerOrderError(Exception):
 
 # ---------------------------------------------------------------- bills and tickets
 class EscrowPhase(StrEnum):
-    """The phase of an ordered stacking: ORDERED until the item is credited, then VENDED until the record is closed."""
+    """The phase of an ordered stacking: first ORDERED; from the credit until the record is closed CREDITED."""
 
     ORDERED = "ordered"  # the machine has decided to keep it; nothing is credited
-    VENDED = "vended"  # it is in the box and credited; the acceptor may not have our acknowledgement
+    CREDITED = "vended"  # it is in the box and credited; the acceptor may not have our acknowledgement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +59,9 @@ class EscrowLedger(Protocol):
         """Open the record of a bill or ticket in phase ORDERED, before the acceptor is ordered to stack it."""
 
     def credit_stacked_paper(self) -> None:
-        """Credit the bill or ticket being stacked, which is in the box, and set phase VENDED, in one transaction."""
+        """Credit the bill or ticket being stacked, which is in the box, and set phase CREDITED, in one transaction."""
 
-    def delete_confirmed_paper(self) -> None:
+    def close_confirmed_paper(self) -> None:
         """Close the record of a credited bill or ticket: the acceptor will not report it again."""
 
     def void_unstacked_paper(self, reason: str) -> None:

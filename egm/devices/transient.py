@@ -62,17 +62,17 @@ class TransientEscrowLedger:
         )
 
     def credit_stacked_paper(self) -> None:
-        """Credit the item being stacked, and set phase VENDED. Raises LedgerOrderError unless it is ORDERED."""
+        """Credit the item being stacked, and set phase CREDITED. Raises LedgerOrderError unless it is ORDERED."""
         record = self._require_record(EscrowPhase.ORDERED)
         self.credited_items.append(record.content)
-        self._record = replace(record, phase=EscrowPhase.VENDED)
+        self._record = replace(record, phase=EscrowPhase.CREDITED)
 
-    def delete_confirmed_paper(self) -> None:
+    def close_confirmed_paper(self) -> None:
         """Close the record of a credited bill or ticket, because the acceptor has confirmed that it is stacked.
 
         Raises LedgerOrderError if there is no such record.
         """
-        self._require_record(EscrowPhase.VENDED)
+        self._require_record(EscrowPhase.CREDITED)
         self._record = None
 
     def void_unstacked_paper(self, reason: str) -> None:

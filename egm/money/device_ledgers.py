@@ -149,15 +149,17 @@ class JournalEscrowLedger:
         if self._find_phase() is EscrowPhase.ORDERED and METER_JUMP_FAULT in self._machine.active_faults:
             self._process_event(EventType.BILL_LOCATION_UNKNOWN, why=_METER_JUMP_REASON)
             return
-        check_invariant(self._find_phase() is EscrowPhase.VENDED, "a stacked bill or ticket was not credited")
+        check_invariant(
+            self._find_phase() is EscrowPhase.CREDITED, "a stacked bill or ticket was not credited"
+        )
 
-    def delete_confirmed_paper(self) -> None:
+    def close_confirmed_paper(self) -> None:
         """Delete the record of the stacked and credited bill or ticket.
 
         Called when the acceptor has confirmed the machine's acknowledgement of the stacking.
         """
         check_invariant(
-            self._find_phase() is EscrowPhase.VENDED, "a bill or ticket was closed before it was credited"
+            self._find_phase() is EscrowPhase.CREDITED, "a bill or ticket was closed before it was credited"
         )
         self._machine.post(PAPER_CONFIRMED, state={MoneyKey.PAPER_BEING_STACKED: None})
 

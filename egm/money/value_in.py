@@ -198,7 +198,7 @@ def credit_bill_or_ticket(machine: Machine, _: Event) -> None:
             BillIn(amount_cents=paper.amount_cents),
             entry_id=f"{paper.id}.in",
             ref=paper.id,
-            state={MoneyKey.PAPER_BEING_STACKED: replace(paper, phase=EscrowPhase.VENDED)},
+            state={MoneyKey.PAPER_BEING_STACKED: replace(paper, phase=EscrowPhase.CREDITED)},
         )
     store_journal_head(machine)
     code = "ticket_accepted" if paper.masked_ticket_number else "bill_accepted"
@@ -220,7 +220,7 @@ def _credit_ticket(machine: Machine, paper: PaperRecord) -> None:
         entry_id=f"{paper.id}.in",
         ref=paper.id,
         state={
-            MoneyKey.PAPER_BEING_STACKED: replace(paper, phase=EscrowPhase.VENDED),
+            MoneyKey.PAPER_BEING_STACKED: replace(paper, phase=EscrowPhase.CREDITED),
             **_build_restricted_state(machine, paper.id, record),
             **build_host_ticket_state(machine, paper.id, RedemptionStatus.REDEEMED),
             **build_anchor_state(machine),
@@ -248,7 +248,7 @@ def _dispute_ticket(machine: Machine, paper: PaperRecord) -> None:
         entry_id=f"{paper.id}.void",
         ref=paper.id,
         state={
-            MoneyKey.PAPER_BEING_STACKED: replace(paper, phase=EscrowPhase.VENDED),
+            MoneyKey.PAPER_BEING_STACKED: replace(paper, phase=EscrowPhase.CREDITED),
             **disputed.opening_state,
         },
     )

@@ -31,9 +31,9 @@ from paytables import (
 
 
 class _StepRandomSource:
-    """The source of a game's random numbers: it draws each from the generator of the game's current step.
+    """The source of a game's random numbers: it draws each from the source of the game's current step.
 
-    In a replay that generator returns the recorded numbers.
+    In a replay that source returns the recorded numbers.
     """
 
     def __init__(self) -> None:

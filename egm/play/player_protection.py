@@ -91,9 +91,9 @@ def find_next_reminder_time(machine: Machine) -> datetime | None:
     if session is None:
         return None
     minutes = [
-        at
-        for at in (_find_session_limits(machine)[0], _find_next_reminder_minute(machine, session))
-        if at is not None
+        minute
+        for minute in (_find_session_limits(machine)[0], _find_next_reminder_minute(machine, session))
+        if minute is not None
     ]
     if not minutes:
         return None

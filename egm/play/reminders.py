@@ -69,8 +69,8 @@ class ReminderService:
         does not count: it waits for the event that changes the state.
         """
         waits = []
-        if (at := find_next_reminder_time(self._machine)) is not None:
-            seconds = (at - self._machine.timekeeper.read_steady_time()).total_seconds()
+        if (reminder_time := find_next_reminder_time(self._machine)) is not None:
+            seconds = (reminder_time - self._machine.timekeeper.read_steady_time()).total_seconds()
             if seconds > 0 or self._is_any_event_accepted(EventType.PLAY_PAUSE_OVER, EventType.REMINDER_DUE):
                 waits.append(seconds)
         if self._session_over_since_ns is not None:

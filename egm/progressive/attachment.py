@@ -60,7 +60,7 @@ _LINK_UPDATE_INTERVAL_SECONDS: Final = 0.1
 #: Most complaints about the controller recorded per connection, so that a faulty one cannot fill the journal.
 _RECORDED_COMPLAINTS_MAX: Final = 50
 #: Source name of the disable request if the profile stops the machine without a controller.
-PROGRESSIVE_HOLD_SOURCE: Final = "progressive"
+PROGRESSIVE_DISABLING_SOURCE: Final = "progressive"
 
 
 class ProgressiveLinkService:
@@ -422,13 +422,13 @@ class ProgressiveLinkService:
 
     def _enable_or_disable_machine(self, *, is_link_up: bool) -> None:
         """Disable the machine if a progressive level has no controller (``is_link_up`` False), or else enable it."""
-        is_disabled = PROGRESSIVE_HOLD_SOURCE in list_disabling_sources(self._machine)
+        is_disabled = PROGRESSIVE_DISABLING_SOURCE in list_disabling_sources(self._machine)
         if not is_link_up and not is_disabled:
-            disabled = DisablingRequest(source=PROGRESSIVE_HOLD_SOURCE, reason="link_down")
+            disabled = DisablingRequest(source=PROGRESSIVE_DISABLING_SOURCE, reason="link_down")
             self._context.submit_event(Event(EventType.MACHINE_DISABLED, disabled))
         elif is_link_up and is_disabled:
             self._context.submit_event(
-                Event(EventType.MACHINE_ENABLED, EnablingRequest(source=PROGRESSIVE_HOLD_SOURCE))
+                Event(EventType.MACHINE_ENABLED, EnablingRequest(source=PROGRESSIVE_DISABLING_SOURCE))
             )
 
     def _read_clock_ns(self) -> int:

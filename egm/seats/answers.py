@@ -132,8 +132,8 @@ def _answer_if_overdue(
 
 def _find_time_to_act(machine: Machine, game: GameRecord) -> TimeToAct:
     """Return the time for a decision, and the time bank, that the rules of the open game give a player."""
-    opened = machine.games.get(game.game.id)
-    return TimeToAct() if opened is None else opened.rules.time_to_act
+    installed_game = machine.games.get(game.game.id)
+    return TimeToAct() if installed_game is None else installed_game.rules.time_to_act
 
 
 def _start_time_bank(table: SharedTables, turn: PendingTurn, machine: Machine, game: GameRecord) -> bool:

@@ -78,7 +78,7 @@ def _format_report(event: device.DeviceEvent) -> str:
         if isinstance(value, device.Barcode):
             value = "a ticket"
         elif isinstance(value, device.Banknote):
-            value = f"a note of {value.amount_cents}"
+            value = f"a bill of {value.amount_cents / 100:.2f}"
         parts.append(f"{part.name}={value if isinstance(value, str | int) else _format_value(value)}")
     return f"{type(event).__name__} {' '.join(parts)}".strip()
 

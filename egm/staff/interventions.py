@@ -39,11 +39,11 @@ from egm.staff.slips import print_access_ticket
 from egm.staff.stock import build_collection_state
 
 #: The source that holds the machine out of service during an intervention.
-OPEN_INTERVENTION_HOLD_SOURCE: Final = "intervention"
+OPEN_INTERVENTION_DISABLING_SOURCE: Final = "intervention"
 #: The fault of a door opened by an unidentified person.
 UNIDENTIFIED_OPENING_FAULT: Final = "unidentified_opening"
 #: The source that holds a machine out of service while its base is withdrawn.
-BASE_WITHDRAWN_HOLD_SOURCE: Final = "base"
+BASE_WITHDRAWN_DISABLING_SOURCE: Final = "base"
 #: Doors of money containers, opened only at a collection (Monaco art. 20.1).
 _COLLECTION_DOORS: Final = frozenset({"drop", "cash_box", "stacker"})
 #: Faults by which a device reports that it is open or removed -> the door that protects it.
@@ -120,7 +120,7 @@ def open_intervention(machine: Machine, event: Event) -> None:
         entry_id=number,
         state={
             StaffKey.INTERVENTION: intervention,
-            f"{IntegrityKey.DISABLING_RECORD}{OPEN_INTERVENTION_HOLD_SOURCE}": DisablingRecord(
+            f"{IntegrityKey.DISABLING_RECORD}{OPEN_INTERVENTION_DISABLING_SOURCE}": DisablingRecord(
                 reason=form.reason, since=since
             ),
         },
@@ -173,7 +173,7 @@ def close_intervention(machine: Machine, event: Event) -> None:
         entry_id=f"{intervention['id']}.closed",
         state={
             StaffKey.INTERVENTION: None,
-            f"{IntegrityKey.DISABLING_RECORD}{OPEN_INTERVENTION_HOLD_SOURCE}": None,
+            f"{IntegrityKey.DISABLING_RECORD}{OPEN_INTERVENTION_DISABLING_SOURCE}": None,
             **collected_state,
         },
     )
@@ -207,7 +207,7 @@ def withdraw_base(machine: Machine, event: Event) -> None:
                 cashier=form.cashier,
                 reason=form.reason,
             ),
-            f"{IntegrityKey.DISABLING_RECORD}{BASE_WITHDRAWN_HOLD_SOURCE}": DisablingRecord(
+            f"{IntegrityKey.DISABLING_RECORD}{BASE_WITHDRAWN_DISABLING_SOURCE}": DisablingRecord(
                 reason=form.reason, since=since
             ),
         },
@@ -231,7 +231,7 @@ def return_base(machine: Machine, event: Event) -> None:
         ),
         state={
             StaffKey.WITHDRAWN_BASE: None,
-            f"{IntegrityKey.DISABLING_RECORD}{BASE_WITHDRAWN_HOLD_SOURCE}": None,
+            f"{IntegrityKey.DISABLING_RECORD}{BASE_WITHDRAWN_DISABLING_SOURCE}": None,
         },
     )
 

@@ -453,7 +453,7 @@ class MachineRig:
         self.offer(amount_cents)
         assert self.hands.orders[-1][0] == "stack", f"{amount_cents} was not taken: {self.machine.notice}"
         self.ledger.credit_stacked_paper()
-        self.ledger.delete_confirmed_paper()
+        self.ledger.close_confirmed_paper()
         return self
 
     def offer_ticket(self, digits: str) -> None:

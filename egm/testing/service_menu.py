@@ -60,9 +60,11 @@ class Menu:
         self.machine = room.machine
         self.machine.install(create_roster())
         self._acting_persons = {"attendant"}
-        brought = self.machine.component(Features).texts_by_language
+        feature_texts = self.machine.component(Features).texts_by_language
         self._texts = [
-            Texts(language, additional_texts=brought) if brought[language] else TEXTS_BY_LANGUAGE[language]
+            Texts(language, additional_texts=feature_texts)
+            if feature_texts[language]
+            else TEXTS_BY_LANGUAGE[language]
             for language in LANGUAGES
         ]
 

@@ -25,9 +25,9 @@ class MortalLedger(CrashingLedger, TransientEscrowLedger):
         with self._die_if_due_around():
             super().credit_stacked_paper()
 
-    def delete_confirmed_paper(self):
+    def close_confirmed_paper(self):
         with self._die_if_due_around():
-            super().delete_confirmed_paper()
+            super().close_confirmed_paper()
 
     def void_unstacked_paper(self, reason):
         with self._die_if_due_around():

@@ -92,7 +92,7 @@ def test_a_mechanic_tests_every_device_without_changing_a_meter_of_value(tmp_pat
             await mechanic.goes("device:bill", "service.test.title")
             mechanic.touch("take")
             await visit.operate_until_accepted("bill", "insert", amount_cents=500)
-            await mechanic.confirm_report("PaperReturned content=a note of 500", "stop")
+            await mechanic.confirm_report("PaperReturned content=a bill of 5.00", "stop")
             assert (await visit.operate("bill", "state")).state["inside_cents"] == 0
 
             await visit.operate("io", "key", name="operator", on=False)

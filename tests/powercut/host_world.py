@@ -95,8 +95,8 @@ class Floor:
                 self.escrow = None
             self.room.ledgers.escrow_ledger.credit_stacked_paper()
             record = self.room.ledgers.escrow_ledger.find_open()
-        if record is not None and record.phase is EscrowPhase.VENDED:
-            self.room.ledgers.escrow_ledger.delete_confirmed_paper()
+        if record is not None and record.phase is EscrowPhase.CREDITED:
+            self.room.ledgers.escrow_ledger.close_confirmed_paper()
         if self.returning and self.escrow is not None:
             self._start_returning()
             self.room.engine.handle(EventType.BILL_RETURNED, reason="ordered")

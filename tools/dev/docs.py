@@ -113,11 +113,11 @@ def format_dependency_table(pyproject: Path = ROOT / "pyproject.toml") -> str:
     text = pyproject.read_text(encoding="utf-8")
     project = tomllib.loads(text)["project"]
     extras = project.get("optional-dependencies", {})
-    wanted = {"cabinet": project["dependencies"], **extras}
+    packages_by_use = {"cabinet": project["dependencies"], **extras}
     reasons = {match["name"]: match["why"] for match in _PINNED_PACKAGE_PATTERN.finditer(text)}
     rows = [
         [f"`{name}`", where, reasons.get(name) or ""]
-        for where, packages in wanted.items()
+        for where, packages in packages_by_use.items()
         for name in (re.split(r"[^A-Za-z0-9_-]", package)[0] for package in packages)
         if name != project["name"]
     ]

@@ -187,7 +187,7 @@ class JournalFalsifier:
         entries = list(self._entries)
         related_id = _find_related_id(entries[index])
         includes_related = bool(related_id) and self._dice.randrange(2) == 0
-        changed = 0
+        changed_count = 0
         for number, raw in enumerate(self._entries):
             if number != index and not (includes_related and related_id in json.dumps(raw)):
                 continue
@@ -199,12 +199,12 @@ class JournalFalsifier:
                     and leaf_value == value
                 ):
                     _set_value(copy, leaf_path, replacement)
-                    changed += 1
+                    changed_count += 1
             entries[number] = copy
-        if changed < _EQUAL_FIELDS_MIN:
+        if changed_count < _EQUAL_FIELDS_MIN:
             return None
         return Falsification(
-            index + 1, self._entries[index]["kind"], path, f"{what}, and {changed - 1} others"
+            index + 1, self._entries[index]["kind"], path, f"{what}, and {changed_count - 1} others"
         ), entries
 
     def _choose_false_value(self, kind: str, path: FieldPath, value: Any) -> tuple[str, Any]:

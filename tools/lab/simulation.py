@@ -270,7 +270,7 @@ def play_batch(
     """
     total = squares = hits = largest_win = 0
     wins: Counter[int] = Counter()
-    initial = at = game.with_table_state(table_state)
+    initial = game_now = game.with_table_state(table_state)
     standing_bets = {(bet.seat, bet.spot) for bet in initial.rules.list_standing_bets()}
     counted_bets, bet_options, cost = None, options, bet_credits
     if additional_bets or "seat" in options:
@@ -280,12 +280,12 @@ def play_batch(
         bet_options = {"seats": seats} if len(seats) > 1 else {"bets": seats[str(own_seat)]}
         cost = sum(sum(bets.values()) for bets in seats.values())
     for _ in range(games):
-        at = at if table_state is None else initial
-        win, at = _play_round(
-            at, at.build_wager(cost, **bet_options), draw_source, standing_bets, counted_bets
+        game_now = game_now if table_state is None else initial
+        win, game_now = _play_round(
+            game_now, game_now.build_wager(cost, **bet_options), draw_source, standing_bets, counted_bets
         )
-        while at.rules.list_standing_bets():
-            later_win, at = _play_round(at, at.build_wager(0), draw_source, standing_bets)
+        while game_now.rules.list_standing_bets():
+            later_win, game_now = _play_round(game_now, game_now.build_wager(0), draw_source, standing_bets)
             win += later_win
         win = win if counted_win_max is None else min(win, counted_win_max)
         total += win
@@ -342,7 +342,7 @@ def simulate(
         raise SimulationError(
             f"{workers} workers were requested, but this computer has {os.cpu_count()} cores"
         )
-    batches = [min(GAMES_PER_BATCH, games - at) for at in range(0, games, GAMES_PER_BATCH)]
+    batches = [min(GAMES_PER_BATCH, games - first_game) for first_game in range(0, games, GAMES_PER_BATCH)]
     tally = SimulationTally()
     if workers == 1:
         for batch in batches:

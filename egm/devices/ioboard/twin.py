@@ -132,7 +132,7 @@ class IoBoardTwin(Twin[IoBoardMessage]):
         try:
             index = codec.INPUTS.index((group, name))
         except ValueError:
-            names = ", ".join(known for kind, known in codec.INPUTS if kind == group)
+            names = ", ".join(input_name for kind, input_name in codec.INPUTS if kind == group)
             raise ActionError(f"{self.name}: there is no {group} {name!r}; expected one of {names}") from None
         if bool(self._levels >> index & 1) is level:
             return

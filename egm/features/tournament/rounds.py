@@ -358,8 +358,8 @@ def enter_tournament(machine: Machine, event: Event) -> None:
 def leave_tournament(machine: Machine, event: Event) -> None:
     """Take the machine out of the tournament, and record this in the journal."""
     digest = read_installed_digest(machine)
-    left = TournamentLeft(digest=digest, persons=tuple(list_event_persons(machine, event)))
-    machine.post(TOURNAMENT_LEFT, left, state={TournamentKey.TOURNAMENT_MODE: None})
+    record = TournamentLeft(digest=digest, persons=tuple(list_event_persons(machine, event)))
+    machine.post(TOURNAMENT_LEFT, record, state={TournamentKey.TOURNAMENT_MODE: None})
 
 
 def sell_entry(machine: Machine, event: Event) -> None:

@@ -103,7 +103,7 @@ class Machine:
         if record is not None and record.phase is EscrowPhase.ORDERED:
             self.rig.ledger.void_unstacked_paper("returned at power-up")
         elif record is not None:
-            self.rig.ledger.delete_confirmed_paper()
+            self.rig.ledger.close_confirmed_paper()
         self.escrow = None
 
     def stack(self, escrow_number: int) -> None:
@@ -119,7 +119,7 @@ class Machine:
             if self.rig.ledger.find_open() is not None:
                 cents = self.rig.ledger.find_open().content.amount_cents
                 self.rig.ledger.credit_stacked_paper()
-                self.rig.ledger.delete_confirmed_paper()
+                self.rig.ledger.close_confirmed_paper()
                 self.observed["in"] += cents
 
     def offer_ticket(self) -> None:
@@ -137,7 +137,7 @@ class Machine:
                 self.observed["in"] += self.rig.machine.memory.get(MoneyKey.PAPER_BEING_STACKED)[
                     "amount_cents"
                 ]
-                self.rig.ledger.delete_confirmed_paper()
+                self.rig.ledger.close_confirmed_paper()
             else:
                 self.rig.ledger.void_unstacked_paper("jam")
             self.escrow = None

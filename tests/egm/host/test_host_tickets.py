@@ -71,7 +71,7 @@ def complete_printing(rig: MachineRig) -> None:
 
 def complete_stacking(rig: MachineRig) -> None:
     rig.ledger.credit_stacked_paper()
-    rig.ledger.delete_confirmed_paper()
+    rig.ledger.close_confirmed_paper()
 
 
 # ---------------------------------------------------------------------------------------------- out
@@ -526,7 +526,7 @@ def test_a_disputed_ticket_is_pending_for_the_host_until_the_ruling(make, cause,
             rig.machine.memory.get(MoneyKey.PAPER_BEING_STACKED)["id"], "released again the cage"
         )
         rig.ledger.credit_stacked_paper()
-        rig.ledger.delete_confirmed_paper()
+        rig.ledger.close_confirmed_paper()
     assert (rig.port.redemption_state.status, rig.port.has_unread_result) == (RedemptionStatus.PENDING, False)
     restarted = make()
     assert (restarted.port.redemption_state.status, restarted.port.has_unread_result) == (

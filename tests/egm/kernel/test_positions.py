@@ -160,7 +160,7 @@ def test_a_restart_resumes_each_position(machine):
     assert first.store.find_ticket(number).state is TicketState.ISSUED
     second.offer_ticket(number)  # and may be put in at the other position
     second.ledger.credit_stacked_paper()
-    second.ledger.delete_confirmed_paper()
+    second.ledger.close_confirmed_paper()
     assert second.credit_cents > 2000
     assert len(first.records("power.up")) == 2  # one a start, not one a position
 

@@ -56,7 +56,7 @@ def complete_printing(bench: SasHostBench) -> None:
 
 def stack_ticket(bench: SasHostBench) -> None:
     bench.room.ledger.credit_stacked_paper()
-    bench.room.ledger.delete_confirmed_paper()
+    bench.room.ledger.close_confirmed_paper()
 
 
 def cash_out(bench: SasHostBench, cents: int = 2000) -> None:

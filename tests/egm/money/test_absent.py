@@ -210,7 +210,7 @@ class Left:
 
 @pytest.mark.parametrize(
     ("staked", "stake_text"),
-    [((("pass", 500), ("odds", 2475)), r"\$29\.75 of bets"), ((), "a place")],
+    [((("pass", 500), ("odds", 2475)), r"\$29\.75 of bets"), ((), "a seat")],
 )
 def test_bets_of_a_removed_position_are_reported_as_money_at_their_game(staked, stake_text):
     named = GameName(id="maple-craps", version="1.0.0", digest="f4" * 32)

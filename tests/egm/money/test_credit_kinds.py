@@ -142,7 +142,7 @@ def test_restricted_credit_leaves_on_a_ticket_of_its_kind_and_comes_back_as_such
     assert read_credit_kinds(rig) == (0, 0, 0)
     rig.offer_ticket(number)
     rig.ledger.credit_stacked_paper()
-    rig.ledger.delete_confirmed_paper()
+    rig.ledger.close_confirmed_paper()
     assert read_credit_kinds(rig) == (300, 0, 0)
     meters = rig.journal.meters().values
     for way in ("out", "in"):
@@ -181,7 +181,7 @@ def test_a_restricted_ticket_never_expires_before_its_own_date(
     rig.clock.pass_seconds(days_later * 24 * 3600)
     rig.offer_ticket(number)
     rig.ledger.credit_stacked_paper()
-    rig.ledger.delete_confirmed_paper()
+    rig.ledger.close_confirmed_paper()
     assert find_restricted_terms(rig.machine).expiry_date == expected_date
     rig.engine.handle(EventType.RESTRICTED_CREDIT_EXPIRED)
     assert read_credit_kinds(rig) == (300 + left_cents, 0, 0)
@@ -210,7 +210,7 @@ def test_the_audit_names_a_ticket_that_changes_the_terms_of_restricted_credit_wr
     transfer_in(rig, "second", expiry_date=date(2026, 1, 2), restricted=5)
     rig.offer_ticket(number)
     rig.ledger.credit_stacked_paper()
-    rig.ledger.delete_confirmed_paper()
+    rig.ledger.close_confirmed_paper()
     entries = read_signed_entries(rig)
     assert audit_findings(entries) == {}
     credited = next(entry for entry in entries if entry["kind"] == "voucher.in")
@@ -234,7 +234,7 @@ def test_a_revived_restricted_ticket_brings_credit_that_does_not_expire(make, ge
     )
     rig.offer_ticket(number)
     rig.ledger.credit_stacked_paper()
-    rig.ledger.delete_confirmed_paper()
+    rig.ledger.close_confirmed_paper()
     rig.engine.handle(EventType.RESTRICTED_CREDIT_EXPIRED)
     assert read_credit_kinds(rig) == (300, 0, 0)
     assert Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings == []

@@ -333,7 +333,7 @@ def test_a_ticket_is_redeemed_once(rig, tmp_path):
     assert rig.hands.orders[-1][0] == "stack"
     assert rig.credit_cents == 0
     rig.ledger.credit_stacked_paper()
-    rig.ledger.delete_confirmed_paper()
+    rig.ledger.close_confirmed_paper()
     assert rig.credit_cents == 2000
     assert rig.journal.meters().values["ticket_in.cashable.value"] == 2000
     assert rig.journal.meters().values["ticket_in.cashable.count"] == 1

@@ -109,7 +109,7 @@ class Machine:
             assert self.room.store.require_ticket(number) == record
             return
         self.room.ledger.credit_stacked_paper()
-        self.room.ledger.delete_confirmed_paper()
+        self.room.ledger.close_confirmed_paper()
         self.meter_cents += self.tickets.pop(number)
 
     def step(self):

@@ -172,7 +172,7 @@ def test_in_any_order_of_events_the_money_is_paid_once(tmp_path_factory, steps, 
                 rig.offer(500)
                 if rig.hands.orders[-1] == ("stack", rig._escrow):
                     rig.ledger.credit_stacked_paper()
-                    rig.ledger.delete_confirmed_paper()
+                    rig.ledger.close_confirmed_paper()
             case "play" if rig.state is State.IDLE:
                 rig.play()
                 rig.report_shown()

@@ -66,7 +66,7 @@ def take(rig, digits):
     rig.offer_ticket(digits)
     assert rig.hands.orders[-1][0] == "stack", rig.notice
     rig.ledger.credit_stacked_paper()
-    rig.ledger.delete_confirmed_paper()
+    rig.ledger.close_confirmed_paper()
 
 
 # ---------------------------------------------------------------- the clock
@@ -132,7 +132,7 @@ def test_a_ticket_released_and_paid_at_the_cage_is_not_credited_when_it_is_stack
     cage.release_locked_ticket(number, "the machine is stuck")
     cage.pay_ticket(number)
     rig.ledger.credit_stacked_paper()
-    rig.ledger.delete_confirmed_paper()
+    rig.ledger.close_confirmed_paper()
     assert (rig.credit_cents, rig.state) == (0, State.TILT)
     (disputed,) = list_disputed_amounts(rig.machine).values()
     assert (disputed.smallest_cents, disputed.largest_cents) == (0, 10_000)
@@ -358,7 +358,7 @@ def test_a_redeemed_ticket_is_worthless_in_a_restored_older_ledger(rig, tmp_path
     rig.offer_ticket(number)
     files["pending"] = ledger_files(tmp_path)
     rig.ledger.credit_stacked_paper()
-    rig.ledger.delete_confirmed_paper()
+    rig.ledger.close_confirmed_paper()
     rig.close()
     put_back(files[came_to])
     restore_ledger(rig, tmp_path)

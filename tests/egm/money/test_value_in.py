@@ -30,7 +30,7 @@ def test_credit_comes_only_with_the_stacked_bill(rig):
     rig.ledger.credit_stacked_paper()
     assert rig.credit_cents == 2000
     assert rig.notice == "bill_accepted"
-    rig.ledger.delete_confirmed_paper()
+    rig.ledger.close_confirmed_paper()
     assert rig.ledger.find_open() is None
 
 
@@ -43,7 +43,7 @@ def test_a_bill_being_stacked_survives_a_restart(rig, tmp_path):
     restarted.ledger.credit_stacked_paper()
     restarted.close()
     third = MachineRig(tmp_path).boot()
-    assert third.ledger.find_open().phase is EscrowPhase.VENDED
+    assert third.ledger.find_open().phase is EscrowPhase.CREDITED
     with pytest.raises(InvariantError):
         third.ledger.credit_stacked_paper()
     assert third.credit_cents == 2000

@@ -105,7 +105,7 @@ def test_a_ticket_and_a_coin_move_no_bill_meter(tmp_path):
     before = rig.journal.meters()
     rig.offer_ticket(rig.cash_out_ticket())
     rig.ledger.credit_stacked_paper()
-    rig.ledger.delete_confirmed_paper()
+    rig.ledger.close_confirmed_paper()
     rig.ledgers.coin_ledger.credit_coins_in(((25, True),), 1)
     after = rig.journal.meters()
     for reading in (before, after):

@@ -125,7 +125,7 @@ def test_a_coin_and_a_ticket_taken_move_their_meters_and_the_drop_and_no_other(t
     }
     rig.offer_ticket(number)
     rig.ledger.credit_stacked_paper()
-    rig.ledger.delete_confirmed_paper()
+    rig.ledger.close_confirmed_paper()
     assert machine.moved() == {
         "ticket_in.cashable.value": 125,
         "ticket_in.cashable.count": 1,

@@ -52,7 +52,7 @@ def test_a_ticket_that_a_host_authorised_passes_the_audit(tmp_path, stacked):
     tickets.authorise_redemption(number, CreditKind.CASHABLE, 1234)
     if stacked:
         rig.ledger.credit_stacked_paper()
-        rig.ledger.delete_confirmed_paper()
+        rig.ledger.close_confirmed_paper()
     else:
         rig.ledger.void_unstacked_paper("it jams")
     tickets.acknowledge_result()

@@ -69,7 +69,7 @@ def run_money_day(rig):
     digits = rig.cash_out_ticket()
     rig.offer_ticket(digits)
     rig.ledger.credit_stacked_paper()
-    rig.ledger.delete_confirmed_paper()
+    rig.ledger.close_confirmed_paper()
     for number, (kind, cents) in enumerate(
         (
             (TransferKind.IN, {CreditKind.CASHABLE: 300, CreditKind.RESTRICTED: 40}),

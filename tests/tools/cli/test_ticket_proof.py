@@ -39,7 +39,7 @@ def test_a_ticket_redeemed_after_a_memory_clear_is_not_proved(cleared, tmp_path)
     rig = MachineRig(tmp_path, devices=("printer",)).boot()
     rig.offer_ticket(number)
     rig.ledger.credit_stacked_paper()
-    rig.ledger.delete_confirmed_paper()
+    rig.ledger.close_confirmed_paper()
     rig.close()
     status, output = prove(tmp_path, number)
     assert status == 1

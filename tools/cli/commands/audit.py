@@ -390,8 +390,8 @@ def readout(file: Path) -> None:
         raise click.ClickException(f"{file}: not a readout of `egm meters --json --sign`: {error}") from error
     except JournalError as error:
         raise click.ClickException(str(error)) from error
-    at = signed["readout"]["sequence"]
-    echo(f"{file}: entry {at}, machine key {format_fingerprint(key)}, valid signature")
+    sequence = signed["readout"]["sequence"]
+    echo(f"{file}: entry {sequence}, machine key {format_fingerprint(key)}, valid signature")
 
 
 # ---------------------------------------------------------------------- recall and logs

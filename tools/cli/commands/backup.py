@@ -140,9 +140,11 @@ def _restore(
             path.parent.mkdir(parents=True, exist_ok=True)
             replace_private_file(path, backup.files[name])
             lines_done.append(f"{name} of the progressive link: {path}")
-    at = SystemClock().now().isoformat(timespec="seconds")
+    signed_time = SystemClock().now().isoformat(timespec="seconds")
     persons = tuple(person.id for person in people)
-    CabinetFileSignature(compute_digest(text), persons, reason, at).write(folder.root / SIGNATURE_FILE_NAME)
+    CabinetFileSignature(compute_digest(text), persons, reason, signed_time).write(
+        folder.root / SIGNATURE_FILE_NAME
+    )
     replace_private_file(cabinet_file, text)
     return [*lines_done, f"{cabinet_file}: restored, signed by {' and '.join(persons)}"]
 

@@ -333,11 +333,11 @@ def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) 
         people = [
             staff.authenticate_for(roster, number, Permission.CONFIGURE) for number in dict.fromkeys(numbers)
         ]
-        at = SystemClock().now().isoformat(timespec="seconds")
+        signed_time = SystemClock().now().isoformat(timespec="seconds")
         persons = tuple(person.id for person in people)
-        CabinetFileSignature(compute_digest(read_contents(file).decode()), persons, reason, at).write(
-            folder / SIGNATURE_FILE_NAME
-        )
+        CabinetFileSignature(
+            compute_digest(read_contents(file).decode()), persons, reason, signed_time
+        ).write(folder / SIGNATURE_FILE_NAME)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
     echo(f"{file} is signed by {', '.join(persons)}; it takes effect at the machine's next start")
@@ -366,7 +366,8 @@ def signed(state: Path | None, *, print_file: bool, output_format: OutputFormat)
         echo(last.text, nl=False)
         return
     rows = [
-        (at, signature["digest"][:16], signature["persons"], signature["reason"]) for at, signature in entries
+        (signed_time, signature["digest"][:16], signature["persons"], signature["reason"])
+        for signed_time, signature in entries
     ]
     show(
         output_format,

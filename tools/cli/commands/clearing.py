@@ -290,9 +290,17 @@ def _build_ticket_table(folder: Path, second_folder: Path | None) -> Table:
         open_machine_ledger(folder, second_folder=second_folder) as store,
     ):
         for record in store.iter_records(*_REDEEMABLE_STATES):
-            at = record.moves[-1].action_time.isoformat(timespec="seconds")
+            last_move_time = record.moves[-1].action_time.isoformat(timespec="seconds")
             ticket = record.ticket
-            rows.append((ticket.masked_number, ticket.amount_cents, ticket.currency, record.state.value, at))
+            rows.append(
+                (
+                    ticket.masked_number,
+                    ticket.amount_cents,
+                    ticket.currency,
+                    record.state.value,
+                    last_move_time,
+                )
+            )
     columns: Columns = (
         "ticket",
         Column("amount", "cents", is_right_aligned=True, format_value=_AmountFormatter("")),

@@ -148,7 +148,7 @@ def command(
     """Print the meters of a machine."""
     options = {"--sign": sign, "--since": since is not None, "--names": names is not None}
     if by is not None and any(options.values()):
-        with_it = " and ".join(option for option, given in options.items() if given)
+        with_it = " and ".join(option for option, is_given in options.items() if is_given)
         raise click.UsageError(f"--by splits the present meters and cannot be combined with {with_it}")
     if sign and file is not None:
         raise click.UsageError(

@@ -425,7 +425,7 @@ def daily(*, store: str | None, output_format: OutputFormat) -> None:
     """List the last amount that each progressive level displayed on each day (I-16)."""
     with open_controller(store, read_only=True) as controller:
         lines = controller.list_daily_amounts()
-    rows = ((day, level, at[11:19], cents) for day, level, at, cents in lines)
+    rows = ((day, level, shown_time[11:19], cents) for day, level, shown_time, cents in lines)
     columns: Columns = ("day", "level", "last shown", build_number_column("minor units", "cents"))
     show_table(output_format, Table(columns, rows, empty_text="nothing shown yet"), document=lines)
 

@@ -97,7 +97,9 @@ def _read_status(controller: Controller) -> dict[str, Any]:
         troubles = Counter(kind for _, kind, _ in session.read_events() if kind in _SUSPICIOUS_EVENT_KINDS)
         message_times = session.read_message_times()
         return {
-            "alive_at": max((at for _, _, at, _ in session.list_daily_amounts()), default=None),
+            "alive_at": max(
+                (shown_time for _, _, shown_time, _ in session.list_daily_amounts()), default=None
+            ),
             "levels": {record.id: record.level.shown_cents for record in session.read_levels()},
             "machines": [
                 {

@@ -312,7 +312,9 @@ class _Supervisor:
         first_s = loop.time()
         stopped = asyncio.create_task(self._stop.wait())
         while not self._stop.is_set():
-            starts = [at for at in starts if loop.time() - at < _RESTART_WINDOW_S] + [loop.time()]
+            starts = [start_s for start_s in starts if loop.time() - start_s < _RESTART_WINDOW_S] + [
+                loop.time()
+            ]
             text = None if child.prints_to_terminal else asyncio.subprocess.DEVNULL
             process = await asyncio.create_subprocess_exec(
                 *child.command,

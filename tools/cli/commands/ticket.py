@@ -269,8 +269,8 @@ def check(
         record = store.find_ticket(number)
     if record is None:
         raise click.ClickException(_REFUSAL_TEXT_BY_REASON[TicketRefusalReason.UNKNOWN])
-    at = _read_plausible_time(state or find_default_state_folder())
-    state_text = _format_state(record, at)
+    now = _read_plausible_time(state or find_default_state_folder())
+    state_text = _format_state(record, now)
     ticket = record.ticket
     until = (
         "without a date limit"
@@ -282,7 +282,7 @@ def check(
         f"machine {ticket.machine_serial}, ticket {ticket.sequence:04d}"
     )
     moves = ((_format_time(move.action_time), move.action.value, move.actor) for move in record.moves)
-    document = _build_ticket_data(record, number, at)
+    document = _build_ticket_data(record, number, now)
     show(output_format, Table(("when (UTC)", "what", "by"), moves), document=document, text_before=heading)
     if state_text != TicketState.ISSUED:
         raise click.exceptions.Exit(1)
@@ -312,7 +312,7 @@ def list_(
     """List tickets, newest first; the numbers of those still owed are masked."""
     with _open_ledger_read_only(state, second_folder) as store:
         records = list(islice(store.iter_records(*(TicketState(value) for value in only)), last))
-    at = _read_plausible_time(state or find_default_state_folder())
+    now = _read_plausible_time(state or find_default_state_folder())
     rows = (
         (
             _format_time(record.ticket.issued_at),
@@ -320,13 +320,13 @@ def list_(
             f"{record.ticket.sequence:04d}",
             record.shown_number,
             record.ticket.kind.value,
-            _format_state(record, at),
+            _format_state(record, now),
             _format_ticket_amount(record.ticket),
         )
         for record in records
     )
     columns = ("issued (UTC)", "machine", "ticket", "number", "kind", "state", _AMOUNT_COLUMN)
-    document = [_build_ticket_data(record, record.shown_number, at) for record in records]
+    document = [_build_ticket_data(record, record.shown_number, now) for record in records]
     show(output_format, Table(columns, rows, empty_text="no ticket"), document=document)
 
 

@@ -36,7 +36,7 @@ def _start_service(*, fresh_input_each_step: bool) -> RandomService:
 def _measure_bulk_draws(service: RandomService) -> Iterator[BenchFigure]:
     draws = BulkDraws(create_raw_reader(service))
     plain = np.random.Generator(np.random.PCG64(1))  # noqa: TID251
-    below = _measure_seconds_per_call(lambda: draws.below(22, _BULK_DRAW_COUNT), 1) / _BULK_DRAW_COUNT
+    bulk_seconds = _measure_seconds_per_call(lambda: draws.below(22, _BULK_DRAW_COUNT), 1) / _BULK_DRAW_COUNT
     integers = (
         _measure_seconds_per_call(lambda: plain.integers(22, size=_BULK_DRAW_COUNT), 1) / _BULK_DRAW_COUNT
     )
@@ -47,14 +47,14 @@ def _measure_bulk_draws(service: RandomService) -> Iterator[BenchFigure]:
     randbelow = _measure_seconds_per_call(lambda: secrets.randbelow(22), 20_000)
     name = "bulk below(22)"
     yield BenchFigure(
-        name=name, value=1e-6 / below, unit="M/s", baseline_name="numpy PCG64 integers",
+        name=name, value=1e-6 / bulk_seconds, unit="M/s", baseline_name="numpy PCG64 integers",
         baseline=1e-6 / integers, target="at least 1",
     )  # fmt: skip
     yield BenchFigure(
-        name=name, value=1e-6 / below, unit="M/s", baseline_name="the same, uint16", baseline=1e-6 / narrow,
+        name=name, value=1e-6 / bulk_seconds, unit="M/s", baseline_name="the same, uint16", baseline=1e-6 / narrow,
     )  # fmt: skip
     yield BenchFigure(
-        name=name, value=1e-6 / below, unit="M/s", baseline_name="secrets.randbelow",
+        name=name, value=1e-6 / bulk_seconds, unit="M/s", baseline_name="secrets.randbelow",
         baseline=1e-6 / randbelow, target="at least 100",
     )  # fmt: skip
     permuted = np.tile(np.arange(52, dtype=np.uint8), (_GAME_COUNT, 1))

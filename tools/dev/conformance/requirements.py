@@ -369,8 +369,10 @@ def _check_sections(requirements: Requirements, reader: _RequirementsReader) -> 
         traced.setdefault(provision.citation.source.key, []).append(provision.citation.clause)
     for key, numbers in reader.read_sibling_file(SECTIONS_FILE).items():
         sections, clauses = numbers.split(), set(traced.pop(key, ()))
-        missing = ", ".join(number for number in sections if number not in clauses)
-        reader.require(not missing, f"sections.{key}", f"no provision, and no reason, for {missing}")
+        missing_clauses = ", ".join(number for number in sections if number not in clauses)
+        reader.require(
+            not missing_clauses, f"sections.{key}", f"no provision, and no reason, for {missing_clauses}"
+        )
         more = ", ".join(sorted(clauses.difference(sections)))
         reader.require(not more, f"sections.{key}", f"the text has no {more}")
     reader.require(not traced, "sections", f"the numbers of {', '.join(traced)} are not listed")

@@ -320,10 +320,10 @@ def _iter_outcome_scenes(
         yield "spin", replace(view, now=100.9)
         return
     yield f"{name}-rolling", replace(view, now=100.0 + (line.last_stop + line.roll_up_end) / 2)
-    after = replace(view, now=100.0 + line.end)
+    settled_view = replace(view, now=100.0 + line.end)
     win = outcome.win_credits * UNIT_CENTS
-    after = apply_message(
-        after,
+    settled_view = apply_message(
+        settled_view,
         build_snapshot(game, idle_view.snapshot.language if idle_view.snapshot else "en", win_cents=win),
     )
-    yield f"{name}-after", replace(after, now=100.0 + line.end + 3.2)
+    yield f"{name}-after", replace(settled_view, now=100.0 + line.end + 3.2)

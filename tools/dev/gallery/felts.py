@@ -242,9 +242,9 @@ def _iter_round_scenes(
             ),
         )
     over = replace(view, now=view.presentation.began_at + line.end)
-    after = game.with_table_state(outcome.table).rules
-    standing = {bet.spot: bet.credits for bet in after.list_standing_bets()}
-    shut = tuple(spot.id for spot in after.list_spots() if not spot.accepts_bets)
+    next_rules = game.with_table_state(outcome.table).rules
+    standing = {bet.spot: bet.credits for bet in next_rules.list_standing_bets()}
+    shut = tuple(spot.id for spot in next_rules.list_spots() if not spot.accepts_bets)
     snapshot_values = {
         "win_cents": cents,
         "last_display": dict(outcome.display),
@@ -254,6 +254,6 @@ def _iter_round_scenes(
     snapshot_values["results"] = tuple(
         str(outcome.display[key]) for key in ("result",) if key in outcome.display
     )
-    snapshot_values["felt"] = FeltState.model_validate(after.build_current_view())
+    snapshot_values["felt"] = FeltState.model_validate(next_rules.build_current_view())
     over = apply_message(over, idle_view.model_copy(update=snapshot_values))
     yield "settled", replace(over, now=over.now + 3.2)

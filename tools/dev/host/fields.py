@@ -107,8 +107,8 @@ class _MessageReader:
     def take(self, name: str, size: int) -> bytes:
         if len(self.data) < size:
             raise LayoutError(f"{name}: cut short")
-        taken, self.data = self.data[:size], self.data[size:]
-        return taken
+        field_data, self.data = self.data[:size], self.data[size:]
+        return field_data
 
     def read_field(self, field: Field) -> int | str:
         return _decode_value(field, self.take(field.name, field.size))

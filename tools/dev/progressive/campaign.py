@@ -135,7 +135,7 @@ async def run_campaign(
     Counts and findings are stored in ``result`` as they arise, so that they remain if the run is interrupted. Raises
     BrokerMissingError, or OperatorError if the broker does not start.
     """
-    before = asyncio.all_tasks()
+    tasks_before = asyncio.all_tasks()
     try:
         async with _open_floor(folder, open_store, result) as floor:
             for number in range(scenarios):
@@ -149,7 +149,7 @@ async def run_campaign(
                 with _record_errors(result, "the whole store"):
                     floor.controllers.controller.verify_levels()
     finally:
-        await _cancel_new_tasks(before)
+        await _cancel_new_tasks(tasks_before)
 
 
 @contextlib.asynccontextmanager
@@ -224,12 +224,12 @@ async def _run_with_limit(
 async def _cancel_new_tasks(before: set[asyncio.Task[Any]]) -> None:
     """Cancel every task that is not in ``before``, and wait a limited time for each to end."""
     for _ in range(_CLEANING_ATTEMPTS):
-        left = asyncio.all_tasks() - before
-        if not left:
+        new_tasks = asyncio.all_tasks() - before
+        if not new_tasks:
             return
-        for task in left:
+        for task in new_tasks:
             task.cancel()
-        await asyncio.wait(left, timeout=1.0)
+        await asyncio.wait(new_tasks, timeout=1.0)
 
 
 @contextlib.contextmanager
@@ -376,10 +376,10 @@ def _delay_one_connection(floor: _CampaignFloor) -> None:
 
 def _hit_simultaneously(machines: list[CampaignMachine], floor: _CampaignFloor) -> None:
     """Make both machines hit the level, each before it knows of the other machine's hit."""
-    before = [len(machine.memory.hits) for machine in machines]
+    hit_counts = [len(machine.memory.hits) for machine in machines]
     for machine in machines:
         machine.play(hit_chance=1.0)
-    if all(len(machine.memory.hits) > n for machine, n in zip(machines, before, strict=True)):
+    if all(len(machine.memory.hits) > n for machine, n in zip(machines, hit_counts, strict=True)):
         floor.result.fault_counts["both hit in one instant"] += 1
 
 

@@ -286,11 +286,11 @@ class Player:
         is_selected = snapshot.game_id == game_id
         unit_cents = snapshot.denomination_cents if is_selected else game.denominations_cents[0]
         limits = snapshot.felt.spots if is_selected else {}
-        closed = snapshot.shut if is_selected else ()
+        closed_spots = snapshot.shut if is_selected else ()
         spots = {
             name: spot
             for name, spot in read_table(game).spots.items()
-            if not spot.added_bet_multiples and name not in closed
+            if not spot.added_bet_multiples and name not in closed_spots
         }
         most_cents = min(snapshot.credit_cents, snapshot.bet_most_cents or snapshot.credit_cents)
         bets = _choose_bets(spots, limits, most_cents // unit_cents, dice)

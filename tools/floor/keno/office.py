@@ -191,9 +191,11 @@ class KenoOffice:
         counters = self._read_counters()
         self._require_open_sales(counters)
         ticket = self.rules.draw_quick_picks(self.rules.build_ticket(request), draw_source)
-        number, first, at = counters.last_ticket + 1, counters.next_draw, self._now()
+        number, first, recorded_at = counters.last_ticket + 1, counters.next_draw, self._now()
         acknowledgement = Acknowledgement(
-            ticket_number=number, draws=tuple(range(first, first + ticket.draw_count)), recorded_at=at
+            ticket_number=number,
+            draws=tuple(range(first, first + ticket.draw_count)),
+            recorded_at=recorded_at,
         )
         paper = issue_ticket(
             self.rules.definition,
@@ -208,7 +210,7 @@ class KenoOffice:
         sold_ticket = claims.record_ticket_payment(record) if is_paid else record
         self._write(
             f"keno-ticket-{number}.sold",
-            TicketSold(at=at.isoformat(), number=number, station=station),
+            TicketSold(at=recorded_at.isoformat(), number=number, station=station),
             {number: sold_ticket},
             self._build_transfers((DESK_ACCOUNT, STAKED_ACCOUNT, paper.cost_credits if is_paid else 0)),
             replace(counters, last_ticket=number),
@@ -295,16 +297,16 @@ class KenoOffice:
         all_bonuses = build_bonus_options(definition, [bonus.id for bonus in definition.bonus])
         drawn_balls = self.rules.draw_balls(recording, all_bonuses)
         prizes = self._compute_prizes(tickets, drawn_balls)
-        at = self._now()
+        drawn_at = self._now()
         prizes_won = {n: credits_ for n, credits_ in prizes.items() if credits_}
         settled_tickets = {
-            n: claims.settle_ticket_draw(record, number, prizes[n], at.date())
+            n: claims.settle_ticket_draw(record, number, prizes[n], drawn_at.date())
             for n, record in tickets.items()
         }
         self._write(
             f"keno-draw-{number}.held",
             DrawHeld(
-                at=at.isoformat(),
+                at=drawn_at.isoformat(),
                 draw=number,
                 balls=drawn_balls.balls,
                 factors=drawn_balls.factors,
@@ -330,14 +332,14 @@ class KenoOffice:
         Its stakes are then owed to the holders of the tickets. Raises OperatorError if the sales of no draw are closed.
         """
         number, tickets = self._list_tickets_of_draw()
-        at = self._now()
+        failed_at = self._now()
         failed_tickets = {
-            n: claims.record_draw_fault(record, number, at.date()) for n, record in tickets.items()
+            n: claims.record_draw_fault(record, number, failed_at.date()) for n, record in tickets.items()
         }
         staked_credits = sum(record.printed_ticket.cost_a_draw_credits for record in tickets.values())
         self._write(
             f"keno-draw-{number}.failed",
-            DrawFailed(at=at.isoformat(), draw=number, reason=reason),
+            DrawFailed(at=failed_at.isoformat(), draw=number, reason=reason),
             failed_tickets,
             self._build_transfers((STAKED_ACCOUNT, OWED_ACCOUNT, staked_credits)),
             self._build_next_draw_counters(),
@@ -397,11 +399,13 @@ class KenoOffice:
 
         Raises TicketRefusedError for any other ticket.
         """
-        record, at = self.find_ticket(ticket_number), self._now()
-        credits_ = 0 if record.state is TicketState.VOID else claims.expire_ticket(record, at.date())[1]
+        record, expired_at = self.find_ticket(ticket_number), self._now()
+        credits_ = (
+            0 if record.state is TicketState.VOID else claims.expire_ticket(record, expired_at.date())[1]
+        )
         self._write(
             f"keno-ticket-{ticket_number}.expired",
-            TicketExpired(at=at.isoformat(), number=ticket_number, unclaimed_credits=credits_),
+            TicketExpired(at=expired_at.isoformat(), number=ticket_number, unclaimed_credits=credits_),
             {ticket_number: None},
             self._build_transfers((OWED_ACCOUNT, HOUSE_ACCOUNT, credits_)),
         )

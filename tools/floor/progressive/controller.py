@@ -506,17 +506,17 @@ class Controller:
 
         ``unruled_count`` and ``wins`` are updated too.
         """
-        at = self._now()
+        now = self._now()
         with self._store.transaction() as session:
             self.unruled_count = session.count_held_without_ruling()
             level_records = session.read_levels(excluded=self._closed_level_ids)
             records = [record for record in level_records if not record.successor]
             self._closed_level_ids.update(record.id for record in level_records if record.successor)
             for record in records:
-                day = at.date().isoformat()
-                session.put_daily_amount(day, record.id, at.isoformat(), record.level.shown_cents)
-            self.wins = tuple(self._iter_recent_wins(session, records, at))
-            return [self._build_value(session, record, at) for record in records]
+                day = now.date().isoformat()
+                session.put_daily_amount(day, record.id, now.isoformat(), record.level.shown_cents)
+            self.wins = tuple(self._iter_recent_wins(session, records, now))
+            return [self._build_value(session, record, now) for record in records]
 
     @staticmethod
     def _iter_recent_wins(

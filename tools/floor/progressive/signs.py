@@ -100,20 +100,26 @@ class SignBook:
 
     def _build_record(self, name: str, received_ns: int, now_ns: int) -> SignRecord:
         """Return a sign's current record from its last heartbeat: lit, dark or silent, and since when."""
-        previous, beat, at = self._known.get(name), self._heartbeat_by_sign.get(name), self._now().isoformat()
+        previous, beat, now_text = (
+            self._known.get(name),
+            self._heartbeat_by_sign.get(name),
+            self._now().isoformat(),
+        )
         if beat is None and previous is not None:
             shown_cents, heard_at = previous.shown, previous.heard_at
         else:
             shown_cents = {} if beat is None else {each.level: each.amount_cents for each in beat.shown}
             heard_at = (
-                at if previous is None or now_ns - received_ns < _RECORD_INTERVAL_NS else previous.heard_at
+                now_text
+                if previous is None or now_ns - received_ns < _RECORD_INTERVAL_NS
+                else previous.heard_at
             )
         status: SignStatus = "lit" if all(cents is not None for cents in shown_cents.values()) else "dark"
         if now_ns - received_ns > VALUE_AGE_MAX_NS:
             status = "silent"
         elif beat is None and previous is not None:
             status = previous.status
-        since = previous.since if previous is not None and previous.status == status else at
+        since = previous.since if previous is not None and previous.status == status else now_text
         return SignRecord(id=name, status=status, since=since, heard_at=heard_at, shown=shown_cents)
 
     def _has_changed(self, name: str, sign: SignRecord) -> bool:

@@ -118,15 +118,15 @@ def _plot_bet(bet: dict[str, Any]) -> str:
     # Fixed margins: an automatic layout draws every plot twice, and a table game has a plot for each of 40 bets.
     figure = Figure(figsize=(10, 3.4))
     figure.subplots_adjust(left=0.06, right=0.98, top=0.9, bottom=0.25, wspace=0.14)
-    left, right = figure.subplots(1, 2)
+    left_axes, right = figure.subplots(1, 2)
     rows = bet["distribution"]["classes"]
     names = [f"{r['from_bets']}-{r['below_bets'] or ''}" for r in rows]
     shares = [r["probability"]["decimal"] or 0.0 for r in rows]
-    left.bar(names, shares, color="#2f6f9f")
+    left_axes.bar(names, shares, color="#2f6f9f")
     if any(shares):
-        left.set_yscale("log")
-    left.set_title("probability of a win, by its size in bets")
-    left.tick_params(axis="x", rotation=45)
+        left_axes.set_yscale("log")
+    left_axes.set_title("probability of a win, by its size in bets")
+    left_axes.tick_params(axis="x", rotation=45)
     for colour, row in zip(("#2f6f9f", "#c77d2f"), bet["volatility"][1:], strict=True):
         games = [b["games"] for b in row["bands"]]
         for end in (0, 1):

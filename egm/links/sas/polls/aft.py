@@ -164,7 +164,7 @@ def _order_transfer(host: SasHost, transfers: HostTransferInterface, poll: LongP
 
 def _split_amounts(body: bytes) -> tuple[bytes, ...]:
     """Return the three amounts of a transfer order as sent: cashable, restricted and non-restricted."""
-    return tuple(body[at : at + AMOUNT_SIZE_BYTES] for at in (3, 8, 13))
+    return tuple(body[offset : offset + AMOUNT_SIZE_BYTES] for offset in (3, 8, 13))
 
 
 def _build_order_reply(body: bytes, status_code: int, *, repeats_amounts: bool = False) -> Reply:

@@ -144,7 +144,7 @@ def answer_extended_meters(request: LongPoll, readout: SasReadout) -> Reply | No
     game = _find_requested_game(request, readout, number)
     if game is None:
         return None
-    codes = [decode_binary(requested[at : at + 2]) for at in range(0, len(requested), 2)]
+    codes = [decode_binary(requested[offset : offset + 2]) for offset in range(0, len(requested), 2)]
     return Reply(
         prepend_length(number + b"".join(_encode_sized_meter(code, readout, game) for code in codes))
     )

@@ -54,8 +54,8 @@ def _store_amounts(host: SasHost, poll: LongPoll, group: int, level_bytes: bytes
     if not group or not level_bytes or len(level_bytes) % size:
         raise MalformedPollError(poll, "expected a group above 0 and complete levels")
     amounts = {
-        level_bytes[at]: decode_bcd(poll, level_bytes[at + 1 : at + size])
-        for at in range(0, len(level_bytes), size)
+        level_bytes[offset]: decode_bcd(poll, level_bytes[offset + 1 : offset + size])
+        for offset in range(0, len(level_bytes), size)
     }
     if any(not 1 <= level <= _LEVEL_NUMBER_MAX for level in amounts):
         raise MalformedPollError(poll, f"a level is outside 1 to {_LEVEL_NUMBER_MAX}")

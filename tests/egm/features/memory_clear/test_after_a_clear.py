@@ -66,12 +66,12 @@ def test_a_ticket_from_before_a_clear_is_redeemed_once(rig, tmp_path):
     rig.offer_ticket(tickets[0])
     sequence = number_of(rig.machine.memory.get(MoneyKey.PAPER_BEING_STACKED)["id"])
     rig.ledger.credit_stacked_paper()
-    rig.ledger.delete_confirmed_paper()
+    rig.ledger.close_confirmed_paper()
     restarted = clear_and_boot(rig, tmp_path)
     advance_journal_to(restarted, sequence)
     restarted.offer_ticket(tickets[1])
     restarted.ledger.credit_stacked_paper()
-    restarted.ledger.delete_confirmed_paper()
+    restarted.ledger.close_confirmed_paper()
     assert restarted.credit_cents == 1000
     restarted.offer_ticket(tickets[1])
     assert restarted.notice == "ticket_refused.redeemed"
@@ -135,7 +135,7 @@ def test_an_older_ticket_ledger_is_detected_after_a_clear(rig, tmp_path):
     restarted = MachineRig(tmp_path, devices=("printer",)).boot()
     restarted.offer_ticket(number)
     restarted.ledger.credit_stacked_paper()
-    restarted.ledger.delete_confirmed_paper()
+    restarted.ledger.close_confirmed_paper()
     restarted.close()
     clear_with_decisions(tmp_path, credit_1_cashable=build_paid_decision(2000))
     for path, data in before.items():

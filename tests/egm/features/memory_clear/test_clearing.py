@@ -327,7 +327,7 @@ def test_a_bill_being_stacked_is_credited_or_returned_by_the_acceptor(tmp_path, 
     rig = reopen_cleared(rig, tmp_path)
     if stacked:
         rig.ledger.credit_stacked_paper()
-        rig.ledger.delete_confirmed_paper()
+        rig.ledger.close_confirmed_paper()
     else:
         rig.ledger.void_unstacked_paper("returned at power-up")
     assert rig.credit_cents == (2000 if stacked else 0)
