@@ -504,8 +504,8 @@ def describe_needed_credit(stage: Stage, needs_cents: int, bet_cents: int) -> st
 def describe_bet_refusal(stage: Stage, spot: BetSpot | None, refusal_key: str) -> str:
     """Return the text that says why a bet spot takes no bet, or why a touch was refused.
 
-    ``refusal_key`` is the reason (:attr:`egm.screen.table.ChipsOnTable.refusal_key`). The text names the spots that need a bet first, or the venue's
-    maximum, if the reason is one of these.
+    ``refusal_key`` is the reason (:attr:`egm.screen.table.ChipsOnTable.refusal_key`). The text names the spots that
+    need a bet first, or the venue's maximum, if the reason is one of these.
     """
     table, snapshot = stage.view.table, stage.view.snapshot
     names: list[str] = []
