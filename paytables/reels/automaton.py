@@ -1,10 +1,12 @@
 """The common representation of what a window of reels pays: small automata that read the reels left to right.
 
 Everything a stage can pay is a *component*: a payline (with its group of prizes, of which the highest is
-won), a symbol paid by ways, a scatter. Of each reel's column, a component sees only a *letter* (the symbol on
-its cell, or how many of its symbols show) and moves from node to node; each step may multiply a *weight* (the
-ways). The final node says which prize was won: its win is weight x value. Play, the compiled simulator and
-the exact analysis all read the same tables.
+won), a symbol paid by ways, a scatter, or the record of the cells that a sticky symbol shows on. Of each reel's column,
+a component sees only a *letter* (the symbol on its cell, or how many of its symbols show) and moves from *node* to
+node; each step may multiply a *weight* (the ways). The *final node* says which prize was won: its win is weight x
+value. A component is *alive* while it can still win. Example of three reels that pay a cherry by ways: the reels show
+2, 1 and 3 cherries; these are the letters, and the weight becomes 2 x 1 x 3 = 6 ways. The game itself, the compiled
+simulator and the exact analysis all read the same tables.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -19,7 +21,7 @@ END_OF_GRAPH: Final = -1
 class Award:
     """One award that a reel-game prize gives in addition to credits: free games, a progressive level, merchandise.
 
-    The kind ``step`` raises the multiplier of a series of plays; ``stick`` makes cells sticky.
+    The kind ``step`` raises the multiplier of a series of runs; ``stick`` makes cells sticky.
     """
 
     kind: str
@@ -27,7 +29,7 @@ class Award:
     name: str
     """The id of the stage, level or prize in kind that is given."""
     run_count: int = 1
-    """The number of plays of the stage that are given."""
+    """The number of runs of the stage that are given."""
     start_size: int = 0
     """The starting size of the stage, such as coins already locked; for ``stick``, the bit mask of the sticky cells."""
 

@@ -62,35 +62,35 @@ class _EnumerableBonusStage(ABC):
     """Base class of bonus stages with so few results that their whole win distribution is computed."""
 
     def compute_distribution(self) -> ChanceByCreditsAndAwards:
-        """Return the probability of each result (credits won, awards given) of one play of this bonus stage."""
+        """Return the probability of each result (credits won, awards given) of one run of this bonus stage."""
         return self._distribution
 
     def find_top_pays(self) -> TopPayByAwards:
-        """Return, for each combination of awards, the highest pay of a play that gives it, and its probability."""
+        """Return, for each combination of awards, the highest pay of a run that gives it, and its probability."""
         return find_top_pays_by_awards(self._distribution)
 
     @property
     def worst_mean(self) -> Fraction | None:
-        """Return None: by default a bonus stage has no player decision, so there is no worst way to play it."""
+        """Return the mean of the worst decisions: None, because by default the stage has no decision."""
         return None
 
     @abstractmethod
     def _compute_distribution(self) -> ChanceByCreditsAndAwards:
-        """Compute the probability of each result (credits won, awards given) of one play of this bonus stage."""
+        """Compute the probability of each result (credits won, awards given) of one run of this bonus stage."""
 
     @cached_property
     def _distribution(self) -> ChanceByCreditsAndAwards:
-        """Return the probability of each result (credits won, awards given) of one play, computed once."""
+        """Return the probability of each result (credits won, awards given) of one run, computed once."""
         return self._compute_distribution()
 
     @cached_property
-    def _play_figures(self) -> RunFigures:
-        """Return the exact figures of one play of the bonus stage (means, award odds, moments), computed once."""
+    def _run_figures(self) -> RunFigures:
+        """Return the exact figures of one run of the bonus stage (means, award odds, moments), computed once."""
         return build_run_figures(self._distribution)
 
     def compute_figures(self, *, with_second_moment: bool) -> RunFigures:  # noqa: ARG002 (both moments are computed together here)
-        """Return the exact figures of one play, always with second moments."""
-        return self._play_figures
+        """Return the exact figures of one run, always with second moments."""
+        return self._run_figures
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,8 @@ class PickBonus(_EnumerableBonusStage):
 
     @property
     def worst_mean(self) -> Fraction:
-        """Return the mean credits of one play: no order of opening boxes is better or worse than another."""
-        return self._play_figures.mean
+        """Return the mean credits of one run: no order of opening boxes is better or worse than another."""
+        return self._run_figures.mean
 
     def run(self, draw: DrawSource) -> StageRunSteps:
         """Ask the player for a box and draw its contents from the remaining items, until the picking ends."""
@@ -143,9 +143,10 @@ class PickBonus(_EnumerableBonusStage):
         return StageRun(tuple(paid_wins), tuple(awards), {"boxes": self.box_count, "opened": opened_boxes})
 
     def _compute_distribution(self) -> ChanceByCreditsAndAwards:
-        """Return the probability of each result of one play, by recursion over the counts of the items not yet drawn.
+        """Return the probability of each result of one run, by recursion over the counts of the items not yet drawn.
 
-        After n openings every order of items is equally likely, so the recursion counts orders as integers.
+        Every order of the items in the first n boxes is equally likely. Therefore orders are counted as integers, and
+        the count of each result is divided by the number of all orders at the end.
         """
         unfinished: dict[tuple[tuple[int, ...], int, GivenAwards], int] = {
             (tuple(p.count for p in self.items), 0, ()): 1
@@ -158,41 +159,46 @@ class PickBonus(_EnumerableBonusStage):
                 for i, item in enumerate(self.items):
                     if not counts[i]:
                         continue
-                    now = (credits_ + item.credits, select_given_awards((*given_awards, *item.awards)))
+                    result = (credits_ + item.credits, select_given_awards((*given_awards, *item.awards)))
                     if item.ends_picking or n + 1 == self.pick_count:
-                        ended_cases[now] += cases * counts[i]
+                        ended_cases[result] += cases * counts[i]
                     else:
-                        still_unfinished[self._remove_drawn_item(counts, i), *now] += cases * counts[i]
-            for now, cases in ended_cases.items():
-                finished_chances[now] += Fraction(cases, orders)
+                        still_unfinished[self._remove_drawn_item(counts, i), *result] += cases * counts[i]
+            for result, cases in ended_cases.items():
+                finished_chances[result] += Fraction(cases, orders)
             unfinished = still_unfinished
         return dict(finished_chances)
 
     @property
     def _box_order_counts(self) -> list[int]:
-        """Return, for each n from 1 to ``pick_count``, the number of orders in which items fill the first n boxes."""
+        """Return, for each n from 1 to ``pick_count``, the number of orders in which items fill the first n boxes.
+
+        Example: five items and three picks give 5, 20 and 60.
+        """
         items = sum(p.count for p in self.items)
         return list(
             accumulate((items if self.with_replacement else items - n for n in range(self.pick_count)), mul)
         )
 
     def list_prize_rates(self) -> list[PrizeRate]:
-        """Return, for each item that pays credits, the expected number of opened boxes in one play that contain it."""
+        """Return, for each item that pays credits, the expected number of opened boxes in one run that contain it."""
         rates = self._mean_openings
         return [
-            PrizeRate(p.name, p.credits, r.numerator, r.numerator * p.credits, r.denominator)
-            for p, r in zip(self.items, rates, strict=True)
-            if p.credits
+            PrizeRate(
+                item.name, item.credits, rate.numerator, rate.numerator * item.credits, rate.denominator
+            )
+            for item, rate in zip(self.items, rates, strict=True)
+            if item.credits
         ]
 
     def compute_mean_awards(self) -> MeanByAwardKindAndName:
-        """Return how often one play gives each progressive level and merchandise prize on average, by (kind, name)."""
+        """Return how often one run gives each progressive level and merchandise prize on average, by (kind, name)."""
         rated = zip(self.items, self._mean_openings, strict=True)
         return sum_award_means((award, rate) for item, rate in rated for award in item.awards)
 
     @cached_property
     def _mean_openings(self) -> list[Fraction]:
-        """Return, for each item, the mean number of opened boxes in one play that contain it."""
+        """Return, for each item, the mean number of opened boxes in one run that contain it."""
         rates = [Fraction(0)] * len(self.items)
         unfinished = {tuple(p.count for p in self.items): 1}
         for orders in self._box_order_counts:
@@ -236,10 +242,13 @@ class WheelBonus(_EnumerableBonusStage):
     def list_prize_rates(self) -> list[PrizeRate]:
         """Return, for each different segment of the wheel that pays credits, how often a spin wins it."""
         counts: dict[tuple[str, int], int] = defaultdict(int)
-        for p in self.segments:
-            if p.credits:
-                counts[p.name, p.credits] += 1
-        return [PrizeRate(n, c, k, k * c, len(self.segments)) for (n, c), k in counts.items()]
+        for item in self.segments:
+            if item.credits:
+                counts[item.name, item.credits] += 1
+        return [
+            PrizeRate(name, credits_, count, count * credits_, len(self.segments))
+            for (name, credits_), count in counts.items()
+        ]
 
     def compute_mean_awards(self) -> MeanByAwardKindAndName:
         """Return how often one spin gives each progressive level and merchandise prize on average, by (kind, name)."""
@@ -254,7 +263,8 @@ def _compute_landing_chances(
 ) -> tuple[Fraction, ...]:
     """Return, for n = 0, 1, 2... up to ``empty_cells``, the probability that n coins land in one spin.
 
-    Each of the ``empty_cells`` cells lands a coin with probability ``coin_numerator`` / ``coin_denominator``.
+    On each of the ``empty_cells`` cells a coin lands with probability ``coin_numerator`` / ``coin_denominator``. The
+    number of coins has a binomial distribution.
     """
     return tuple(
         Fraction(
@@ -275,11 +285,11 @@ class HoldBonus(_EnumerableBonusStage):
     cell_count: int
     """The number of cells of the board."""
     respin_count: int
-    """The number of spins that remain after a spin with a new coin."""
+    """The number of respins at the start, and again after each spin in which a new coin lands."""
     coin_numerator: int
-    """The numerator of the probability that an empty cell lands a coin in one spin."""
+    """The numerator of the probability that a coin lands on an empty cell in one spin."""
     coin_denominator: int
-    """The denominator of the probability that an empty cell lands a coin in one spin."""
+    """The denominator of the probability that a coin lands on an empty cell in one spin."""
     items: tuple[BonusItem, ...]
     """The kinds of coin, drawn by their weights."""
     full_board_prize: BonusItem | None
@@ -327,17 +337,17 @@ class HoldBonus(_EnumerableBonusStage):
         unfinished: dict[tuple[int, int], Fraction] = {(self.start_coins, self.respin_count): Fraction(1)}
         while unfinished:  # every step uses up a respin or a cell, so this ends
             still_unfinished: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
-            for (coins, respins_left), share in unfinished.items():
+            for (coins, respins_left), chance in unfinished.items():
                 if respins_left == 0 or coins == self.cell_count:
-                    chance_by_coins[coins] += share
+                    chance_by_coins[coins] += chance
                     continue
-                for landed, odds in enumerate(
+                for landed, landing_chance in enumerate(
                     _compute_landing_chances(
                         self.coin_numerator, self.coin_denominator, self.cell_count - coins
                     )
                 ):
                     still_unfinished[coins + landed, self.respin_count if landed else respins_left - 1] += (
-                        share * odds
+                        chance * landing_chance
                     )
             unfinished = still_unfinished
         return dict(chance_by_coins)
@@ -348,62 +358,67 @@ class HoldBonus(_EnumerableBonusStage):
         return sum(p.count for p in self.items)
 
     @cached_property
-    def _play_figures(self) -> RunFigures:
-        """Return the exact figures of one play, from the moments of the number of coins and of one coin's value."""
-        mean = Fraction(sum(p.count * p.credits for p in self.items), self._total_weight)
-        square = Fraction(sum(p.count * p.credits**2 for p in self.items), self._total_weight)
+    def _run_figures(self) -> RunFigures:
+        """Return the exact figures of one run, from the moments of the number of coins and of one coin's value."""
+        coin_mean = Fraction(sum(item.count * item.credits for item in self.items), self._total_weight)
+        coin_square = Fraction(sum(item.count * item.credits**2 for item in self.items), self._total_weight)
         odds: dict[GivenAwards, Fraction] = defaultdict(Fraction)
         parts: dict[GivenAwards, Fraction] = defaultdict(Fraction)
         second_moment = Fraction(0)
-        for coins, p in self._coin_count_chances.items():
-            extra = self.full_board_prize if coins == self.cell_count else None
-            fixed = extra.credits if extra is not None else 0
-            given_awards = select_given_awards(extra.awards if extra is not None else ())
-            expected = coins * mean + fixed
-            odds[given_awards] += p
-            parts[given_awards] += p * expected
-            second_moment += p * (coins * (square - mean**2) + expected**2)
+        for coins, chance in self._coin_count_chances.items():
+            full_board_credits, given_awards = self._find_full_board_win(coins)
+            expected = coins * coin_mean + full_board_credits
+            odds[given_awards] += chance
+            parts[given_awards] += chance * expected
+            # E[X^2] = Var X + (E X)^2; the variances of independent coins add up
+            second_moment += chance * (coins * (coin_square - coin_mean**2) + expected**2)
         return RunFigures(
             compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second_moment
         )
 
+    def _find_full_board_win(self, coins: int) -> tuple[int, GivenAwards]:
+        """Return the credits and the awards of the full-board prize if ``coins`` coins fill the board; else (0, ())."""
+        prize = self.full_board_prize if coins == self.cell_count else None
+        return (0, ()) if prize is None else (prize.credits, select_given_awards(prize.awards))
+
     def _compute_distribution(self) -> ChanceByCreditsAndAwards:
-        """Return the probability of each pair of total credits and awards that one hold-and-spin play can give."""
+        """Return the probability of each pair of total credits and awards that one hold-and-spin run can give."""
         distribution: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
-        sums: dict[int, int] = {0: 1}
+        # the cases of each sum of the coins' values; all sums together have (total weight) ** coins cases
+        cases_by_credits: dict[int, int] = {0: 1}
         for coins in range(self.cell_count + 1):
-            extra = self.full_board_prize if coins == self.cell_count else None
-            fixed = extra.credits if extra is not None else 0
-            given_awards = select_given_awards(extra.awards if extra is not None else ())
+            full_board_credits, given_awards = self._find_full_board_win(coins)
             if coins in self._coin_count_chances:
-                scale = self._coin_count_chances[coins] / self._total_weight**coins
-                for credits_, cases in sums.items():
-                    distribution[credits_ + fixed, given_awards] += cases * scale
-            grown: dict[int, int] = defaultdict(int)
-            for credits_, cases in sums.items():
+                case_chance = self._coin_count_chances[coins] / self._total_weight**coins
+                for credits_, cases in cases_by_credits.items():
+                    distribution[credits_ + full_board_credits, given_awards] += cases * case_chance
+            with_one_more_coin: dict[int, int] = defaultdict(int)
+            for credits_, cases in cases_by_credits.items():
                 for item in self.items:
-                    grown[credits_ + item.credits] += cases * item.count
-            sums = grown
+                    with_one_more_coin[credits_ + item.credits] += cases * item.count
+            cases_by_credits = with_one_more_coin
         return dict(distribution)
 
     def _compute_item_rates(self) -> list[tuple[BonusItem, Fraction]]:
-        """Return (coin, mean number in one play) for each kind of coin, and (full-board prize, probability) last."""
-        mean = sum((n * p for n, p in self._coin_count_chances.items()), Fraction(0))
-        rows = [(item, mean * Fraction(item.count, self._total_weight)) for item in self.items]
+        """Return (coin, mean number in one run) for each kind of coin, and (full-board prize, probability) last."""
+        mean_coins = sum((coins * chance for coins, chance in self._coin_count_chances.items()), Fraction(0))
+        rates = [(item, mean_coins * Fraction(item.count, self._total_weight)) for item in self.items]
         if self.full_board_prize is not None:
-            rows.append((self.full_board_prize, self._coin_count_chances.get(self.cell_count, Fraction(0))))
-        return rows
+            rates.append((self.full_board_prize, self._coin_count_chances.get(self.cell_count, Fraction(0))))
+        return rates
 
     def list_prize_rates(self) -> list[PrizeRate]:
-        """Return how often one play wins each kind of coin that pays credits, and the prize for a full board."""
+        """Return how often one run wins each kind of coin that pays credits, and the prize for a full board."""
         return [
-            PrizeRate(p.name, p.credits, r.numerator, r.numerator * p.credits, r.denominator)
-            for p, r in self._compute_item_rates()
-            if p.credits
+            PrizeRate(
+                item.name, item.credits, rate.numerator, rate.numerator * item.credits, rate.denominator
+            )
+            for item, rate in self._compute_item_rates()
+            if item.credits
         ]
 
     def compute_mean_awards(self) -> MeanByAwardKindAndName:
-        """Return how often one play gives each progressive level and merchandise prize on average, by (kind, name)."""
+        """Return how often one run gives each progressive level and merchandise prize on average, by (kind, name)."""
         return sum_award_means(
             (award, rate) for item, rate in self._compute_item_rates() for award in item.awards
         )

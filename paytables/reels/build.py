@@ -81,7 +81,7 @@ class ModeStages:
     """The way to bet for which the stages are built."""
     file: str
     memory: dict[str, StageMemory] = field(default_factory=dict)
-    """What each stage retains between the plays of a series, by stage."""
+    """What each stage retains between the runs of a series, by stage."""
     _built_stages: dict[tuple[str, int], Stage] = field(default_factory=dict)
     """The stages built so far, by id and starting size."""
 
@@ -100,7 +100,7 @@ class ModeStages:
         return self._built_stages[stage_name, start_size]
 
     def _build_memory(self, stage_name: str, stage_table: object) -> StageMemory:
-        """Return what a stage retains between the plays of a series, such as multipliers.
+        """Return what a stage retains between the runs of a series, such as multipliers.
 
         Raises :class:`DefinitionError`.
         """

@@ -1,11 +1,13 @@
 """Exact mean and variance of games whose stages start one another, such as spins that start free games.
 
-One paid game is a branching process whose particles are runs (plays of a stage). All runs of a *plain* stage
-are alike, so a group of plain stages that start one another is a linear system. Let K[s][t] be the mean
-number of runs of t that a run of s starts. Then N = (I - K)^-1 has the expected numbers of runs. With x the
-mean credits of one run, the means are N x. With d the variance of one run's credits plus the value of the
-runs that it starts (which includes their covariance), the variances are N d. A stage with *memory* (a capped
-series, a multiplier that moves, symbols that stick) is followed state by state instead.
+The terms (run, series, size, plain) are defined in :mod:`paytables.reels.run`. One paid game is a branching process
+whose particles are runs. All runs of a plain stage are alike, so a group of plain stages that start one another is a
+linear system. Let K[s][t] be the mean number of runs of t that a run of s starts. Then N = (I - K)^-1 has the expected
+numbers of runs. Example: each free game starts 0.1 further ones on average, so N = 1 / (1 - 0.1): one free game leads
+to 1.111 with its retriggers. With x the mean credits of one run, the means are N x. With d the variance of (the credits
+of one run + the mean credits of the runs of the group that it starts), the variances are N d. What a run starts outside
+the group is computed first and counts as part of its credits. A stage with *memory* (a capped series, a multiplier that
+moves, symbols that stick) is followed state by state instead.
 
 N exists and is non-negative exactly if the elimination meets only positive pivots (I - K is then a
 non-singular M-matrix); otherwise the expected length of the game is infinite, and it is refused.
@@ -22,40 +24,40 @@ from paytables.reels.automaton import Award
 from paytables.reels.run import GivenAwards, RunFigures
 
 ZERO = Fraction(0)
-#: A kind of run: the stage and its starting size.
+#: A kind of run: the stage and the size. It is a node of the graph of stages that start one another.
 RunKind = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class StageMemory:
-    """What a reel game's stage retains between the plays of a series: multipliers, a limit of plays, sticky cells."""
+    """What a reel game's stage retains between the runs of a series: multipliers, a limit of runs, sticky cells."""
 
     multipliers: tuple[int, ...] = (1,)
     """The multipliers of a series in order; the last stays until the series ends."""
     advances_every_run: bool = True
-    """Whether every play moves the series to its next multiplier; if not, only a step award does."""
+    """Whether every run moves the series to its next multiplier; if not, only a step award does."""
     runs_max: int | None = None
-    """The largest number of plays in a series, or None if there is no limit."""
+    """The largest number of runs in a series, or None if there is no limit."""
     has_sticky_symbol: bool = False
     """Whether a symbol of the stage sticks to its cell for the rest of the series."""
 
     @property
     def is_plain(self) -> bool:
-        """Return whether the stage retains nothing between plays, so that every play of a series is alike."""
+        """Return whether the stage retains nothing between runs, so that every run of a series is alike."""
         return len(self.multipliers) == 1 and self.runs_max is None and not self.has_sticky_symbol
 
 
 class StageState(NamedTuple):
-    """The state of a series of plays of one stage, such as ten free games.
+    """The state of a series of runs of one stage, such as ten free games.
 
-    It has the plays left and made, the index of the multiplier, and the starting size (the mask of sticky
+    It has the runs left and made, the index of the multiplier, and the starting size (the mask of sticky
     cells).
     """
 
     runs_left: int
-    """The number of plays of the series that are still to be made."""
+    """The number of runs of the series that are still to be made."""
     runs_played: int
-    """The number of plays of the series that were made; 0 if the stage has no limit of plays."""
+    """The number of runs of the series that were made; 0 if the stage has no limit of runs."""
     multiplier_index: int
     """The index of the series' current multiplier."""
     size: int
@@ -63,7 +65,7 @@ class StageState(NamedTuple):
 
 
 def build_first_state(memory: StageMemory, run_count: int, start_size: int) -> StageState:
-    """Return the initial state of a series of ``run_count`` plays of a stage with this memory."""
+    """Return the initial state of a series of ``run_count`` runs of a stage with this memory."""
     most = memory.runs_max
     return StageState(run_count if most is None else min(run_count, most), 0, 0, start_size)
 
@@ -71,9 +73,9 @@ def build_first_state(memory: StageMemory, run_count: int, start_size: int) -> S
 def compute_next_state(
     memory: StageMemory, stage: str, state: StageState, given_awards: Iterable[Award]
 ) -> tuple[StageState, GivenAwards]:
-    """Return the state of a series after one play, and the awards of the play that start other stages.
+    """Return the state of a series after one run, and the awards of the run that start other stages.
 
-    ``given_awards`` are all awards of the play. Play and analysis both use this function: it defines how stages
+    ``given_awards`` are all awards of the run. Play and analysis both use this function: it defines how stages
     start one another.
     """
     if not given_awards and memory.is_plain:
@@ -104,7 +106,7 @@ def compute_next_state(
 
 @dataclass(frozen=True, slots=True)
 class WinMoments:
-    """Mean and variance of all credits that one play or a series of plays leads to, at level 1."""
+    """Mean and variance of all credits that one run or a series of runs leads to, at level 1."""
 
     mean: Fraction
     """The mean, in credits."""
@@ -114,36 +116,33 @@ class WinMoments:
 
 @dataclass(slots=True)
 class StageChain:
-    """The stages of a reel game in one mode, which may start one another: expected plays, means and variances.
-
-    A play of a stage is also called a run.
-    """
+    """The stages of a reel game in one mode, which may start one another: expected runs, means and variances."""
 
     get_run_figures: Callable[[str, int], RunFigures]
-    """A function that returns the exact figures of one play of a stage, from its id and starting size."""
+    """A function that returns the exact figures of one run of a stage, from its id and starting size."""
     memory: Mapping[str, StageMemory]
-    """What each stage retains between plays, by its id."""
+    """What each stage retains between runs, by its id."""
     _moments_by_run_kind: dict[RunKind, WinMoments] = field(default_factory=dict)
-    """Mean and variance of plays of stages without memory computed so far, by (stage, size)."""
+    """Mean and variance of runs of plain stages computed so far, by (stage, size)."""
     _moments_by_series: dict[tuple[str, StageState], WinMoments] = field(default_factory=dict)
     """Mean and variance of series of stages with memory computed so far, by (stage, state of the series)."""
     _length_by_series: dict[tuple[str, StageState], int] = field(default_factory=dict)
-    """The maximum number of remaining plays of series computed so far, by (stage, state of the series)."""
+    """The maximum number of remaining runs of series computed so far, by (stage, state of the series)."""
     _stages_in_progress: list[str] = field(default_factory=list)
     """The stages whose figures are being computed now. It shows when a stage leads back to itself."""
 
     # ------------------------------------------------------------ forwards: expected runs
     def count_expected_runs(self, stage: str) -> dict[tuple[str, int, int], Fraction]:
-        """Return the expected number of plays of each stage in one game that starts with ``stage``.
+        """Return the expected number of runs of each stage in one game that starts with ``stage``.
 
-        The keys are (stage, size, multiplier of the series); the multiplier is 1 for a stage without memory.
+        The keys are (stage, size, multiplier of the series); the multiplier is 1 for a plain stage.
         """
         expected_runs: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
         plain: dict[RunKind, Fraction] = defaultdict(Fraction)
         series: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
 
         def add_started_runs(award: Award, rate: Fraction) -> None:
-            """Add the plays that an award starts to those still to be followed.
+            """Add the runs that an award starts to those still to be followed.
 
             ``rate`` is how often one game gives the award.
             """
@@ -157,14 +156,19 @@ class StageChain:
             if self.memory[group[0]].is_plain:
                 nodes = self._list_reachable_nodes(group, [n for n in plain if n[0] in group])
                 matrix = self.invert_run_matrix(nodes)
-                for i, to in enumerate(nodes):
-                    rate = sum((plain.get(n, ZERO) * matrix[k][i] for k, n in enumerate(nodes)), ZERO)
-                    expected_runs[(*to, 1)] += rate
-                    for award, mean in self.get_run_figures(*to).rate_by_award.items():
+                for column, node in enumerate(nodes):
+                    # each first run (row) leads to matrix[row][column] runs of this node on average
+                    rate = sum(
+                        (plain.get(first, ZERO) * matrix[row][column] for row, first in enumerate(nodes)),
+                        ZERO,
+                    )
+                    expected_runs[(*node, 1)] += rate
+                    for award, mean in self.get_run_figures(*node).rate_by_award.items():
                         if award.kind == "stage" and award.name not in group:
                             add_started_runs(award, rate * mean)
                 continue
-            for key in [k for k in series if k[0] == group[0]]:
+            # a stage that is not plain is alone in its group
+            for key in [key for key in series if key[0] == group[0]]:
                 self._walk_series(key, series[key], expected_runs, add_started_runs)
         return dict(expected_runs)
 
@@ -175,10 +179,10 @@ class StageChain:
         expected_runs: dict[tuple[str, int, int], Fraction],
         add_started_runs: Callable[[Award, Fraction], None],
     ) -> None:
-        """Follow a series of plays to its end, adding the expected number of each play to ``expected_runs``.
+        """Follow a series of runs to its end, adding the expected number of each run to ``expected_runs``.
 
-        ``series_key`` is the stage, the number of plays and the size; ``start_rate`` is how often the series starts in
-        one game. ``add_started_runs`` is called with each award that starts plays of another stage.
+        ``series_key`` is the stage, the number of runs and the size; ``start_rate`` is how often the series starts in
+        one game. ``add_started_runs`` is called with each award that starts runs of another stage.
         """
         stage, times, size = series_key
         states = {build_first_state(self.memory[stage], times, size): start_rate}
@@ -199,7 +203,7 @@ class StageChain:
             states = next_states
 
     def _get_award_odds(self, stage: str, start_size: int) -> Mapping[GivenAwards, Fraction]:
-        """Return the probability of each combination of awards that one play of a stage gives.
+        """Return the probability of each combination of awards that one run of a stage gives.
 
         Raises :class:`BeyondExactAnalysis`.
         """
@@ -231,21 +235,21 @@ class StageChain:
         return series_moments
 
     def _compute_plain_run_moments(self, stage: str, start_size: int) -> WinMoments:
-        """Return mean and variance of the credits of one play of a plain stage and of all plays that it starts."""
+        """Return mean and variance of the credits of one run of a plain stage and of all runs that it starts."""
         if (stage, start_size) not in self._moments_by_run_kind:
             group = self._find_group(stage)
             nodes = self._list_reachable_nodes(group, [(stage, start_size)])
             matrix = self.invert_run_matrix(nodes)
-            tables = [self.get_run_figures(*n) for n in nodes]
-            means = self._multiply(matrix, [self._compute_run_mean(t, group) for t in tables])
+            figures_by_node = [self.get_run_figures(*node) for node in nodes]
+            means = self._multiply(matrix, [self._compute_run_mean(f, group) for f in figures_by_node])
             inside = dict(zip(nodes, means, strict=True))
-            spread = [self._compute_run_variance(t, group, inside) for t in tables]
-            for node, mean, variance in zip(nodes, means, self._multiply(matrix, spread), strict=True):
+            run_variances = [self._compute_run_variance(f, group, inside) for f in figures_by_node]
+            for node, mean, variance in zip(nodes, means, self._multiply(matrix, run_variances), strict=True):
                 self._moments_by_run_kind[node] = WinMoments(mean, variance)
         return self._moments_by_run_kind[stage, start_size]
 
     def _compute_run_mean(self, figures: RunFigures, group: tuple[str, ...]) -> Fraction:
-        """Return the mean credits of one play with these figures and of the plays that it starts outside ``group``."""
+        """Return the mean credits of one run with these figures and of the runs that it starts outside ``group``."""
         outside = [
             (a, p)
             for a, p in figures.rate_by_award.items()
@@ -256,12 +260,13 @@ class StageChain:
     def _compute_run_variance(
         self, figures: RunFigures, group: tuple[str, ...], inside: Mapping[RunKind, Fraction]
     ) -> Fraction:
-        """Return the variance of (credits of one play + mean credits of the plays that it starts).
+        """Return the variance of (credits of one run + mean credits of the runs in ``group`` that it starts).
 
-        ``figures`` are those of the play. ``inside`` has the mean credits of a play of each stage in ``group``.
+        What the run starts outside ``group`` counts as part of its credits, with its own variance. ``figures`` are
+        those of the run. ``inside`` has the mean credits of each kind of run in ``group``.
         """
-        mean = square = ZERO
-        square += figures.second_moment
+        mean = ZERO
+        square = figures.second_moment
         for given_awards, p in figures.odds_by_awards.items():
             part = figures.mean_by_awards[given_awards]
             outside = self._sum_moments_outside_group(given_awards, group)
@@ -274,11 +279,12 @@ class StageChain:
                 ZERO,
             )
             mean += part + p * expected
+            # E[(X + Y)^2] = E[X^2] + 2 E[XY] + E[Y^2] of the credits X of the run and Y of what it starts
             square += 2 * expected * part + p * expected**2 + p * outside.variance
         return square - mean**2
 
     def _sum_moments_outside_group(self, given_awards: GivenAwards, group: tuple[str, ...]) -> WinMoments:
-        """Return mean and variance of the credits of all plays that these awards start in stages outside ``group``."""
+        """Return mean and variance of the credits of all runs that these awards start in stages outside ``group``."""
         moments_by_award = [
             self.compute_award_moments(a) for a in given_awards if a.kind == "stage" and a.name not in group
         ]
@@ -293,11 +299,11 @@ class StageChain:
         key = (stage, state)
         if key not in self._moments_by_series:
             factor = self.memory[stage].multipliers[state.multiplier_index]
-            table = self.get_run_figures(stage, state.size)
+            figures = self.get_run_figures(stage, state.size)
             mean = ZERO
-            square = factor**2 * table.second_moment
-            for given_awards, p in table.odds_by_awards.items():
-                part = table.mean_by_awards[given_awards]
+            square = factor**2 * figures.second_moment
+            for given_awards, p in figures.odds_by_awards.items():
+                part = figures.mean_by_awards[given_awards]
                 state_after, elsewhere = compute_next_state(self.memory[stage], stage, state, given_awards)
                 remaining = self._compute_series_moments(stage, state_after)
                 elsewhere_moments = self._sum_moments_outside_group(elsewhere, (stage,))
@@ -310,7 +316,7 @@ class StageChain:
         return self._moments_by_series[key]
 
     def find_longest_series(self, award: Award) -> int | None:
-        """Return the maximum number of plays in the series that an award starts, or None if it is unlimited."""
+        """Return the maximum number of runs in the series that an award starts, or None if it is unlimited."""
         memory = self.memory[award.name]
         if memory.is_plain:
             restarts_itself = any(
@@ -322,7 +328,7 @@ class StageChain:
         )
 
     def _count_longest_series(self, stage: str, state: StageState) -> int:
-        """Return the maximum number of plays that a series of this stage can still have in this state."""
+        """Return the maximum number of runs that a series of this stage can still have in this state."""
         if state.runs_left <= 0:
             return 0
         key = (stage, state)
@@ -367,7 +373,7 @@ class StageChain:
         """Return, for each stage that a game starting with ``stage`` can reach, every stage that can follow it."""
         edges = self._find_started_stages(stage)
         reach = {s: set(t) for s, t in edges.items()}
-        for middle in edges:
+        for middle in edges:  # transitive closure (Warshall)
             for s in edges:
                 if middle in reach[s]:
                     reach[s] |= reach[middle]
@@ -387,10 +393,11 @@ class StageChain:
                 raise AnalysisError(
                     f"stages {', '.join(group)} start one another, and one of them keeps state during its series"
                 )
+        # a group reaches all that the groups it starts reach, and itself in addition
         return sorted(groups, key=lambda group: -len(set().union(*(reach[s] for s in group)) | set(group)))
 
     def _list_reachable_nodes(self, group: tuple[str, ...], first_nodes: list[RunKind]) -> list[RunKind]:
-        """Return every (stage, size) of the stages in ``group`` that the plays in ``first_nodes`` can lead to."""
+        """Return every (stage, size) of the stages in ``group`` that the runs in ``first_nodes`` can lead to."""
         seen_nodes: set[RunKind] = set()
         for node in first_nodes:
             self._collect_reachable_nodes(node[0], seen_nodes, node[1])
@@ -398,12 +405,13 @@ class StageChain:
 
     # ------------------------------------------------------------ linear algebra
     def invert_run_matrix(self, nodes: list[RunKind]) -> list[list[Fraction]]:
-        """Return (I - K)^-1, where K[s][t] is the mean number of plays of node t that a play of node s starts.
+        """Return (I - K)^-1, where K[s][t] is the mean number of runs of node t that a run of node s starts.
 
         Raises :class:`AnalysisError` if it does not exist.
         """
         size = len(nodes)
         index = {node: i for i, node in enumerate(nodes)}
+        # Gauss-Jordan elimination of [I - K | I]: the right half ends as the inverse
         matrix = [[Fraction(int(i == j % size)) for j in range(2 * size)] for i in range(size)]
         for i, node in enumerate(nodes):
             for award, mean in self.get_run_figures(*node).rate_by_award.items():

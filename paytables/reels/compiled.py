@@ -3,7 +3,8 @@
 It has two uses: evaluating many stops at once, and simulating millions of whole games per second if every
 stage is a plain spin. The simulation has its own small generator (xorshift64*, Vigna 2016; bounded by
 Lemire's method, 2019), seeded by the caller: it checks arithmetic, not randomness. It plays exactly what the
-cabinet plays, which a test verifies.
+cabinet plays, which a test verifies. The terms are those of :mod:`paytables.reels.automaton` and
+:mod:`paytables.reels.run`.
 
 The kernels are plain functions. numba compiles them on first use and is only imported then, together with
 numpy: a cabinet loads neither.
@@ -71,7 +72,7 @@ class CompiledArrays(NamedTuple):
     cases: Any
     """The number of equally likely cases of each reel."""
     awards_by_node: Any
-    """The number of plays of each stage that a component awards if it ends in each node."""
+    """The number of runs of each stage that a component awards if it ends in each node."""
     first_award_component: Any
     """The index of the first component of each pair that can give an award."""
     second_reel_columns: Any
@@ -87,7 +88,7 @@ class CompiledArrays(NamedTuple):
     won_credits: Any
     """The credits that each pair of columns has won already."""
     won_awards: Any
-    """The number of plays of each stage that each pair of columns has won already."""
+    """The number of runs of each stage that each pair of columns has won already."""
 
 
 def build_arrays(reels: ReelSet, names: list[str]) -> CompiledArrays:
@@ -273,7 +274,7 @@ def _play(tables: Any, first: int, games: int, state: Any, bits: Any, room: Any)
     ``tables`` are the tables of each stage, ``state`` and ``bits`` the random generator's, ``room`` the work arrays.
     """
     at, ends, weights, case, pending = room
-    total = squares = hits = most = 0
+    total = squares = hits = highest_win = 0
     for _ in range(games):
         pending[first] = 1
         runs_left = 1
@@ -303,8 +304,8 @@ def _play(tables: Any, first: int, games: int, state: Any, bits: Any, room: Any)
         total += win
         squares += win * win
         hits += win > 0
-        most = max(most, win)
-    return total, squares, hits, most
+        highest_win = max(highest_win, win)
+    return total, squares, hits, highest_win
 
 
 @lru_cache(maxsize=16)
@@ -358,7 +359,7 @@ def enumerate_cycle(reels: ReelSet, windows: int) -> tuple[int, int]:
 def find_reason_not_to_simulate(stages: ModeStages) -> str | None:
     """Return why compiled code cannot simulate a mode of a reel game, or None if it can.
 
-    It can if every stage is a plain spin that retains nothing between the plays of a series.
+    It can if every stage is a plain spin that retains nothing between the runs of a series.
     """
     for name, table in stages.definition.stage.items():
         if not isinstance(stages.get_stage(name), ReelSpinStage):

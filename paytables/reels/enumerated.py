@@ -1,4 +1,4 @@
-"""Reel stages with more than one window in a play: cascades (falls), and reels that the player may hold.
+"""Reel stages with more than one window in a run: cascades (falls), and reels that the player may hold.
 
 They draw the same stops and read the same tables as a plain spin; their exact figures come from enumerating
 every window of their distinct columns.
@@ -75,34 +75,34 @@ class _EnumeratedStage(ReelsStageBase, ABC):
         ]
 
     def compute_distribution(self) -> ChanceByCreditsAndAwards:
-        """Return the probability of each result (credits won, awards given) of one play of this reel stage."""
+        """Return the probability of each result (credits won, awards given) of one run of this reel stage."""
         return self._figures.distribution
 
     def find_top_pays(self) -> TopPayByAwards:
-        """Return, for each combination of awards, the highest pay of a play that gives it, and its probability."""
+        """Return, for each combination of awards, the highest pay of a run that gives it, and its probability."""
         return find_top_pays_by_awards(self._figures.distribution)
 
     @cached_property
-    def _play_figures(self) -> RunFigures:
-        """Return the exact figures of one play (means, award odds, moments), computed once from its distribution."""
+    def _run_figures(self) -> RunFigures:
+        """Return the exact figures of one run (means, award odds, moments), computed once from its distribution."""
         return build_run_figures(self._figures.distribution)
 
     def compute_figures(self, *, with_second_moment: bool) -> RunFigures:  # noqa: ARG002 (both moments are computed together here)
-        """Return the exact figures of one play, always with second moments."""
-        return self._play_figures
+        """Return the exact figures of one run, always with second moments."""
+        return self._run_figures
 
     def list_prize_rates(self) -> list[PrizeRate]:
         """Return how often each prize of the stage is won over the cycle of all its windows."""
         return self._figures.prizes
 
     def compute_mean_awards(self) -> MeanByAwardKindAndName:
-        """Return how often one play gives each progressive level and merchandise prize on average, by (kind, name)."""
+        """Return how often one run gives each progressive level and merchandise prize on average, by (kind, name)."""
         return self._figures.mean_awards
 
 
 @dataclass(slots=True)
 class _EnumeratedFigures:
-    """Exact figures of one play of a reel stage: distribution, rate of each prize, mean levels and merchandise."""
+    """Exact figures of one run of a reel stage: distribution, rate of each prize, mean levels and merchandise."""
 
     distribution: dict[tuple[int, GivenAwards], Fraction]
     """The probability of each result: the credits and the awards given."""
@@ -376,14 +376,14 @@ class HeldReels(_EnumeratedStage):
 
     @cached_property
     def worst_mean(self) -> Fraction:
-        """Return the expected credits of one play in which the player always holds the worst reels."""
+        """Return the expected credits of one run in which the player always holds the worst reels."""
         self._check_window_count()
         masks = range(1 << len(self._column_classes))
-        least = (
+        worst_hold_means = (
             self._compute_first_window_chance(key) * min(self._compute_hold_mean(key, m) for m in masks)
             for key in self._window_results
         )
-        return self.reels.multiplier * sum(least, Fraction(0))
+        return self.reels.multiplier * sum(worst_hold_means, Fraction(0))
 
     def compute_hold_rates(self) -> Mapping[int, tuple[Fraction, Fraction]]:
         """Return how often the best strategy holds each set of reels (as bits), and the part of the mean won then."""
@@ -399,12 +399,15 @@ class HeldReels(_EnumeratedStage):
         count = len(self._column_classes)
         adder = _StageFiguresAccumulator(self.reels.cycle**2)
         cases_by_hold: dict[tuple[int, tuple[int, ...]], int] = defaultdict(int)
+        # a case is one pair of stops for every reel: of the first spin and of a second spin, even of a held reel
         for key, mask in self.best_hold_mask_by_column_classes.items():
             cases = 1
             for x in range(count):
                 cases *= self._class_weights[x][key[x]]
                 if mask >> x & 1:
-                    cases *= self.reels.case_counts[x]  # the second spin of a held reel does not matter
+                    cases *= self.reels.case_counts[
+                        x
+                    ]  # any stop of the second spin, which a held reel ignores
             cases_by_hold[mask, _select_held_columns(key, mask)] += cases
         for key, (_, hits) in self._window_results.items():
             paid_wins = self._list_won_prizes(hits)

@@ -167,7 +167,7 @@ def _describe_strategy(
 ) -> dict[str, Any]:
     """Return fields of :class:`BetAnalysis`: the assumed strategy, and the return with the worst decisions.
 
-    No decision affects which stages follow, so the worst game consists of the worst plays. A double-up is an
+    No decision affects which stages follow, so the worst game consists of the worst runs. A double-up is an
     even bet, so the way it is played does not change the mean.
     """
     words: set[str] = set()
@@ -216,13 +216,13 @@ def _compute_distribution_figures(
     notes = []
     distribution_figures: dict[str, Any] = {}
     try:
-        run = stages.get_stage(mode.stage).compute_distribution()
+        run_distribution = stages.get_stage(mode.stage).compute_distribution()
         no_win_chance = NoWinChance(stages)
         distribution_figures["hit_probability"] = 1 - no_win_chance.compute_chance()
         if no_win_chance.is_rounded:
             notes.append("hit frequency: features that start one another, rounded by less than 2^-40")
         distribution = (
-            _compute_exact_distribution(stages, run)
+            _compute_exact_distribution(stages, run_distribution)
             or TotalWinDistributions(stages, max(CREDITS_LIMIT_MIN, 4 * mode.cost)).compute_distribution()
         )
     except ImportError:
@@ -243,17 +243,20 @@ def _compute_distribution_figures(
     }
 
 
-def _compute_exact_distribution(stages: ModeStages, run: ChanceByCreditsAndAwards) -> WinDistribution | None:
-    """Return the win distribution of a reel game that consists of one play, or None if a feature may follow.
+def _compute_exact_distribution(
+    stages: ModeStages, run_distribution: ChanceByCreditsAndAwards
+) -> WinDistribution | None:
+    """Return the win distribution of a reel game that consists of one run, or None if the run can start another.
 
-    ``run`` is the distribution of the play's results (credits won, awards given).
+    ``run_distribution`` is that of the run's results (credits won, awards given). The result is also None if the stage
+    multiplies the pays of its first run.
     """
     memory = stages.memory[stages.mode.stage]
-    if memory.multipliers[0] != 1 or any(given for _, given in run):
+    if memory.multipliers[0] != 1 or any(given for _, given in run_distribution):
         return None
-    total = lcm(*(p.denominator for p in run.values()))
+    total = lcm(*(p.denominator for p in run_distribution.values()))
     return WinDistribution(
-        total, {win: p.numerator * (total // p.denominator) for (win, _), p in run.items()}
+        total, {win: p.numerator * (total // p.denominator) for (win, _), p in run_distribution.items()}
     )
 
 

@@ -1,8 +1,8 @@
-"""The most that one play of a reel stage can pay, and in how many windows, without enumerating the cycle.
+"""The most that one run of a reel stage can pay, and in how many windows, without enumerating the cycle.
 
-A depth-first search over the columns, reel by reel: the sum of the maxima of all components bounds what a
-window can still pay, so a branch that cannot reach the best result so far is abandoned. It uses exact
-integers and no laboratory package.
+A depth-first search over the columns, reel by reel (branch and bound): the sum of the maxima of all components bounds
+what a window can still pay, so a branch that cannot reach the highest pay found so far is abandoned. It uses exact
+integers and no laboratory package. See :mod:`paytables.reels.automaton` for the terms.
 """
 
 from collections.abc import Mapping, Sequence
@@ -95,30 +95,32 @@ class _HighestPaySearch:
             if x == len(self.reels.strips):
                 self._possible_awards_by_nodes[key] = frozenset({find_given_awards(self.reels, nodes)})
             else:
-                letters = {tuple(row[c] for c in self.award_components) for row in self.reels.letters[x]}
-                given_after = {
-                    tuple(self._follow_letter(n, at)[0] for n, at in zip(nodes, row, strict=True))
-                    for row in letters
+                different_letters = {
+                    tuple(letters[c] for c in self.award_components) for letters in self.reels.letters[x]
+                }
+                nodes_after = {
+                    tuple(self._follow_letter(n, letter)[0] for n, letter in zip(nodes, letters, strict=True))
+                    for letters in different_letters
                 }
                 self._possible_awards_by_nodes[key] = frozenset().union(
-                    *(self.find_possible_awards(x + 1, a) for a in given_after)
+                    *(self.find_possible_awards(x + 1, targets) for targets in nodes_after)
                 )
         return self._possible_awards_by_nodes[key]
 
     def find_highest_pay(self, given_awards: GivenAwards) -> tuple[int, int]:
         """Return the highest pay of windows that give exactly these awards, and the number of cases with that pay."""
-        best, cases = 0, 0
-        totals = self.reels.case_counts
-        starts, row_of = self.reels.start_nodes, self.reels.graph.letter_offsets
+        highest_pay, cases = 0, 0
+        case_counts = self.reels.case_counts
+        starts, letter_offsets = self.reels.start_nodes, self.reels.graph.letter_offsets
         alive = tuple((c, node, 1) for c, node in enumerate(starts))
         bound = sum(self.find_highest_win_from(node) for node in starts)
         todo = [_SearchBranch(bound, 0, 1, 0, alive, tuple(starts[c] for c in self.award_components))]
         while todo:
             branch = todo.pop()
-            if branch.pay_bound < best:
+            if branch.pay_bound < highest_pay:
                 continue
-            if branch.reels_read < len(totals) and (
-                branch.live_components or any(row_of[n] >= 0 for n in branch.award_nodes)
+            if branch.reels_read < len(case_counts) and (
+                branch.live_components or any(letter_offsets[n] >= 0 for n in branch.award_nodes)
             ):
                 self._branch_count += 1
                 if self._branch_count > BRANCHES_MAX:
@@ -126,16 +128,17 @@ class _HighestPaySearch:
                         f"stage {self.reels.name}: the search for its highest win is too wide"
                     )
                 longer_branches = [
-                    b for b in self._extend_branch(branch, given_awards) if b.pay_bound >= best
+                    b for b in self._extend_branch(branch, given_awards) if b.pay_bound >= highest_pay
                 ]
+                # the last branch, with the highest bound, is followed first
                 todo += sorted(longer_branches, key=lambda b: b.pay_bound)
-            else:
-                branch_cases = branch.cases * prod(totals[branch.reels_read :])
-                is_new_best = branch.pay_bound > best or not cases
-                best, cases = (
-                    (branch.pay_bound, branch_cases) if is_new_best else (best, cases + branch_cases)
-                )
-        return best, cases
+            else:  # nothing more can be won or awarded, so the bound is the pay, whatever the later reels show
+                branch_cases = branch.cases * prod(case_counts[branch.reels_read :])
+                if branch.pay_bound > highest_pay or not cases:
+                    highest_pay, cases = branch.pay_bound, branch_cases
+                else:
+                    cases += branch_cases
+        return highest_pay, cases
 
     def _extend_branch(self, branch: "_SearchBranch", given_awards: GivenAwards) -> "list[_SearchBranch]":
         """Return the continuations of a search branch, one per column of the next reel, with equal ones combined.
@@ -144,9 +147,9 @@ class _HighestPaySearch:
         """
         x = branch.reels_read
         g = self.reels.graph
-        row_of, delta, gain, value = g.letter_offsets, g.next_nodes, g.step_factors, g.win_value_by_node
+        letter_offsets, value = g.letter_offsets, g.win_value_by_node
         branch_by_key: dict[tuple[int, tuple[ComponentProgress, ...], tuple[int, ...]], _SearchBranch] = {}
-        for letters, times in zip(self.reels.letters[x], self.reels.column_weights[x], strict=True):
+        for letters, column_weight in zip(self.reels.letters[x], self.reels.column_weights[x], strict=True):
             award_nodes = tuple(
                 [
                     self._follow_letter(n, letters[c])[0]
@@ -158,11 +161,11 @@ class _HighestPaySearch:
             won_credits = bound = branch.won_credits
             alive = []
             for c, node, weight in branch.live_components:
-                k = row_of[node] + letters[c]
-                node_after, weight_after = delta[k], weight * gain[k]
+                k = letter_offsets[node] + letters[c]
+                node_after, weight_after = g.next_nodes[k], weight * g.step_factors[k]
                 if not weight_after:
                     continue
-                if row_of[node_after] < 0:
+                if letter_offsets[node_after] < 0:
                     won_credits += weight_after * value[node_after]
                     bound += weight_after * value[node_after]
                 else:
@@ -170,10 +173,10 @@ class _HighestPaySearch:
                     bound += weight_after * self.find_highest_win_from(node_after)
             key = (won_credits, tuple(alive), award_nodes)
             if key in branch_by_key:
-                branch_by_key[key].cases += branch.cases * times
+                branch_by_key[key].cases += branch.cases * column_weight
             else:
                 branch_by_key[key] = _SearchBranch(
-                    bound, x + 1, branch.cases * times, won_credits, tuple(alive), award_nodes
+                    bound, x + 1, branch.cases * column_weight, won_credits, tuple(alive), award_nodes
                 )
         return list(branch_by_key.values())
 

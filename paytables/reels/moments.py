@@ -1,10 +1,11 @@
 """Exact expectations of a reel stage, by dynamic programming over the reels.
 
-A component depends only on the letter of each reel, so a reel of any length is a small histogram of letters;
-walking the automata over histograms gives the number of the cycle's windows that end in each node. The work
-grows with reels x nodes x letters, never with the length of the strips. Several components are walked
-together over their joint letter histogram: two for a covariance, and those that give awards to find what is
-played next.
+A component (see :mod:`paytables.reels.automaton` for the terms) depends only on the letter of each reel, so a reel of
+any length is a small histogram of letters. Example: a strip of 64 stops on which a component sees a cherry 3 times, a
+wild twice and something else 59 times has the histogram 3, 2, 59. Walking the automata over histograms gives the number
+of the cycle's windows that end in each node. The work grows with reels x nodes x letters, never with the length of the
+strips. Several components are walked together over their joint letter histogram: two for a covariance, and those that
+give awards to find what is played next.
 """
 
 from collections import Counter, defaultdict
@@ -74,21 +75,24 @@ def _count_end_nodes_of_component(
     ``counts`` has, for each reel, the number of cases of each letter.
     """
     current_counts: dict[int, tuple[int, int]] = {start: (1, 1)}
-    for letters_of in counts:
-        total = sum(count for _, count in letters_of)
+    for reel_counts in counts:
+        total = sum(count for _, count in reel_counts)
         next_counts: dict[int, tuple[int, int]] = {}
         for node, (windows, weighted) in current_counts.items():
-            row = g.letter_offsets[node]
+            offset = g.letter_offsets[node]
             steps = (
                 [(node, 1, total)]
-                if row < 0
-                else [(g.next_nodes[row + n], g.step_factors[row + n], count) for (n,), count in letters_of]
+                if offset < 0
+                else [
+                    (g.next_nodes[offset + letter], g.step_factors[offset + letter], count)
+                    for (letter,), count in reel_counts
+                ]
             )
-            for target, gain, count in steps:
+            for target, factor, count in steps:
                 sums_before = next_counts.get(target, (0, 0))
                 next_counts[target] = (
                     sums_before[0] + windows * count,
-                    sums_before[1] + weighted * count * gain,
+                    sums_before[1] + weighted * count * factor,
                 )
         current_counts = next_counts
     return current_counts
@@ -130,29 +134,29 @@ def _count_windows_by_nodes(
     """
     current_windows: dict[AutomatonNodes, int] = {start: 1}
     component_indexes = range(len(start))
-    for letters_of in counts:
+    for reel_counts in counts:
         next_windows: dict[AutomatonNodes, int] = defaultdict(int)
-        total = sum(n for _, n in letters_of)
-        for nodes, amount in current_windows.items():
-            rows = [g.letter_offsets[n] for n in nodes]
-            if max(rows, default=-1) < 0:
-                next_windows[nodes] += amount * total
+        total = sum(count for _, count in reel_counts)
+        for nodes, windows in current_windows.items():
+            offsets = [g.letter_offsets[node] for node in nodes]
+            if max(offsets, default=-1) < 0:  # all automata have ended: any letters follow
+                next_windows[nodes] += windows * total
                 continue
-            for letters, count in letters_of:
-                factor = amount * count
-                target = list(nodes)
+            for letters, count in reel_counts:
+                weighted_windows = windows * count
+                targets = list(nodes)
                 for i in component_indexes:
-                    if rows[i] >= 0:
-                        k = rows[i] + letters[i]
-                        target[i] = g.next_nodes[k]
+                    if offsets[i] >= 0:
+                        k = offsets[i] + letters[i]
+                        targets[i] = g.next_nodes[k]
                         if weighted[i]:
-                            factor *= g.step_factors[k]
-                if not factor or any(
-                    g.letter_offsets[target[i]] < 0 and not g.win_value_by_node[target[i]]
+                            weighted_windows *= g.step_factors[k]
+                if not weighted_windows or any(
+                    g.letter_offsets[targets[i]] < 0 and not g.win_value_by_node[targets[i]]
                     for i in required_winners
                 ):
                     continue
-                next_windows[tuple(target)] += factor
+                next_windows[tuple(targets)] += weighted_windows
         current_windows = next_windows
     return dict(current_windows)
 
@@ -193,7 +197,7 @@ def find_given_awards(reels: ReelSet, nodes: Sequence[int]) -> GivenAwards:
 
 
 def compute_run_figures(reels: ReelSet, ends: EndCounts, *, with_second_moment: bool) -> RunFigures:
-    """Return the exact figures of one play of a reel stage; ``with_second_moment``: with what variances need.
+    """Return the exact figures of one run of a reel stage; ``with_second_moment``: with what variances need.
 
     ``ends`` is the result of :func:`count_ends_by_component`. If too many components give awards to be walked together,
     ``odds_by_awards`` is empty; with ``with_second_moment`` that raises :class:`BeyondExactAnalysis`.
@@ -243,8 +247,9 @@ def _compute_mean_by_awards(reels: ReelSet, award_components: Sequence[int]) -> 
 
 
 def compute_second_moment(reels: ReelSet) -> Fraction:
-    """Return E[X^2] of the credits X of one play: the sum over all pairs of components of E[X_a X_b]."""
+    """Return E[X^2] of the credits X of one run: the sum over all pairs of components of E[X_a X_b]."""
     size = len(reels.components)
+    # (X_1 + X_2 + ...)^2 has each square once and the product of each pair twice
     squares = sum(_iter_win_products(reels, [(c, c) for c in range(size)]))
     products = sum(_iter_win_products(reels, [(a, b) for a in range(size) for b in range(a + 1, size)]))
     return Fraction((squares + 2 * products) * reels.multiplier**2, reels.cycle)
@@ -264,9 +269,9 @@ class _HistogramIndex:
     def __init__(self, reels: ReelSet) -> None:
         self._weights = reels.column_weights
         self._lanes: list[list[int]] = []
-        """For each reel, the index of the letters that each component reads."""
+        """For each reel, the index of each component's lane, which is the letters that it reads, column by column."""
         self._letters: list[list[tuple[int, ...]]] = []
-        """For each reel, the different letters that components read, by index."""
+        """For each reel, the different lanes, by index."""
         for rows in reels.letters:
             lanes = list(zip(*rows, strict=True)) if rows else []
             known_lanes = sorted(set(lanes))
@@ -299,7 +304,7 @@ class _HistogramIndex:
         return cases
 
     def _find_histogram(self, x: int, lanes: tuple[int, ...]) -> int:
-        """Return the number of reel ``x``'s histogram of the letters with the indexes ``lanes``."""
+        """Return the number of reel ``x``'s histogram of the letters of the lanes with these indexes."""
         if (x, *lanes) not in self._number_by_components:
             counts: Counter[LetterCombination] = Counter()
             rows = zip(*(self._letters[x][lane] for lane in lanes), strict=True)
@@ -317,7 +322,8 @@ class _HistogramIndex:
 def _add_marginals(histogram: LetterHistogram) -> dict[LetterCombination, int]:
     """Return a histogram of letters, with counts also for combinations in which some letters are left open.
 
-    ANY_LETTER stands for a letter that is left open.
+    ANY_LETTER stands for a letter that is left open. Example: the letters (1, 2) of two components also count for
+    (1, any), (any, 2) and (any, any).
     """
     sums: dict[LetterCombination, int] = defaultdict(int)
     for letters, count in histogram:
@@ -452,7 +458,7 @@ def compute_prize_rates(reels: ReelSet, ends: EndCounts) -> list[PrizeRate]:
 
 
 def compute_mean_awards(reels: ReelSet, ends: EndCounts) -> dict[tuple[str, str], Fraction]:
-    """Return how often one play gives each progressive level and merchandise prize on average, by (kind, name)."""
+    """Return how often one run gives each progressive level and merchandise prize on average, by (kind, name)."""
     return sum_award_means(
         (award, Fraction(amount, reels.cycle))
         for walks in ends

@@ -1,8 +1,12 @@
-"""The probability that a game wins nothing: no credits in its first play or in anything that this play starts.
+"""The probability that a game wins nothing: no credits in its first run or in anything that this run starts.
 
 The result is exact unless a stage can lead back to itself without a win, such as free games that start again after
 a losing spin. The probability is then a root of a polynomial and not a fraction. It is approached from 0, with one
-more level of repetitions in each pass, in whole multiples of 2**-64 rounded down.
+more level of repetitions in each pass, in whole multiples of 2**-64 rounded down. Example: a free game loses and starts
+nothing with probability 1/2, and loses but starts two more free games with 1/4. Then q = 1/2 + q**2 / 4; the passes
+give 1/2, 9/16, 593/1024... and approach 2 - sqrt(2).
+
+The terms (run, series, size, plain) are defined in :mod:`paytables.reels.run`.
 """
 
 from collections.abc import Mapping
@@ -16,7 +20,7 @@ from paytables.reels.chain import StageState, build_first_state, compute_next_st
 from paytables.reels.run import GivenAwards
 from paytables.reels.spin import ReelSpinStage, ReelsStageBase
 
-#: A kind of run: the stage, and the state of its series.
+#: The remaining runs of a series: the stage, and the state of the series. For a plain stage it is one run.
 SeriesKey = tuple[str, StageState]
 #: Probabilities of cyclic stages are whole multiples of 1 / PROBABILITY_ONE.
 PROBABILITY_ONE = 1 << 64
@@ -31,12 +35,15 @@ class NoWinChance:
     stages: ModeStages
     skips_slow_stages: bool = False
     """Whether to compute only what is fast and needs no laboratory package."""
-    _chance_by_play: dict[SeriesKey, Fraction] = field(default_factory=dict)
+    _chance_by_series: dict[SeriesKey, Fraction] = field(default_factory=dict)
     """The probabilities computed so far, by stage and state."""
-    _estimate_by_open_play: dict[SeriesKey, Fraction] = field(default_factory=dict)
-    """The present estimates for plays whose computation has not ended, because such a play may start itself."""
+    _estimate_by_open_series: dict[SeriesKey, Fraction] = field(default_factory=dict)
+    """The present estimates for series whose computation has not ended, because such a series may start itself."""
     is_rounded: bool = False
-    """Whether the computed probability is rounded, because stages start one another in a cycle."""
+    """Whether the computed probability is rounded, because stages start one another in a cycle.
+
+    During the computation: whether an estimate was used since the computation of the present series started.
+    """
 
     def compute_chance(self) -> Fraction:
         """Return the probability that a whole reel game wins nothing.
@@ -47,70 +54,66 @@ class NoWinChance:
         return self._compute_award_chance(Award("stage", self.stages.mode.stage, 1, 0))
 
     def _compute_award_chance(self, award: Award) -> Fraction:
-        """Return the probability that all plays of an awarded feature, and everything they start, win nothing."""
+        """Return the probability that all runs of an awarded feature, and everything they start, win nothing."""
         memory = self.stages.memory[award.name]
         if memory.is_plain:
             return (
-                self._compute_run_no_win_chance((award.name, StageState(1, 0, 0, award.start_size)))
+                self._find_no_win_chance((award.name, StageState(1, 0, 0, award.start_size)))
                 ** award.run_count
             )
-        return self._compute_run_no_win_chance(
+        return self._find_no_win_chance(
             (award.name, build_first_state(memory, award.run_count, award.start_size))
         )
 
-    def _compute_run_no_win_chance(self, series_key: SeriesKey) -> Fraction:
-        """Return the probability that a play of a stage in a given state and all that it starts win nothing.
+    def _find_no_win_chance(self, series_key: SeriesKey) -> Fraction:
+        """Return the probability that the remaining runs of a series, and all that they start, win nothing.
 
-        It is computed only once, except if the play can start itself: then it is computed by iteration each time.
+        It is computed only once, except if the series can start itself: then it is computed by iteration each time.
         """
-        if series_key in self._chance_by_play:
-            return self._chance_by_play[series_key]
-        if series_key in self._estimate_by_open_play:
+        if series_key in self._chance_by_series:
+            return self._chance_by_series[series_key]
+        if series_key in self._estimate_by_open_series:
             self.is_rounded = True
-            return self._estimate_by_open_play[series_key]
-        self._estimate_by_open_play[series_key] = Fraction(0)
+            return self._estimate_by_open_series[series_key]
+        self._estimate_by_open_series[series_key] = Fraction(0)
         was_rounded = self.is_rounded
         self.is_rounded = False
-        chance = self._compute_one_run_chance(series_key)
-        if self.is_rounded:
+        chance = self._sum_no_win_chance(series_key)
+        if self.is_rounded:  # the series can start itself, so the estimate 0 was used: improve it
             for _ in range(ITERATIONS_MAX):
-                chance_before = self._estimate_by_open_play[series_key]
-                self._estimate_by_open_play[series_key] = Fraction(
+                chance_before = self._estimate_by_open_series[series_key]
+                self._estimate_by_open_series[series_key] = Fraction(
                     int(chance * PROBABILITY_ONE), PROBABILITY_ONE
                 )
-                if self._estimate_by_open_play[series_key] == chance_before:
+                if self._estimate_by_open_series[series_key] == chance_before:
                     break
-                chance = self._compute_one_run_chance(series_key)
+                chance = self._sum_no_win_chance(series_key)
         else:
-            self._chance_by_play[series_key] = chance
-        del self._estimate_by_open_play[series_key]
+            self._chance_by_series[series_key] = chance
+        del self._estimate_by_open_series[series_key]
         self.is_rounded = self.is_rounded or was_rounded
         return chance
 
-    def _compute_one_run_chance(self, series_key: SeriesKey) -> Fraction:
-        """Compute the chance that a play and all that it starts win nothing, from those of the plays it starts."""
+    def _sum_no_win_chance(self, series_key: SeriesKey) -> Fraction:
+        """Compute the chance that the next run of a series, and all that follows, win nothing, in one pass."""
         stage, state = series_key
         memory = self.stages.memory[stage]
         total = Fraction(0)
         for given_awards, p in self._find_no_win_odds(stage, state.size).items():
             state_after, elsewhere = compute_next_state(memory, stage, state, given_awards)
             chance = p
-            if state_after.runs_left > 0:
-                next_run = (
-                    (stage, StageState(1, 0, 0, state_after.size))
-                    if memory.is_plain
-                    else (stage, state_after)
-                )
-                chance *= self._compute_run_no_win_chance(next_run) ** (
-                    state_after.runs_left if memory.is_plain else 1
-                )
+            if state_after.runs_left > 0 and memory.is_plain:  # each remaining run is alike and counts alone
+                one_run = (stage, StageState(1, 0, 0, state_after.size))
+                chance *= self._find_no_win_chance(one_run) ** state_after.runs_left
+            elif state_after.runs_left > 0:
+                chance *= self._find_no_win_chance((stage, state_after))
             for award in elsewhere:
                 chance *= self._compute_award_chance(award)
             total += chance
         return total
 
     def _find_no_win_odds(self, stage_name: str, start_size: int) -> Mapping[GivenAwards, Fraction]:
-        """Return the probability that one play of a stage pays no credits, for each combination of awards it gives."""
+        """Return the probability that one run of a stage pays no credits, for each combination of awards it gives."""
         stage = self.stages.get_stage(stage_name, start_size)
         try:
             if isinstance(stage, ReelSpinStage):

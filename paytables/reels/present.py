@@ -20,17 +20,18 @@ _RESTING_WINDOWS_TRIED_MAX: Final = 10_000
 def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> dict[str, Json]:
     """Return the data that a screen needs to draw a reel game: plain JSON without rules.
 
-    The first bet's first stage is at the top level, all stages are under ``stages``.
+    ``stages`` has the stages of each mode, by its id. In the result, the stage that a game of the first mode starts
+    with is at the top level, and all stages are under the key ``stages``.
     """
     ids = [s.id for s in definition.symbol]
-    first = next(iter(stages.values()))
+    first_mode_stages = next(iter(stages.values()))
     stage_descriptions = {}
     for name, table in definition.stage.items():
         label = table.name.model_dump() if table.name else None
         stage_descriptions[name] = {
             "kind": table.kind,
             "name": label,
-            **_describe_stage(first.get_stage(name), ids),
+            **_describe_stage(first_mode_stages.get_stage(name), ids),
         }
         if "strips" in stage_descriptions[name]:
             stage_descriptions[name]["rest"] = list(_find_resting_stops(name, stages))
@@ -48,7 +49,7 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
             }
         )
     return {
-        **stage_descriptions[first.mode.stage],
+        **stage_descriptions[first_mode_stages.mode.stage],
         "symbols": {
             s.id: {"name": s.name.model_dump(), "multiplier": s.multiplier} for s in definition.symbol
         },
@@ -78,18 +79,19 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
 def _find_resting_stops(stage_name: str, stages: Mapping[str, ModeStages]) -> tuple[int, ...]:
     """Return the stops of a stage's reels before any game: the first stops where no bet wins.
 
-    If each of the windows tried wins, all stops are 0.
+    If every window that is tried wins, all stops are 0.
     """
-    played_stages = [each for each in stages.values() if each.mode.stage == stage_name] or [
-        next(iter(stages.values()))
-    ]
+    starting_modes = [
+        mode_stages for mode_stages in stages.values() if mode_stages.mode.stage == stage_name
+    ] or [next(iter(stages.values()))]
     reel_sets = [
         stage.reels
-        for each in played_stages
-        if isinstance(stage := each.get_stage(stage_name), ReelSpinStage | CascadingReels | HeldReels)
+        for mode_stages in starting_modes
+        if isinstance(stage := mode_stages.get_stage(stage_name), ReelSpinStage | CascadingReels | HeldReels)
     ]
     stops_by_reel = [[stop for stop, weight in enumerate(w) if weight] for w in reel_sets[0].weights]
-    # Each reel is turned further than the one before it, which finds a window soon; then all windows in turn.
+    # First try windows in which reel x is turned x times as far as reel 1: two such windows differ in every reel, so
+    # one without a win is found soon. Then try all windows.
     turned_stops = (
         tuple([stops[turn * x % len(stops)] for x, stops in enumerate(stops_by_reel, 1)])
         for turn in range(max(map(len, stops_by_reel)))
@@ -106,9 +108,9 @@ def _list_display_names(definition: ReelsDefinition) -> dict[str, Json]:
     for table in definition.stage.values():
         if isinstance(table, ReelsStage):
             for pay in table.pay:
-                word = pay.id or pay.of or " ".join(pay.pattern or ())
+                prize_id = pay.id or pay.of or " ".join(pay.pattern or ())
                 if pay.name is not None:
-                    name_by_id[word] = pay.name.model_dump()
+                    name_by_id[prize_id] = pay.name.model_dump()
             continue
         items = [*table.items, table.full] if isinstance(table, HoldStage) else table.items
         for item in items:

@@ -31,12 +31,12 @@ from paytables.wording import format_count
 
 @dataclass(slots=True)
 class RunSeries:
-    """A series of plays of one stage in a reel game, such as ten free games, and how far it has been played."""
+    """A series of runs of one stage in a reel game, such as ten free games, and how far it has been played."""
 
     stage: str
     """The id of the stage that is played."""
     state: StageState
-    """The plays left and made, the multiplier and the sticky cells."""
+    """The runs left and made, the multiplier and the sticky cells."""
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class GameTally:
     merchandise: list[str] = field(default_factory=list)
     """The ids of the merchandise prizes won so far."""
     steps: list[dict[str, Json]] = field(default_factory=list)
-    """The data that the screen needs to show each play, in order."""
+    """The data that the screen needs to show each run, in order."""
 
     @property
     def credits(self) -> int:
@@ -60,7 +60,7 @@ class GameTally:
         return sum([win.credits for win in self.wins])
 
     def add_run(self, series: RunSeries, run: StageRun, factor: int) -> None:
-        """Add the result of one play of a stage; ``factor`` is the multiplier of its series."""
+        """Add the result of one run of a stage; ``factor`` is the multiplier of its series."""
         step = len(self.steps)
         wins = []
         if run.paid_wins:  # most runs pay nothing; skipping them halves the time
@@ -132,9 +132,9 @@ class ReelRules(TablelessRules):
         )
 
     def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
-        """Play one game: the stage that the wager buys, then every series of stages that it awards.
+        """Play one game: the stage that the wager buys, and every series of runs that follows from it.
 
-        A series that is awarded during another one is played first.
+        A series that is awarded during another one is played before that one continues.
         """
         accepted = self.build_wager(wager.credits, **wager.options)
         stages = self.stages[accepted.options["mode"]]
@@ -156,8 +156,8 @@ class ReelRules(TablelessRules):
             series.state, elsewhere = compute_next_state(memory, series.stage, state, run.awards)
             tally.steps[-1]["left"] = series.state.runs_left
             for award in elsewhere:
-                state = build_first_state(stages.memory[award.name], award.run_count, award.start_size)
-                pending_series.append(RunSeries(award.name, state))
+                first_state = build_first_state(stages.memory[award.name], award.run_count, award.start_size)
+                pending_series.append(RunSeries(award.name, first_state))
         for level in self.definition.progressive:
             if level.one_in is not None and draw.below(level.one_in, f"progressive.{level.id}") == 0:
                 tally.progressives.append(level.id)
@@ -321,16 +321,16 @@ def _build_outcome(tally: GameTally, won: int, rounds: list[dict[str, Json]]) ->
     )
 
 
-def _forward_decisions(running_play: StageRunSteps, tally: GameTally, factor: int) -> StageRunSteps:
+def _forward_decisions(run_steps: StageRunSteps, tally: GameTally, factor: int) -> StageRunSteps:
     """Forward a stage's player decisions, with the game's display steps so far added to their prompts.
 
     The screen shows these steps first.
     """
     try:
-        decision = next(running_play)
+        decision = next(run_steps)
         while True:
             results = {"steps": list(tally.steps), "level": tally.bet_level, "multiplier": factor}
-            decision = running_play.send((yield replace(decision, prompt={**decision.prompt, **results})))
+            decision = run_steps.send((yield replace(decision, prompt={**decision.prompt, **results})))
     except StopIteration as end:
         run: StageRun = end.value
         return run

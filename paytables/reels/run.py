@@ -1,4 +1,15 @@
-"""The interface of one play (run) of a reel game's stage: its result, and the parts of its exact analysis."""
+"""The interface of one run of a reel game's stage: its result, and the parts of its exact analysis.
+
+These terms are used in all modules of reel games:
+
+- A *run* plays a stage once: one spin of its reels (with all falls of a cascade, or the second spin of the reels that
+  are not held), or one whole bonus (all picks, the spin of the wheel, all respins).
+- A *series* is all runs of a stage that one award starts, with the runs that the stage awards to itself. Example: a
+  spin awards ten free games; one of them awards five more. That is one series of fifteen runs.
+- The *size* of a run is what the stage starts with: coins already locked, or the mask of stuck cells.
+- A stage is *plain* if it retains nothing between the runs of a series, so that all its runs of one size are alike.
+- The *state* of a series (:class:`paytables.reels.chain.StageState`) is all that its next run depends on.
+"""
 
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Mapping
@@ -12,7 +23,7 @@ from paytables.reels.automaton import Award
 
 @dataclass(frozen=True, slots=True)
 class PaidWin:
-    """One prize that a play of a stage pays: its credits at level 1 with the stage's multiplier, and its cells."""
+    """One prize that a run of a stage pays: its credits at level 1 with the stage's multiplier, and its cells."""
 
     name: str
     """The id of the prize."""
@@ -23,52 +34,52 @@ class PaidWin:
 
 
 class StageRun(NamedTuple):
-    """The result of one play of a stage: its payments, its awards, and the data for the screen."""
+    """The result of one run of a stage: its payments, its awards, and the data for the screen."""
 
     paid_wins: tuple[PaidWin, ...]
-    """The prizes that the play pays."""
+    """The prizes that the run pays."""
     awards: tuple[Award, ...]
-    """The awards that the play gives in addition to credits."""
+    """The awards that the run gives in addition to credits."""
     display: Mapping[str, Json]
-    """The data that the screen needs to show the play."""
+    """The data that the screen needs to show the run."""
 
 
-#: A play of a stage in progress: it yields each decision, is sent the player's choice, and returns the result.
+#: A run of a stage in progress: it yields each decision, is sent the player's choice, and returns the result.
 StageRunSteps: TypeAlias = Generator[Decision, Choice | None, StageRun]
 
 #: The awards of a run, sorted: the part of its result that decides what is played next.
 GivenAwards: TypeAlias = tuple[Award, ...]
 
-#: The probability of each result of one play of a stage: the credits won and the awards given.
+#: The probability of each result of one run of a stage: the credits won and the awards given.
 ChanceByCreditsAndAwards: TypeAlias = Mapping[tuple[int, GivenAwards], Fraction]
-#: For each combination of awards, the highest pay of a play that gives it, and the probability of that play.
+#: For each combination of awards, the highest pay of a run that gives it, and the probability of that run.
 TopPayByAwards: TypeAlias = Mapping[GivenAwards, tuple[int, Fraction]]
-#: How often one play gives each award on average, by the award's kind and name.
+#: How often one run gives each award on average, by the award's kind and name.
 MeanByAwardKindAndName: TypeAlias = Mapping[tuple[str, str], Fraction]
 
 
 @dataclass(frozen=True, slots=True)
 class RunFigures:
-    """Exact figures of one play of a stage; the figures of a game with several stages are combined from them.
+    """Exact figures of one run of a stage; the figures of a game with several stages are combined from them.
 
     Credits are those at level 1. ``mean_by_awards`` and ``second_moment`` are computed only if variances are requested.
     """
 
     rate_by_award: Mapping[Award, Fraction]
-    """The mean number of times that one play gives each award."""
+    """The mean number of times that one run gives each award."""
     odds_by_awards: Mapping[GivenAwards, Fraction]
     """The probability of each combination of awards; empty if it was not computed."""
     mean: Fraction
-    """The mean credits of one play."""
+    """The mean credits of one run."""
     mean_by_awards: Mapping[GivenAwards, Fraction]
-    """For each combination of awards, the mean of the credits counted only in plays that give it."""
+    """For each combination of awards, the mean of the credits counted only in runs that give it."""
     second_moment: Fraction
-    """The mean of the squared credits of one play."""
+    """The mean of the squared credits of one run."""
 
 
 @dataclass(frozen=True, slots=True)
 class PrizeRate:
-    """How often one play of a stage wins one prize, in a cycle of equally likely cases."""
+    """How often one run of a stage wins one prize, in a cycle of equally likely cases."""
 
     name: str
     """The id of the prize."""
@@ -79,7 +90,7 @@ class PrizeRate:
     total_paid: int
     """The sum of the credits that the prize pays over all ``cycle`` cases."""
     cycle: int
-    """The number of equally likely cases of one play."""
+    """The number of equally likely cases of one run."""
 
 
 class Stage(Protocol):
@@ -93,26 +104,26 @@ class Stage(Protocol):
         """Play the stage once: return its result, or a generator of the player's decisions that returns it."""
 
     def compute_figures(self, *, with_second_moment: bool) -> RunFigures:
-        """Return the exact figures of one play of the stage.
+        """Return the exact figures of one run of the stage.
 
         ``mean_by_awards`` and ``second_moment`` are computed only if ``with_second_moment`` is true.
         """
 
     def compute_distribution(self) -> ChanceByCreditsAndAwards:
-        """Return the probability of each result (credits won, awards given) of one play of this stage."""
+        """Return the probability of each result (credits won, awards given) of one run of this stage."""
 
     def find_top_pays(self) -> TopPayByAwards:
-        """Return, for each combination of awards, the highest pay of a play that gives it, and its probability."""
+        """Return, for each combination of awards, the highest pay of a run that gives it, and its probability."""
 
     def list_prize_rates(self) -> list[PrizeRate]:
-        """Return how often one play wins each prize of the stage, for the PAR sheet."""
+        """Return how often one run wins each prize of the stage, for the PAR sheet."""
 
     def compute_mean_awards(self) -> MeanByAwardKindAndName:
-        """Return how often one play gives each progressive level and merchandise prize on average, by (kind, name)."""
+        """Return how often one run gives each progressive level and merchandise prize on average, by (kind, name)."""
 
     @property
     def worst_mean(self) -> Fraction | None:
-        """Return the mean credits of one play with the worst decisions, or None if the stage has no decision."""
+        """Return the mean credits of one run with the worst decisions, or None if the stage has no decision."""
 
 
 #: The awards that decide what is played next. Levels and merchandise do not.
@@ -144,22 +155,22 @@ def sum_award_means(rated: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, 
 
 
 def build_run_figures(distribution: ChanceByCreditsAndAwards) -> RunFigures:
-    """Return the exact mean, second moment and award odds of one play of a stage, from its win distribution."""
+    """Return the exact mean, second moment and award odds of one run of a stage, from its win distribution."""
     odds: dict[GivenAwards, Fraction] = defaultdict(Fraction)
     parts: dict[GivenAwards, Fraction] = defaultdict(Fraction)
     for (credits_, given_awards), p in distribution.items():
         odds[given_awards] += p
         parts[given_awards] += p * credits_
-    second = sum((p * c * c for (c, _), p in distribution.items()), Fraction(0))
-    return RunFigures(compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second)
+    second_moment = sum((p * credits_**2 for (credits_, _), p in distribution.items()), Fraction(0))
+    return RunFigures(compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second_moment)
 
 
 def find_top_pays_by_awards(
     distribution: ChanceByCreditsAndAwards,
 ) -> dict[GivenAwards, tuple[int, Fraction]]:
-    """Return, for each combination of awards, the highest pay of a play that gives it, and its probability.
+    """Return, for each combination of awards, the highest pay of a run that gives it, and its probability.
 
-    ``distribution`` has the probability of each (credits won, awards given) of one play.
+    ``distribution`` has the probability of each (credits won, awards given) of one run.
     """
     top_pays: dict[GivenAwards, tuple[int, Fraction]] = {}
     for (credits_, given_awards), p in distribution.items():
@@ -169,7 +180,7 @@ def find_top_pays_by_awards(
 
 
 def compute_award_rates(odds: Mapping[GivenAwards, Fraction]) -> dict[Award, Fraction]:
-    """Return the mean number of times that one play gives each award, from the odds of award combinations."""
+    """Return the mean number of times that one run gives each award, from the odds of award combinations."""
     rates: dict[Award, Fraction] = defaultdict(Fraction)
     for given_awards, p in odds.items():
         for award in given_awards:

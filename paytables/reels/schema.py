@@ -81,7 +81,7 @@ class AwardDefinition(StrictTable):
     stage: Identifier | None = None
     """The id of the stage that the prize starts, such as free games; else None."""
     times: PositiveInt | dict[SymbolCount, PositiveInt] = 1
-    """The number of plays of the stage that are given; as a mapping, by the count of the symbol."""
+    """The number of runs of the stage that are given; as a mapping, by the count of the symbol."""
     size: NaturalInt | dict[SymbolCount, NaturalInt] = 0
     """The stage's starting size (hold-and-spin: coins already locked); as a mapping, by the count of the symbol."""
     progressive: Identifier | None = None
@@ -220,13 +220,13 @@ class ReelsStage(StrictTable):
     multiplier: PositiveInt = 1
     """The factor of every pay of the stage."""
     multipliers: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
-    """The factors of the plays of a series, in order; the last is that of all later plays."""
+    """The factors of the runs of a series, in order; the last is that of all later runs."""
     advance: Literal["run", "step"] = Field(
         default="run", description="what moves a series to its next multiplier: every run, or a `step` award"
     )
-    """What moves a series to its next multiplier: every play (``run``) or a ``step`` award."""
+    """What moves a series to its next multiplier: every run (``run``) or a ``step`` award."""
     most_runs: PositiveInt | None = Field(default=None, description="no series has more runs than this")
-    """The largest number of plays in a series; None: no limit."""
+    """The largest number of runs in a series; None: no limit."""
     sticky: Identifier | None = Field(default=None, description="the symbol that stays where it shows")
     """The symbol that stays on its cell for the rest of the series, or None."""
     then: Identifier | None = Field(default=None, description="a stage run once whenever a new cell sticks")

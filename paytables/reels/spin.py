@@ -43,7 +43,7 @@ class ReelsStageBase:
 
     @property
     def worst_mean(self) -> Fraction | None:
-        """Return None: by default a reel stage has no player decision, so there is no worst way to play it."""
+        """Return the mean of the worst decisions: None, because by default the stage has no decision."""
         return None
 
     def list_symbols(self, window: Sequence[SymbolColumn]) -> list[list[str]]:
@@ -126,7 +126,7 @@ class ReelSpinStage(ReelsStageBase):
         return compute_run_distribution(self.reels)
 
     def compute_distribution(self) -> ChanceByCreditsAndAwards:
-        """Return the probability of each result (credits won, awards given) of one play of this reel stage.
+        """Return the probability of each result (credits won, awards given) of one run of this reel stage.
 
         This is a laboratory computation.
         """
@@ -141,7 +141,7 @@ class ReelSpinStage(ReelsStageBase):
         return {given: Fraction(n, self.reels.cycle) for given, n in count_losing_windows(self.reels).items()}
 
     def find_top_pays(self) -> TopPayByAwards:
-        """Return, for each combination of awards, the highest pay of a play that gives it, and its probability."""
+        """Return, for each combination of awards, the highest pay of a run that gives it, and its probability."""
         return self._top_pays
 
     @cached_property
@@ -185,5 +185,5 @@ class ReelSpinStage(ReelsStageBase):
         return moments.compute_prize_rates(self.reels, self._end_counts)
 
     def compute_mean_awards(self) -> MeanByAwardKindAndName:
-        """Return how often one play gives each progressive level and merchandise prize on average, by (kind, name)."""
+        """Return how often one run gives each progressive level and merchandise prize on average, by (kind, name)."""
         return moments.compute_mean_awards(self.reels, self._end_counts)

@@ -1,11 +1,17 @@
 """The win distribution of a whole game with features, as lower bounds with the missing probability stated.
 
 Free games that can retrigger have no last win, and a thousand-fold convolution of fractions is too slow.
-Therefore probabilities here are integer multiples of 2**-PROBABILITY_BITS, every rounding is downwards, and two
-things are left out: wins of ``credits_limit`` credits and more, and what has not ended after GENERATIONS_MAX
-generations of retriggers. Each count is then a true lower bound, and the difference of their sum from one is
-the distribution's ``unlisted_probability``, so nothing is omitted silently. Convolutions are products of big
-integers (Kronecker substitution).
+Therefore probabilities here are integers that count units of 2**-PROBABILITY_BITS, every rounding is downwards, and two
+things are left out: wins of ``credits_limit`` credits and more, and retriggers after GENERATIONS_MAX generations, or
+after a generation that adds less than 2**-PRECISION_BITS. Each probability is then a true lower bound, and the
+difference of their sum from one is the distribution's ``unlisted_probability``, so nothing is omitted silently.
+
+A distribution is a list: entry n is the probability of a win of n credits. The sum of two independent wins has the
+convolution of their distributions, which is computed as a product of two big integers (Kronecker substitution). Example
+with three decimal digits for each entry: [1, 2] and [3, 4] are 002001 and 004003; their product 008 010 003 is [3, 10,
+8].
+
+The terms (run, series, size, plain) are defined in :mod:`paytables.reels.run`.
 """
 
 from collections import defaultdict
@@ -34,7 +40,7 @@ WinProbabilities = list[int]
 
 @dataclass(slots=True)
 class TotalWinDistributions:
-    """The win distributions of a mode, computed when needed: by stage, by series of plays, and of the whole game.
+    """The win distributions of a mode, computed when needed: by stage, by series of runs, and of the whole game.
 
     Wins are at bet level 1; wins of ``credits_limit`` credits or more are left out.
     """
@@ -46,13 +52,13 @@ class TotalWinDistributions:
     _distributions_by_run: dict[tuple[str, int], dict[GivenAwards, WinProbabilities]] = field(
         default_factory=dict
     )
-    """The distributions of single plays computed so far, by stage and size."""
+    """The distributions of single runs computed so far, by stage and size."""
     _distribution_by_series: dict[tuple[str, StageState], WinProbabilities] = field(default_factory=dict)
     """The distributions of series computed so far."""
     _distribution_by_plain_run: dict[tuple[str, int], WinProbabilities] = field(default_factory=dict)
-    """The distributions of stages without memory computed so far, with all that they start."""
+    """The distributions of one run of a plain stage, with all that it starts, computed so far, by stage and size."""
     _stages_in_progress: set[str] = field(default_factory=set)
-    """The stages that are being computed, to detect that they start one another."""
+    """The stages that are being computed, to detect a cycle of several stages."""
 
     def compute_distribution(self) -> WinDistribution:
         """Return the distribution of the credits won in a whole game, with a tail for what was left out."""
@@ -63,7 +69,7 @@ class TotalWinDistributions:
         )
 
     def compute_award_distribution(self, award: Award) -> WinProbabilities:
-        """Return the win distribution of all plays that an award gives, with everything that they start."""
+        """Return the win distribution of all runs that an award gives, with everything that they start."""
         memory = self.stages.memory[award.name]
         if memory.is_plain:
             return self._repeat_win(self._compute_run_total(award.name, award.start_size), award.run_count)
@@ -72,9 +78,9 @@ class TotalWinDistributions:
         )
 
     def _compute_run_total(self, stage: str, start_size: int) -> WinProbabilities:
-        """Return the win distribution of one play of a plain stage, with everything that it starts.
+        """Return the win distribution of one run of a plain stage, with everything that it starts.
 
-        The plays that it starts are followed generation by generation.
+        The runs that it starts are followed generation by generation.
         """
         key = (stage, start_size)
         if key in self._distribution_by_plain_run:
@@ -83,30 +89,31 @@ class TotalWinDistributions:
             raise AnalysisError(f"stage {stage} is started again by a stage that it starts")
         self._stages_in_progress.add(stage)
         runs = self._compute_run_distributions(stage, start_size)
-        own_runs = {given: sum(a.run_count for a in given if a.name == stage) for given in runs}
-        fixed = {
+        retriggered_runs = {given: sum(a.run_count for a in given if a.name == stage) for given in runs}
+        without_retriggers = {
             given: self._convolve(dist, self._compute_other_stages_distribution(given, stage))
             for given, dist in runs.items()
         }
+        # each pass adds one generation: a run followed by retriggered runs, each distributed as the pass before found
         total: WinProbabilities = [0]
-        for _ in range(GENERATIONS_MAX if any(own_runs.values()) else 1):
-            powers = self._compute_powers(total, sorted(set(own_runs.values()) - {0}))
-            total_distribution: WinProbabilities = []
-            for given_awards, dist in fixed.items():
-                total_distribution = _add_distributions(
-                    total_distribution,
-                    self._convolve(dist, powers[own_runs[given_awards]]) if own_runs[given_awards] else dist,
+        for _ in range(GENERATIONS_MAX if any(retriggered_runs.values()) else 1):
+            powers = self._compute_powers(total, sorted(set(retriggered_runs.values()) - {0}))
+            next_total: WinProbabilities = []
+            for given_awards, dist in without_retriggers.items():
+                run_count = retriggered_runs[given_awards]
+                next_total = _add_distributions(
+                    next_total, self._convolve(dist, powers[run_count]) if run_count else dist
                 )
-            gained = sum(total_distribution) - sum(total)
-            total = total_distribution
-            if gained < PROBABILITY_ONE >> PRECISION_BITS:
+            added_probability = sum(next_total) - sum(total)
+            total = next_total
+            if added_probability < PROBABILITY_ONE >> PRECISION_BITS:
                 break
         self._stages_in_progress.remove(stage)
         self._distribution_by_plain_run[key] = total
         return total
 
     def _compute_series_distribution(self, stage: str, state: StageState) -> WinProbabilities:
-        """Return the win distribution of the remaining plays of a series, with everything that they start."""
+        """Return the win distribution of the remaining runs of a series, with everything that they start."""
         if state.runs_left <= 0:
             return [PROBABILITY_ONE]
         key = (stage, state)
@@ -125,7 +132,7 @@ class TotalWinDistributions:
         return self._distribution_by_series[key]
 
     def _compute_other_stages_distribution(self, given_awards: GivenAwards, stage: str) -> WinProbabilities:
-        """Return the win distribution of all plays that these awards start in stages other than ``stage``."""
+        """Return the win distribution of all runs that these awards start in stages other than ``stage``."""
         total = [PROBABILITY_ONE]
         for award in given_awards:
             if award.kind == "stage" and award.name != stage:
@@ -133,7 +140,7 @@ class TotalWinDistributions:
         return total
 
     def _compute_run_distributions(self, stage: str, start_size: int) -> dict[GivenAwards, WinProbabilities]:
-        """Return the distributions of the credits of one play, one for each combination of awards that it gives.
+        """Return the distributions of the credits of one run, one for each combination of awards that it gives.
 
         Wins of ``credits_limit`` credits and more are left out.
         """
@@ -153,37 +160,38 @@ class TotalWinDistributions:
         """Return the distribution of a win that is multiplied by ``factor``, cut at ``credits_limit`` credits."""
         if factor == 1:
             return dist
-        wide = [0] * min(self.credits_limit, (len(dist) - 1) * factor + 1)
+        multiplied = [0] * min(self.credits_limit, (len(dist) - 1) * factor + 1)
         for win, n in enumerate(dist):
             if win * factor < self.credits_limit:
-                wide[win * factor] = n
-        return wide
+                multiplied[win * factor] = n
+        return multiplied
 
     def _repeat_win(self, dist: WinProbabilities, times: int) -> WinProbabilities:
         """Return the distribution of the sum of ``times`` independent wins of one distribution."""
         result = [PROBABILITY_ONE]
-        square = dist
+        power = dist  # of 1, 2, 4, 8... wins; those in the binary form of ``times`` are combined
         while times:
             if times & 1:
-                result = self._convolve(result, square)
+                result = self._convolve(result, power)
             times >>= 1
             if times:
-                square = self._convolve(square, square)
+                power = self._convolve(power, power)
         return result
 
     def _compute_powers(self, dist: WinProbabilities, exponents: list[int]) -> dict[int, WinProbabilities]:
-        """Return, for each n in ``exponents``, the distribution of the sum of n independent wins."""
+        """Return, for each n in ``exponents`` (ascending), the distribution of the sum of n independent wins."""
         powers: dict[int, WinProbabilities] = {0: [PROBABILITY_ONE]}
-        below = 0
-        for n in exponents:
-            step = powers.get(n - below) or self._repeat_win(dist, n - below)
-            powers[n - below] = step
-            powers[n] = self._convolve(powers[below], step)
-            below = n
+        last_exponent = 0
+        for exponent in exponents:
+            difference = exponent - last_exponent
+            step = powers.get(difference) or self._repeat_win(dist, difference)
+            powers[difference] = step
+            powers[exponent] = self._convolve(powers[last_exponent], step)
+            last_exponent = exponent
         return powers
 
     def _convolve(self, a: WinProbabilities, b: WinProbabilities) -> WinProbabilities:
-        """Return the distribution of the sum of two independent wins below ``credits_limit`` credits, rounded down."""
+        """Return the distribution of the sum of two independent wins, cut at ``credits_limit`` and rounded down."""
         if a == [PROBABILITY_ONE]:
             return b
         if b == [PROBABILITY_ONE]:
@@ -203,74 +211,75 @@ class TotalWinDistributions:
 
 def _add_distributions(a: WinProbabilities, b: WinProbabilities) -> WinProbabilities:
     """Return the sum of two lists of probabilities, win by win."""
-    long, shorter = (a, b) if len(a) >= len(b) else (b, a)
-    return [n + (shorter[i] if i < len(shorter) else 0) for i, n in enumerate(long)]
+    longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
+    return [n + (shorter[i] if i < len(shorter) else 0) for i, n in enumerate(longer)]
 
 
 @dataclass(slots=True)
 class HighestWins:
-    """The highest win of a mode's stages and whole game, with its probability; None if wins are unbounded."""
+    """The search for the highest win of a mode's stages and whole game, and for its probability."""
 
     stages: ModeStages
-    _top_by_series: dict[tuple[str, StageState], tuple[int, Fraction]] = field(default_factory=dict)
+    _highest_win_by_series: dict[tuple[str, StageState], tuple[int, Fraction]] = field(default_factory=dict)
     """The highest win of each series computed so far, and its probability."""
 
     def find_highest_win(self, award: Award) -> tuple[int, Fraction] | None:
-        """Return the highest total win of all plays that an award gives, and its probability; None if unbounded."""
+        """Return the highest total win of all runs that an award gives, and its probability; None if unbounded."""
         memory = self.stages.memory[award.name]
         state = build_first_state(memory, award.run_count, award.start_size)
-        top = self._find_series_top(
+        highest = self._find_highest_win_of_series(
             award.name, StageState(1, 0, 0, award.start_size) if memory.is_plain else state, ()
         )
-        if top is None or not memory.is_plain:
-            return top
-        return top[0] * award.run_count, top[1] ** award.run_count
+        if highest is None or not memory.is_plain:
+            return highest
+        return highest[0] * award.run_count, highest[1] ** award.run_count
 
-    def _find_series_top(
+    def _find_highest_win_of_series(
         self, stage: str, state: StageState, earlier_stages: tuple[str, ...]
     ) -> tuple[int, Fraction] | None:
-        """Return the highest win of the remaining plays of a series and its probability, or None if it is unbounded.
+        """Return the highest win of the remaining runs of a series and its probability, or None if it is unbounded.
 
-        A win is unbounded if a stage can start itself again. ``earlier_stages`` are the stages that led to this one.
+        A win is unbounded if a plain stage can start itself again, or if a stage can start one of the stages that led
+        to it (``earlier_stages``).
         """
         if state.runs_left <= 0:
             return 0, Fraction(1)
         memory = self.stages.memory[stage]
         factor = memory.multipliers[state.multiplier_index]
-        result: tuple[int, Fraction] | None = None
+        highest: tuple[int, Fraction] | None = None
         for given_awards, (credits_, p) in self.stages.get_stage(stage, state.size).find_top_pays().items():
             state_after, elsewhere = compute_next_state(memory, stage, state, given_awards)
             if memory.is_plain and state_after.runs_left > 0:
                 return None
-            remaining = self._find_remaining_series_top(stage, state_after, elsewhere, earlier_stages)
+            remaining = self._find_highest_win_after_run(stage, state_after, elsewhere, earlier_stages)
             if remaining is None:
                 return None
-            win, odds = credits_ * factor + remaining[0], p * remaining[1]
-            if result is None or win > result[0]:
-                result = (win, odds)
-            elif win == result[0]:
-                result = (win, result[1] + odds)
-        return result
+            win, chance = credits_ * factor + remaining[0], p * remaining[1]
+            if highest is None or win > highest[0]:
+                highest = (win, chance)
+            elif win == highest[0]:
+                highest = (win, highest[1] + chance)
+        return highest
 
-    def _find_remaining_series_top(
+    def _find_highest_win_after_run(
         self, stage: str, state_after: StageState, elsewhere: GivenAwards, earlier_stages: tuple[str, ...]
     ) -> tuple[int, Fraction] | None:
-        """Return the highest win after one play of a series, and its probability, or None if it is unbounded.
+        """Return the highest win after one run of a series, and its probability, or None if it is unbounded.
 
-        The win is that of the remaining plays (``state_after``) and of the plays that the one play started in other
+        The win is that of the remaining runs (``state_after``) and of the runs that the one run started in other
         stages (``elsewhere``).
         """
         key = (stage, state_after)
-        if key not in self._top_by_series:
-            top = (
-                self._find_series_top(stage, state_after, earlier_stages)
+        if key not in self._highest_win_by_series:
+            highest = (
+                self._find_highest_win_of_series(stage, state_after, earlier_stages)
                 if state_after.runs_left > 0
                 else (0, Fraction(1))
             )
-            if top is None:
+            if highest is None:
                 return None
-            self._top_by_series[key] = top
-        win, odds = self._top_by_series[key]
+            self._highest_win_by_series[key] = highest
+        win, chance = self._highest_win_by_series[key]
         for award in elsewhere:
             if award.name in earlier_stages:
                 return None
@@ -281,9 +290,9 @@ class HighestWins:
                 if memory.is_plain
                 else build_first_state(memory, award.run_count, award.start_size)
             )
-            best = self._find_series_top(award.name, state, (*earlier_stages, stage))
-            if best is None:
+            highest = self._find_highest_win_of_series(award.name, state, (*earlier_stages, stage))
+            if highest is None:
                 return None
-            win += best[0] * times
-            odds *= best[1] ** times
-        return win, odds
+            win += highest[0] * times
+            chance *= highest[1] ** times
+        return win, chance

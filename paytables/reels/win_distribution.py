@@ -1,9 +1,10 @@
-"""The exact win distribution of one play of a reel stage, over every window, without enumerating each window.
+"""The exact win distribution of one run of a reel stage, over every window, without enumerating each window.
 
-Reels are read from left to right, as in the automata. After each reel, equivalent windows (the same
-components alive in the same nodes, the same credits already won, the same awards already given) are one case
-with a count. Most lines are dead after two or three reels, so a cycle of billions is reduced to some tens of
-thousands of cases. Counts are 64-bit integers, and the cycle is checked to fit them.
+Reels are read from left to right, as in the automata (see :mod:`paytables.reels.automaton` for the terms). After each
+reel, equivalent windows (the same components alive in the same nodes, the same credits already won, the same awards
+already given) are one kind of window, which has a count. Most lines are dead after two or three reels, so a cycle of
+billions is reduced to some tens of thousands of kinds. Counts are 64-bit integers, and the cycle is checked to fit
+them.
 
 This is a laboratory computation: numpy is imported where it is used. :func:`count_losing_windows` needs
 no numpy. It drops a window as soon as any component has won, so only a small number of kinds of windows is left if
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
 
 #: Maximum number of different kinds of windows.
 WINDOW_KIND_COUNT_MAX = 250_000
-#: Maximum number of columns read one by one in Python: some hundredths of a second, because machines do it at
-#: every start.
+#: Number of kinds of windows that are collected before equivalent ones are combined. It limits the memory.
+KINDS_BEFORE_MERGE = 400_000
+#: Maximum number of columns read one by one in Python. It takes some hundredths of a second, at every start of a
+#: machine.
 COLUMNS_READ_MAX = 20_000
 #: The largest cycle that can be counted: counts and credits are 64-bit integers.
 CYCLE_MAX = 1 << 62
@@ -48,23 +51,23 @@ def compute_run_distribution(reels: ReelSet) -> Mapping[tuple[int, GivenAwards],
         raise BeyondExactAnalysis(f"stage {reels.name}: a cycle of {reels.cycle:,} does not fit 64 bits")
     tables = _LetterTables(reels)
     count = len(reels.components)
-    cases = _CaseArrays(
+    kinds = _WindowKinds(
         nodes=np.array(reels.start_nodes, dtype=np.int32).reshape(count, 1),
         weights=np.ones((len(tables.ways_components), 1), dtype=np.int64),
         credits=np.zeros(1, dtype=np.int64),
         award_codes=np.zeros(1, dtype=np.int64),
         counts=np.ones(1, dtype=np.int64),
     )
-    for letters, weights in zip(reels.letters, reels.column_weights, strict=True):
-        parts: list[_CaseArrays] = []
-        for row, weight in _merge_letters(letters, weights):
-            parts.append(tables.extend_by_reel(cases, row, weight))
-            if sum(len(part.counts) for part in parts) > CASES_BEFORE_MERGE:
-                parts = [_combine_equivalent_cases(reels, parts)]
-        cases = _combine_equivalent_cases(reels, parts)
+    for letters, column_weights in zip(reels.letters, reels.column_weights, strict=True):
+        parts: list[_WindowKinds] = []
+        for column_letters, weight in _merge_letters(letters, column_weights):
+            parts.append(tables.extend_by_reel(kinds, column_letters, weight))
+            if sum(len(part.counts) for part in parts) > KINDS_BEFORE_MERGE:
+                parts = [_combine_equivalent_kinds(reels, parts)]
+        kinds = _combine_equivalent_kinds(reels, parts)
     distribution: dict[tuple[int, GivenAwards], int] = defaultdict(int)
     for paid_credits, code, n in zip(
-        cases.credits.tolist(), cases.award_codes.tolist(), cases.counts.tolist(), strict=True
+        kinds.credits.tolist(), kinds.award_codes.tolist(), kinds.counts.tolist(), strict=True
     ):
         distribution[paid_credits * reels.multiplier, tables.decode_awards(code)] += n
     return dict(distribution)
@@ -77,19 +80,19 @@ def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
     can make it at start-up.
     """
     graph = reels.graph
-    cases: dict[tuple[tuple[tuple[int, int], ...], GivenAwards], int] = {
+    kinds: dict[tuple[tuple[tuple[int, int], ...], GivenAwards], int] = {
         (tuple(enumerate(reels.start_nodes)), ()): 1
     }
     steps = 0
-    for letters, weights in zip(reels.letters, reels.column_weights, strict=True):
-        columns = _merge_letters(letters, weights)
-        steps += len(cases) * len(columns)
+    for letters, column_weights in zip(reels.letters, reels.column_weights, strict=True):
+        columns = _merge_letters(letters, column_weights)
+        steps += len(kinds) * len(columns)
         if steps > COLUMNS_READ_MAX:
             raise BeyondExactAnalysis(
                 f"stage {reels.name}: counting the losing windows takes more than {COLUMNS_READ_MAX:,} steps"
             )
-        cases_after: dict[tuple[tuple[tuple[int, int], ...], GivenAwards], int] = defaultdict(int)
-        for (alive, given_awards), count in cases.items():
+        kinds_after: dict[tuple[tuple[tuple[int, int], ...], GivenAwards], int] = defaultdict(int)
+        for (alive, given_awards), count in kinds.items():
             for column, weight in columns:
                 still_alive, awards = [], given_awards
                 for component, node in alive:
@@ -101,54 +104,50 @@ def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
                     elif (prize := graph.ends[target].prize) is not None:
                         awards = select_given_awards((*awards, *prize.awards))
                 else:
-                    cases_after[tuple(still_alive), awards] += count * weight
-        cases = cases_after
+                    kinds_after[tuple(still_alive), awards] += count * weight
+        kinds = kinds_after
     windows_by_awards: dict[GivenAwards, int] = defaultdict(int)
-    for (_, given_awards), count in cases.items():
+    for (_, given_awards), count in kinds.items():
         windows_by_awards[given_awards] += count
     return dict(windows_by_awards)
 
 
-#: Number of cases collected before equivalent ones are combined: limits the memory.
-CASES_BEFORE_MERGE = 400_000
-
-
-class _CaseArrays(NamedTuple):
-    """The windows of the reels read so far. Equivalent windows are one case, and each column of an array is a case.
+class _WindowKinds(NamedTuple):
+    """The windows of the reels read so far. Equivalent windows are one kind, and each column of an array is a kind.
 
     ``nodes`` has a row for each pay component, ``weights`` has one for each ways component.
     """
 
     nodes: "Ints"
-    """The current node of each pay component (row) in each case (column)."""
+    """The current node of each pay component (row) in each kind of window (column)."""
     weights: "Ints"
-    """The current weight (ways) of each ways component (row) in each case (column)."""
+    """The current weight (ways) of each ways component (row) in each kind of window (column)."""
     credits: "Ints"
-    """The credits that each case has won already."""
+    """The credits that each kind of window has won already."""
     award_codes: "Ints"
-    """The combined awards that each case has given already, as one integer."""
+    """The combined awards that each kind of window has given already, as one integer."""
     counts: "Ints"
-    """The number of windows of each case."""
+    """The number of windows of each kind."""
 
 
 def _merge_letters(
-    letters: Sequence[tuple[int, ...]], cases: Sequence[int]
+    letters: Sequence[tuple[int, ...]], column_weights: Sequence[int]
 ) -> list[tuple[tuple[int, ...], int]]:
     """Return the different letter combinations of a reel, each with its total number of equally likely cases.
 
-    ``letters`` has, for each column of the reel, what each pay component reads in it; ``cases`` has the number of cases
-    of each column.
+    ``letters`` has, for each column of the reel, what each pay component reads in it; ``column_weights`` has the number
+    of equally likely cases of each column.
     """
     merged: dict[tuple[int, ...], int] = defaultdict(int)
-    for row, case in zip(letters, cases, strict=True):
-        merged[row] += case
+    for column_letters, weight in zip(letters, column_weights, strict=True):
+        merged[column_letters] += weight
     return list(merged.items())
 
 
 class _LetterTables:
     """A reel stage's pay automata as numpy arrays, with which one more reel is evaluated for many windows at once.
 
-    Combined awards are one integer, with one digit per component that gives any. A final node is replaced by
+    Combined awards are one integer, with one digit per component that gives any awards. A final node is replaced by
     a dead one when it is reached, because its win is then counted. Every letter leads from the dead node to
     itself.
     """
@@ -186,7 +185,7 @@ class _LetterTables:
         if self.award_base ** len(award_components) > CYCLE_MAX:
             raise BeyondExactAnalysis(
                 f"stage {reels.name}: {len(award_components)} components"
-                f" giving {self.award_base - 1} kinds are too many"
+                f" that give awards of {self.award_base - 1} kinds are too many to count"
             )
         self.digit_value = {c: self.award_base**i for i, c in enumerate(award_components)}
         """The place value of each component's digit in the integer that combines all awards."""
@@ -196,16 +195,16 @@ class _LetterTables:
         )
         """The digit of each node's awards in the integer that combines all awards."""
 
-    def extend_by_reel(self, cases: _CaseArrays, letters: Sequence[int], weight: int) -> _CaseArrays:
+    def extend_by_reel(self, kinds: _WindowKinds, letters: Sequence[int], weight: int) -> _WindowKinds:
         """Return the windows extended by one more reel, which shows ``letters`` in ``weight`` equally likely cases."""
         import numpy as np  # noqa: PLC0415 (laboratory package)
 
-        nodes = np.empty_like(cases.nodes)
-        weights = cases.weights.copy()
-        credits_ = cases.credits.copy()
-        given_digits = cases.award_codes.copy()
+        nodes = np.empty_like(kinds.nodes)
+        weights = kinds.weights.copy()
+        credits_ = kinds.credits.copy()
+        award_codes = kinds.award_codes.copy()
         for c, letter in enumerate(letters):
-            k = self.letter_offsets[cases.nodes[c]] + letter
+            k = self.letter_offsets[kinds.nodes[c]] + letter
             target = self.next_nodes[k]
             nodes[c] = self.continuation_by_node[target]
             if c in self.ways_components:
@@ -216,8 +215,8 @@ class _LetterTables:
             else:
                 credits_ += self.value[target]
             if c in self.digit_value:
-                given_digits += self.award_digits[target] * self.digit_value[c]
-        return _CaseArrays(nodes, weights, credits_, given_digits, cases.counts * weight)
+                award_codes += self.award_digits[target] * self.digit_value[c]
+        return _WindowKinds(nodes, weights, credits_, award_codes, kinds.counts * weight)
 
     def decode_awards(self, code: int) -> GivenAwards:
         """Return the combined awards that the integer ``code`` stands for."""
@@ -228,15 +227,15 @@ class _LetterTables:
         return select_given_awards(awards)
 
 
-def _combine_equivalent_cases(reels: ReelSet, parts: Sequence[_CaseArrays]) -> _CaseArrays:
-    """Return the windows read so far with equivalent windows combined into one case.
+def _combine_equivalent_kinds(reels: ReelSet, parts: Sequence[_WindowKinds]) -> _WindowKinds:
+    """Return the windows read so far with equivalent windows combined into one kind.
 
     A 64-bit hash finds equivalent windows, and equality is then verified. Raises :class:`BeyondExactAnalysis` if too
-    many cases remain.
+    many kinds remain.
     """
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
-    merged = _CaseArrays(*(np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True)))
+    merged = _WindowKinds(*(np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True)))
     rows = [*merged.nodes, *merged.weights, merged.credits, merged.award_codes]
     keys = np.zeros(len(merged.counts), dtype=np.uint64)
     for row in rows:
@@ -252,7 +251,7 @@ def _combine_equivalent_cases(reels: ReelSet, parts: Sequence[_CaseArrays]) -> _
         )
     counts = np.zeros(len(first), dtype=np.int64)
     np.add.at(counts, inverse.reshape(-1), merged.counts)
-    return _CaseArrays(
+    return _WindowKinds(
         merged.nodes[:, first],
         merged.weights[:, first],
         merged.credits[first],
