@@ -21,7 +21,7 @@ from typing import Final
 from paytables.blackjack.hands import (
     PACKED_CARD_BY_VALUE,
     build_shoe,
-    list_every_hand,
+    compute_hand_values,
     list_hands_containing,
     pack_counts,
 )
@@ -67,7 +67,7 @@ PairSituation = tuple[int, int, bool]
 def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[HandQuestion, int]:
     """Return the byte index, in a stored strategy, of the decision for each blackjack situation and hand."""
     shoe = build_shoe(decks)
-    playable_hands = [hand for hand, known in list_every_hand(shoe).items() if known.card_count >= 2]
+    playable_hands = [hand for hand, known in compute_hand_values(shoe).items() if known.card_count >= 2]
     index_by_question: dict[HandQuestion, int] = {}
     for of_suit in (False, True)[: 1 + suited]:
         for up in range(ACE_VALUE, TEN_VALUE + 1):
@@ -113,7 +113,7 @@ def _index_insurable_hands(decks: int) -> dict[int, int]:
 
     The index counts from the first of the insurance decisions in a stored strategy.
     """
-    hands = [hand for hand, known in list_every_hand(build_shoe(decks)).items() if known.card_count == 2]
+    hands = [hand for hand, known in compute_hand_values(build_shoe(decks)).items() if known.card_count == 2]
     return {hand: index for index, hand in enumerate(hands)}
 
 

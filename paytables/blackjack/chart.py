@@ -378,10 +378,9 @@ class _DealerCardColumn:
                 for answer in _LETTER_BY_ANSWER
                 if not answer[1] or any(hand.double_value is not None for hand in reached_hands)
             }
-            top = max(sums.values())
-            best_answer = (
-                current_answer if sums.get(current_answer) == top else max(sums, key=lambda each: sums[each])
-            )
+            highest_sum = max(sums.values())
+            if sums.get(current_answer) != highest_sum:
+                best_answer = max(sums, key=lambda answer: sums[answer])
         for hand in hands:
             hand.value = hand.compute_value(best_answer)
         return best_answer

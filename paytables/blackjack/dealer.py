@@ -1,8 +1,9 @@
 """The exact distribution of the blackjack dealer's final totals, counted for laboratory use (needs numpy).
 
 The dealer's hands are enumerated as counts of cards, each with the number of orders that lead to it; the
-number of ways to draw one from a shoe is a product of falling factorials. Counts of hands of a given length
-are below 2^63, which is checked with the full shoe before anything is multiplied.
+number of ways to draw one from a shoe is a product of falling factorials. Example: two sixes and a nine come from a
+shoe with 24 cards of each value in 24 * 23 * 24 ways for each order. Counts of hands of a given length are below 2^63,
+which is checked with the full shoe before anything is multiplied.
 """
 
 from __future__ import annotations
@@ -116,13 +117,14 @@ class DealerFinalHands:
             (DEALER_RESULT_COUNT, self.max_drawn_cards + 1, len(remaining)), dtype=np.int64
         )
         columns = [np.ascontiguousarray(column) for column in remaining.T]
-        once = [[self._falls[times][column] for times in range(3)] for column in columns]
+        # most hands draw at most two cards of a value, so these falling factorials are looked up once
+        falls_up_to_two = [[self._falls[times][column] for times in range(3)] for column in columns]
         for drawn_counts, ways, end in self.final_hands:
             dealer_ways = None
             for n, times in enumerate(drawn_counts):
                 if times:
-                    part = once[n][times] if times < 3 else self._falls[times][columns[n]]
-                    dealer_ways = part * ways if dealer_ways is None else dealer_ways * part
+                    value_ways = falls_up_to_two[n][times] if times < 3 else self._falls[times][columns[n]]
+                    dealer_ways = value_ways * ways if dealer_ways is None else dealer_ways * value_ways
             ways_by_end[end, sum(drawn_counts)] += dealer_ways
         cards = remaining.sum(axis=1)
         return self._count_wins_minus_losses(ways_by_end, cards, total)
@@ -137,18 +139,19 @@ class DealerFinalHands:
         sizes = sorted(set(cards.tolist()))
         size_indexes = np.searchsorted(np.array(sizes), cards)
         for length in range(1, self.max_drawn_cards + 1):
-            rests = [
+            continuation_ways = [
                 compute_falling_factorial(size - length, min(self.max_drawn_cards, size) - length)
                 for size in sizes
             ]
-            weights = np.array(rests, dtype=object)[size_indexes]
-            for stand in range(STAND_CLASS_COUNT):
-                rows_of_class = np.flatnonzero(total == stand)
-                row = ways_by_end[:, length, rows_of_class]
+            weights = np.array(continuation_ways, dtype=object)[size_indexes]
+            for stand_class in range(STAND_CLASS_COUNT):
+                rows_of_class = np.flatnonzero(total == stand_class)
+                ways_of_result = ways_by_end[:, length, rows_of_class]
+                # result 0 is a dealer's 17, class 1 a player's 17: the dealer loses with a lower total or a bust
                 net = (
-                    row[: max(stand - 1, 0)].sum(axis=0)
-                    + row[DEALER_RESULT_COUNT - 1]
-                    - row[stand : DEALER_RESULT_COUNT - 1].sum(axis=0)
+                    ways_of_result[: max(stand_class - 1, 0)].sum(axis=0)
+                    + ways_of_result[DEALER_RESULT_COUNT - 1]
+                    - ways_of_result[stand_class : DEALER_RESULT_COUNT - 1].sum(axis=0)
                 )
                 differences[rows_of_class] += net.astype(object) * weights[rows_of_class]
         return list(differences.tolist())

@@ -56,7 +56,7 @@ class BlackjackDefinition(TableDefinition):
     """The stored exact figures, by name."""
 
     def list_every_pay(self) -> list[NamedPay]:
-        """Return every pay of the table except the even money of a plain win: its stake, name, title and odds."""
+        """Return every pay of the table except the even money of a plain win: its spot, name, title and odds."""
         rules, suited = self.rules, Text(en="6-7-8 of one suit", fr="6-7-8 de même couleur")
         even = EVEN_MONEY_ODDS if self.house.even_money_up_cards else None
         own_pays = [

@@ -1,7 +1,8 @@
 """Blackjack hands as integers that count their cards of each value, and the ways in which a box may split.
 
 A hand has six bits for each value, an ace lowest, so a card is added by adding its :data:`PACKED_CARD_BY_VALUE`; the
-highest of the six bits is free, so that all values are compared by one subtraction.
+highest of the six bits is free, so that all values are compared by one subtraction. Example: an ace and two threes are
+1 + 2 * 2**12.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,11 +16,11 @@ from paytables.blackjack.schema import BEST_HAND_TOTAL, TEN_VALUE
 #: Bits for the count of one value in a packed hand.
 PACKED_COUNT_BITS: Final = 6
 #: The largest count in a packed hand.
-PACKED_COUNT_MAX: Final = (1 << PACKED_COUNT_BITS - 1) - 1
+PACKED_COUNT_MAX: Final = (1 << (PACKED_COUNT_BITS - 1)) - 1
 #: What a card of each value adds to a packed hand, by value less one.
-PACKED_CARD_BY_VALUE: Final = tuple(1 << PACKED_COUNT_BITS * n for n in range(TEN_VALUE))
+PACKED_CARD_BY_VALUE: Final = tuple(1 << (PACKED_COUNT_BITS * n) for n in range(TEN_VALUE))
 #: The highest bit of each count, which is free.
-_TOP_BIT_OF_EACH_COUNT: Final = sum(PACKED_CARD_BY_VALUE) << PACKED_COUNT_BITS - 1
+_TOP_BIT_OF_EACH_COUNT: Final = sum(PACKED_CARD_BY_VALUE) << (PACKED_COUNT_BITS - 1)
 #: The number of cards of each value in a shoe, ace to ten.
 ShoeCounts: TypeAlias = tuple[int, ...]
 
@@ -36,7 +37,9 @@ def pack_counts(counts: Sequence[int]) -> int:
 
 def is_part_of_hand(inner: int, outer: int) -> bool:
     """Return whether the packed blackjack hand ``outer`` contains all cards of the packed hand ``inner``."""
-    return (outer | _TOP_BIT_OF_EACH_COUNT) - inner & _TOP_BIT_OF_EACH_COUNT == _TOP_BIT_OF_EACH_COUNT
+    # the difference of two counts clears the free bit above them exactly if ``inner`` has more cards of the value
+    difference = (outer | _TOP_BIT_OF_EACH_COUNT) - inner
+    return (difference & _TOP_BIT_OF_EACH_COUNT) == _TOP_BIT_OF_EACH_COUNT
 
 
 def unpack_counts(hand: int) -> tuple[int, ...]:
@@ -60,17 +63,20 @@ class HandValue:
     is_soft: bool
     """Whether an ace counts 11 in the best total."""
     hands_after_card: tuple[tuple[int, int], ...]
-    """The hand after each card that does not bust it, as (index of the card value, packed hand)."""
+    """The hand after each card that does not bust it, as (index of the card value, packed hand); index 0 is an ace."""
 
 
 @cache
-def list_every_hand(shoe: ShoeCounts) -> dict[int, HandValue]:
-    """Return every blackjack hand of up to 21 that a shoe allows, from the empty one on, fewer cards first."""
+def compute_hand_values(shoe: ShoeCounts) -> dict[int, HandValue]:
+    """Return the properties of every blackjack hand of up to 21 that a shoe allows, by packed hand.
+
+    The first is the empty hand; hands with fewer cards come before those with more.
+    """
     value_by_hand: dict[int, HandValue] = {}
-    layer = [0]
-    while layer:
+    hands_of_length = [0]
+    while hands_of_length:
         next_hands: dict[int, None] = {}
-        for hand in layer:
+        for hand in hands_of_length:
             counts = unpack_counts(hand)
             hard = sum((n + 1) * count for n, count in enumerate(counts))
             hands_after_card = [
@@ -81,14 +87,14 @@ def list_every_hand(shoe: ShoeCounts) -> dict[int, HandValue]:
             soft = counts[0] > 0 and hard + 10 <= BEST_HAND_TOTAL
             value_by_hand[hand] = HandValue(sum(counts), hard + 10 * soft, soft, tuple(hands_after_card))
             next_hands.update(dict.fromkeys(child for _, child in hands_after_card))
-        layer = list(next_hands)
+        hands_of_length = list(next_hands)
     return value_by_hand
 
 
 @cache
 def list_hands_containing(shoe: ShoeCounts, contained_hand: int) -> list[int]:
     """Return every blackjack hand of up to 21 that contains ``contained_hand``, those with fewer cards first."""
-    return [hand for hand in list_every_hand(shoe) if is_part_of_hand(contained_hand, hand)]
+    return [hand for hand in compute_hand_values(shoe) if is_part_of_hand(contained_hand, hand)]
 
 
 @dataclass(slots=True)
@@ -115,37 +121,43 @@ def compute_split_coefficients(hands_max: int) -> tuple[SplitCoefficients, ...]:
     Expanding the product of these factors (inclusion and exclusion, hence the signs) leaves terms in which ``j``
     cards of the pair's value, and no others, have been drawn: index ``j`` of the result is for a shoe without them.
     The caller multiplies by the probability that ``j`` draws all have that value.
+
+    Example: three hands at most. Write P for a second card of the pair's value and U for another. Then the orders are
+    UU (two finished hands), UP and P (three hands, at the limit). In the order UU, each of the two hands counts once
+    in the shoe of index 0 and minus once in the shoe of index 1, in which the other hand's second card was a P.
     """
     coefficients = [SplitCoefficients() for _ in range(2 * hands_max)]
     for resplits, finished, at_limit in _iter_second_card_orders(hands_max, 2, 0, 0):
-        for others in range(finished):  # a finished hand, the others of which are not pairs
-            sign = (-1) ** others * comb(finished - 1, others)
-            coefficients[resplits + others].unpaired_hand += sign * finished
-            coefficients[resplits + others].first_unpaired_hand += sign
-        for others in range(finished + 1 if at_limit else 0):  # a hand at the limit: any second card
-            sign = (-1) ** others * comb(finished, others)
-            part = coefficients[resplits + others]
-            part.unpaired_hand += sign * at_limit
-            part.paired_hand += sign * at_limit
-            if not finished:
-                part.first_unpaired_hand += sign
-                part.first_paired_hand += sign
+        # sum one finished hand; of the other finished hands, ``paired`` are taken as pairs in the expansion
+        for paired in range(finished):
+            signed_count = (-1) ** paired * comb(finished - 1, paired)
+            coefficients[resplits + paired].unpaired_hand += signed_count * finished
+            coefficients[resplits + paired].first_unpaired_hand += signed_count
+        # sum one hand at the limit, with any second card; of all finished hands, ``paired`` are taken as pairs
+        for paired in range(finished + 1 if at_limit else 0):
+            signed_count = (-1) ** paired * comb(finished, paired)
+            coefficient = coefficients[resplits + paired]
+            coefficient.unpaired_hand += signed_count * at_limit
+            coefficient.paired_hand += signed_count * at_limit
+            if not finished:  # otherwise the hand with the first stake is a finished one: it comes first
+                coefficient.first_unpaired_hand += signed_count
+                coefficient.first_paired_hand += signed_count
     while coefficients and coefficients[-1] == SplitCoefficients():
         coefficients.pop()
     return tuple(coefficients)
 
 
 def _iter_second_card_orders(
-    max_hands: int, hand_count: int, finished_count: int, resplit_count: int
+    hands_max: int, hand_count: int, finished_count: int, resplit_count: int
 ) -> Iterator[tuple[int, int, int]]:
     """Yield, for each order of the second cards of a split, how many hands resplit, finish, and stay at the limit.
 
-    ``max_hands`` is the maximum number of hands; the other arguments are the counts so far.
+    ``hands_max`` is the maximum number of hands; the other arguments are the counts so far.
     """
     if finished_count == hand_count:
         yield resplit_count, finished_count, 0
-    elif hand_count == max_hands:
+    elif hand_count == hands_max:
         yield resplit_count, finished_count, hand_count - finished_count
     else:
-        yield from _iter_second_card_orders(max_hands, hand_count, finished_count + 1, resplit_count)
-        yield from _iter_second_card_orders(max_hands, hand_count + 1, finished_count, resplit_count + 1)
+        yield from _iter_second_card_orders(hands_max, hand_count, finished_count + 1, resplit_count)
+        yield from _iter_second_card_orders(hands_max, hand_count + 1, finished_count, resplit_count + 1)

@@ -80,9 +80,9 @@ class _JointResults:
         """Return the same counts with net results in smaller steps; ``step`` must divide the current step."""
         if step == self.step or not self.step:
             return self
-        times = self.step // step
-        ways: Ints = np.zeros((*self.ways.shape[:2], (self.ways.shape[2] - 1) * times + 1), dtype=np.int64)
-        ways[:, :, ::times] = self.ways
+        ratio = self.step // step
+        ways: Ints = np.zeros((*self.ways.shape[:2], (self.ways.shape[2] - 1) * ratio + 1), dtype=np.int64)
+        ways[:, :, ::ratio] = self.ways
         return _JointResults(self.cards, ways, self.lowest_net, step)
 
 
@@ -155,9 +155,8 @@ class _NetDistribution:
         ]
         self.unit = 2 * lcm(*(odds.denominator for odds in pays if odds is not None))
         """The number of parts (units) into which a stake is divided, so that every net result is a whole number."""
-        self.suit_parts = (
-            1 if house.suited_678_odds is None else 16
-        )  # two cards are of one suit in a quarter of orders
+        # two cards are of one suit in a quarter of the orders, and a third card of it in a quarter of these
+        self.suit_parts = 1 if house.suited_678_odds is None else 16
         self.original_bets_only = house.has_hole_card or house.original_bets_only
 
     def compute_distribution(self) -> dict[Fraction, Fraction]:
@@ -167,15 +166,17 @@ class _NetDistribution:
         """
         chance_by_net: dict[int, Fraction] = defaultdict(Fraction)
         for round_ in self.calculator.rounds:
-            part = Fraction(self.calculator.shoe[round_.up_card_value - 1], sum(self.calculator.shoe))
+            up_card_chance = Fraction(
+                self.calculator.shoe[round_.up_card_value - 1], sum(self.calculator.shoe)
+            )
             for net, chance in self._iter_round_nets(round_):
-                chance_by_net[net] += part * chance
+                chance_by_net[net] += up_card_chance * chance
         return {Fraction(net, self.unit): chance for net, chance in sorted(chance_by_net.items()) if chance}
 
     def _iter_round_nets(self, round_: SolvedRound) -> Iterable[tuple[int, Fraction]]:
         """Yield each net result with its probability, given the dealer's first card."""
         single_hand_ends: dict[tuple[int, NetByDealerResult], int] = defaultdict(int)
-        divided = {
+        split_by_hand = {
             2 * PACKED_CARD_BY_VALUE[split.card_value - 1]: split
             for split in round_.splits
             if (round_.up_card_value, split.card_value, split.dealer_has_pair_rank)
@@ -191,7 +192,7 @@ class _NetDistribution:
                     else (*(self._convert_odds_to_units(self.house.blackjack_odds),) * DEALER_RESULT_COUNT, 0)
                 )
                 single_hand_ends[hand, _add_nets(nets, insurance_nets)] += 2 * self.suit_parts
-            elif hand not in divided:
+            elif hand not in split_by_hand:
                 orders = self.suit_parts * (1 if len(set(list_card_values(hand))) == 1 else 2)
                 ends = self._count_hand_ends(
                     round_,
@@ -203,7 +204,7 @@ class _NetDistribution:
                 for (cards, nets), end_orders in ends.items():
                     single_hand_ends[cards, _add_nets(nets, insurance_nets)] += end_orders
         yield from _iter_net_chances(round_, _create_one_hand_results(single_hand_ends), self.suit_parts)
-        for hand, split in divided.items():
+        for hand, split in split_by_hand.items():
             yield from self._iter_split_nets(
                 round_, split, self._find_insurance_nets(round_.up_card_value, hand)
             )
@@ -245,39 +246,45 @@ class _NetDistribution:
                 self.suit_parts**2,
             )
             return
-        two_hand_ends, done_others = (
+        done_first_hand_ends, done_other_hand_ends = (
             self._count_split_hand_ends(round_, split.branches[hands][:1], has_first_stake=first)
             for first in (True, False)
         )
-        two_hand_ends = {
+        done_first_hand_ends = {
             (cards, _add_nets(nets, insurance_nets)): orders
-            for (cards, nets), orders in two_hand_ends.items()
+            for (cards, nets), orders in done_first_hand_ends.items()
         }
+        # two hands: the second card of neither has the pair's value
         yield from _iter_net_chances(
             round_,
-            _add_hand_results(_create_one_hand_results(two_hand_ends), done_others),
+            _add_hand_results(_create_one_hand_results(done_first_hand_ends), done_other_hand_ends),
             self.suit_parts**2,
         )
-        # the first of three hands is open to any card, or done before the third
-        for hand_end, orders in two_hand_ends.items():
+        # Three hands with the nets x, y and z: x + y + z = (x + y) + (x + z) + (y + z) - x - y - z, and the same is
+        # true of the squares of these seven sums. So the mean and the variance follow from pairs of hands and from
+        # single hands, with these signs. A hand that is left out only takes its first card, which has the pair's value,
+        # out of the shoe. The first hand (x) either was split again, and then takes any second card, or was done before
+        # the second hand was split again. A done hand that is left out has any second card (+1) except one of the
+        # pair's value (-1, with one more such card out of the shoe).
+        for hand_end, orders in done_first_hand_ends.items():
             first_hand_ends[hand_end] = first_hand_ends.get(hand_end, 0) + orders
-        pair = PACKED_CARD_BY_VALUE[split.card_value - 1]
-        for some, removed_cards, times in (
-            (first_hand_ends, 1, 2),
-            (other_hand_ends, 1, 2),
-            (other_hand_ends, 2, -1),
+        pair_card = PACKED_CARD_BY_VALUE[split.card_value - 1]
+        for ends, removed_cards, factor in (
+            (first_hand_ends, 1, 2),  # x + y, x + z
+            (other_hand_ends, 1, 2),  # y + z: the first hand was split again, or has any second card
+            (other_hand_ends, 2, -1),  # y + z: the first hand has a second card of the pair's value
         ):
             joint_sums = _add_hand_results(
-                _create_one_hand_results(some, removed_cards * pair), other_hand_ends
+                _create_one_hand_results(ends, removed_cards * pair_card), other_hand_ends
             )
-            yield from _iter_net_chances(round_, joint_sums, self.suit_parts**2, times)
-        for some, removed_cards, times in (
-            (first_hand_ends, 2, -1),
-            (other_hand_ends, 2, -4),
-            (other_hand_ends, 3, 2),
+            yield from _iter_net_chances(round_, joint_sums, self.suit_parts**2, factor)
+        for ends, removed_cards, factor in (
+            (first_hand_ends, 2, -1),  # x
+            (other_hand_ends, 2, -4),  # y, z: the first hand was split again, or has any second card
+            (other_hand_ends, 3, 2),  # y, z: the first hand has a second card of the pair's value
         ):
             yield from _iter_net_chances(
-                round_, _create_one_hand_results(some, removed_cards * pair), self.suit_parts, times
+                round_, _create_one_hand_results(ends, removed_cards * pair_card), self.suit_parts, factor
             )
 
     def _count_split_hand_ends(
@@ -330,6 +337,7 @@ class _NetDistribution:
                         continue
                     stakes = self.doubled_stakes if answer == DOUBLE_ANSWER else 1
                     bust = self._find_lost_nets(stakes, has_first_stake=has_first_stake)
+                    # any card busts the hand; then subtract the cards that do not
                     orders_by_end[hand, bust] += share
                     for child in (c for _, c in round_.hand_values[hand].hands_after_card if c in tree):
                         orders_by_end[child, bust] -= share
@@ -430,9 +438,9 @@ def _add_hand_results(sums: _JointResults, ends: HandEnds) -> _JointResults:
     ``ends`` are the counts of the added hand's possible ends.
     """
     counted_ends = [(cards, nets, orders) for (cards, nets), orders in ends.items() if orders]
-    every = {net for _, nets, _ in counted_ends for net in nets}
-    low, high = min(every), max(every)
-    step = gcd(sums.step, *(net - low for net in every))
+    different_nets = {net for _, nets, _ in counted_ends for net in nets}
+    low, high = min(different_nets), max(different_nets)
+    step = gcd(sums.step, *(net - low for net in different_nets))
     sums = sums.refine_step(step)
     own_cards: Ints = np.array([cards for cards, _, _ in counted_ends], dtype=np.int64)
     nets: Ints = (np.array([hand_nets for _, hand_nets, _ in counted_ends], dtype=np.int64) - low) // step
@@ -455,46 +463,46 @@ def _add_hand(
     index of hand n's net result. The combined cards ``joint_cards`` are sorted.
     """
     for n in range(len(own_cards)):
-        at = 0
+        joint_row = 0
         for row in range(len(cards)):
             joint_hand, end = cards[row] + own_cards[n], len(joint_cards)
-            while at < end:  # both are sorted, so the search starts at the last hit
-                middle = (at + end) // 2
+            while joint_row < end:  # binary search; both are sorted, so it starts at the last hit
+                middle = (joint_row + end) // 2
                 if joint_cards[middle] < joint_hand:
-                    at = middle + 1
+                    joint_row = middle + 1
                 else:
                     end = middle
             for dealer_end in range(ways.shape[1]):
                 for net in range(ways.shape[2]):
-                    joint_counts[at, dealer_end, net + nets[n, dealer_end]] += (
+                    joint_counts[joint_row, dealer_end, net + nets[n, dealer_end]] += (
                         orders[n] * ways[row, dealer_end, net]
                     )
 
 
 def _iter_net_chances(
-    round_: SolvedRound, sums: _JointResults, shares: int, times: int = 1
+    round_: SolvedRound, sums: _JointResults, parts: int, factor: int = 1
 ) -> Iterable[tuple[int, Fraction]]:
-    """Yield each net result of the joint hands against the dealer, with its probability multiplied by ``times``.
+    """Yield each net result of the joint hands against the dealer, with its probability multiplied by ``factor``.
 
-    ``shares`` is the number of parts into which the orders of the hands' cards were divided.
+    ``parts`` is the number of parts into which the orders of the hands' cards were divided.
     """
-    full, dealer = round_.dealer.card_counts, round_.dealer
+    dealer = round_.dealer
     removed_counts: Ints = sums.cards[:, None] >> PACKED_COUNT_BITS * np.arange(TEN_VALUE) & PACKED_COUNT_MAX
-    fits = (removed_counts <= np.array(full)).all(axis=1)
+    fits = (removed_counts <= np.array(dealer.card_counts)).all(axis=1)
     removed_counts, ways, sizes = removed_counts[fits], sums.ways[fits], removed_counts[fits].sum(axis=1)
     for size in np.unique(sizes).tolist():
         has_size = sizes == size
         cards_left = round_.cards_left - size
         most_drawn = min(dealer.max_drawn_cards, cards_left)
-        rests = [
+        continuation_ways = [
             compute_falling_factorial(cards_left - length, most_drawn - length)
             for length in range(most_drawn + 1)
         ]
-        net_ways = count_orders_by_net(dealer, removed_counts[has_size], ways[has_size], rests)
+        net_ways = count_orders_by_net(dealer, removed_counts[has_size], ways[has_size], continuation_ways)
         total = (
-            shares
+            parts
             * compute_falling_factorial(round_.cards_left, size)
             * compute_falling_factorial(cards_left, most_drawn)
         )
         for net, count in enumerate(net_ways):
-            yield sums.step * net + sums.lowest_net, times * Fraction(count, total)
+            yield sums.step * net + sums.lowest_net, factor * Fraction(count, total)

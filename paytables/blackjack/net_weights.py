@@ -26,40 +26,54 @@ _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 
 
 def count_orders_by_net(
-    dealer: DealerFinalHands, removed: Ints, ways: Ints, rests: Sequence[int]
+    dealer: DealerFinalHands, removed: Ints, ways: Ints, continuation_ways: Sequence[int]
 ) -> list[int]:
     """Return the number of card orders that lead to each net result of finished hands, over all dealer hands.
 
     Each row of ``removed`` counts the cards of the finished hands by value; all rows have the same number of
     cards. ``ways[row, end, net]`` is the number of orders, below 2^32, in which the cards of a row give the net
     result ``net`` if the dealer ends with ``end``; the last ``end`` is the dealer's blackjack.
-    ``rests[length]`` is a factor for a dealer's hand of ``length`` cards. Orders are those of cards drawn from
-    the full shoe without the dealer's first card.
+    ``continuation_ways[length]`` is the number of orders of the cards after a dealer's hand of ``length`` cards. Orders
+    are those of cards drawn from the full shoe without the dealer's first card.
     """
-    full: Ints = np.array(dealer.card_counts, dtype=np.int64)
-    hands = [(drawn, many, end) for drawn, many, end in dealer.final_hands if sum(drawn) < len(rests)]
-    drawn_counts: Ints = np.zeros((len(hands), 4 + len(rests)), dtype=np.int64)
-    for row, (counts, hand_ways, end) in zip(drawn_counts, hands, strict=True):
-        cards = [value + 10 * times for value, count in enumerate(counts) for times in range(count)]
+    shoe: Ints = np.array(dealer.card_counts, dtype=np.int64)
+    hands = [
+        (drawn, hand_ways, end)
+        for drawn, hand_ways, end in dealer.final_hands
+        if sum(drawn) < len(continuation_ways)
+    ]
+    # a row for each dealer's hand: its orders, result and length, and for each card its value + 10 * (how many cards of
+    # this value come before it), from which the kernel computes the number of cards left
+    dealer_hands: Ints = np.zeros((len(hands), 4 + len(continuation_ways)), dtype=np.int64)
+    for row, (drawn, hand_ways, end) in zip(dealer_hands, hands, strict=True):
+        cards = [value + 10 * earlier for value, count in enumerate(drawn) for earlier in range(count)]
         row[: 3 + len(cards)] = hand_ways, end, len(cards), *cards
-    limbs = 1 + max(dealer_weight.bit_length() for dealer_weight in rests) // _LIMB_BITS
-    more: Ints = np.array(
-        [_split_into_limbs(dealer_weight, limbs) for dealer_weight in rests], dtype=np.uint64
+    limbs = 1 + max(number.bit_length() for number in continuation_ways) // _LIMB_BITS
+    continuation_limbs: Ints = np.array(
+        [_split_into_limbs(number, limbs) for number in continuation_ways], dtype=np.uint64
     )
-    order_limbs = 1 + int(removed[0].sum()) * int(full.max()).bit_length() // _LIMB_BITS
+    order_limbs = 1 + int(removed[0].sum()) * int(shoe.max()).bit_length() // _LIMB_BITS
     way_limbs: Ints = np.zeros((2, ways.shape[2], order_limbs + limbs + 5), dtype=np.uint64)
     compile_kernel(_add_net_orders)(
-        full, removed, ways, drawn_counts, more, dealer.blackjack_card_value or 0, order_limbs, way_limbs
+        shoe,
+        removed,
+        ways,
+        dealer_hands,
+        continuation_limbs,
+        dealer.blackjack_card_value or 0,
+        order_limbs,
+        way_limbs,
     )
-    plus, less = (
-        [sum(int(n) << _LIMB_BITS * k for k, n in enumerate(row)) for row in part] for part in way_limbs
+    positive_sums, negative_sums = (
+        [sum(int(limb) << (_LIMB_BITS * n) for n, limb in enumerate(limbs_of_net)) for limbs_of_net in part]
+        for part in way_limbs
     )
-    return [positive - negative for positive, negative in zip(plus, less, strict=True)]
+    return [plus - minus for plus, minus in zip(positive_sums, negative_sums, strict=True)]
 
 
 def _split_into_limbs(number: int, count: int) -> list[int]:
     """Return ``number`` as ``count`` limbs of 32 bits, the lowest first."""
-    return [number >> _LIMB_BITS * n & _LOWEST_LIMB_MASK for n in range(count)]
+    return [(number >> (_LIMB_BITS * n)) & _LOWEST_LIMB_MASK for n in range(count)]
 
 
 def compile_kernel(kernel: _Kernel, *, counts_references: bool = True) -> _Kernel:
@@ -80,20 +94,24 @@ def _compile_kernel(kernel: Callable[..., object], *, counts_references: bool) -
 
 
 def _add_net_orders(  # noqa: C901, PLR0912 (one loop, compiled by numba)
-    full: Ints,
+    shoe: Ints,
     removed_counts: Ints,
     ways: Ints,
-    drawn_counts: Ints,
-    more: Ints,
-    completes: int,
+    dealer_hands: Ints,
+    continuation_limbs: Ints,
+    blackjack_card_value: int,
     order_limbs: int,
     way_limbs: Ints,
 ) -> None:  # pragma: no cover (compiled)
     """Add to ``way_limbs``, by net result, the number of orders of the removed cards together with the dealer's hands.
 
-    Numbers are in limbs. ``way_limbs[0]`` has the positive and ``way_limbs[1]`` the negative ways.
+    Numbers are in limbs. ``way_limbs[0]`` has the positive and ``way_limbs[1]`` the negative ways. For each row of
+    removed cards, the sum is (orders of the removed cards) * (orders of the dealer's hand and of the cards after it) *
+    (ways of the net result), over all results of the dealer. ``blackjack_card_value``: the card that makes the dealer's
+    blackjack; 0: none does.
     """
-    lengths, limbs = more.shape
+    lengths, limbs = continuation_limbs.shape
+    # the number of orders of the dealer's hands, by result and number of cards
     hands = np.zeros((DEALER_RESULT_COUNT + 1, lengths), dtype=np.int64)
     counts_left = np.zeros(10, dtype=np.int64)
     orders = np.zeros(order_limbs, dtype=np.uint64)
@@ -104,48 +122,48 @@ def _add_net_orders(  # noqa: C901, PLR0912 (one loop, compiled by numba)
         orders[:] = 0
         orders[0] = 1
         for value in range(10):
-            counts_left[value] = full[value] - removed_counts[row, value]
+            counts_left[value] = shoe[value] - removed_counts[row, value]
             for times in range(removed_counts[row, value]):
                 carry = np.uint64(0)
                 for limb in range(order_limbs):
-                    product = orders[limb] * np.uint64(full[value] - times) + carry
+                    product = orders[limb] * np.uint64(shoe[value] - times) + carry
                     orders[limb], carry = product & low, product >> bits
         hands[:] = 0
-        for hand in range(len(drawn_counts)):
-            count, end, length = drawn_counts[hand, :3]
+        for hand in range(len(dealer_hands)):
+            count, end, length = dealer_hands[hand, :3]
             for index in range(3, 3 + length):
-                times, value = divmod(drawn_counts[hand, index], 10)
-                count *= max(counts_left[value] - times, 0)
+                earlier, value = divmod(dealer_hands[hand, index], 10)
+                count *= max(counts_left[value] - earlier, 0)
             hands[end, length] += count
-        if completes:
-            hands[DEALER_RESULT_COUNT, 1] = counts_left[completes - 1]
+        if blackjack_card_value:
+            hands[DEALER_RESULT_COUNT, 1] = counts_left[blackjack_card_value - 1]
         for end in range(DEALER_RESULT_COUNT + 1):
             dealer_limbs[:] = 0
             for length in range(1, lengths):
-                for half in range(2):
+                for half in range(2):  # a count below 2^63 has two halves of 32 bits
                     part = np.uint64(hands[end, length]) >> (bits * np.uint64(half)) & low
                     for limb in range(limbs):
-                        product = part * more[length, limb]
+                        product = part * continuation_limbs[length, limb]
                         dealer_limbs[limb + half] += product & low
                         dealer_limbs[limb + half + 1] += product >> bits
             for limb in range(limbs + 2):
                 dealer_limbs[limb + 1] += dealer_limbs[limb] >> bits
                 dealer_limbs[limb] &= low
             product_limbs[:] = 0
-            for order_place in range(order_limbs):
-                for dealer_place in range(limbs + 3):
-                    product = orders[order_place] * dealer_limbs[dealer_place]
-                    product_limbs[order_place + dealer_place] += product & low
+            for n in range(order_limbs):
+                for k in range(limbs + 3):
+                    product = orders[n] * dealer_limbs[k]
+                    product_limbs[n + k] += product & low
                     if product >> bits:
-                        product_limbs[order_place + dealer_place + 1] += product >> bits
+                        product_limbs[n + k + 1] += product >> bits
             for limb in range(len(product_limbs) - 1):
                 product_limbs[limb + 1] += product_limbs[limb] >> bits
                 product_limbs[limb] &= low
             for net in range(ways.shape[2]):
-                times = ways[row, end, net]
-                if times:
-                    sign = 0 if times > 0 else 1
-                    weight = np.uint64(abs(times))
+                net_ways = ways[row, end, net]
+                if net_ways:
+                    sign = 0 if net_ways > 0 else 1
+                    weight = np.uint64(abs(net_ways))
                     for limb in range(len(product_limbs)):
                         product = weight * product_limbs[limb]
                         way_limbs[sign, net, limb] += product & low

@@ -94,11 +94,11 @@ class StrategyCalculator:
         """
         result = StrategyResult(mean_staked=Fraction(0))
         for round_ in self.rounds:
-            mean, staked = self._sum_round(round_, choose_answer, choose_offer, result)
-            ways = self.shoe[round_.up_card_value - 1]
+            net, staked = self._sum_round(round_, choose_answer, choose_offer, result)
+            up_card_ways = self.shoe[round_.up_card_value - 1]
             total = sum(self.shoe) * round_.total_ways * self.evaluation.unit
-            result.mean += Fraction(ways * mean, total)
-            result.mean_staked += Fraction(ways * staked, total)
+            result.mean += Fraction(up_card_ways * net, total)
+            result.mean_staked += Fraction(up_card_ways * staked, total)
         result.mean_staked += 1
         return result
 
@@ -120,21 +120,26 @@ class StrategyCalculator:
         for hand, unsplit in values.items():
             if round_.hand_values[hand].card_count > 2:
                 continue
-            orders = 1 if len(set(list_card_values(hand))) == 1 else 2
+            orders = (
+                1 if len(set(list_card_values(hand))) == 1 else 2
+            )  # two different cards come in either order
             splits = [
                 split for split in round_.splits if 2 * PACKED_CARD_BY_VALUE[split.card_value - 1] == hand
             ]
-            played_sums, insured = unsplit, self._sum_with_insurance(round_, hand, choose_offer, result)
+            insurance_sums = self._sum_with_insurance(round_, hand, choose_offer, result)
+            played_sums = unsplit
             if hand == PACKED_BLACKJACK:
                 played_sums = 0, 0
             elif splits:
                 played_sums = self._sum_pair(
                     round_, hand, unsplit, splits, choose_answer, choose_offer, result
                 )
-            beaten = round_.tree[hand].blackjack_ways * self.evaluation.unit
-            beaten_ways = beaten if self.evaluation.original_bets_only and hand != PACKED_BLACKJACK else 0
-            net += orders * (played_sums[0] - beaten_ways + insured[0])
-            staked += orders * (played_sums[1] + insured[1])
+            # if only the first stake is lost to a dealer's blackjack, it is subtracted here, once for the box
+            lost_to_blackjack = 0
+            if self.evaluation.original_bets_only and hand != PACKED_BLACKJACK:
+                lost_to_blackjack = round_.tree[hand].blackjack_ways * self.evaluation.unit
+            net += orders * (played_sums[0] - lost_to_blackjack + insurance_sums[0])
+            staked += orders * (played_sums[1] + insurance_sums[1])
         return net, staked
 
     def _sum_pair(
@@ -155,13 +160,13 @@ class StrategyCalculator:
         orders = pair_cards * (pair_cards - 1)
         net, staked = unsplit
         for split in splits:
-            own_sums = (unsplit[0] * split.ways // orders, unsplit[1] * split.ways // orders)
-            most = max(split.branches)
+            unsplit_share = (unsplit[0] * split.ways // orders, unsplit[1] * split.ways // orders)
+            hands_max = max(split.branches)
             sums = [
-                own_sums,
+                unsplit_share,
                 *(
                     self.evaluation.evaluate_split(round_, split, n, choose_answer)
-                    for n in range(2, most + 1)
+                    for n in range(2, hands_max + 1)
                 ),
             ]
             chosen_index = choose_offer(PairQuestion("split", round_.up_card_value, hand), sums)
@@ -169,11 +174,13 @@ class StrategyCalculator:
                 result.hands_by_pair[round_.up_card_value, split.card_value, split.dealer_has_pair_rank] = (
                     chosen_index + 1
                 )
-                if chosen_index + 1 < most:  # record what is actually played
+                if (
+                    chosen_index + 1 < hands_max
+                ):  # let a recording ``choose_answer`` see the split that is played last
                     self.evaluation.evaluate_split(round_, split, chosen_index + 1, choose_answer)
             net, staked = (
-                net + sums[chosen_index][0] - own_sums[0],
-                staked + sums[chosen_index][1] - own_sums[1],
+                net + sums[chosen_index][0] - unsplit_share[0],
+                staked + sums[chosen_index][1] - unsplit_share[1],
             )
         return net, staked
 

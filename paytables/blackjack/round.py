@@ -116,12 +116,12 @@ class BlackjackHand:
     @property
     def unsettled_own_stakes(self) -> list[HandStake]:
         """Return the stakes of the hand's own player that are not settled yet."""
-        return [piece for piece in self.stakes if not piece.is_back_bet]
+        return [stake for stake in self.stakes if not stake.is_back_bet]
 
     @property
     def staked_credits(self) -> int:
         """Return the credits that the hand's own player has staked on it and that are not settled yet."""
-        return sum(piece.bet.credits for piece in self.unsettled_own_stakes)
+        return sum(stake.bet.credits for stake in self.unsettled_own_stakes)
 
 
 @dataclass(slots=True)
@@ -166,9 +166,9 @@ class BlackjackRound:
         self.definition, self.house, self.best_play = definition, house, best_play
         self.boxes = _build_boxes(definition, bets)
         self.dealer_hands: list[list[Card]] = []
-        """The cards of each of the dealer's hands."""
+        """The cards of each of the dealer's hands on which somebody bets."""
         self._staked_dealer_hands = sorted(
-            {piece.dealer_hand_index for box in self.boxes for piece in box.hands[0].stakes}
+            {stake.dealer_hand_index for box in self.boxes for stake in box.hands[0].stakes}
         )
         """The indices of the dealer's hands on which somebody bets."""
         self._is_second_card_hidden = False
@@ -200,8 +200,8 @@ class BlackjackRound:
         for box in self.boxes if not is_over else ():
             yield from self._play_box(box, draw)
         yield from self._settle_side_bets()
-        for index, dealer_hand_number in enumerate(self._staked_dealer_hands):
-            yield from self._complete_and_settle_dealer_hand(index, dealer_hand_number, draw)
+        for index, dealer_hand_index in enumerate(self._staked_dealer_hands):
+            yield from self._complete_and_settle_dealer_hand(index, dealer_hand_index, draw)
         yield from self._settle_side_bets(hits_levels=True)
         return Outcome(
             progressives=tuple(self._levels_hit),
@@ -304,7 +304,7 @@ class BlackjackRound:
             spot = format_spot_id(INSURANCE_SPOT, box.number)
             stakes["insurance"] = Bet(spot, hand.staked_credits // 2, box.seat)
             quarters = self.definition.rules.quarter_insurance
-            if quarters and all(piece.bet.credits % 4 == 0 for piece in hand.unsettled_own_stakes):
+            if quarters and all(stake.bet.credits % 4 == 0 for stake in hand.unsettled_own_stakes):
                 stakes[QUARTER_INSURANCE_OPTION] = Bet(spot, hand.staked_credits // 4, box.seat)
             options += stakes
         if hand.is_blackjack and self.up_card_value in self.house.even_money_up_cards:
@@ -314,15 +314,15 @@ class BlackjackRound:
         answer = yield from self._ask_for_decision(box, hand, "insurance", options, stakes)
         if answer in stakes:
             part = 4 if answer == QUARTER_INSURANCE_OPTION else 2
-            for piece in hand.unsettled_own_stakes:
-                box.insurance_bets[piece.dealer_hand_index] = replace(
-                    stakes[answer], credits=piece.bet.credits // part
+            for stake in hand.unsettled_own_stakes:
+                box.insurance_bets[stake.dealer_hand_index] = replace(
+                    stakes[answer], credits=stake.bet.credits // part
                 )
         elif answer == "even_money":
             yield from _settle_stakes(
                 hand,
                 lambda bet: settle_bet(bet, EVEN_MONEY_ODDS, EVEN_MONEY_RESULT),
-                lambda piece: not piece.is_back_bet,
+                lambda stake: not stake.is_back_bet,
             )
 
     def _play_box(self, box: BettingBox, draw: DrawSource) -> Iterator[Step]:
@@ -417,23 +417,24 @@ class BlackjackRound:
         """
         spares = self.house.original_bets_only and self.up_card_value in {ACE_VALUE, TEN_VALUE}
         yield from _settle_stakes(
-            hand, settle_lost_bet, lambda piece: not (spares and piece.is_added_in_play)
+            hand, settle_lost_bet, lambda stake: not (spares and stake.is_added_in_play)
         )
 
     # ------------------------------------------------------------ the dealer
     def _complete_and_settle_dealer_hand(
-        self, hand_index: int, dealer_hand_number: int, draw: DrawSource
+        self, hand_index: int, dealer_hand_index: int, draw: DrawSource
     ) -> Iterator[Step]:
         """Complete a hand of the dealer if undecided bets need it, and settle the bets against it.
 
-        ``hand_index`` is its index in the dealer's cards, ``dealer_hand_number`` its number in the bets.
+        ``dealer_hand_index`` is the index of the hand among all hands of the dealer, as in :class:`HandStake`.
+        ``hand_index`` is its index in ``dealer_hands``, which has only the hands on which somebody bets.
         """
         name = DEALER_HAND_ID if hand_index == 0 else f"{DEALER_HAND_ID}-{hand_index + 1}"
         hands = [
-            hand for box in self.boxes for hand in box.hands if _has_bets_against(hand, dealer_hand_number)
+            hand for box in self.boxes for hand in box.hands if _has_bets_against(hand, dealer_hand_index)
         ]
         needs_total = any(hand.points <= BEST_HAND_TOTAL and not hand.is_blackjack for hand in hands)
-        has_insurance = any(dealer_hand_number in box.insurance_bets for box in self.boxes)
+        has_insurance = any(dealer_hand_index in box.insurance_bets for box in self.boxes)
         if hand_index:
             self.dealer_hands.append(self.dealer_hands[0][:1])
             yield Cue("deal", {"hand": name, "card": format_card(self.dealer_hands[0][0])})
@@ -446,29 +447,29 @@ class BlackjackRound:
         while needs_total and self.house.should_dealer_draw(self._list_dealer_values(hand_index)):
             yield from self._deal_card(draw, name, cards)
         yield from self._settle_insurance(
-            dealer_hand_number, won=is_blackjack(self._list_dealer_values(hand_index))
+            dealer_hand_index, won=is_blackjack(self._list_dealer_values(hand_index))
         )
         for hand in hands:
             yield from self._settle_against_dealer(
-                hand, dealer_hand_number, self._list_dealer_values(hand_index)
+                hand, dealer_hand_index, self._list_dealer_values(hand_index)
             )
 
-    def _settle_insurance(self, dealer_hand_number: int, *, won: bool) -> Iterator[Settlement]:
+    def _settle_insurance(self, dealer_hand_index: int, *, won: bool) -> Iterator[Settlement]:
         """Settle every insurance against one of the dealer's hands."""
         for box in self.boxes:
-            bet = box.insurance_bets.pop(dealer_hand_number, None)
+            bet = box.insurance_bets.pop(dealer_hand_index, None)
             if bet is not None:
                 yield settle_bet(bet, self.definition.rules.insurance if won else None)
 
     def _settle_against_dealer(
-        self, hand: BlackjackHand, dealer_hand_number: int, values: Sequence[int]
+        self, hand: BlackjackHand, dealer_hand_index: int, values: Sequence[int]
     ) -> Iterator[Settlement]:
         """Settle a player's stakes against one of the dealer's hands, whose cards have ``values``."""
         (dealer, _), has_blackjack = compute_best_total(values), is_blackjack(values)
 
-        def is_bet_against(piece: HandStake) -> bool:
+        def is_bet_against(stake: HandStake) -> bool:
             """Return whether a stake plays against the dealer's hand that is being settled."""
-            return piece.dealer_hand_index == dealer_hand_number
+            return stake.dealer_hand_index == dealer_hand_index
 
         if has_blackjack and hand.is_blackjack:
             yield from _settle_stakes(hand, settle_push, is_bet_against)
@@ -477,7 +478,7 @@ class BlackjackRound:
             yield from _settle_stakes(
                 hand,
                 settle_lost_bet,
-                lambda piece: is_bet_against(piece) and not (spared and piece.is_added_in_play),
+                lambda stake: is_bet_against(stake) and not (spared and stake.is_added_in_play),
             )
             yield from _settle_stakes(hand, settle_push, is_bet_against)
         elif hand.is_blackjack:
@@ -580,9 +581,9 @@ def settle_lost_bet(bet: Bet) -> Settlement:
     return settle_bet(bet, None)
 
 
-def _has_bets_against(hand: BlackjackHand, dealer_hand_number: int) -> bool:
+def _has_bets_against(hand: BlackjackHand, dealer_hand_index: int) -> bool:
     """Return whether a player's hand has undecided stakes against one of the dealer's hands."""
-    return any(piece.dealer_hand_index == dealer_hand_number for piece in hand.stakes)
+    return any(stake.dealer_hand_index == dealer_hand_index for stake in hand.stakes)
 
 
 def _accept_every_stake(_: HandStake) -> bool:
@@ -597,10 +598,10 @@ def _settle_stakes(
 ) -> Iterator[Settlement]:
     """Settle the stakes on a blackjack hand that ``is_included`` selects, combining those on the same spot."""
     stakes: dict[tuple[str, int, bool], int] = {}
-    for piece in filter(is_included, hand.stakes):
-        key = piece.bet.spot, piece.bet.seat, piece.is_back_bet
-        stakes[key] = stakes.get(key, 0) + piece.bet.credits
-    hand.stakes = [piece for piece in hand.stakes if not is_included(piece)]
+    for stake in filter(is_included, hand.stakes):
+        key = stake.bet.spot, stake.bet.seat, stake.is_back_bet
+        stakes[key] = stakes.get(key, 0) + stake.bet.credits
+    hand.stakes = [stake for stake in hand.stakes if not is_included(stake)]
     for (spot, seat, is_back_bet), credits_ in stakes.items():
         settlement = replace(settle(Bet(spot, credits_, seat)), detail={"hand": hand.id})
         if not is_back_bet:
@@ -612,8 +613,8 @@ def _list_added_stakes(box: BettingBox, hand: BlackjackHand) -> list[HandStake]:
     """Return the stakes that a blackjack double or split adds: each bet on the hand once more, on the same terms."""
     main = format_spot_id(MAIN_SPOT, box.number)
     return [
-        HandStake(Bet(main, piece.bet.credits, box.seat), piece.dealer_hand_index, is_added_in_play=True)
-        for piece in hand.unsettled_own_stakes
+        HandStake(Bet(main, stake.bet.credits, box.seat), stake.dealer_hand_index, is_added_in_play=True)
+        for stake in hand.unsettled_own_stakes
     ]
 
 
@@ -623,13 +624,14 @@ def _build_boxes(definition: BlackjackDefinition, bets: Sequence[Bet]) -> list[B
     for seat in sorted({bet.seat for bet in bets}):
         for number in range(definition.boxes):
             bets_by_spot = {bet.spot: bet for bet in bets if bet.seat == seat}
-            actions = [bets_by_spot.get(format_spot_id(name, number)) for name in SPOTS_BY_DEALER_HAND]
-            hand_stakes = [HandStake(bet, n) for n, bet in enumerate(actions) if bet is not None]
+            main_bets = [bets_by_spot.get(format_spot_id(name, number)) for name in SPOTS_BY_DEALER_HAND]
+            hand_stakes = [HandStake(bet, n) for n, bet in enumerate(main_bets) if bet is not None]
             sides = [(side, bets_by_spot.get(format_spot_id(side.id, number))) for side in definition.side]
-            staked = [(side, bet) for side, bet in sides if bet is not None]
+            side_bets = [(side, bet) for side, bet in sides if bet is not None]
             if hand_stakes:
-                backed = format_back_spot_id(seat)
-                hand_stakes += [HandStake(bet, 0, is_back_bet=True) for bet in bets if bet.spot == backed]
-                name = f"box-{seat * definition.boxes + number + 1}"
-                boxes.append(BettingBox(seat, number, name, [BlackjackHand(name, [], hand_stakes)], staked))
+                back_spot = format_back_spot_id(seat)
+                hand_stakes += [HandStake(bet, 0, is_back_bet=True) for bet in bets if bet.spot == back_spot]
+                box_id = f"box-{seat * definition.boxes + number + 1}"
+                hand = BlackjackHand(box_id, [], hand_stakes)
+                boxes.append(BettingBox(seat, number, box_id, [hand], side_bets))
     return boxes

@@ -17,7 +17,7 @@ import numpy as np
 
 from paytables.blackjack.advice import PACKED_SIX_SEVEN_EIGHT, PackedStrategy
 from paytables.blackjack.definition import BlackjackDefinition
-from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, build_shoe, list_every_hand
+from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, build_shoe, compute_hand_values
 from paytables.blackjack.net_weights import compile_kernel
 from paytables.blackjack.schema import ACE_VALUE, CARD_VALUE_BY_RANK, TEN_VALUE, SimulatedRounds
 from paytables.poker.proof import format_fraction
@@ -59,7 +59,7 @@ def sample_rounds(
     pays = [house.blackjack_odds, house.insurance_odds, house.sevens_odds, house.suited_678_odds]
     unit = 2 * lcm(*(odds.denominator for odds in pays if odds is not None))
     hands = definition.main.hands
-    known_hands = list(list_every_hand(build_shoe(house.decks)).items())
+    known_hands = list(compute_hand_values(build_shoe(house.decks)).items())
     index_by_hand = {hand: n for n, (hand, _) in enumerate(known_hands)}
     next_hands: Ints = np.full((len(known_hands), TEN_VALUE + 1), -1, dtype=np.int64)
     totals: Ints = np.array(
@@ -143,6 +143,7 @@ def _compute_standard_error(shoes: Ints, unit: int) -> Fraction:
 
     The error is computed from the results of whole shoes, because the rounds of one shoe are dependent.
     """
+    # the variance of a ratio of sums: of the nets, and of the rounds, of independent shoes
     count, rounds, net, rounds_squared, nets_squared, net_products = map(int, shoes)
     mean = Fraction(net, rounds)
     spread = (nets_squared - 2 * mean * net_products + mean**2 * rounds_squared) * Fraction(count, count - 1)
@@ -219,7 +220,7 @@ class _SimulationRules(NamedTuple):
     """The number of units that make one stake."""
     dealer_hands: int
     """The number of dealer hands that are played against each box."""
-    natural_pay_units: int
+    blackjack_pay_units: int
     """The pay of a blackjack, in units for one stake."""
     insurance_pay_units: int
     """The pay of insurance, in units for one stake; 0: not offered."""
@@ -305,6 +306,7 @@ def _draw_card(shoe: _SimulationShoe) -> int:  # pragma: no cover (compiled)
     word_range = np.uint64(1 << 32)
     product = np.uint64(words[counters[0]]) * cards_left
     counters[0] += 1
+    # reject the words that would make some cards more likely than others (Lemire 2019)
     while product % word_range < word_range % cards_left:
         product = np.uint64(words[counters[0]]) * cards_left
         counters[0] += 1
@@ -354,7 +356,7 @@ def _split_sampled_hand(
     Later hands of the box move up by one.
     """
     first, second, card_counts, node, stakes, won, is_suited = box
-    low = tables.value_by_rank[first[hand] >> 2]
+    card_value = tables.value_by_rank[first[hand] >> 2]
     for n in range(hands, hand + 1, -1):
         first[n], second[n], card_counts[n], node[n] = (
             first[n - 1],
@@ -363,11 +365,15 @@ def _split_sampled_hand(
             node[n - 1],
         )
         stakes[n], won[n], is_suited[n] = stakes[n - 1], won[n - 1], is_suited[n - 1]
-    first[hand + 1], card_counts[hand + 1], node[hand + 1] = second[hand], 1, tables.hand_after_card[0, low]
+    first[hand + 1], card_counts[hand + 1], node[hand + 1] = (
+        second[hand],
+        1,
+        tables.hand_after_card[0, card_value],
+    )
     stakes[hand + 1], won[hand + 1] = 1, 0
     second[hand] = steps.deal_card(shoe)
     node[hand] = tables.hand_after_card[
-        tables.hand_after_card[0, low], tables.value_by_rank[second[hand] >> 2]
+        tables.hand_after_card[0, card_value], tables.value_by_rank[second[hand] >> 2]
     ]
     is_suited[hand] = first[hand] & 3 == second[hand] & 3
 
@@ -389,9 +395,9 @@ def _play_hand(  # noqa: C901 (one loop, compiled by numba)
     """
     first, second, card_counts, node, stakes, won, is_suited = box
     next_hands, totals, values, answers, splits, _ = tables
-    up, low = values[up_card >> 2], values[first[hand] >> 2]
-    has_pair_rank = int(rules.same_rank and low == 10 and first[hand] >> 2 == up_card >> 2)
-    limit = rules.max_ace_hands if low == 1 else rules.max_hands
+    up, first_value = values[up_card >> 2], values[first[hand] >> 2]
+    has_pair_rank = int(rules.same_rank and first_value == 10 and first[hand] >> 2 == up_card >> 2)
+    limit = rules.max_ace_hands if first_value == 1 else rules.max_hands
     if card_counts[hand] == 1:
         second[hand] = steps.deal_card(shoe)
         node[hand] = next_hands[node[hand], values[second[hand] >> 2]]
@@ -408,19 +414,23 @@ def _play_hand(  # noqa: C901 (one loop, compiled by numba)
             won[hand] = rules.suited_pay_units
         if won[hand]:
             break
-        twins = card_counts[hand] == 2 and low == values[second[hand] >> 2]
+        is_pair = card_counts[hand] == 2 and first_value == values[second[hand] >> 2]
         if rules.same_rank:
-            twins = twins and first[hand] >> 2 == second[hand] >> 2
-        if twins and hands < limit and splits[up, low, has_pair_rank] > hands:
+            is_pair = is_pair and first[hand] >> 2 == second[hand] >> 2
+        if is_pair and hands < limit and splits[up, first_value, has_pair_rank] > hands:
             steps.split_pair(steps, shoe, tables, box, hand, hands)
-            hands, pair = hands + 1, low
+            hands, pair = hands + 1, first_value
             continue
         best, soft = totals[node[hand], 0], totals[node[hand], 1]
-        if stakes[hand] == 2 or (best == 21 and not soft) or (pair and low == 1 and rules.aces_get_one_card):
+        if (
+            stakes[hand] == 2
+            or (best == 21 and not soft)
+            or (pair and first_value == 1 and rules.aces_get_one_card)
+        ):
             break
-        paired = int(pair > 0 and values[second[hand] >> 2] == pair)
-        suits = int(first[hand] & 3 == second[hand] & 3)
-        answer = answers[up, pair, paired, has_pair_rank if pair else 0, suits, node[hand]]
+        is_unsplittable_pair = int(pair > 0 and values[second[hand] >> 2] == pair)
+        suited = int(first[hand] & 3 == second[hand] & 3)
+        answer = answers[up, pair, is_unsplittable_pair, has_pair_rank if pair else 0, suited, node[hand]]
         if answer == 0:
             break
         if answer == 2:
@@ -519,45 +529,51 @@ def _play_sampled_rounds(  # noqa: C901, PLR0912 (one loop, compiled by numba)
             2,
         )
         box.stakes[0], box.won_units[0], box.is_suited[0] = 1, 0, first[0] & 3 == second[0] & 3
-        natural = first_value + second_value == 11 and (first_value == 1 or second_value == 1)
-        is_even = natural and (
+        has_blackjack = first_value + second_value == 11 and (first_value == 1 or second_value == 1)
+        takes_even_money = has_blackjack and (
             (up == 1 and rules.even_money_at_ace) or (up == 10 and rules.even_money_at_ten)
         )
         is_insured = (
-            not is_even
+            not takes_even_money
             and up == 1
             and tables.insured_hands[first_value, second_value]
             and rules.insurance_pay_units
         )
-        may_have_blackjack = up in (1, 10)
-        ends = natural or (rules.has_hole_card and up + hidden == 11 and may_have_blackjack)
+        dealer_may_have_blackjack = up in (1, 10)
+        is_not_played = has_blackjack or (
+            rules.has_hole_card and up + hidden == 11 and dealer_may_have_blackjack
+        )
         hands, pair, hand = 1, 0, 0
-        while hand < hands and not ends:
+        while hand < hands and not is_not_played:
             hands, pair = steps.play_hand(steps, shoe, rules, tables, box, up_card, hand, hands, pair)
             hand += 1
-        must_finish_hand, waits = False, natural and not is_even
+        # a hand that stands needs the dealer's total; a blackjack, insurance, or an added stake that is lost unless the
+        # dealer has a blackjack needs only the dealer's second card
+        must_finish_hand, needs_second_card = False, has_blackjack and not takes_even_money
         for n in range(hands):
-            if ends or box.won_units[n]:
+            if is_not_played or box.won_units[n]:
                 continue
             if box.hand_indexes[n] >= 0:
                 must_finish_hand = True
-            elif rules.dealer_must_draw and may_have_blackjack and (n or box.stakes[n] == 2):
-                waits = True
-        reveals_second_card = must_finish_hand or ((waits or is_insured) and may_have_blackjack)
+            elif rules.dealer_must_draw and dealer_may_have_blackjack and (n or box.stakes[n] == 2):
+                needs_second_card = True
+        reveals_second_card = must_finish_hand or (
+            (needs_second_card or is_insured) and dealer_may_have_blackjack
+        )
         total = 0
-        for bank in range(rules.dealer_hands):
+        for dealer_hand in range(rules.dealer_hands):
             best, has_dealer_blackjack = steps.draw_dealer_hand(
                 steps, shoe, rules, values, up, hidden, reveals_second_card, must_finish_hand
             )
             if is_insured:
                 total += rules.insurance_pay_units // 2 if has_dealer_blackjack else -(rules.stake_units // 2)
-            if is_even:
+            if takes_even_money:
                 total += rules.stake_units
-            elif natural:
-                total += 0 if has_dealer_blackjack else rules.natural_pay_units
+            elif has_blackjack:
+                total += 0 if has_dealer_blackjack else rules.blackjack_pay_units
             else:
                 total += steps.settle_box(rules, tables.totals, box, hands, best, has_dealer_blackjack)
-            net_counts[bank, total + net_counts.shape[1] // 2] += 1
-            if bank == 0:
+            net_counts[dealer_hand, total + net_counts.shape[1] // 2] += 1
+            if dealer_hand == 0:
                 counters[3] += total
         counters[2] += 1

@@ -37,7 +37,7 @@ EVEN_MONEY_ODDS: Final = Odds.parse("1:1")
 #: The name of the insurance.
 INSURANCE_TEXT: Final = Text(en="Insurance", fr="Assurance")
 
-#: A pay of the table other than a plain win: its stake, its name, its title and its odds.
+#: A pay of the table other than a plain win: the spot of its stake, its name, its title and its odds.
 NamedPay: TypeAlias = tuple[str, str, Text, Odds]
 #: The ranks of a hand, as letters.
 RankLetters = Annotated[str, StringConstraints(pattern=rf"^[{RANK_LETTERS}]{{1,5}}$")]
@@ -242,8 +242,9 @@ class SideBetRow(StrictTable):
 
 def _is_straight(ranks: Sequence[int]) -> bool:
     """Return whether these ascending ranks follow each other without a gap; the ace counts as high or low."""
-    wheel, run = [*range(len(ranks) - 1), ACE_RANK], list(range(ranks[0], ranks[0] + len(ranks)))
-    return list(ranks) in (wheel, run)
+    straight_with_low_ace = [*range(len(ranks) - 1), ACE_RANK]
+    straight = list(range(ranks[0], ranks[0] + len(ranks)))
+    return list(ranks) in (straight_with_low_ace, straight)
 
 
 def _is_of_one_suit(cards: Sequence[Card]) -> bool:
@@ -388,7 +389,8 @@ class BackBetFigures(StrictTable):
 class ProvedFigures(StrictTable):
     """Exact figures of one initial stake on a blackjack hand, from a fresh shoe; amounts in stakes.
 
-    ``law`` and ``variance`` are both absent if splits make too many hands for either
+    If a pair becomes two hands at most, ``law`` is stated, and the variance follows from it. If it may become three,
+    only ``variance`` is stated; if it may become more, or a split depends on suits or ranks, neither is
     (:mod:`paytables.blackjack.net_distribution`). For the stored strategies see
     :mod:`paytables.blackjack.advice` and :mod:`paytables.blackjack.chart`.
     """
@@ -410,7 +412,7 @@ class ProvedFigures(StrictTable):
     law: dict[str, FractionText] = Field({})
     """The probability of each net result of the best strategy, in initial stakes."""
     variance: FractionText | None = None
-    """The variance of the net, if splits make too many hands for ``law``; else None."""
+    """The variance of the net result, if a pair may become three hands; else None."""
     sampled: SimulatedRounds | None = None
     """The results of simulated rounds, for figures that cannot be counted; None if there are none."""
     backed: BackBetFigures | None = None

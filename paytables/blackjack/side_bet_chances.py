@@ -131,12 +131,13 @@ def _iter_won_rows(
     *,
     has_hole_card: bool,
 ) -> Iterator[tuple[SideBetRow, int | Fraction]]:
-    """Yield the side-bet row that these cards win, with its weight; nothing if they win none.
+    """Yield each side-bet row that these cards may win, with its probability; nothing if they win none.
 
-    The weight is 1. For a row of three or more cards it is the probability that the round continues to the
-    third card: with ``has_hole_card``, the dealer's blackjack ends the round before.
+    Without ``has_hole_card`` it is the first row that fits, with the probability 1. With it, a row of three or more
+    cards is won only if the round continues to the third card; otherwise the dealer's blackjack ends the round, and a
+    later row with fewer cards may be won.
     """
-    remaining: int | Fraction = 1
+    remaining: int | Fraction = 1  # the probability that no earlier row is paid
     for row in rows:
         if len(dealt_cards) < row.cards or (row.dealer and up_card is None):
             continue
@@ -146,9 +147,9 @@ def _iter_won_rows(
         if row.cards <= 2 or not has_hole_card:
             yield row, remaining
             return
-        goes_on = 1 - _compute_blackjack_chance(dealt_cards[: row.cards], decks)
-        yield row, remaining * goes_on
-        remaining *= 1 - goes_on
+        third_card_chance = 1 - _compute_blackjack_chance(dealt_cards[: row.cards], decks)
+        yield row, remaining * third_card_chance
+        remaining *= 1 - third_card_chance
 
 
 def _compute_blackjack_chance(cards_out: Sequence[Card], decks: int) -> Fraction:

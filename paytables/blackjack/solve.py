@@ -8,8 +8,8 @@ division is the last step.
 Splits: the strategies considered here decide on a hand of a split by its own cards and the dealer's first
 card, not by the cards of the other hands. For every such strategy all orders of the shoe are equally likely,
 so each hand may be treated as the first, and the mean of a split is a sum over hands in shoes that lack pair
-cards (:func:`~.hands.compute_split_coefficients`). The best and the worst strategy are those among these
-strategies. A decision on a hand that was not split uses all cards that the player sees.
+cards (inclusion and exclusion, see :func:`~.hands.compute_split_coefficients`). The best and the worst strategy are
+those among these strategies. A decision on a hand that was not split uses all cards that the player sees.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from paytables.blackjack.hands import (
     PACKED_COUNT_MAX,
     HandValue,
     ShoeCounts,
+    compute_hand_values,
     compute_split_coefficients,
     is_part_of_hand,
     list_card_values,
-    list_every_hand,
     list_hands_containing,
     pack_counts,
 )
@@ -133,41 +133,45 @@ class SolvedRound:
     def __init__(self, house: ExactHouseRules, up_card_value: int, shoe: ShoeCounts) -> None:
         self.house, self.up_card_value, self.shoe = house, up_card_value, shoe
         self.dealer = DealerFinalHands(house, up_card_value, shoe)
-        self.hand_values = list_every_hand(shoe)
+        self.hand_values = compute_hand_values(shoe)
         """The properties of every possible hand of up to 21, by packed hand."""
         self._full = pack_counts(self.dealer.card_counts)
         self.cards_left = sum(self.dealer.card_counts)
         """The number of cards in the shoe after the dealer's first card."""
-        most = max(hand_value.card_count for hand_value in self.hand_values.values())
-        self.order_length = min(self.cards_left, most + 2 * house.hands_max + 2 + self.dealer.max_drawn_cards)
+        longest_hand = max(hand_value.card_count for hand_value in self.hand_values.values())
+        self.order_length = min(
+            self.cards_left, longest_hand + 2 * house.hands_max + 2 + self.dealer.max_drawn_cards
+        )
         """The number of cards dealt in one counted order; no round needs more."""
         self._weights = [
             self._count_ways_to_continue(cards_left) for cards_left in range(self.cards_left + 1)
         ]
         """The result of :meth:`_count_ways_to_continue` for each number of cards left in the shoe."""
-        removals: list[tuple[int, int]] = [(0, 0)]
+        # the shoes that occur, each as the value of a split pair (0: none) and the number of further cards of it
+        # missing
+        shoes: list[tuple[int, int]] = [(0, 0)]
         self.splits = self._list_splits()
         """The pairs that may be split."""
         for split in self.splits:
-            parts = compute_split_coefficients(self._find_most_hands(split.card_value))
-            removals += [
+            coefficients = compute_split_coefficients(self._find_most_hands(split.card_value))
+            shoes += [
                 (split.card_value, n)
-                for n in range(len(parts))
+                for n in range(len(coefficients))
                 if compute_falling_factorial(split.cards_left, n)
             ]
-        removals = list(dict.fromkeys(removals))
-        self._standing_values = self._compute_standing_values(removals)
+        shoes = list(dict.fromkeys(shoes))
+        self._standing_values = self._compute_standing_values(shoes)
         """The net results of standing, by the cards missing from the shoe and the player's total."""
         self.tree = self._build_tree(0, 0)
         """The hands that follow one another, from the empty hand on, if no pair is split."""
-        shoes: dict[tuple[int, int], HandNodes] = {
+        tree_by_shoe: dict[tuple[int, int], HandNodes] = {
             (pair, missing_cards): self._build_tree(pair, missing_cards)
-            for pair, missing_cards in removals
+            for pair, missing_cards in shoes
             if pair
         }
         for split in self.splits:
-            for hands in range(2, self._find_most_hands(split.card_value) + 1):
-                split.branches[hands] = self._build_split_branches(split, hands, shoes)
+            for hand_count in range(2, self._find_most_hands(split.card_value) + 1):
+                split.branches[hand_count] = self._build_split_branches(split, hand_count, tree_by_shoe)
 
     @property
     def total_ways(self) -> int:
@@ -188,17 +192,13 @@ class SolvedRound:
         further_cards = self.order_length - (self.cards_left - cards_left)
         if further_cards < 0:
             return 0, 0, 0
-        in_all = compute_falling_factorial(cards_left, further_cards)
-        longest = min(self.dealer.max_drawn_cards, cards_left)
-        after = (
-            compute_falling_factorial(cards_left - longest, further_cards - longest)
-            if further_cards >= longest
-            else 0
-        )
+        dealer_cards = min(self.dealer.max_drawn_cards, cards_left)
         return (
-            in_all,
+            compute_falling_factorial(cards_left, further_cards),
             compute_falling_factorial(cards_left - 1, further_cards - 1) if further_cards else 0,
-            after,
+            compute_falling_factorial(cards_left - dealer_cards, further_cards - dealer_cards)
+            if further_cards >= dealer_cards
+            else 0,
         )
 
     def _list_splits(self) -> list[SplitPair]:
@@ -265,77 +265,84 @@ class SolvedRound:
         begins with one card of the pair; the other one and ``missing_cards`` further cards of its value are not in the
         shoe.
         """
-        ways: dict[int, int] = {}
+        drawing_ways: dict[int, int] = {}
         tree: HandNodes = {}
-        full, completes = self.dealer.card_counts, self.dealer.blackjack_card_value
+        blackjack_card = self.dealer.blackjack_card_value
         cards = self.cards_left - (1 + missing_cards if pair else 0)
+
+        def count_cards_left(value_index: int, removed_cards: int) -> int:
+            """Return how many cards of a value the shoe has without the packed hand ``removed_cards``."""
+            removed_count = (removed_cards >> (PACKED_COUNT_BITS * value_index)) & PACKED_COUNT_MAX
+            return self.dealer.card_counts[value_index] - removed_count
+
         for hand, removed_cards in self._list_reached_hands(pair, missing_cards):
-            way = ways.get(hand, 0) if tree else 1
+            hand_ways = drawing_ways.get(hand, 0) if tree else 1
             hand_value = self.hand_values[hand]
-            in_all, after, longest = self._weights[cards - hand_value.card_count]
-            hole = 0
-            if completes:
-                hole = (
-                    way
-                    * (
-                        full[completes - 1]
-                        - (removed_cards >> PACKED_COUNT_BITS * (completes - 1) & PACKED_COUNT_MAX)
-                    )
-                    * after
+            all_ways, ways_after_card, ways_after_dealer = self._weights[cards - hand_value.card_count]
+            blackjack_ways = 0
+            if blackjack_card:
+                blackjack_ways = (
+                    hand_ways * count_cards_left(blackjack_card - 1, removed_cards) * ways_after_card
                 )
-            stand = self._standing_values[removed_cards, max(hand_value.best_total - 16, 0)]
-            tree[hand] = HandNode(way * in_all - hole, hole, hole, way * stand * longest)
+            standing_value = self._standing_values[removed_cards, max(hand_value.best_total - 16, 0)]
+            tree[hand] = HandNode(
+                hand_ways * all_ways - blackjack_ways,
+                blackjack_ways,
+                blackjack_ways,
+                hand_ways * standing_value * ways_after_dealer,
+            )
             for value_index, child in hand_value.hands_after_card:
-                if child not in ways:
-                    ways[child] = way * (
-                        full[value_index]
-                        - (removed_cards >> PACKED_COUNT_BITS * value_index & PACKED_COUNT_MAX)
-                    )
+                # a product of falling factorials, the same in whatever order the cards of the child are drawn
+                if child not in drawing_ways:
+                    drawing_ways[child] = hand_ways * count_cards_left(value_index, removed_cards)
         return tree
 
     def _build_split_branches(
-        self, split: SplitPair, max_hands: int, shoes: Mapping[tuple[int, int], HandNodes]
+        self, split: SplitPair, hands_max: int, tree_by_shoe: Mapping[tuple[int, int], HandNodes]
     ) -> list[SplitBranch]:
-        """Return the groups of hands of a pair that is split into up to ``max_hands`` hands.
+        """Return the groups of hands of a pair that is split into up to ``hands_max`` hands.
 
-        The counts of each group are sums over shoes that lack cards of the pair's value.
+        The counts of each group are sums over shoes that lack cards of the pair's value. ``tree_by_shoe`` has the hands
+        of each shoe, by ``pair`` and ``missing_cards`` (see :meth:`_build_tree`).
         """
         pair, one_card, two_cards = (
             split.card_value,
             PACKED_CARD_BY_VALUE[split.card_value - 1],
             2 * PACKED_CARD_BY_VALUE[split.card_value - 1],
         )
-        plain, paired, unlike = HandNodes(), HandNodes(), HandNodes()
-        ranked = pair == TEN_VALUE and self.house.splits_same_rank_only
-        for missing_cards, part in enumerate(compute_split_coefficients(max_hands)):
+        # the hands whose second card has another value, has the pair's value (or rank), or is a ten of another rank
+        unpaired, paired, other_rank = HandNodes(), HandNodes(), HandNodes()
+        splits_by_rank = pair == TEN_VALUE and self.house.splits_same_rank_only
+        for missing_cards, coefficients in enumerate(compute_split_coefficients(hands_max)):
             ways = split.ways * compute_falling_factorial(split.cards_left, missing_cards)
             if not ways:
                 continue
-            same = split.cards_left - missing_cards
-            of_value = self.dealer.card_counts[pair - 1] - 2 - missing_cards
-            for hand, node in shoes[pair, missing_cards].items():
-                if part.unpaired_hand:
-                    plain.setdefault(hand, HandNode()).add_counts(
-                        node, ways * part.unpaired_hand, ways * part.first_unpaired_hand
+            rank_cards_left = split.cards_left - missing_cards
+            value_cards_left = self.dealer.card_counts[pair - 1] - 2 - missing_cards
+            for hand, node in tree_by_shoe[pair, missing_cards].items():
+                if coefficients.unpaired_hand:
+                    unpaired.setdefault(hand, HandNode()).add_counts(
+                        node, ways * coefficients.unpaired_hand, ways * coefficients.first_unpaired_hand
                     )
                 if not is_part_of_hand(two_cards, hand):
                     continue
-                if ranked:  # a second ten of another rank; a hand of two tens has both as a factor
-                    other_rank_ways = ways * (of_value - same)
-                    unlike.setdefault(hand, HandNode()).add_counts(
+                # The orders of a hand with two tens contain the factor ``value_cards_left`` for the second ten. If tens
+                # are split by rank, the factor is replaced by the number of tens of the rank, or of the other ranks.
+                if splits_by_rank:
+                    other_rank_ways = ways * (value_cards_left - rank_cards_left)
+                    other_rank.setdefault(hand, HandNode()).add_counts(
                         node,
-                        other_rank_ways * part.unpaired_hand,
-                        other_rank_ways * part.first_unpaired_hand,
-                        of_value,
+                        other_rank_ways * coefficients.unpaired_hand,
+                        other_rank_ways * coefficients.first_unpaired_hand,
+                        value_cards_left,
                     )
-                if part.paired_hand:
-                    times = ways * (same if ranked else 1)
-                    paired_node = paired.setdefault(hand, HandNode())
-                    paired_node.add_counts(
+                if coefficients.paired_hand:
+                    paired_ways = ways * (rank_cards_left if splits_by_rank else 1)
+                    paired.setdefault(hand, HandNode()).add_counts(
                         node,
-                        times * part.paired_hand,
-                        times * part.first_paired_hand,
-                        of_value if ranked else 1,
+                        paired_ways * coefficients.paired_hand,
+                        paired_ways * coefficients.first_paired_hand,
+                        value_cards_left if splits_by_rank else 1,
                     )
         situation = HandSituation(self.up_card_value, pair, dealer_has_pair_rank=split.dealer_has_pair_rank)
         pair_situation = HandSituation(
@@ -345,10 +352,12 @@ class SolvedRound:
             dealer_has_pair_rank=split.dealer_has_pair_rank,
         )
         branches = [
-            SplitBranch(situation, one_card, pair, plain),
+            SplitBranch(situation, one_card, pair, unpaired),
             SplitBranch(pair_situation, two_cards, 0, paired),
         ]
-        return [*branches, SplitBranch(pair_situation, two_cards, 0, unlike)] if ranked else branches
+        if splits_by_rank:
+            branches.append(SplitBranch(pair_situation, two_cards, 0, other_rank))
+        return branches
 
 
 class StrategyEvaluation:
@@ -383,8 +392,11 @@ class StrategyEvaluation:
 
     def _compute_immediate_win_value(self, node: HandNode, pay: Fraction, stakes: int) -> int:
         """Return the value of a hand that is paid at once at the odds ``pay``, before the dealer draws."""
-        saved = node.first_stake_ways if self.original_bets_only and not self.house.has_hole_card else 0
-        return int(pay * stakes * self.unit) * self.count_completed_ways(node) + self.unit * saved
+        # the caller subtracts the first stake against every dealer's blackjack; a hand already paid does not lose it
+        kept_stake_ways = (
+            node.first_stake_ways if self.original_bets_only and not self.house.has_hole_card else 0
+        )
+        return int(pay * stakes * self.unit) * self.count_completed_ways(node) + self.unit * kept_stake_ways
 
     def compute_standing_value(self, hand: int, node: HandNode, stakes: int = 1) -> int:
         """Return the value of standing on a blackjack hand that carries the given number of stakes."""
@@ -405,7 +417,8 @@ class StrategyEvaluation:
     ) -> dict[int, NetAndStakeSums]:
         """Return the value, and the added stakes, of each permitted decision for a blackjack hand.
 
-        ``values`` has the values of the hands after a draw; ``suited``: two cards are of one suit.
+        ``values`` has the values of the hands after a draw; ``suited``: two cards are of one suit, and a quarter of the
+        third cards of a 6, 7 and 8 are of this suit too.
         """
         node, house = tree[hand], self.house
         sums_by_answer = {STAND_ANSWER: (self.compute_standing_value(hand, node), 0)}
@@ -417,21 +430,23 @@ class StrategyEvaluation:
         if one_card and hand_value.card_count > 1:
             return sums_by_answer
         net = staked = doubled = 0
+        # the orders in which the next card busts the hand: all orders, less those that lead to each child
         ways_at_risk = self._count_ways_at_risk(node)
         for _, child in hand_value.hands_after_card:
             if (child_node := tree.get(child)) is None:
                 continue
             ways_at_risk -= self._count_ways_at_risk(child_node)
-            value, more_staked = values[child]
-            double = self.compute_standing_value(child, child_node, 2)
+            value, added_stakes = values[child]
+            doubled_value = self.compute_standing_value(child, child_node, 2)
             if suited and child == PACKED_SIX_SEVEN_EIGHT and house.suited_678_odds is not None:
                 value = (
                     3 * value + self._compute_immediate_win_value(child_node, house.suited_678_odds, 1)
                 ) // 4
-                double = (
-                    3 * double + self._compute_immediate_win_value(child_node, house.suited_678_odds, 2)
+                doubled_value = (
+                    3 * doubled_value
+                    + self._compute_immediate_win_value(child_node, house.suited_678_odds, 2)
                 ) // 4
-            net, staked, doubled = net + value, staked + more_staked, doubled + double
+            net, staked, doubled = net + value, staked + added_stakes, doubled + doubled_value
         sums_by_answer[HIT_ANSWER] = (net - ways_at_risk * self.unit, staked)
         if house.can_double(list_card_values(hand), split=bool(situation.split_pair_value)):
             sums_by_answer[DOUBLE_ANSWER] = (
@@ -452,7 +467,7 @@ class StrategyEvaluation:
         ``choose_answer`` makes the decisions. Hands of one card are left out.
         """
         sums_by_hand: dict[int, NetAndStakeSums] = {}
-        mixed = self.house.suited_678_odds is not None
+        has_suited_pay = self.house.suited_678_odds is not None
         for hand in reversed(tree):
             if hand_values[hand].card_count < 2:
                 break
@@ -460,12 +475,13 @@ class StrategyEvaluation:
                 hand_values[hand], tree, hand, sums_by_hand, situation, suited=False
             )
             sums_by_hand[hand] = options[choose_answer(situation, hand, False, options)]
-            if mixed and hand_values[hand].card_count == 2 and hand in PACKED_STARTS_OF_SUITED_678:
+            if has_suited_pay and hand_values[hand].card_count == 2 and hand in PACKED_STARTS_OF_SUITED_678:
                 options = self.evaluate_options(
                     hand_values[hand], tree, hand, sums_by_hand, situation, suited=True
                 )
                 suited_sums = options[choose_answer(situation, hand, True, options)]
                 net, staked = sums_by_hand[hand]
+                # two cards are of one suit in a quarter of the orders
                 sums_by_hand[hand] = ((3 * net + suited_sums[0]) // 4, (3 * staked + suited_sums[1]) // 4)
         return sums_by_hand
 
