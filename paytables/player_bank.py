@@ -5,8 +5,8 @@ is the first seat in turn that is allowed to hold it and whose bet covers the st
 own stake, and the part of its bet that is not needed, are returned before anything is dealt. If no seat
 qualifies, the machine is the bank, as in the first round. A seat may be the bank if it took part in the last
 round in which the machine was the bank, and was not itself the bank in the round before. Winning stakes
-always pay the commission; the bank pays and is paid 1:1. The state of the table names seats, so that a seat
-must be the same player position in every round.
+always pay the commission; the bank pays and is paid 1:1. The state of the table names seats. Therefore a seat of the
+table must be the same player position of the machine in every round.
 """
 
 from abc import abstractmethod

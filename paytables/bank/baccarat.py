@@ -324,113 +324,121 @@ def compute_coup_chances(
 
 #: Bits for one count in a packed row of ten: no sum of the orders of six cards, by rank, needs more.
 _PACKED_COUNT_BITS: Final = 96
-#: Three sums over all first four cards with the same totals and pairs. They are the number of orders; that
-#: number times the remaining cards of each point value; and that number times the remaining cards of each two
-#: point values.
+#: Three sums over all first four cards with the same totals and pairs: the number of orders of four cards; that number
+#: times the remaining cards of each point value (packed); and times those of each two point values (packed).
 _OrderSums: TypeAlias = tuple[int, int, int]
 
 
 def _iter_result_ways(
     decks: int, least_standing_points: int
 ) -> Iterator[tuple[tuple[PlayerAndBank, PlayerAndBank, PairFlags], int]]:
-    """Yield every result of a baccarat round, with the number of orders of six cards that give it.
+    """Yield every result of a baccarat round, with the number of orders of six cards that give it, times a constant.
 
-    A result is the points, card counts and pairs of both hands. The first four cards are enumerated by
+    The constant, the sum of the weights of :func:`_weigh_pairs`, is the same for all results. A result is the points,
+    card counts and pairs of both hands. The first four cards are enumerated by
     points. Cards of no points (tens and faces) may be of four ranks, which matters only for pairs, so their
     ranks are counted separately. The number of ways to draw one or two third cards is a product of the numbers
     of cards left with their points. These products are summed over all first cards with the same totals, before
     third cards are considered: the ten numbers, and the hundred products, are packed into one integer each.
     """
-    counts = [16 * decks if v == 0 else 4 * decks for v in range(10)]
-    twos = [(a, b) for a in range(10) for b in range(a, 10)]
-    full_row = sum(n << _PACKED_COUNT_BITS * v for v, n in enumerate(counts))
-    full_tens = sum(n << 10 * _PACKED_COUNT_BITS * v for v, n in enumerate(counts))
+    counts = [16 * decks if points == 0 else 4 * decks for points in range(10)]
+    two_card_points = [(a, b) for a in range(10) for b in range(a, 10)]
+    # The field ``a`` of a row and the field ``10 * b`` of tens are the cards left with a and with b points. So the
+    # field ``a + 10 * b`` of their product is the number of ways to draw one card of each.
+    full_row = sum(n << (_PACKED_COUNT_BITS * points) for points, n in enumerate(counts))
+    full_tens = sum(n << (10 * _PACKED_COUNT_BITS * points) for points, n in enumerate(counts))
     sums: dict[tuple[int, int, PairFlags], _OrderSums] = {}
-    for player, bank in product(twos, twos):
-        left_ = list(counts)
+    for player, bank in product(two_card_points, two_card_points):
+        counts_left = list(counts)
         ways = (1 + (player[0] != player[1])) * (1 + (bank[0] != bank[1]))
         row, tens = full_row, full_tens
-        for v in (*player, *bank):
-            ways *= left_[v]
-            left_[v] -= 1
-            row -= 1 << _PACKED_COUNT_BITS * v
-            tens -= 1 << 10 * _PACKED_COUNT_BITS * v
+        for points in (*player, *bank):
+            ways *= counts_left[points]
+            counts_left[points] -= 1
+            row -= 1 << (_PACKED_COUNT_BITS * points)
+            tens -= 1 << (10 * _PACKED_COUNT_BITS * points)
         if not ways:
             continue
         products = row * tens
-        for both, ranks in _count_pair_orders(decks, player, bank).items():
-            key = sum(player) % 10, sum(bank) % 10, both
-            sums_before, orders = sums.get(key, (0, 0, 0)), ways * ranks
+        for pair_flags, pair_weight in _weigh_pairs(decks, player, bank).items():
+            key = sum(player) % 10, sum(bank) % 10, pair_flags
+            sums_before, orders = sums.get(key, (0, 0, 0)), ways * pair_weight
             sums[key] = (
                 sums_before[0] + orders,
                 sums_before[1] + orders * row,
                 sums_before[2] + orders * products,
             )
-    for (first, second, both), summed in sums.items():
-        for (points, card_counts), orders in _count_third_card_orders(
-            first, second, summed, sum(counts) - 4, least_standing_points
+    for (player_points, bank_points, pair_flags), order_sums in sums.items():
+        for (final_points, card_counts), orders in _count_third_card_orders(
+            player_points, bank_points, order_sums, sum(counts) - 4, least_standing_points
         ).items():
-            yield (points, card_counts, both), orders
+            yield (final_points, card_counts, pair_flags), orders
 
 
 def _unpack_counts(packed: int, count: int) -> list[int]:
     """Return the ``count`` counts that are packed into one integer."""
-    return [packed >> _PACKED_COUNT_BITS * n & (1 << _PACKED_COUNT_BITS) - 1 for n in range(count)]
+    mask = (1 << _PACKED_COUNT_BITS) - 1
+    return [(packed >> (_PACKED_COUNT_BITS * n)) & mask for n in range(count)]
 
 
 def _count_third_card_orders(
-    player: int, bank: int, summed: _OrderSums, cards: int, least_standing_points: int
+    player: int, bank: int, order_sums: _OrderSums, cards_left: int, least_standing_points: int
 ) -> Mapping[tuple[PlayerAndBank, PlayerAndBank], int]:
-    """Return the number of orders of the fifth and sixth card, by the final points and card counts of both hands.
+    """Return the number of orders of six cards, by the final points and card counts of both hands.
 
-    ``player`` and ``bank`` are the points of two cards; ``cards`` is the number of cards left after the first
-    four; the player draws with fewer points than ``least_standing_points``.
+    ``player`` and ``bank`` are the points of two cards; ``order_sums`` has the orders of these cards, and
+    ``cards_left`` the number of cards left after the first four; the player draws with fewer points than
+    ``least_standing_points``. If fewer than six cards are dealt, any other cards complete the order.
     """
-    orders, packed_row, packed_products = summed
+    orders, packed_row, packed_products = order_sums
     if max(player, bank) >= NATURAL_POINTS_MIN:
-        return {((player, bank), (2, 2)): orders * cards * (cards - 1)}
+        return {((player, bank), (2, 2)): orders * cards_left * (cards_left - 1)}
     orders_by_result = Counter[tuple[PlayerAndBank, PlayerAndBank]]()
     row = _unpack_counts(packed_row, 10)
     if player >= least_standing_points:
         if None not in BANK_DRAW_TABLE[bank]:
-            return {((player, bank), (2, 2)): orders * cards * (cards - 1)}
-        for v, left_orders in enumerate(row):  # another card follows the bank's
-            orders_by_result[(player, (bank + v) % 10), (2, 3)] += left_orders * (cards - 1)
+            return {((player, bank), (2, 2)): orders * cards_left * (cards_left - 1)}
+        for bank_card, five_card_orders in enumerate(row):
+            orders_by_result[(player, (bank + bank_card) % 10), (2, 3)] += five_card_orders * (cards_left - 1)
         return orders_by_result
     products = _unpack_counts(packed_products, 100)
-    for third, left_orders in enumerate(row):
-        end = (player + third) % 10
-        if third not in BANK_DRAW_TABLE[bank]:
-            orders_by_result[(end, bank), (3, 2)] += left_orders * (cards - 1)
+    for player_card, five_card_orders in enumerate(row):
+        final_points = (player + player_card) % 10
+        if player_card not in BANK_DRAW_TABLE[bank]:
+            orders_by_result[(final_points, bank), (3, 2)] += five_card_orders * (cards_left - 1)
             continue
-        for v in range(10):
-            both_draw_orders = products[10 * third + v] - (left_orders if v == third else 0)
-            orders_by_result[(end, (bank + v) % 10), (3, 3)] += both_draw_orders
+        for bank_card in range(10):
+            six_card_orders = products[10 * player_card + bank_card]
+            if bank_card == player_card:  # n * (n - 1) ways to draw two cards of equal points, not n * n
+                six_card_orders -= five_card_orders
+            orders_by_result[(final_points, (bank + bank_card) % 10), (3, 3)] += six_card_orders
     return orders_by_result
 
 
 @cache
-def _count_pair_orders(decks: int, player: tuple[int, int], bank: tuple[int, int]) -> Mapping[PairFlags, int]:
-    """Return how many orders of card ranks give the player, the bank, both or neither a pair in two cards.
+def _weigh_pairs(decks: int, player: tuple[int, int], bank: tuple[int, int]) -> Mapping[PairFlags, int]:
+    """Return the weights with which cards of these points give the player, the bank, both or neither a pair.
 
     ``player`` and ``bank`` are the points of each hand's first two cards. A card of one to nine points has
-    one rank; a card of no points may be a ten or any face, which are four ranks.
+    one rank; a card of no points may be a ten or any face, which are four ranks. For all points, the weights have the
+    same sum: the number of orders of four cards without points.
     """
     hands = (player, bank)
     if (0, 0) not in hands:
         return {(player[0] == player[1], bank[0] == bank[1]): perm(16 * decks, 4)}
+    # the cards without points, each as (hand, index of the card)
     zeros = [(hand, n) for hand, cards in enumerate(hands) for n in range(2) if cards[n] == 0]
     ways_by_pairs = Counter[PairFlags]()
     for ranks in product(range(4), repeat=len(zeros)):
         ways = prod(perm(4 * decks, ranks.count(rank)) for rank in range(4))
         rank_at = dict(zip(zeros, ranks, strict=True))
-        first, second = (
+        player_has_pair, bank_has_pair = (
             cards[0] == cards[1] and (cards[0] != 0 or rank_at[hand, 0] == rank_at[hand, 1])
             for hand, cards in enumerate(hands)
         )
-        ways_by_pairs[first, second] += ways
+        ways_by_pairs[player_has_pair, bank_has_pair] += ways
     other_orders = perm(16 * decks - len(zeros), 4 - len(zeros))
-    return {both: ways * other_orders for both, ways in ways_by_pairs.items()}
+    return {pair_flags: ways * other_orders for pair_flags, ways in ways_by_pairs.items()}
 
 
 FAMILY = build_bank_family(BaccaratDefinition, BaccaratRules)

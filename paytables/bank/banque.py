@@ -423,7 +423,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
 
 
 # ---------------------------------------------------------------------------------- exact, of a fresh shoe
-#: Bits for one count in a packed row: no sum of the orders of nine cards needs more.
+#: Bits for one count in a packed integer: no sum of the orders of nine cards needs more.
 _PACKED_COUNT_BITS: Final = 96
 #: Bits of a packed row of ten counts.
 _PACKED_ROW_BITS: Final = 10 * _PACKED_COUNT_BITS
@@ -444,7 +444,7 @@ def _compute_result_chances(
         answers: Counter() for answers in ALL_DRAW_CHOICES
     }
     cards_left = 52 * decks - 6
-    for (totals, bank), sums in _sum_first_card_orders(decks).items():
+    for (totals, bank_points), sums in _sum_first_card_orders(decks).items():
         counts_by_draws: dict[tuple[bool, ...], Counter[TableauResults]] = {}
         for answers, results in counts_by_answers.items():
             drawing = tuple(
@@ -453,10 +453,10 @@ def _compute_result_chances(
             )
             if drawing not in counts_by_draws:
                 counts_by_draws[drawing] = _count_results(
-                    totals, bank, drawing, sums, table[bank], required_tableaux, cards_left
+                    totals, bank_points, drawing, sums, table[bank_points], required_tableaux, cards_left
                 )
             results.update(counts_by_draws[drawing])
-            if totals[0] < totals[1]:
+            if totals[0] < totals[1]:  # add the case with the tableaux exchanged
                 mirrored = {
                     (second, first): ways for (first, second), ways in counts_by_draws[drawing].items()
                 }
@@ -475,24 +475,24 @@ def _sum_first_card_orders(decks: int) -> Mapping[tuple[_TableauPoints, int], _O
     The tableaux are alike, so the points of the first are at most those of the second.
     """
     counts = [16 * decks, *([4 * decks] * 9)]
-    pairs = [
+    # two cards: their points together, how many cards of each point value they are (three bits each), and their orders
+    two_cards = [
         ((a + b) % 10, (1 << 3 * a) + (1 << 3 * b), 1 + (a != b))
         for a, b in combinations_with_replacement(range(10), 2)
     ]
     sums_by_code: dict[int, _OrderSums] = {}
     sums: dict[tuple[_TableauPoints, int], list[int]] = {}
-    for first, second in product(pairs, pairs):
-        if first[0] > second[0]:
+    for (points_1, code_1, orders_1), (points_2, code_2, orders_2) in product(two_cards, two_cards):
+        if points_1 > points_2:
             continue
-        most_drawn = 1 + (first[0] <= _FREE_CHOICE_POINTS) + (second[0] <= _FREE_CHOICE_POINTS)
-        for bank in pairs:
-            code = first[1] + second[1] + bank[1]
+        most_drawn = 1 + (points_1 <= _FREE_CHOICE_POINTS) + (points_2 <= _FREE_CHOICE_POINTS)
+        for bank_points, bank_code, bank_orders in two_cards:
+            code = code_1 + code_2 + bank_code
             if code not in sums_by_code:
                 sums_by_code[code] = _count_first_card_orders(counts, code)
-            summed = sums.setdefault(((first[0], second[0]), bank[0]), [0, 0, 0, 0])
-            orders = first[2] * second[2] * bank[2]
+            order_sums = sums.setdefault(((points_1, points_2), bank_points), [0, 0, 0, 0])
             for drawn_count in range(most_drawn + 1):
-                summed[drawn_count] += orders * sums_by_code[code][drawn_count]
+                order_sums[drawn_count] += orders_1 * orders_2 * bank_orders * sums_by_code[code][drawn_count]
     return {key: (a, b, c, d) for key, (a, b, c, d) in sums.items()}
 
 
@@ -504,13 +504,14 @@ def _count_first_card_orders(counts: Sequence[int], code: int) -> _OrderSums:
     point values of the further cards, as if each further card were drawn from the same cards: equal values are
     corrected by :func:`_count_orders`.
     """
-    ways, left_ = 1, list(counts)
+    ways, counts_left = 1, list(counts)
     for points, count in enumerate(counts):
         taken_count = code >> 3 * points & 7
         ways *= perm(count, taken_count)
-        left_[points] -= taken_count
+        counts_left[points] -= taken_count
+    # the fields a, 10 * b and 100 * c: the field a + 10 * b + 100 * c of the product is for cards of a, b and c points
     row, tens, hundreds = (
-        sum(n << step * points for points, n in enumerate(left_))
+        sum(n << step * points for points, n in enumerate(counts_left))
         for step in (_PACKED_COUNT_BITS, _PACKED_ROW_BITS, 10 * _PACKED_ROW_BITS)
     )
     return ways, ways * row, ways * row * tens, ways * row * tens * hundreds
@@ -525,42 +526,44 @@ def _unpack_counts(packed: int, count: int) -> list[int]:
 
 def _count_results(
     totals: _TableauPoints,
-    bank: int,
+    bank_points: int,
     drawing: tuple[bool, ...],
     sums: _OrderSums,
-    cards: str,
+    deciding_cards: str,
     required_tableaux: str,
     cards_left: int,
 ) -> Counter[TableauResults]:
     """Return the number of nine-card orders for each pair of tableau results, given the points of two cards each.
 
-    ``drawing`` says which tableaux draw. ``cards`` are the third cards against which the banker draws, and
-    ``cards_left`` is the number of cards after the first six.
+    ``drawing`` says which tableaux draw. ``deciding_cards`` are the third cards against which the banker draws, and
+    ``cards_left`` is the number of cards after the first six. Cards that no hand takes complete the order.
     """
     orders_by_results = Counter[TableauResults]()
     drawn_count = sum(drawing)
-    orders = perm(cards_left - drawn_count, 3 - drawn_count)
-    orders_of_banker = perm(cards_left - drawn_count - 1, 2 - drawn_count)
+    orders_if_banker_stands = perm(cards_left - drawn_count, 3 - drawn_count)
+    orders_if_banker_draws = perm(cards_left - drawn_count - 1, 2 - drawn_count)
     unpacked = [_unpack_counts(packed, 10**n) for n, packed in enumerate(sums[: drawn_count + 2])]
     for third_cards in product(range(10), repeat=drawn_count):
         third_card_points = iter(third_cards)
         seen_points = [next(third_card_points) if draws else None for draws in drawing]
         final_points = [(total + (third or 0)) % 10 for total, third in zip(totals, seen_points, strict=True)]
-        if not _should_banker_draw(cards, required_tableaux, seen_points):
-            orders_by_results[_compare_with_bank(final_points, bank)] += orders * _count_orders(
-                unpacked, third_cards
-            )
+        if not _should_banker_draw(deciding_cards, required_tableaux, seen_points):
+            ways = orders_if_banker_stands * _count_orders(unpacked, third_cards)
+            orders_by_results[_compare_with_bank(final_points, bank_points)] += ways
             continue
         for card_points in range(10):
-            ways = orders_of_banker * _count_orders(unpacked, (*third_cards, card_points))
-            orders_by_results[_compare_with_bank(final_points, (bank + card_points) % 10)] += ways
+            ways = orders_if_banker_draws * _count_orders(unpacked, (*third_cards, card_points))
+            orders_by_results[_compare_with_bank(final_points, (bank_points + card_points) % 10)] += ways
     return orders_by_results
 
 
-def _compare_with_bank(final_points: Sequence[int], bank: int) -> TableauResults:
+def _compare_with_bank(final_points: Sequence[int], bank_points: int) -> TableauResults:
     """Return 1, 0 or -1 for each tableau: its final points are more than, equal to or less than the banker's."""
     first, second = final_points
-    return (first > bank) - (first < bank), (second > bank) - (second < bank)
+    return (
+        (first > bank_points) - (first < bank_points),
+        (second > bank_points) - (second < bank_points),
+    )
 
 
 def _count_orders(unpacked: Sequence[Sequence[int]], dealt_points: tuple[int, ...]) -> int:
@@ -568,7 +571,8 @@ def _count_orders(unpacked: Sequence[Sequence[int]], dealt_points: tuple[int, ..
 
     ``unpacked`` holds the unpacked results of :func:`_count_first_card_orders`, which count every further card
     as drawn from the same cards. If further cards have equal points, the number is corrected: each has one card
-    fewer to choose from.
+    fewer to choose from. Example: with n cards of the points left, two of them come in n * (n - 1) = n**2 - n ways, and
+    three in n**3 - 3 * n**2 + 2 * n.
     """
     if not dealt_points:
         return unpacked[0][0]

@@ -7,8 +7,8 @@ closes, a *banco* that covers half of the bank or more is accepted first: that o
 from the round before, then the first in turn. After it the stakes are accepted in turn. Stakes that the bank
 does not cover, and the part of the bank that no stake covers, are returned before a card is dealt. The bank
 is paid its win less the levy, which the house keeps (art. 11.7), and the players are paid their wins. The
-state of the table names the seat whose turn the bank is, so that a seat must be the same player position in
-every round.
+state of the table names the seat whose turn the bank is. Therefore a seat of the table must be the same player
+position of the machine in every round.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -347,8 +347,8 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         The seat whose *banco* lost the last round to the same bank has priority; then the seats come in turn
         (``seat_order``).
         """
-        follows = self.turn.banco_priority_seat if banker == self.turn.seat else None
-        in_turn = sorted(seat_order, key=lambda seat: seat != follows)
+        priority_seat = self.turn.banco_priority_seat if banker == self.turn.seat else None
+        in_turn = sorted(seat_order, key=lambda seat: seat != priority_seat)
         return next(
             (seat for seat in in_turn if 2 * credits_by_spot.get((seat, BANCO_SPOT), 0) >= bank_credits), None
         )
@@ -375,21 +375,21 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         yield from coup.returned_settlements
         for name in (PUNTER_HAND_ID, BANK_SPOT, PUNTER_HAND_ID, BANK_SPOT):
             yield felt.deal_card(name, shoe, draw)
-        points, banks = felt.count_points(PUNTER_HAND_ID), felt.count_points(BANK_SPOT)
-        is_over, third = max(points, banks) >= NATURAL_POINTS_MIN, None
-        if points == _FREE_CHOICE_POINTS and not is_over:
+        punter_points, bank_points = felt.count_points(PUNTER_HAND_ID), felt.count_points(BANK_SPOT)
+        is_over, third_card_points = max(punter_points, bank_points) >= NATURAL_POINTS_MIN, None
+        if punter_points == _FREE_CHOICE_POINTS and not is_over:
             prompt = felt.to_json() | {"hand": PUNTER_HAND_ID}
             if can_see_seat_cards(coup.punter_seat, viewer):
                 prompt["advice"] = self._find_best_answer()
             decision = Decision("chemin-de-fer", (DRAW_ANSWER, STAND_ANSWER), prompt, seat=coup.punter_seat)
             is_drawing = decision.get_chosen_option((yield decision)) == DRAW_ANSWER
         else:
-            is_drawing = points < _FREE_CHOICE_POINTS and not is_over
+            is_drawing = punter_points < _FREE_CHOICE_POINTS and not is_over
         yield from felt.turn_face_up(BANK_SPOT, PUNTER_HAND_ID)
         if is_drawing:
             yield felt.deal_card(PUNTER_HAND_ID, shoe, draw)
-            third = CARD_POINTS_BY_RANK[get_rank(felt.cards[PUNTER_HAND_ID][2])]
-        if not is_over and third in BANK_DRAW_TABLE[banks]:
+            third_card_points = CARD_POINTS_BY_RANK[get_rank(felt.cards[PUNTER_HAND_ID][2])]
+        if not is_over and third_card_points in BANK_DRAW_TABLE[bank_points]:
             yield felt.deal_card(BANK_SPOT, shoe, draw)
         result = felt.compare_points(PUNTER_HAND_ID, BANK_SPOT)
         for bet in (Bet(BANK_SPOT, coup.covered_credits, coup.banker), *coup.covered_bets):
@@ -443,8 +443,8 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         """
         stakes = {bet.spot: bet.credits for bet in wager.bets}
         bank, banco, stake = (stakes.get(name, 0) for name in (BANK_SPOT, BANCO_SPOT, STAKE_SPOT))
-        as_bank = bank - self.definition.bank.compute_commission(bank)
-        return wager.credits + max(as_bank, stake, banco + min(banco, stake))
+        win_as_bank = bank - self.definition.bank.compute_commission(bank)
+        return wager.credits + max(win_as_bank, stake, banco + min(banco, stake))
 
     def _iter_cases(self, stakes: Mapping[str, int], answer: str) -> Iterator[WeightedResult]:
         """Yield one weighted case for a win, a tie and a loss; ``answer`` is ``draw`` or ``stand`` on five points.
@@ -517,7 +517,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
 # ---------------------------------------------------------------------------------- exact, of a fresh shoe
 @cache
 def _compute_result_chances(decks: int) -> Mapping[str, Mapping[int, Fraction]]:
-    """Return the chances that the players' hand beats the bank (1), ties (0) or loses (-1), from a fresh shoe.
+    """Return the chances that the punter's hand beats the bank (1), ties (0) or loses (-1), from a fresh shoe.
 
     The outer key is what that hand does with five points: ``draw`` or ``stand``.
     """

@@ -178,10 +178,10 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
         all_spreads = frozenset(range(1, _RANK_COUNT - 1))
         never_raise_rtp = compute_mean_return(wager, self._iter_cases(wager, frozenset()))
         worst = compute_mean_return(wager, self._iter_cases(wager, all_spreads - self.raised_spreads))
-        least = min(self.raised_spreads, default=0)
+        lowest_spread = min(self.raised_spreads, default=0)
         return replace(
             figures,
-            strategy=f"raise at a spread of {least} or more" if least else "never raise",
+            strategy=f"raise at a spread of {lowest_spread} or more" if lowest_spread else "never raise",
             simplest_strategy="never raise",
             simplest_rtp=never_raise_rtp,
             worst_rtp=worst,

@@ -2,7 +2,8 @@
 
 A row is dealt until it passes 30. Take n cards, c1 aces up to c10 tens, that sum to 30 + d. The last card is any of
 them with a value of d or more; the cards before it may come in any order. So the row can be dealt in
-``(n - 1)! / (c1! ... c10!)`` orders, times the number of its cards with a value of d or more.
+``(n - 1)! / (c1! ... c10!)`` orders, times the number of its cards with a value of d or more. Example: two tens, a
+nine, a five and a two sum to 36. Only a ten or the nine can be the last card: 4! / 2! * 3 = 36 orders of values.
 
 The rows are counted value by value, from tens to aces. The N cards of value v are the factor
 ``(1 + t x**v + u y**v) ** N`` of a generating function: the powers of x and y are the sums of the first and the
@@ -47,11 +48,11 @@ def compute_equal_row_chances_for_counts(counts: Mapping[int, int]) -> tuple[Fra
 
 def _find_row_length_bound(counts: Mapping[int, int], max_sum: int) -> int:
     """Return one more than the maximum number of cards whose values sum to at most ``max_sum``."""
-    longest = 1
+    bound = 1
     for value, count in sorted(counts.items()):
         cards = min(count, max_sum // value)
-        longest, max_sum = longest + cards, max_sum - cards * value
-    return longest
+        bound, max_sum = bound + cards, max_sum - cards * value
+    return bound
 
 
 class _RowPairCount:
@@ -64,12 +65,14 @@ class _RowPairCount:
 
     def __init__(self, counts: Mapping[int, int]) -> None:
         self.counts, self.card_count = counts, sum(counts.values())
-        longest, both = (
+        longest, cards_of_both_rows = (
             _find_row_length_bound(counts, HIGHEST_ROW_TOTAL),
             _find_row_length_bound(counts, 2 * HIGHEST_ROW_TOTAL),
         )
-        most = comb(self.card_count, min(both, self.card_count // 2)) * comb(both, both // 2)
-        self.coefficient_bits = (most * longest**2 * _TEN_VALUE).bit_length()  # no sum of ways is ever wider
+        ways_max = comb(self.card_count, min(cards_of_both_rows, self.card_count // 2)) * comb(
+            cards_of_both_rows, cards_of_both_rows // 2
+        )
+        self.coefficient_bits = (ways_max * longest**2 * _TEN_VALUE).bit_length()  # no sum of ways is wider
         """The width in bits of one coefficient of a packed cell."""
         self.longest = longest
         """One more than the most cards of one row."""
@@ -90,14 +93,18 @@ class _RowPairCount:
         for value in range(_TEN_VALUE, 1, -1):
             free, ended = self._repack_cells(HIGHEST_ROW_TOTAL // value + 1, free, ended)
             half = value == 2
-            lower = sum(
+            sum_of_lower_cards = sum(
                 lower_value * count for lower_value, count in self.counts.items() if lower_value < value
             )
             free = self._add_cards_of_value(
-                free, value, LOWEST_ROW_TOTAL - 1 + value, 2 * LOWEST_ROW_TOTAL - lower, half=half
+                free,
+                value,
+                LOWEST_ROW_TOTAL - 1 + value,
+                2 * LOWEST_ROW_TOTAL - sum_of_lower_cards,
+                half=half,
             )
             ended = self._add_cards_of_value(
-                ended, value, HIGHEST_ROW_TOTAL, 2 * HIGHEST_ROW_TOTAL - lower, half=half
+                ended, value, HIGHEST_ROW_TOTAL, 2 * HIGHEST_ROW_TOTAL - sum_of_lower_cards, half=half
             )
             shift = _TEN_VALUE - value
             for a in range(HIGHEST_ROW_TOTAL + 1 - shift):
@@ -110,7 +117,7 @@ class _RowPairCount:
             self._count_ways_with_aces(ended, HIGHEST_ROW_TOTAL) + refait
         ), self._compute_chance(refait)
 
-    def _repack_cells(self, cards: int, *every: list[list[int]]) -> list[list[list[int]]]:
+    def _repack_cells(self, cards: int, *grids: list[list[int]]) -> list[list[list[int]]]:
         """Return the cells of trente et quarante rows repacked with room for more cards.
 
         A cell has the sums of both rows as powers of t and u; now ``cards`` powers of t fit beside each power
@@ -127,7 +134,7 @@ class _RowPairCount:
                 cell, second = cell >> cell_bits, second + 1
             return wide_cell
 
-        return [[[widen_cell(cell) for cell in row] for row in cells] for cells in every]
+        return [[[widen_cell(cell) for cell in row] for row in cells] for cells in grids]
 
     def _add_cards_of_value(
         self, cells: RowSumWays, value: int, max_sum: int, min_joint_sum: int, *, half: bool
@@ -140,6 +147,7 @@ class _RowPairCount:
         """
         row_sums = range(HIGHEST_ROW_TOTAL + 1)
         count = self.counts[value]
+        # factors[i][j]: the choices of j cards for the second row, if i cards of the value are in the first
         factors = [[comb(count - i, j) for j in range(count - i + 1)] for i in range(count + 1)]
         return [
             [
@@ -158,10 +166,10 @@ class _RowPairCount:
 
         The rows are those of trente et quarante.
         """
-        total_ways, reach = 0, range(b, -1, -value)
+        total_ways, sums_before_of_second_row = 0, range(b, -1, -value)
         for i, (sum_before, factor_row) in enumerate(zip(range(a, -1, -value), factors, strict=False)):
             row, ways, shift = cells[sum_before], 0, 0
-            for before, factor in zip(reach, factor_row, strict=False):
+            for before, factor in zip(sums_before_of_second_row, factor_row, strict=False):
                 if row[before]:
                     ways += row[before] * factor << shift
                 shift += self.polynomial_bits

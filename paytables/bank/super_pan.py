@@ -1,9 +1,9 @@
-"""Super Pan 9 (Québec by-law, ss. 54-62): eight decks without sevens to tens; three cards, and one more each.
+"""Super Pan 9 (Québec by-law, ss. 54-62): eight decks without sevens to tens; each hand has three or four cards.
 
-The player may draw one card; the bank draws on five or less and stands on six or more. The higher units digit wins
-even money less a commission of 5 % of the stake (after rounding the stake up to a multiple of ten dollars); equal
-hands push. A player may be the bank (s. 62), and the bank draws by the same rule for every holder
-(:mod:`paytables.player_bank`).
+Each hand is dealt three cards. The player may draw a fourth; the bank draws on five or less and stands on six or more.
+The hand whose total has the higher last digit wins. A win pays even money less 5 % of the stake, which for this
+commission is rounded up to a multiple of ten dollars; equal hands push. A player may be the bank (s. 62), and the bank
+draws by the same rule for every holder (:mod:`paytables.player_bank`).
 """
 
 from collections import Counter
@@ -52,7 +52,7 @@ _BANK_DRAWS_UP_TO_POINTS: Final = 5
 #: Cards that are dealt to each hand.
 _CARDS_PER_HAND: Final = 3
 
-#: The player's answer with a hand of three cards, given the cards' points in order.
+#: A function that returns the player's answer, draw or stand, from the points of three cards in ascending order.
 DrawDecider: TypeAlias = Callable[[tuple[int, ...]], str]
 
 
@@ -165,9 +165,11 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         if felt.count_points(BANK_SPOT) <= _BANK_DRAWS_UP_TO_POINTS:
             yield felt.deal_card(BANK_SPOT, shoe, draw)
         for bet in banked.played_bets:
-            stake = self._settle_bet(bet, felt.count_points(names[bet.seat]), felt.count_points(BANK_SPOT))
-            yield stake
-            yield from banked.settle_bank(stake)
+            settlement = self._settle_bet(
+                bet, felt.count_points(names[bet.seat]), felt.count_points(BANK_SPOT)
+            )
+            yield settlement
+            yield from banked.settle_bank(settlement)
         return Outcome(
             display=_build_display(felt, own_hand), table=self.build_table_after_bank(banked, bets, viewer)
         )
@@ -185,11 +187,11 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
     def find_best_answer(self, hand: tuple[int, ...], stake_credits: int) -> str:
         """Return the player's better decision, ``draw`` or ``stand``; ``hand`` has the points of the three cards.
 
-        The decision is that for a fresh shoe.
+        It is computed for a fresh shoe without these cards, whatever cards other seats show.
         """
-        stand, draw_chances = _compute_chances(hand, self.definition.shoe.decks)
+        stand_chances, draw_chances = _compute_chances(hand, self.definition.shoe.decks)
         should_draw = self._compute_stake_value(draw_chances, stake_credits) > self._compute_stake_value(
-            stand, stake_credits
+            stand_chances, stake_credits
         )
         return DRAW_ANSWER if should_draw else STAND_ANSWER
 
@@ -226,7 +228,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
                 yield from self._iter_bank_cases(stakes, answer)
 
     def _iter_cases(self, stakes: Mapping[str, int], choose_answer: DrawDecider) -> Iterable[WeightedResult]:
-        """Yield a win, a push and a loss for each hand of the player, as weighted cases.
+        """Yield, for each hand of the player, the possible ones of a win, a push and a loss, as weighted cases.
 
         ``choose_answer`` returns the answer for a hand: draw or stand.
         """
@@ -240,7 +242,8 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         total = comb(sum(counts), _CARDS_PER_HAND)
         for hand in combinations_with_replacement(range(len(counts)), _CARDS_PER_HAND):
             hand_chance = Fraction(_count_ways(counts, hand), total)
-            chances = _compute_chances(hand, decks)[choose_answer(hand) == DRAW_ANSWER]
+            stand_chances, draw_chances = _compute_chances(hand, decks)
+            chances = draw_chances if choose_answer(hand) == DRAW_ANSWER else stand_chances
             for result, chance in chances.items():
                 if chance * hand_chance:
                     # any points that compare like the result: 1 wins against 0, 0 ties, -1 loses
@@ -300,10 +303,10 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         drawing_hands = [
             hand for hand in _iter_hands() if self.find_best_answer(hand, wager.credits) == DRAW_ANSWER
         ]
-        most = max(sum(hand) % 10 for hand in drawing_hands)
+        highest_total = max(sum(hand) % 10 for hand in drawing_hands)
         return replace(
             base_figures,
-            strategy=f"draw on {most} or less",
+            strategy=f"draw on {highest_total} or less",
             simplest_strategy="draw on five or less, as the bank does",
             simplest_rtp=compute_mean_return(wager, by_bank),
             worst_rtp=worst,
@@ -347,16 +350,16 @@ def _compute_chances(
     counts_left = list(_count_cards_by_points(decks))
     for points in hand:
         counts_left[points] -= 1
-    own_points, cards = sum(hand) % 10, sum(counts_left)
-    stand = _compute_chances_against(own_points, counts_left)
+    own_points, cards_left = sum(hand) % 10, sum(counts_left)
+    stand_chances = _compute_chances_against(own_points, counts_left)
     draw_chances = dict.fromkeys((1, 0, -1), Fraction(0))
     for points, n in enumerate(counts_left):
         if n:
             counts_left[points] -= 1
             for result, chance in _compute_chances_against((own_points + points) % 10, counts_left).items():
-                draw_chances[result] += Fraction(n, cards) * chance
+                draw_chances[result] += Fraction(n, cards_left) * chance
             counts_left[points] += 1
-    return stand, draw_chances
+    return stand_chances, draw_chances
 
 
 def _compute_chances_against(points: int, counts_left: Sequence[int]) -> Mapping[int, Fraction]:
@@ -364,10 +367,10 @@ def _compute_chances_against(points: int, counts_left: Sequence[int]) -> Mapping
 
     The bank's hand is dealt from ``counts_left``, the number of remaining cards by points.
     """
-    bank = _count_bank_points(tuple(counts_left))
-    tally = {1: sum(bank[:points]), 0: bank[points], -1: sum(bank[points + 1 :])}
-    total = sum(bank)
-    return {result: Fraction(ways, total) for result, ways in tally.items()}
+    bank_ways = _count_bank_points(tuple(counts_left))
+    ways_by_result = {1: sum(bank_ways[:points]), 0: bank_ways[points], -1: sum(bank_ways[points + 1 :])}
+    total = sum(bank_ways)
+    return {result: Fraction(ways, total) for result, ways in ways_by_result.items()}
 
 
 @cache
@@ -376,18 +379,18 @@ def _count_bank_points(counts_left: tuple[int, ...]) -> tuple[int, ...]:
 
     The hand is dealt from ``counts_left``, the number of remaining cards by points.
     """
-    cards = sum(counts_left)
-    combs = [[comb(n, times) for times in range(_CARDS_PER_HAND + 1)] for n in counts_left]
-    ends = [0] * 10
-    for bank in _iter_hands():
-        ways = prod(combs[points][bank.count(points)] for points in {*bank})
-        points = sum(bank) % 10
-        if points > _BANK_DRAWS_UP_TO_POINTS:
-            ends[points] += ways * (cards - _CARDS_PER_HAND)
+    cards_left = sum(counts_left)
+    selections = [[comb(n, k) for k in range(_CARDS_PER_HAND + 1)] for n in counts_left]
+    ways_by_total = [0] * 10
+    for hand in _iter_hands():
+        ways = prod(selections[card_points][hand.count(card_points)] for card_points in {*hand})
+        total = sum(hand) % 10
+        if total > _BANK_DRAWS_UP_TO_POINTS:  # any fourth card, so that all totals are counted alike
+            ways_by_total[total] += ways * (cards_left - _CARDS_PER_HAND)
             continue
         for card_points, n in enumerate(counts_left):
-            ends[(points + card_points) % 10] += ways * (n - bank.count(card_points))
-    return tuple(ends)
+            ways_by_total[(total + card_points) % 10] += ways * (n - hand.count(card_points))
+    return tuple(ways_by_total)
 
 
 FAMILY = build_bank_family(SuperPanDefinition, SuperPanRules)

@@ -293,8 +293,8 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
         If the rules give the choice between both, the result contains both and the player chooses.
         """
-        rule, won = self.bets_by_chance.get(bet.spot), coup.winning_chances
-        if not won and coup.result != "refait":
+        rule, winning_chances = self.bets_by_chance.get(bet.spot), coup.winning_chances
+        if not winning_chances and coup.result != "refait":
             return (
                 (None, bet)
                 if bet.times_held_over
@@ -302,16 +302,16 @@ class TrenteRules(BankRules[TrenteDefinition]):
             )
         if rule is None:
             return settle_bet(bet, None), None
-        if not won and insured and not bet.times_held_over:
+        if not winning_chances and insured and not bet.times_held_over:
             return settle_push(bet, "insured"), None
-        if not won:
+        if not winning_chances:
             bet_after_refait = replace(bet, times_held_over=bet.times_held_over + 1)
             return settle_partial_return(
                 bet_after_refait
             ), bet_after_refait if bet_after_refait.can_stay else None
         if bet.times_held_over:
-            return settle_imprisoned_stake(bet, won=rule.on in won), None
-        return settle_bet(bet, rule.pays if rule.on in won else None), None
+            return settle_imprisoned_stake(bet, won=rule.on in winning_chances), None
+        return settle_bet(bet, rule.pays if rule.on in winning_chances else None), None
 
     # ------------------------------------------------------------------ figures
     def _settle_coup(self, bets: Sequence[ImprisonedBet], coup: TrenteCoup) -> list[Settlement]:
@@ -383,6 +383,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
             if bet_after_refait.can_stay
             else Fraction(bet_after_refait.half_stake_credits)
         )
+        # coups with equal rows other than the refait decide nothing, so they do not count
         return ((1 - tie) / 2 * bet.stake_credits + refait * later) / (1 - tie + refait)
 
 

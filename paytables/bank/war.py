@@ -97,13 +97,13 @@ class WarRules(SeatedBankRules[WarDefinition]):
         yield _build_deal_cue(hands, _BANK_HAND_KEY)
         for seat in seats:
             seat_bets = {bet.spot: bet for bet in bets if bet.seat == seat}
-            order = _compare_ranks(hands[seat][0], hands[_BANK_HAND_KEY][0])
+            comparison = _compare_ranks(hands[seat][0], hands[_BANK_HAND_KEY][0])
             if TIE_SPOT in seat_bets:
-                yield self._settle_tie_bet(seat_bets[TIE_SPOT], order)
+                yield self._settle_tie_bet(seat_bets[TIE_SPOT], comparison)
             if MAIN_SPOT not in seat_bets:
                 continue
-            if order:
-                yield _settle_main_bet(seat_bets[MAIN_SPOT], self.definition.main, order)
+            if comparison:
+                yield _settle_main_bet(seat_bets[MAIN_SPOT], self.definition.main, comparison)
                 continue
             war_bet = Bet(WAR_SPOT, seat_bets[MAIN_SPOT].credits, seat)
             prompt = _build_display(hands, viewer) | (
@@ -118,8 +118,8 @@ class WarRules(SeatedBankRules[WarDefinition]):
                     shoe.deal(draw, f"burned {n + 1}")
                 hands[owner] = [hands[owner][0], shoe.deal(draw, f"war {_format_hand_id(owner)}")]
                 yield _build_deal_cue(hands, owner)
-            order = _compare_ranks(hands[seat][1], hands[_BANK_HAND_KEY][1])
-            yield from _settle_war(seat_bets[MAIN_SPOT], war_bet, self.definition.main, order)
+            second_comparison = _compare_ranks(hands[seat][1], hands[_BANK_HAND_KEY][1])
+            yield from _settle_war(seat_bets[MAIN_SPOT], war_bet, self.definition.main, second_comparison)
         return Outcome(
             display=_build_display(hands, viewer), table=build_table_after_round(rules, shoe, self.table)
         )
@@ -147,8 +147,8 @@ class WarRules(SeatedBankRules[WarDefinition]):
         cards, cards_of_rank = 52 * decks, 4 * decks
         bets = {bet.spot: bet for bet in wager.bets}
         equal_chance = Fraction(cards_of_rank - 1, cards - 1)
-        for order in (1, -1):
-            settlements = [self._settle_first_cards(bet, order) for bet in bets.values()]
+        for comparison in (1, -1):
+            settlements = [self._settle_first_cards(bet, comparison) for bet in bets.values()]
             yield WeightedResult((1 - equal_chance) / 2, settlements)
         if MAIN_SPOT not in bets or surrenders:
             settlements = [
@@ -157,18 +157,19 @@ class WarRules(SeatedBankRules[WarDefinition]):
             ]
             yield WeightedResult(equal_chance, settlements)
             return
-        remaining = cards - 2
+        # the two second cards are equal: both of one of the 12 other ranks, or of the rank of the first cards
+        cards_left = cards - 2
         second_tie_chance = Fraction(
             12 * cards_of_rank * (cards_of_rank - 1) + (cards_of_rank - 2) * (cards_of_rank - 3),
-            remaining * (remaining - 1),
+            cards_left * (cards_left - 1),
         )
         second_win_chance = (1 - second_tie_chance) / 2
         tie_settlements = [self._settle_first_cards(bets[TIE_SPOT], 0)] if TIE_SPOT in bets else []
         war_bet = Bet(WAR_SPOT, bets[MAIN_SPOT].credits)
-        for order, chance in ((1, second_win_chance), (-1, second_win_chance), (0, second_tie_chance)):
+        for comparison, chance in ((1, second_win_chance), (-1, second_win_chance), (0, second_tie_chance)):
             settlements = [
                 *tie_settlements,
-                *_settle_war(bets[MAIN_SPOT], war_bet, self.definition.main, order),
+                *_settle_war(bets[MAIN_SPOT], war_bet, self.definition.main, comparison),
             ]
             yield WeightedResult(equal_chance * chance, settlements, added_credits=war_bet.credits)
 

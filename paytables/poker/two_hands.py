@@ -337,9 +337,9 @@ class TwoHandsRules(PlayerBankRules):
                 SURRENDER_ANSWER, 0, spot=STAKE_SPOT, staked_credits=stake, seat=seat_round.seat
             )
         low, high, _ = seat_round.hand_setting
-        better = self.is_low_hand_better(low, bank_way[0]) + (high > bank_way[1])
-        returned_credits, name = (0, stake, 2 * stake)[better], ("lost", "push", "won")[better]
-        if better == 2:
+        hands_won = self.is_low_hand_better(low, bank_way[0]) + (high > bank_way[1])
+        returned_credits, name = (0, stake, 2 * stake)[hands_won], ("lost", "push", "won")[hands_won]
+        if hands_won == 2:
             returned_credits -= self.definition.commission.compute_credits(stake)
         return Settlement(name, returned_credits, spot=STAKE_SPOT, staked_credits=stake, seat=seat_round.seat)
 

@@ -69,46 +69,53 @@ def correct_for_flushes(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     Each row of ``events``, by ascending high hand, has the bank's high hand, its low hand, its ranks in the suit, the
     index of its other cards, and +1 or -1. ``table`` is a work array. ``corrections`` gets two numbers for each
     question.
+
+    There are two passes. The first, by ascending high hand, is for bank hands that the way beats: both strengths are
+    lower. The second, by descending high hand, is for those that it loses to: both are at least as high. In each pass,
+    ``table[ranks, other]`` is the sum of the +1 and -1 of the events so far that leave the player these ranks of the
+    suit, by the index of the bank's other cards (as in ``OTHER_CARDS_OF_FLUSH``, then once more with the joker).
     """
-    planes = table.shape[1] // 2
+    other_cards_count = table.shape[1] // 2
     for lost in range(2):
         table[:] = 0
-        at = 0 if lost == 0 else events.shape[0] - 1
+        event = 0 if lost == 0 else events.shape[0] - 1
         for n in range(questions.shape[0]):
             row = n if lost == 0 else questions.shape[0] - 1 - n
-            high, mask, pattern = questions[row, 0], questions[row, 1], questions[row, 2]
-            while 0 <= at < events.shape[0]:
+            high, suit_ranks, pattern = questions[row, 0], questions[row, 1], questions[row, 2]
+            while 0 <= event < events.shape[0]:
                 if lost == 0:
-                    if events[at, 0] >= high:
+                    if events[event, 0] >= high:
                         break
-                elif events[at, 0] < high:
+                elif events[event, 0] < high:
                     break
-                if (events[at, 1] < low) == (lost == 0):
-                    free = 8191 & ~events[at, 2]
-                    part = free
+                if (events[event, 1] < low) == (lost == 0):
+                    # every subset of the ranks that the bank's flush does not use, by counting down
+                    free_ranks = 8191 & ~events[event, 2]
+                    subset = free_ranks
                     while True:
-                        table[part, events[at, 3]] += events[at, 4]
-                        if part == 0:
+                        table[subset, events[event, 3]] += events[event, 4]
+                        if subset == 0:
                             break
-                        part = (part - 1) & free
-                at += 1 if lost == 0 else -1
+                        subset = (subset - 1) & free_ranks
+                event += 1 if lost == 0 else -1
+            # multiply by the choices of the bank's other cards among those left in the three other suits
             total = 0
-            jokers = 1 if counts[pattern, 13] else 2
-            for joker in range(jokers):
-                plane = joker * planes
+            joker_cases = 1 if counts[pattern, 13] else 2
+            for joker in range(joker_cases):
+                other = joker * other_cards_count
                 for a in range(13):
-                    cards_left = 3 - counts[pattern, a] + (mask >> a & 1)
-                    total += cards_left * (cards_left - 1) // 2 * table[mask, plane]
-                    plane += 1
+                    cards_left = 3 - counts[pattern, a] + (suit_ranks >> a & 1)
+                    total += cards_left * (cards_left - 1) // 2 * table[suit_ranks, other]
+                    other += 1
                     for b in range(a + 1, 13):
-                        other_left = 3 - counts[pattern, b] + (mask >> b & 1)
-                        total += cards_left * other_left * table[mask, plane]
-                        plane += 1
+                        other_left = 3 - counts[pattern, b] + (suit_ranks >> b & 1)
+                        total += cards_left * other_left * table[suit_ranks, other]
+                        other += 1
                 for a in range(13):
-                    cards_left = 3 - counts[pattern, a] + (mask >> a & 1)
-                    total += cards_left * table[mask, plane]
-                    plane += 1
-                total += table[mask, plane]
+                    cards_left = 3 - counts[pattern, a] + (suit_ranks >> a & 1)
+                    total += cards_left * table[suit_ranks, other]
+                    other += 1
+                total += table[suit_ranks, other]
             corrections[row, lost] = total
 
 
@@ -126,65 +133,68 @@ def sum_plain_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
 ) -> None:
     """Add up wins and losses over all player hands without a flush, with the best setting and with the bank's way.
 
-    ``patterns`` are the combinations of ranks to process. ``sums`` gets four numbers: wins and losses with the best
-    setting, then wins and losses if the player sets cards as the bank does.
+    ``patterns`` are the combinations of ranks to process. ``subsets[k]`` has the number of sets of k suits, then these
+    sets as bits: for each rank of the hand, one of them is chosen, in every combination. ``sums`` gets four numbers:
+    wins and losses with the best setting, then wins and losses if the player sets cards as the bank does.
     """
-    suits = [0] * 8
-    ranks = [0] * 8
-    parts = [0] * 4
+    chosen_sets = [0] * 8
+    card_counts = [0] * 8
+    ranks_by_suit = [0] * 4
     for n in range(patterns.shape[0]):
         pattern = patterns[n]
-        length = 0
+        rank_count = 0
         for rank in range(13):
             if counts[pattern, rank]:
-                ranks[length] = counts[pattern, rank]
-                suits[length] = 0
-                length += 1
-        enough = 5 - counts[pattern, 13]
+                card_counts[rank_count] = counts[pattern, rank]
+                chosen_sets[rank_count] = 0
+                rank_count += 1
+        flush_cards_min = 5 - counts[pattern, 13]
         while True:
-            flush = False
+            has_flush = False
             for suit in range(4):
-                bits = 0
-                held = 0
-                for index in range(length):
-                    if subsets[ranks[index], 1 + suits[index]] >> suit & 1:
-                        bits |= 1 << index
-                        held += 1
-                parts[suit] = bits
-                flush = flush or held >= enough
-            if not flush:
-                most = -(1 << 60)
+                # bit i is the hand's i-th rank, so the bits are the number of the question (see SuitQuestions)
+                rank_bits = 0
+                cards_of_suit = 0
+                for index in range(rank_count):
+                    if subsets[card_counts[index], 1 + chosen_sets[index]] >> suit & 1:
+                        rank_bits |= 1 << index
+                        cards_of_suit += 1
+                ranks_by_suit[suit] = rank_bits
+                has_flush = has_flush or cards_of_suit >= flush_cards_min
+            if not has_flush:
+                best_value = -(1 << 60)
                 wins = 0
                 losses = 0
                 for option in range(first_ways[pattern], first_ways[pattern + 1]):
                     won = flushless_counts[option, 0]
                     lost = flushless_counts[option, 1]
                     for suit in range(4):
-                        won += corrections[first_questions[option] + parts[suit], 0]
-                        lost += corrections[first_questions[option] + parts[suit], 1]
-                    if option == first_ways[pattern]:
+                        won += corrections[first_questions[option] + ranks_by_suit[suit], 0]
+                        lost += corrections[first_questions[option] + ranks_by_suit[suit], 1]
+                    if option == first_ways[pattern]:  # the bank's way is first
                         sums[2] += won
                         sums[3] += lost
-                    if won * win - lost * lose > most:
-                        most = won * win - lost * lose
+                    if won * win - lost * lose > best_value:
+                        best_value = won * win - lost * lose
                         wins = won
                         losses = lost
                 sums[0] += wins
                 sums[1] += losses
+            # the next combination of sets of suits
             index = 0
-            while index < length:
-                suits[index] += 1
-                if suits[index] < subsets[ranks[index], 0]:
+            while index < rank_count:
+                chosen_sets[index] += 1
+                if chosen_sets[index] < subsets[card_counts[index], 0]:
                     break
-                suits[index] = 0
+                chosen_sets[index] = 0
                 index += 1
-            if index == length:
+            if index == rank_count:
                 break
 
 
 def sum_flush_hands(
-    others: Ints,
-    spread: Ints,
+    other_kinds: Ints,
+    distributions: Ints,
     first_ways: Ints,
     first_questions: Ints,
     flushless_counts: Ints,
@@ -195,30 +205,30 @@ def sum_flush_hands(
 ) -> None:
     """Add up wins and losses over all player hands with a flush, with the best setting and with the bank's way.
 
-    ``others`` has, for each hand, a number for its cards outside the flush: 0 none, 1 one card, 2 a pair, 3 two ranks.
-    ``spread`` has, for each such number, the ways to distribute these cards over three suits: how many distributions
-    are alike, then how many suits hold each part of the cards. ``sums`` is as in :func:`sum_plain_hands`.
+    ``other_kinds`` has, for each hand, a number for its cards outside the flush: 0 none, 1 one card, 2 a pair, 3 two
+    ranks. ``distributions`` has, for each such number, the ways to distribute these cards over three suits: how many
+    distributions are alike, then how many suits hold each part of the cards. ``sums`` is as in :func:`sum_plain_hands`.
     """
-    for flush in range(others.shape[0]):
-        for way in range(spread.shape[1]):
-            equal_hands = 4 * spread[others[flush], way, 0]
+    for flush in range(other_kinds.shape[0]):
+        for n in range(distributions.shape[1]):
+            equal_hands = 4 * distributions[other_kinds[flush], n, 0]
             if not equal_hands:
                 continue
-            most = -(1 << 60)
+            best_value = -(1 << 60)
             wins = 0
             losses = 0
             for option in range(first_ways[flush], first_ways[flush + 1]):
                 won = flushless_counts[option, 0]
                 lost = flushless_counts[option, 1]
                 for part in range(5):
-                    times = spread[others[flush], way, 1 + part]
-                    won += times * corrections[first_questions[option] + part, 0]
-                    lost += times * corrections[first_questions[option] + part, 1]
-                if option == first_ways[flush]:
+                    suits = distributions[other_kinds[flush], n, 1 + part]
+                    won += suits * corrections[first_questions[option] + part, 0]
+                    lost += suits * corrections[first_questions[option] + part, 1]
+                if option == first_ways[flush]:  # the bank's way is first
                     sums[2] += equal_hands * won
                     sums[3] += equal_hands * lost
-                if won * win - lost * lose > most:
-                    most = won * win - lost * lose
+                if won * win - lost * lose > best_value:
+                    best_value = won * win - lost * lose
                     wins = won
                     losses = lost
             sums[0] += equal_hands * wins

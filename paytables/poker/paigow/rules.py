@@ -26,9 +26,9 @@ from paytables.poker.pays import CATEGORY_NAMES
 from paytables.poker.two_hands import PLAYER_STAKE_SPOT, HandSetting, SeatRound, TwoHandsRules
 from paytables.wording import format_count
 
-#: Number of positions with cards: six players and the bank (ss.42, 48.1). Seven cards each leave four of the
-#: 53.
-DEALT_POSITION_COUNT: Final = 7
+#: Number of deal positions: the places at the table that get cards, those of six players and of the bank, with a bet or
+#: not (ss.42, 48.1). They are not player positions of the machine. Seven cards each leave four of the 53.
+DEAL_POSITION_COUNT: Final = 7
 #: Cards that remain after the deal.
 UNDEALT_CARD_COUNT: Final = 4
 #: The name of the strategy of the stated figures.
@@ -90,13 +90,13 @@ class PaiGowPokerRules(TwoHandsRules):
         return {} if self.definition.remaining is None else self.definition.remaining.bets
 
     @cached_property
-    def _position_by_spot(self) -> dict[str, int]:
-        """Return the position number of each side bet on the position dealt first; the keys are the spots."""
-        numbers = range(1, DEALT_POSITION_COUNT + 1) if self.definition.position else ()
+    def _deal_position_by_spot(self) -> dict[str, int]:
+        """Return the deal position that each side bet on the first deal position is on; the keys are the spots."""
+        numbers = range(1, DEAL_POSITION_COUNT + 1) if self.definition.position else ()
         return {f"position-{n}": n for n in numbers}
 
     def list_side_bet_spots(self) -> tuple[Spot, ...]:
-        """Return the betting spots of the side bets on the undealt cards' total and on the position dealt first."""
+        """Return the betting spots of the side bets on the undealt cards' total and on the first deal position."""
         side_bets: list[tuple[str, str, dict[str, str], Odds, UndealtTotalBets | PositionBet]] = []
         if (remaining := self.definition.remaining) is not None:
             side_bets += [
@@ -106,7 +106,7 @@ class PaiGowPokerRules(TwoHandsRules):
         if (position := self.definition.position) is not None:
             side_bets += [
                 (id_, "position", {"en": f"Position {n}", "fr": f"Emplacement {n}"}, position.pays, position)
-                for id_, n in self._position_by_spot.items()
+                for id_, n in self._deal_position_by_spot.items()
             ]
         return tuple(
             Spot(
@@ -136,7 +136,7 @@ class PaiGowPokerRules(TwoHandsRules):
     def find_highest_side_return(self, bets: Mapping[str, int]) -> int:
         """Return the most credits that a seat's side bets can return in a round.
 
-        At most one bet on the total of the remaining cards and one bet on a position can win in a round, so the
+        At most one bet on the total of the undealt cards and one bet on a deal position can win in a round, so the
         result is the sum of the highest return of each kind.
         """
         odds = {spot.id: Odds.parse(spot.odds) for spot in self.list_side_bet_spots()}
@@ -146,19 +146,21 @@ class PaiGowPokerRules(TwoHandsRules):
             if name != PLAYER_STAKE_SPOT
         }
         totals = [returned for name, returned in return_by_name.items() if name in self._undealt_total_bets]
-        positions = [returned for name, returned in return_by_name.items() if name in self._position_by_spot]
+        positions = [
+            returned for name, returned in return_by_name.items() if name in self._deal_position_by_spot
+        ]
         return max(totals, default=0) + max(positions, default=0)
 
     def settle_side_bets_before_deal(
         self, seat_rounds: Sequence[SeatRound], draw: DrawSource
     ) -> Iterator[Cue | Settlement]:
-        """Draw which position gets the first cards, and settle the side bets on it."""
+        """Draw which deal position gets the first cards, and settle the side bets on it."""
         if self.definition.position is None:
             return
-        first = 1 + draw.below(DEALT_POSITION_COUNT, "first position")
+        first = 1 + draw.below(DEAL_POSITION_COUNT, "first position")
         yield Cue("position", {"number": first})
         for seat_round in seat_rounds:
-            for name, number in self._position_by_spot.items():
+            for name, number in self._deal_position_by_spot.items():
                 if name in seat_round.bets:
                     odds = self.definition.position.pays if number == first else None
                     yield settle_bet(seat_round.bets[name], odds)
@@ -176,11 +178,11 @@ class PaiGowPokerRules(TwoHandsRules):
             card = draw_and_remove_element(draw, undealt, f"remaining card {n + 1}")
             total += self.get_undealt_points(card)
             yield Cue("deal", {"hand": "remaining", "card": format_card(card), "total": total})
-        won = self._find_winning_total_spot(total)
+        winning_spot = self._find_winning_total_spot(total)
         for seat_round in seat_rounds:
             for name, (odds, _) in self._undealt_total_bets.items():
                 if name in seat_round.bets:
-                    yield settle_bet(seat_round.bets[name], odds if name == won else None)
+                    yield settle_bet(seat_round.bets[name], odds if name == winning_spot else None)
 
     def _find_winning_total_spot(self, total: int) -> str:
         """Return the spot of the side bet that wins with this total of the undealt cards: under, over or exactly."""
@@ -198,7 +200,7 @@ class PaiGowPokerRules(TwoHandsRules):
         return bets.ace if name == "A" else bets.face if name in "JQK" else RANK_LETTERS.index(name) + 2
 
     def build_extra_display(self, side_results: Sequence[Cue | Settlement]) -> dict[str, object]:
-        """Return, for the screen, which position got the first cards; empty if none was drawn.
+        """Return, for the screen, which deal position got the first cards; empty if none was drawn.
 
         ``side_results`` are the cues and settlements of the side bets.
         """
@@ -287,7 +289,7 @@ class PaiGowPokerRules(TwoHandsRules):
         )
 
     def _analyse_side_bet(self, spot: Spot, stake_credits: int) -> BetAnalysis:
-        """Return the figures of a side bet alone. Cards are dealt to every position even if it has no bet (s.49)."""
+        """Return the figures of a side bet alone. Every deal position gets cards, even if it has no bet (s.49)."""
         chance, odds = self._find_win_chance(spot.id), Odds.parse(spot.odds)
         returned_credits = odds.compute_total_return(stake_credits)
         distribution = build_distribution({returned_credits: chance, 0: 1 - chance})
@@ -315,8 +317,8 @@ class PaiGowPokerRules(TwoHandsRules):
 
     def _find_win_chance(self, spot: str) -> Fraction:
         """Return the probability that the side bet on ``spot`` wins."""
-        if spot in self._position_by_spot:
-            return Fraction(1, DEALT_POSITION_COUNT)
+        if spot in self._deal_position_by_spot:
+            return Fraction(1, DEAL_POSITION_COUNT)
         return self._undealt_total_chances[spot]
 
     @cached_property

@@ -76,7 +76,7 @@ class UndealtTotalBets(StrictTable):
 
 
 class PositionBet(StrictTable):
-    """Pai gow poker side bets on the position that gets the first cards, if a random number determines it (s.48.1)."""
+    """Side bets on the deal position that gets the first cards, which a random number determines (s.48.1)."""
 
     limits: BetLimits = BetLimits(least=2, most=200, step=2)
     needs: Literal["stake"] | None = Field(None, description="the bet that must be placed with this one")
@@ -100,7 +100,7 @@ class PaiGowPokerDefinition(TwoHandsDefinition):
     remaining: UndealtTotalBets | None = None
     """The side bets on the total of the undealt cards; None: not offered."""
     position: PositionBet | None = None
-    """The side bets on the position that gets the first cards; None: not offered."""
+    """The side bets on the deal position that gets the first cards; None: not offered."""
     proved: ProvedFigures | None = Field(None, description="as `python -m tools.dev prove` says")
     """The stored exact figures, or None."""
 

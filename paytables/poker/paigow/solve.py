@@ -107,10 +107,10 @@ def list_unsurpassed_ways(offered: Sequence[HandSetting], house: HandSetting) ->
     ``offered`` are all possible ways, those with the best low hand first.
     """
     ways = [house]
-    high = -1
+    best_high = -1
     for way in offered:  # the best low hand first, of equal ones that with the better high hand
-        if way[1] > high:
-            high = way[1]
+        if way[1] > best_high:
+            best_high = way[1]
             if way[:2] != house[:2]:
                 ways.append(way)
     return ways
@@ -144,7 +144,7 @@ def list_flush_patterns(
 
     Hands that differ only in the suits of their other cards are listed once.
     """
-    masks, planes, at, bank_strengths, offered_ways = [], [], [], [], []
+    masks, other_cards_indexes, rows, bank_strengths, offered_ways = [], [], [], [], []
     for joker in (0, 1):
         for n, other_ranks in enumerate(OTHER_CARDS_OF_FLUSH):
             if not set(other_ranks) <= set(ranks):
@@ -158,17 +158,17 @@ def list_flush_patterns(
                 key = tuple(sorted([*suited, *other_ranks, *([JOKER_RANK] * joker)]))
                 bank_way = house.choose_way_by_ranks(key, ways)
                 masks.append(sum(1 << rank for rank in suited))
-                planes.append(joker * len(OTHER_CARDS_OF_FLUSH) + n)
-                at.append(patterns.row_by_ranks[key])
+                other_cards_indexes.append(joker * len(OTHER_CARDS_OF_FLUSH) + n)
+                rows.append(patterns.row_by_ranks[key])
                 bank_strengths.append(bank_way[:2])
                 offered_ways.append(list_unsurpassed_ways(ways, bank_way))
-    pattern = np.array(at, dtype=np.int32)
+    pattern_rows = np.array(rows, dtype=np.int32)
     return FlushPatterns(
         np.array(masks, dtype=np.int32),
-        np.array(planes, dtype=np.int32),
-        pattern,
+        np.array(other_cards_indexes, dtype=np.int32),
+        pattern_rows,
         np.array(bank_strengths, dtype=np.int32).reshape(-1, 2),
-        patterns.bank_hands[pattern],
+        patterns.bank_hands[pattern_rows],
         offered_ways,
     )
 
@@ -258,18 +258,21 @@ class SuitQuestions:
         """For each player hand, the index in ``ways`` of its first way."""
         self.ways = np.array([way[:2] for offered in all_ways for way in offered], dtype=np.int32)
         """The strengths of the low and the high hand of every way to set every player hand."""
-        of = np.concatenate([np.arange(len(rank_patterns.offered_ways)), flush_patterns.pattern_rows]).astype(
-            np.int32
-        )
-        self.pattern_row_by_way = np.repeat(of, np.diff(self.first_way_by_hand))
+        pattern_row_by_hand = np.concatenate(
+            [np.arange(len(rank_patterns.offered_ways)), flush_patterns.pattern_rows]
+        ).astype(np.int32)
+        self.pattern_row_by_way = np.repeat(pattern_row_by_hand, np.diff(self.first_way_by_hand))
         """For each way, the row in :class:`RankPatterns` with the ranks of its hand."""
 
     def count_without_flushes(self, parallel_map: ParallelMap) -> Ints:
         """Return how many bank hands each way of setting cards beats and loses to, if flushes do not count."""
         nodes, ends = build_pattern_steps(self.rank_patterns)
         choose = np.array([[comb(n, k) for k in range(5)] for n in range(5)], dtype=np.int32)
+        # the ways sorted by the row of their pattern, and for each row the index of its first way in this order
         order = np.argsort(self.pattern_row_by_way, kind="stable")
-        at = np.searchsorted(self.pattern_row_by_way[order], np.arange(len(self.rank_patterns.counts) + 1))
+        first_by_row = np.searchsorted(
+            self.pattern_row_by_way[order], np.arange(len(self.rank_patterns.counts) + 1)
+        )
         lows, highs = (np.ascontiguousarray(self.rank_patterns.bank_hands[:, n]) for n in (0, 1))
         plain_counts = np.zeros((len(self.ways), 2), dtype=np.int64)
 
@@ -278,19 +281,19 @@ class SuitQuestions:
             weights = np.zeros(len(nodes), dtype=np.int32)
             parts = []
             for n in numbers:
-                part = np.zeros((at[n + 1] - at[n], 2), dtype=np.int64)
+                ways_of_row = order[first_by_row[n] : first_by_row[n + 1]]
+                part = np.zeros((len(ways_of_row), 2), dtype=np.int64)
                 compile_kernel(count_bank_hands_by_ranks)(
                     self.rank_patterns.counts[n], nodes, choose, weights
                 )
-                compile_kernel(count_hands_beaten)(
-                    self.ways[order[at[n] : at[n + 1]]], lows, highs, weights[ends], part
-                )
+                compile_kernel(count_hands_beaten)(self.ways[ways_of_row], lows, highs, weights[ends], part)
                 parts.append(part)
             return (np.concatenate(parts),)
 
         batches = split_into_batches(len(self.rank_patterns.counts))
         for numbers, (part,) in zip(batches, parallel_map(compute_batch, batches), strict=True):
-            plain_counts[np.concatenate([order[at[n] : at[n + 1]] for n in numbers])] = part
+            ways_of_batch = np.concatenate([order[first_by_row[n] : first_by_row[n + 1]] for n in numbers])
+            plain_counts[ways_of_batch] = part
         return plain_counts
 
     @cached_property
@@ -302,67 +305,80 @@ class SuitQuestions:
         that may be in one suit. A hand with a flush has five: its own suit; a suit with none of its other cards; with
         the first of them; with the second; with both.
         """
-        bits = (self.rank_patterns.counts[:, :13] > 0) @ (1 << np.arange(13))
-        masks = [_list_subsets(int(each)) for each in bits]
-        others = [
-            OTHER_CARDS_OF_FLUSH[plane % len(OTHER_CARDS_OF_FLUSH)]
-            for plane in self.flush_patterns.other_cards_indexes.tolist()
-        ]
-        for mask, other_ranks in zip(self.flush_patterns.flush_rank_masks.tolist(), others, strict=True):
+        rank_bits = (self.rank_patterns.counts[:, :13] > 0) @ (1 << np.arange(13))
+        masks_by_hand = [_list_subsets(int(bits)) for bits in rank_bits]
+        other_ranks_by_hand = self._list_other_ranks()
+        for mask, other_ranks in zip(
+            self.flush_patterns.flush_rank_masks.tolist(), other_ranks_by_hand, strict=True
+        ):
             first_rank, second_rank = ([1 << rank for rank in other_ranks] + [0, 0])[:2]
-            masks.append(np.array([mask, 0, first_rank, second_rank, first_rank | second_rank]))
-        sizes = np.repeat([len(each) for each in masks], np.diff(self.first_way_by_hand))
-        base = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        flat = np.concatenate(
-            [np.tile(m, n) for m, n in zip(masks, np.diff(self.first_way_by_hand), strict=True)]
+            masks_by_hand.append(np.array([mask, 0, first_rank, second_rank, first_rank | second_rank]))
+        way_counts = np.diff(self.first_way_by_hand)
+        question_counts = np.repeat([len(masks) for masks in masks_by_hand], way_counts)
+        first_question_by_way = np.concatenate([[0], np.cumsum(question_counts)]).astype(np.int64)
+        mask_by_question = np.concatenate(
+            [np.tile(masks, n) for masks, n in zip(masks_by_hand, way_counts, strict=True)]
         )
         questions = np.stack(
-            [np.repeat(self.ways[:, 1], sizes), flat, np.repeat(self.pattern_row_by_way, sizes)], axis=1
+            [
+                np.repeat(self.ways[:, 1], question_counts),
+                mask_by_question,
+                np.repeat(self.pattern_row_by_way, question_counts),
+            ],
+            axis=1,
         )
-        return base, questions.astype(np.int32)
+        return first_question_by_way, questions.astype(np.int32)
+
+    def _list_other_ranks(self) -> list[tuple[int, ...]]:
+        """Return, for each hand with a flush, the ranks of its cards outside the flush, the joker left out."""
+        return [
+            OTHER_CARDS_OF_FLUSH[index % len(OTHER_CARDS_OF_FLUSH)]
+            for index in self.flush_patterns.other_cards_indexes.tolist()
+        ]
 
     def correct_for_flushes(self, parallel_map: ParallelMap) -> Ints:
         """Return, for each question, the corrections to the numbers of bank hands that its way beats and loses to.
 
         A question is one suit of one way to set the cards. The corrections account for the bank's flushes.
         """
-        base, questions = self.questions
-        lows = np.repeat(self.ways[:, 0], np.diff(base))
+        first_question_by_way, questions = self.questions
+        lows = np.repeat(self.ways[:, 0], np.diff(first_question_by_way))
+        # the questions sorted by low and then by high hand; those of the n-th low hand start at firsts[n]
         order = np.lexsort((questions[:, 0], lows))
-        levels = np.unique(lows)
-        at = np.searchsorted(lows[order], [*levels, levels[-1] + 1])
+        different_lows = np.unique(lows)
+        firsts = np.searchsorted(lows[order], [*different_lows, different_lows[-1] + 1])
         corrections = np.zeros((len(questions), 2), dtype=np.int32)
         events = self._list_flush_events()
 
-        def compute_level(n: int) -> tuple[Ints]:
+        def correct_for_low_hand(n: int) -> tuple[Ints]:
             """Return the corrections for all questions of ways with the ``n``-th low hand."""
             table = np.zeros((8192, 2 * len(OTHER_CARDS_OF_FLUSH)), dtype=np.int32)
-            part = np.zeros((at[n + 1] - at[n], 2), dtype=np.int32)
-            rows = questions[order[at[n] : at[n + 1]]]
+            part = np.zeros((firsts[n + 1] - firsts[n], 2), dtype=np.int32)
+            rows = questions[order[firsts[n] : firsts[n + 1]]]
             compile_kernel(correct_for_flushes)(
-                levels[n], rows, self.rank_patterns.counts, events, table, part
+                different_lows[n], rows, self.rank_patterns.counts, events, table, part
             )
             return (part,)
 
-        for n, (part,) in enumerate(parallel_map(compute_level, range(len(levels)))):
-            corrections[order[at[n] : at[n + 1]]] = part
+        for n, (part,) in enumerate(parallel_map(correct_for_low_hand, range(len(different_lows)))):
+            corrections[order[firsts[n] : firsts[n + 1]]] = part
         return corrections
 
     def _list_flush_events(self) -> Ints:
         """Return the corrections for the bank's flushes: +1 at the true strength, -1 at the strength by ranks alone."""
-        suited = self.flush_patterns
-        moved = np.flatnonzero((suited.bank_hands != suited.flushless_bank_hands).any(axis=1))
+        flushes = self.flush_patterns
+        changed = np.flatnonzero((flushes.bank_hands != flushes.flushless_bank_hands).any(axis=1))
         rows = [
             np.column_stack(
                 [
-                    strengths[moved, 1],
-                    strengths[moved, 0],
-                    suited.flush_rank_masks[moved],
-                    suited.other_cards_indexes[moved],
-                    [sign] * len(moved),
+                    strengths[changed, 1],
+                    strengths[changed, 0],
+                    flushes.flush_rank_masks[changed],
+                    flushes.other_cards_indexes[changed],
+                    [sign] * len(changed),
                 ]
             )
-            for strengths, sign in ((suited.bank_hands, 1), (suited.flushless_bank_hands, -1))
+            for strengths, sign in ((flushes.bank_hands, 1), (flushes.flushless_bank_hands, -1))
         ]
         events = np.concatenate(rows).astype(np.int32)
         return events[np.argsort(events[:, 0], kind="stable")]
@@ -376,9 +392,10 @@ class SuitQuestions:
         if flushes do not count, and ``corrections`` how flushes change them. A win is worth ``win``, a loss minus
         ``lose``.
         """
-        base, _ = self.questions
-        suits = [[s for s in range(16) if s.bit_count() == n] for n in range(5)]
-        subsets = np.array([[len(some), *some, *[0] * (6 - len(some))] for some in suits], dtype=np.int32)
+        first_question_by_way, _ = self.questions
+        # for 0 to 4 suits: the number of sets of so many suits, then these sets as bits
+        suit_sets = [[bits for bits in range(16) if bits.bit_count() == n] for n in range(5)]
+        subsets = np.array([[len(sets), *sets, *[0] * (6 - len(sets))] for sets in suit_sets], dtype=np.int32)
         counts, hands = self.rank_patterns.counts, len(self.rank_patterns.offered_ways)
 
         def compute_batch(numbers: range) -> tuple[Ints]:
@@ -392,7 +409,7 @@ class SuitQuestions:
                 counts,
                 subsets,
                 self.first_way_by_hand,
-                base,
+                first_question_by_way,
                 flushless_counts,
                 corrections,
                 win,
@@ -401,19 +418,16 @@ class SuitQuestions:
             )
             return (sums,)
 
-        rests = [
-            OTHER_CARDS_OF_FLUSH[plane % len(OTHER_CARDS_OF_FLUSH)]
-            for plane in self.flush_patterns.other_cards_indexes.tolist()
-        ]
-        kinds = np.array(
-            [len(other_ranks) + (len(set(other_ranks)) == 2) for other_ranks in rests], dtype=np.int32
+        # the rows of SUIT_DISTRIBUTIONS: no other card, one, a pair, two ranks
+        other_kinds = np.array(
+            [len(ranks) + (len(set(ranks)) == 2) for ranks in self._list_other_ranks()], dtype=np.int32
         )
         sums = np.zeros(4, dtype=np.int64)
         compile_kernel(sum_flush_hands)(
-            kinds,
+            other_kinds,
             SUIT_DISTRIBUTIONS,
             self.first_way_by_hand[hands:],
-            base,
+            first_question_by_way,
             flushless_counts,
             corrections,
             win,
@@ -425,9 +439,9 @@ class SuitQuestions:
         return [int(total) for total in sums]
 
 
-#: For no other cards, one, a pair, two ranks: their distributions over three suits. First the number of
-#: equivalent distributions, then the number of suits: of the flush, without other cards, with the first, with
-#: the second, with both.
+#: For no other cards, one, a pair, two ranks: their distributions over the three suits other than the flush's. First
+#: the number of equivalent distributions, then the number of suits: of the flush, without other cards, with the first,
+#: with the second, with both. Example: two ranks are in different suits in 6 ways, and in the same suit in 3.
 SUIT_DISTRIBUTIONS: Final = np.array(
     [
         [[1, 1, 3, 0, 0, 0], [0] * 6],
@@ -447,15 +461,15 @@ def split_into_batches(count: int) -> list[range]:
 def build_pattern_steps(patterns: RankPatterns) -> tuple[Ints, Ints]:
     """Return a tree whose steps add cards of one rank, and the step that completes each combination of ranks."""
     nodes: list[tuple[int, int, int]] = [(0, 0, 0)]
-    at: dict[tuple[tuple[int, int], ...], int] = {(): 0}
+    node_by_path: dict[tuple[tuple[int, int], ...], int] = {(): 0}
     ends = []
     for counts in patterns.counts.tolist():
-        path = tuple((rank, held) for rank, held in enumerate(counts) if held)
+        path = tuple((rank, count) for rank, count in enumerate(counts) if count)
         for length in range(1, len(path) + 1):
-            if path[:length] not in at:
-                at[path[:length]] = len(nodes)
-                nodes.append((at[path[: length - 1]], *path[length - 1]))
-        ends.append(at[path])
+            if path[:length] not in node_by_path:
+                node_by_path[path[:length]] = len(nodes)
+                nodes.append((node_by_path[path[: length - 1]], *path[length - 1]))
+        ends.append(node_by_path[path])
     return np.array(nodes, dtype=np.int32), np.array(ends)
 
 

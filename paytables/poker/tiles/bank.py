@@ -7,8 +7,8 @@ from paytables.poker.two_hands import HandSetting
 
 def choose_bank_way(definition: PaiGowDefinition, ways: tuple[HandSetting, ...]) -> HandSetting:
     """Return the way to set four tiles that the bank uses, chosen from ``ways``."""
-    counts = definition.bank
+    worths = definition.bank
     return max(
         ways,
-        key=lambda way: counts.low[find_bank_way_index(way[0])] + counts.high[find_bank_way_index(way[1])],
+        key=lambda way: worths.low[find_bank_way_index(way[0])] + worths.high[find_bank_way_index(way[1])],
     )

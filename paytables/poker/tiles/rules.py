@@ -122,17 +122,17 @@ def _index_tile_sets() -> dict[tuple[int, ...], int]:
 
 def _describe_hand(strength: int, language: int) -> str:
     """Return a hand of two tiles as text in English (0) or French (1): its points, or its combination's rank."""
-    points = find_bank_way_index(strength)
-    if points < 10:
-        french = f"{points} points" if points > 1 else f"{points} point"
-        return (format_count(points, "point"), french)[language]
-    place = NAMED_COMBINATION_COUNT - (points - 10)
-    kind = next(names for last, names in _HAND_KIND_COUNTS_AND_NAMES if place <= last)
-    return f"{kind[language]} ({place})"
+    way_index = find_bank_way_index(strength)
+    if way_index < 10:  # the hand's points
+        french = f"{way_index} points" if way_index > 1 else f"{way_index} point"
+        return (format_count(way_index, "point"), french)[language]
+    rank = NAMED_COMBINATION_COUNT - (way_index - 10)
+    kind = next(names for last, names in _LAST_RANKS_AND_KIND_NAMES if rank <= last)
+    return f"{kind[language]} ({rank})"
 
 
-#: The kinds of hands: how many there are of each, with their names in English and French.
-_HAND_KIND_COUNTS_AND_NAMES: Final = (
+#: The kinds of combinations: the rank of the last one of each kind, with the kind's names in English and French.
+_LAST_RANKS_AND_KIND_NAMES: Final = (
     (1, ("Supreme pair", "Paire suprême")),
     (12, ("Pair", "Paire")),
     (16, ("Mixed pair", "Paire mélangée")),

@@ -40,7 +40,7 @@ def count_bank_hands(
     bank_hands = np.array([choose_bank_way(definition, way)[:2] for way in ways], dtype=np.int64)
     player_hands = np.array(
         [[setting[:2] for setting in (*way, *way, *way)[:WAYS_MAX]] for way in ways], dtype=np.int64
-    )
+    )  # a hand with fewer ways repeats them
     if definition.worthless_low_loses:
         low = player_hands[:, :, 0]
         low[np.vectorize(is_worthless_hand)(low)] = -1
@@ -58,15 +58,15 @@ def solve(definition: PaiGowDefinition) -> ProvedFigures:
     values = won * int((1 - fee) * stake) - lost * stake
     total = len(hands) * comb(len(ALL_TILES) - 4, 4)
 
-    bank = np.array([way.index(choose_bank_way(definition, way)) for way in ways], dtype=np.int64)
+    bank_ways = np.array([way.index(choose_bank_way(definition, way)) for way in ways], dtype=np.int64)
 
     def compute_results(chosen_ways: Ints) -> tuple[Fraction, Fraction, Fraction]:
         """Return the probabilities of a win and a loss, and the mean net result.
 
         The player sets the i-th set of tiles in its way number ``chosen_ways[i]``.
         """
-        at = np.arange(len(hands))
-        wins, losses = (Fraction(int(count[at, chosen_ways].sum()), total) for count in (won, lost))
+        rows = np.arange(len(hands))
+        wins, losses = (Fraction(int(count[rows, chosen_ways].sum()), total) for count in (won, lost))
         return wins, losses, (1 - fee) * wins - losses
 
     win, lose, _ = compute_results(values.argmax(axis=1))
@@ -75,7 +75,7 @@ def solve(definition: PaiGowDefinition) -> ProvedFigures:
         push=format_fraction(1 - win - lose),
         lose=format_fraction(lose),
         worst=format_fraction(compute_results(values.argmin(axis=1))[2]),
-        simplest=format_fraction(compute_results(bank)[2]),
+        simplest=format_fraction(compute_results(bank_ways)[2]),
         policy=pack_policy(bytes(values.argmax(axis=1).tolist())),
     )
 
@@ -90,7 +90,7 @@ def _count_wins_and_losses(masks: Ints, bank_hands: Ints, player_hands: Ints, re
             if masks[n] & masks[m]:
                 continue
             low, high = bank_hands[m]
-            for way in range(3):
+            for way in range(WAYS_MAX):
                 better = 0
                 if player_hands[n, way, 0] > low:
                     better += 1

@@ -65,12 +65,12 @@ def find_combination_rank(tiles: Sequence[int]) -> int | None:
         return 2 + _TILE_PAIRS.index(names[0])
     if names in _MIXED_PAIRS:
         return 13 + _MIXED_PAIRS.index(names)
-    for place, top in ((17, "6-6"), (18, "1-1")):
-        if top in names and any(nine in names for nine in _NINES):
-            return place
-    for place, top in ((19, "6-6"), (20, "1-1")):
-        if top in names and any(eight in names for eight in _EIGHTS):
-            return place
+    for rank, tile_name in ((17, "6-6"), (18, "1-1")):
+        if tile_name in names and any(nine in names for nine in _NINES):
+            return rank
+    for rank, tile_name in ((19, "6-6"), (20, "1-1")):
+        if tile_name in names and any(eight in names for eight in _EIGHTS):
+            return rank
     return None
 
 
@@ -81,9 +81,9 @@ def compute_strength(first_tile: int, second_tile: int) -> int:
     Combinations rank by their order, other hands by points and then by the higher tile. Two hands with the same
     combination are equal.
     """
-    place = find_combination_rank((first_tile, second_tile))
-    if place is not None:
-        return (10 + NAMED_COMBINATION_COUNT - place) * 32
+    rank = find_combination_rank((first_tile, second_tile))
+    if rank is not None:
+        return (10 + NAMED_COMBINATION_COUNT - rank) * 32
     return count_points((first_tile, second_tile)) * 32 + max(
         find_single_tile_value(first_tile), find_single_tile_value(second_tile)
     )

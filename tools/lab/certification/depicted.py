@@ -17,7 +17,7 @@ from paytables.contract import DIE_FACES, RoundSteps
 from paytables.game import GameRules
 from paytables.keno.rules import KenoRules
 from paytables.keno.schema import MultiplierBonus
-from paytables.poker.paigow.rules import DEALT_POSITION_COUNT
+from paytables.poker.paigow.rules import DEAL_POSITION_COUNT
 from paytables.poker.two_hands import TwoHandsRules
 from paytables.poker.video.rules import VideoPokerRules
 from paytables.reels.bonus import WheelBonus
@@ -99,7 +99,7 @@ def _count_equal_parts(rules: GameRules) -> int | None:
     The result is None if the game's presentation has neither dice nor a wheel.
     """
     if isinstance(rules, TwoHandsRules):
-        return DEALT_POSITION_COUNT
+        return DEAL_POSITION_COUNT
     presentation = rules.build_presentation()
     if "dice" in presentation:
         return DIE_FACES
