@@ -1,7 +1,8 @@
 """Figures of a Keno ticket whose joint distribution is beyond exact computation.
 
-Return and variance need only the ways individually and in pairs, whatever the overlaps; the probability of
-any win is bounded by the first two binomial moments. Nothing here is simulated or estimated.
+Return and variance need only the ways individually and in pairs, whatever the overlaps. The probability of any win is
+bounded by the sums of the probabilities that a way wins, and that two ways win (the first two binomial moments, as in
+inclusion and exclusion). Nothing here is simulated or estimated.
 """
 
 from collections.abc import Iterator
@@ -70,22 +71,22 @@ def compute_bounded_figures(
     all_ways = _sum_marked_ways(definition, tables, ticket)
     for distribution in list_quick_pick_distributions(definition, tables, ticket):
         quick_pick = build_credits_distribution(distribution)
-        no_catch_chance = 1 - quick_pick.compute_chance_of_at_least(1)
+        no_win_chance = 1 - quick_pick.compute_chance_of_at_least(1)
         all_ways = all_ways.add_independent(
-            WinSum(
-                quick_pick.compute_moment(1), quick_pick.compute_moment(2), no_catch_chance, no_catch_chance
-            )
+            WinSum(quick_pick.compute_moment(1), quick_pick.compute_moment(2), no_win_chance, no_win_chance)
         )
     weights = compute_factor_weights(ticket.options)
     total = sum(weights.values())
-    mean_factor = Fraction(sum(f * w for f, w in weights.items()), total)
-    mean_square_factor = Fraction(sum(f * f * w for f, w in weights.items()), total)
-    least, most = (
+    mean_factor = Fraction(sum(factor * weight for factor, weight in weights.items()), total)
+    mean_square_factor = Fraction(sum(factor**2 * weight for factor, weight in weights.items()), total)
+    lower_bound, upper_bound = (
         1 - all_ways.no_win_chance_max**ticket.draw_count,
         1 - all_ways.no_win_chance_min**ticket.draw_count,
     )
     notes = [f"{reason}; return and variance are exact, from the ways two by two"]
-    notes.append(f"P(any win) lies between {least} and {most} (Dawson and Sankoff 1967; Kwerel 1975)")
+    notes.append(
+        f"P(any win) lies between {lower_bound} and {upper_bound} (Dawson and Sankoff 1967; Kwerel 1975)"
+    )
     if definition.limit is not None:
         notes.append("without the limit of a draw")
     if tables.levels:
@@ -117,9 +118,10 @@ def _sum_marked_ways(definition: KenoDefinition, tables: KenoPays, ticket: KenoT
     P(no win) is bounded by the probabilities that single ways, and pairs of ways, win.
     """
     ways = list(_iter_ways(ticket))
+    # a way's mean win, mean squared win and win probability, by number of spots and stake
     singles: dict[tuple[int, int], tuple[Fraction, Fraction, Fraction]] = {}
     pairs: dict[tuple[int, int, int, int, int], JointWayResult] = {}
-    mean = second = hit_one = hit_two = Fraction(0)
+    mean = mean_square = sum_of_chances = sum_of_pair_chances = Fraction(0)
     for numbers, stake in ways:
         kind = (len(numbers), stake)
         if kind not in singles:
@@ -133,17 +135,18 @@ def _sum_marked_ways(definition: KenoDefinition, tables: KenoPays, ticket: KenoT
                 distribution.compute_moment(2),
                 distribution.compute_chance_of_at_least(1),
             )
-        mean += singles[kind][0]
-        second += singles[kind][1]
-        hit_one += singles[kind][2]
-    for a, b in combinations(ways, 2):
-        key = _classify_pair(a, b)
+        way_mean, way_mean_square, way_chance = singles[kind]
+        mean += way_mean
+        mean_square += way_mean_square
+        sum_of_chances += way_chance
+    for first_way, second_way in combinations(ways, 2):
+        key = _classify_pair(first_way, second_way)
         if key not in pairs:
             pairs[key] = _compute_joint_way_result(definition, tables, ticket, key)
-        second += 2 * pairs[key].mean_product
-        hit_two += pairs[key].both_win_chance
-    least, most = bound_chance_of_any(len(ways), hit_one, hit_two)
-    return WinSum(mean, second, 1 - most, 1 - least)
+        mean_square += 2 * pairs[key].mean_product  # (x + y)**2 = x**2 + y**2 + 2 * x * y
+        sum_of_pair_chances += pairs[key].both_win_chance
+    lower_bound, upper_bound = bound_chance_of_any(len(ways), sum_of_chances, sum_of_pair_chances)
+    return WinSum(mean, mean_square, 1 - upper_bound, 1 - lower_bound)
 
 
 def _classify_pair(
@@ -173,14 +176,13 @@ def _compute_joint_way_result(
 ) -> JointWayResult:
     """Return the joint result of two ways of a Keno ticket; ``pair_class`` is their class (:func:`_classify_pair`).
 
-    Both are put into one distribution; the credits of the second are scaled, so that they can be told apart
-    in sums.
+    Both are put into one distribution. The credits of the second are multiplied by a unit that exceeds every win of the
+    first, so that both can be read from their sum. Example: with the unit 1000, a sum of 24003 is 3 and 24 credits.
     """
-    spots_a, stake_a, spots_b, stake_b, common = pair_class
+    spots_a, stake_a, spots_b, stake_b, shared_numbers = pair_class
     a = _build_way_selection(tables, ticket, frozenset(range(spots_a)), stake_a)
-    b = _build_way_selection(
-        tables, ticket, frozenset(range(spots_a - common, spots_a - common + spots_b)), stake_b
-    )
+    first_number = spots_a - shared_numbers
+    b = _build_way_selection(tables, ticket, frozenset(range(first_number, first_number + spots_b)), stake_b)
     unit = 1 + stake_a * max(tables.pays[spots_a].values()) * ticket.options.greatest_factor
     scaled_selection = JointSelection(b.groups, b.spots, lambda caught: (b.compute_win(caught)[0] * unit, 0))
     field = definition.field
@@ -189,10 +191,14 @@ def _compute_joint_way_result(
             [a, scaled_selection], field.numbers, field.drawn, len(ticket.options.balls)
         ).compute_distribution()
     )
-    split = [(won % unit, won // unit, count) for won, count in distribution.counts.items()]
+    wins_and_cases = [(won % unit, won // unit, cases) for won, cases in distribution.counts.items()]
     return JointWayResult(
-        mean_product=Fraction(sum(x * y * n for x, y, n in split), distribution.total),
-        both_win_chance=Fraction(sum(n for x, y, n in split if x and y), distribution.total),
+        mean_product=Fraction(
+            sum(win_a * win_b * cases for win_a, win_b, cases in wins_and_cases), distribution.total
+        ),
+        both_win_chance=Fraction(
+            sum(cases for win_a, win_b, cases in wins_and_cases if win_a and win_b), distribution.total
+        ),
     )
 
 
@@ -207,6 +213,6 @@ def bound_chance_of_any(
     if not sum_of_chances:
         return Fraction(0), Fraction(0)
     k = 1 + (2 * sum_of_pair_chances) // sum_of_chances
-    least = 2 * sum_of_chances / (k + 1) - 2 * sum_of_pair_chances / (k * (k + 1))
-    most = min(Fraction(1), sum_of_chances - 2 * sum_of_pair_chances / event_count)
-    return least, most
+    lower_bound = 2 * sum_of_chances / (k + 1) - 2 * sum_of_pair_chances / (k * (k + 1))
+    upper_bound = min(Fraction(1), sum_of_chances - 2 * sum_of_pair_chances / event_count)
+    return lower_bound, upper_bound

@@ -1,4 +1,4 @@
-"""The life cycle of a Keno ticket at the central computer: paid, drawn, settled, claimed, void (ss. 83, 84, 86).
+"""The life cycle of a Keno ticket at the central computer: its states, and the events that change them (ss. 83-86).
 
 A :class:`TicketRecord` is the central computer's data of one ticket. It is immutable: every function returns the
 record after the event, or raises :class:`TicketRefusedError`. The record alone decides what is paid; the paper only
@@ -107,13 +107,13 @@ class ClaimRefusal(StrEnum):
     NOT_ITS_DRAW = "not_its_draw"
     """The ticket does not take part in the draw."""
     DRAW_IS_CLOSED = "draw_is_decided"
-    """Sales for the draw are closed, or the draw is already settled for the ticket."""
+    """Sales for the draw are closed, or the draw is already decided for the ticket."""
     DRAW_IS_OPEN = "draw_is_open"
     """The draw is still open to bets, so that it cannot be settled."""
     VOID = "void"
     """The ticket is void."""
     NOT_PROVEN = "not_proven"
-    """The control number cannot be read or is not that of the ticket, so nothing proves that it wins (s. 83)."""
+    """The control number cannot be read or is not that of the ticket, so nothing proves which ticket it is (s. 83)."""
     WRONG_PLACE = "wrong_place"
     """The ticket was presented elsewhere than at its place of claim."""
     TOO_LATE = "too_late"
@@ -127,7 +127,7 @@ class ClaimRefusal(StrEnum):
 
 
 class TicketRefusedError(PaytableError):
-    """Error: an event is not allowed for a Keno ticket; ``code`` is the reason for programs, the text for people."""
+    """Error: an event is not allowed for a Keno ticket. ``code`` names the reason; the message states it for people."""
 
     def __init__(self, code: ClaimRefusal, text: str) -> None:
         self.code = code
@@ -136,7 +136,7 @@ class TicketRefusedError(PaytableError):
 
 @dataclass(frozen=True, slots=True)
 class DecidedDraw:
-    """The result of one decided draw for a Keno ticket: a prize, or the stake returned if the draw failed."""
+    """The result of a decided draw for a Keno ticket: a prize if it was settled, the returned stake if it failed."""
 
     credits: int
     """The prize, or the returned stake, in credits."""
@@ -176,7 +176,7 @@ class TicketRecord:
         return sum(d.credits for d in self.decided_draws.values() if not d.is_paid)
 
     def to_json(self) -> dict[str, Json]:
-        """Return the record as the JSON object that a Keno host stores; :meth:`from_json` is the inverse."""
+        """Return the record as the JSON object that the central computer stores; :meth:`from_json` is the inverse."""
         return {
             "paper": self.printed_ticket.to_json(),
             "state": self.state.value,
@@ -227,12 +227,12 @@ class ClaimPayment:
     draws: tuple[int, ...]
     """The numbers of the draws for which the claim is paid."""
     is_paper_void: bool
-    """Whether the paper was void on its face but its control number proved that it wins (s. 83)."""
+    """Whether the paper alone was void, but its control number proved which ticket it is (s. 83)."""
     differing_values: tuple[str, ...]
-    """The names of the printed data that differ from the central record."""
+    """The names of the printed data that differ from the record."""
 
 
-def _find_next_state(record: TicketRecord, event: TicketEvent) -> TicketState:
+def _require_next_state(record: TicketRecord, event: TicketEvent) -> TicketState:
     """Return a Keno ticket's state after an event. Raises :class:`TicketRefusedError` if it is not allowed now."""
     state = TICKET_TRANSITIONS.get((record.state, event))
     if state is None:
@@ -244,16 +244,16 @@ def _find_next_state(record: TicketRecord, event: TicketEvent) -> TicketState:
 
 
 def record_ticket_payment(record: TicketRecord) -> TicketRecord:
-    """Return the record of a Keno ticket after its payment, which is due before its first draw (s. 83)."""
-    return replace(record, state=_find_next_state(record, TicketEvent.PAY))
+    """Return the record of a Keno ticket after its payment. It must be paid before its first draw is closed (s. 83)."""
+    return replace(record, state=_require_next_state(record, TicketEvent.PAY))
 
 
 def cancel_ticket(record: TicketRecord) -> tuple[TicketRecord, int]:
-    """Return the record of a Keno ticket cancelled before its first draw, and the credits to refund.
+    """Return the record of a Keno ticket after its cancellation, and the credits to refund.
 
     Raises :class:`TicketRefusedError` once one of its draws was closed.
     """
-    state = _find_next_state(record, TicketEvent.CANCEL)
+    state = _require_next_state(record, TicketEvent.CANCEL)
     refund = record.printed_ticket.cost_credits if record.state is TicketState.PAID else 0
     return replace(record, state=state), refund
 
@@ -264,17 +264,16 @@ def close_ticket_for_draw(record: TicketRecord, draw_number: int) -> TicketRecor
     A ticket of that draw that is still unpaid becomes void (s. 83).
     """
     _check_draw_is_open(record, draw_number)
-    state = _find_next_state(record, TicketEvent.CLOSE)
+    state = _require_next_state(record, TicketEvent.CLOSE)
     return replace(record, state=state, closed_draws=record.closed_draws | {draw_number})
 
 
 def settle_ticket_draw(
     record: TicketRecord, draw_number: int, prize_credits: int, decided_on: date
 ) -> TicketRecord:
-    """Return the Keno ticket's record with the result of a draw, ``prize_credits`` or 0.
+    """Return the Keno ticket's record with its prize from one draw, 0 if it won nothing.
 
-    Each draw of a ticket is settled once. Raises :class:`TicketRefusedError` for a draw that is not closed, is settled
-    already, or is none of the ticket's.
+    Raises :class:`TicketRefusedError` for a draw that is not closed, is decided already, or is none of the ticket's.
     """
     if prize_credits < 0:
         raise ValueError(f"a prize of {prize_credits} credits was given; expected 0 or more")
@@ -287,7 +286,10 @@ def settle_ticket_draw(
 
 
 def record_draw_fault(record: TicketRecord, draw_number: int, decided_on: date) -> TicketRecord:
-    """Return the Keno record after a draw failed permanently, so that its stake is returned to the holder."""
+    """Return the Keno ticket's record after a draw failed permanently: the stake of the draw is returned to the holder.
+
+    Raises :class:`TicketRefusedError` as :func:`settle_ticket_draw` does.
+    """
     return _record_decided_draw(
         record,
         TicketEvent.FAULT,
@@ -296,12 +298,17 @@ def record_draw_fault(record: TicketRecord, draw_number: int, decided_on: date) 
     )
 
 
-def _check_draw_is_open(record: TicketRecord, draw_number: int) -> None:
-    """Raise :class:`TicketRefusedError` if a Keno ticket has no part in a draw, or if the draw's sales are closed."""
+def _check_takes_part(record: TicketRecord, draw_number: int) -> None:
+    """Raise :class:`TicketRefusedError` if a Keno ticket does not take part in a draw."""
     if draw_number not in record.printed_ticket.draws:
         raise TicketRefusedError(
             ClaimRefusal.NOT_ITS_DRAW, f"draw {draw_number} is not one of {list(record.printed_ticket.draws)}"
         )
+
+
+def _check_draw_is_open(record: TicketRecord, draw_number: int) -> None:
+    """Raise :class:`TicketRefusedError` if a Keno ticket has no part in a draw, or if the draw's sales are closed."""
+    _check_takes_part(record, draw_number)
     if draw_number in record.closed_draws:
         raise TicketRefusedError(
             ClaimRefusal.DRAW_IS_CLOSED, f"sales for draw {draw_number} are already closed"
@@ -312,16 +319,13 @@ def _record_decided_draw(
     record: TicketRecord, event: TicketEvent, draw_number: int, decided_draw: DecidedDraw
 ) -> TicketRecord:
     """Return the Keno ticket's record with the result of one draw."""
-    state = _find_next_state(record, event)
-    if draw_number not in record.printed_ticket.draws:
-        raise TicketRefusedError(
-            ClaimRefusal.NOT_ITS_DRAW, f"draw {draw_number} is not one of {list(record.printed_ticket.draws)}"
-        )
+    state = _require_next_state(record, event)
+    _check_takes_part(record, draw_number)
     if draw_number not in record.closed_draws:
         raise TicketRefusedError(ClaimRefusal.DRAW_IS_OPEN, f"sales for draw {draw_number} have not ended")
     if draw_number in record.decided_draws:
         raise TicketRefusedError(
-            ClaimRefusal.DRAW_IS_CLOSED, f"draw {draw_number} was already settled for this ticket"
+            ClaimRefusal.DRAW_IS_CLOSED, f"draw {draw_number} was already decided for this ticket"
         )
     return replace(record, state=state, decided_draws={**record.decided_draws, draw_number: decided_draw})
 
@@ -345,7 +349,7 @@ def claim_ticket(
             ClaimRefusal.NOT_PROVEN,
             f"the control number is not that of the ticket (condition of the paper: {presented.condition})",
         )
-    state = _find_next_state(record, TicketEvent.CLAIM)
+    state = _require_next_state(record, TicketEvent.CLAIM)
     if claim_place != record.printed_ticket.claim_place:
         raise TicketRefusedError(
             ClaimRefusal.WRONG_PLACE,
@@ -384,7 +388,7 @@ def expire_ticket(record: TicketRecord, today: date) -> tuple[TicketRecord, int]
 
     Raises :class:`TicketRefusedError` until the claim period is over.
     """
-    state = _find_next_state(record, TicketEvent.EXPIRE)
+    state = _require_next_state(record, TicketEvent.EXPIRE)
     if record.claim_deadline is None or today <= record.claim_deadline:
         raise TicketRefusedError(
             ClaimRefusal.TOO_EARLY, f"it may be claimed until {record.claim_deadline or 'its last draw'}"

@@ -82,7 +82,7 @@ def analyse_ticket(
                 (f"the distribution over {ticket.draw_count} draws is left out: {error}",),
             )
     loss_chance = 1 - distribution.compute_chance_of_at_least(1)
-    top = max(distribution.counts)
+    highest_win = max(distribution.counts)
     return BetAnalysis(
         bet=bet_name,
         cost_credits=ticket.cost_credits,
@@ -95,8 +95,8 @@ def analyse_ticket(
         if all_draws is None
         else all_draws.compute_chance_of_at_least(ticket.cost_credits),
         distribution=all_draws,
-        max_win_credits=top * ticket.draw_count,
-        max_win_probability=distribution.compute_chance_of_at_least(top) ** ticket.draw_count,
+        max_win_credits=highest_win * ticket.draw_count,
+        max_win_probability=distribution.compute_chance_of_at_least(highest_win) ** ticket.draw_count,
         progressives=_list_progressive_shares(
             definition, ticket, mean, compute_level_rates(one_draw, len(tables.levels))
         ),
@@ -123,12 +123,12 @@ def _list_distinct_stakes(definition: KenoDefinition, spot_count: int) -> list[i
     fixed stake, the next higher stake is included, because it does not play for the level.
     """
     offered_stakes = definition.marks.stakes
-    least = {min(offered_stakes)}
+    distinct_stakes = {min(offered_stakes)}
     for level in definition.progressive:
         if level.spots == spot_count:
-            playing = sorted(stake for stake in offered_stakes if stake >= level.stake)
-            least.update(playing[: 2 if level.linked else 1])
-    return sorted(least)
+            stakes_from_level = sorted(stake for stake in offered_stakes if stake >= level.stake)
+            distinct_stakes.update(stakes_from_level[: 2 if level.linked else 1])
+    return sorted(distinct_stakes)
 
 
 def count_cases_of_catch(
@@ -147,11 +147,15 @@ def count_cases_of_catch(
     held_count = marked_ball_bits.bit_count()
     if catch_count < held_count:
         return 0
-    placed = perm(spot_count, held_count) * perm(field.numbers - spot_count, named_ball_count - held_count)
-    other_ways = comb(spot_count - held_count, catch_count - held_count)
-    missed = field.drawn - catch_count - (named_ball_count - held_count)
-    others_left = field.numbers - spot_count - (named_ball_count - held_count)
-    return placed * other_ways * comb(others_left, missed) if missed >= 0 else 0
+    # the named balls in the way and outside it, then the other catches, then the other balls outside the way
+    named_outside_count = named_ball_count - held_count
+    named_orders = perm(spot_count, held_count) * perm(field.numbers - spot_count, named_outside_count)
+    other_catch_ways = comb(spot_count - held_count, catch_count - held_count)
+    other_balls_outside = field.drawn - catch_count - named_outside_count
+    numbers_outside = field.numbers - spot_count - named_outside_count
+    if other_balls_outside < 0:
+        return 0
+    return named_orders * other_catch_ways * comb(numbers_outside, other_balls_outside)
 
 
 def _list_prizes(
@@ -162,7 +166,7 @@ def _list_prizes(
     Bonuses are included in the prize's return but not in its credits.
     """
     weights = compute_factor_weights(options)
-    multiplier = Fraction(sum(f * w for f, w in weights.items()), sum(weights.values()))
+    mean_factor = Fraction(sum(factor * weight for factor, weight in weights.items()), sum(weights.values()))
     named_balls = len(options.balls)
     prizes = []
     for catch in sorted(tables.pays[spot_count], reverse=True):
@@ -175,8 +179,8 @@ def _list_prizes(
             definition.field.numbers - named_balls, definition.field.drawn - named_balls
         )
         mean = (
-            multiplier
-            * Fraction(sum(n * options.compute_factor(m) for m, n in enumerate(cases)), total)
+            mean_factor
+            * Fraction(sum(n * options.compute_factor(marks) for marks, n in enumerate(cases)), total)
             * pay
         )
         prizes.append(
@@ -224,7 +228,7 @@ def _analyse_most_limited_ticket(
         tuple(TicketSelection((spot_count,), numbers, {spot_count: stake}) for stake in stakes), 1, options
     )
     bonuses = "".join(f" + {bonus}" for bonus in options.bought_ids)
-    least = compute_limited_return(definition.marks.cost or ticket.cost_credits)
+    lowest_return = compute_limited_return(definition.marks.cost or ticket.cost_credits)
     return BetAnalysis(
         bet=f"{format_count(ticket.cost_credits, 'credit')} on the same {format_count(spot_count, 'spot')}{bonuses}",
         cost_credits=ticket.cost_credits,
@@ -233,7 +237,7 @@ def _analyse_most_limited_ticket(
         cycle=definition.cycle,
         notes=(
             "no ticket of straight selections of this number of spots returns less, for the limit of a draw",
-            f"the return is at least {least}, whatever numbers are marked",
+            f"the return is at least {lowest_return}, whatever numbers are marked",
         ),
     )
 
@@ -244,13 +248,18 @@ def _find_dearest_stakes(definition: KenoDefinition, options: BonusOptions) -> t
     most_staked = max(marks.stakes) * marks.selections
     if marks.cost is not None:
         most_staked = min(most_staked, marks.cost // options.cost_per_staked_credit)
-    fewest: dict[int, tuple[int, ...]] = {0: ()}
+    # the fewest stakes that sum to each total
+    stakes_by_total: dict[int, tuple[int, ...]] = {0: ()}
     for total in range(1, most_staked + 1):
-        combinations = [(*fewest[total - s], s) for s in marks.stakes if total - s in fewest]
-        combinations = [stakes for stakes in combinations if len(stakes) <= marks.selections]
-        if combinations:
-            fewest[total] = min(combinations, key=len)
-    return fewest[max(fewest)]
+        candidates = [
+            (*stakes_by_total[total - stake], stake)
+            for stake in marks.stakes
+            if total - stake in stakes_by_total
+        ]
+        candidates = [stakes for stakes in candidates if len(stakes) <= marks.selections]
+        if candidates:
+            stakes_by_total[total] = min(candidates, key=len)
+    return stakes_by_total[max(stakes_by_total)]
 
 
 def _analyse_forms(
@@ -264,8 +273,8 @@ def _analyse_forms(
     seen_tickets: set[tuple[str, int, int]] = set()
     for form, ticket in forms:
         stake = ticket.selections[0].stakes[form.spots]
-        open_to = [p.id for p in definition.progressive if p.spots == form.spots and stake >= p.stake]
-        key = (form.id, len(open_to), close_unplayed_levels(tables, ticket).closed_levels_mask)
+        played_levels = [p.id for p in definition.progressive if p.spots == form.spots and stake >= p.stake]
+        key = (form.id, len(played_levels), close_unplayed_levels(tables, ticket).closed_levels_mask)
         is_unlimited = (
             definition.paid_max_credits is None
             or _find_highest_pay_bound(tables, ticket) <= definition.paid_max_credits

@@ -1,14 +1,18 @@
 """The exact joint distribution of everything that one Keno ticket can win in one draw.
 
-The numbers of the field are divided into *atoms*: numbers that belong to exactly the same groups are equivalent,
-and only how many of an atom are drawn matters. Atoms are processed one after another. The state is how many
-numbers each open selection has caught so far. When the last atom of a selection has been processed, its win is
-known, and it leaves the state. Finished groups of a selection are stored sorted, because equal groups are equivalent.
-Selections that share no numbers are therefore never in a state together, and a way ticket of twenty kings has
-twenty-one states.
+See :mod:`paytables.keno.ticket` for the terms (selection, group, way, spots). The *catch* of a way is how many of its
+numbers are drawn.
 
-Balls that a bonus names are placed first, each in an atom; the others follow as a hypergeometric draw of the
-remainder. Everything is counted in ordered placements of the named balls times combinations of the others.
+The numbers of the field are divided into *atoms*: numbers that belong to exactly the same groups are equivalent,
+and only how many of an atom are drawn matters. Example: the groups {1, 2, 3} and {3, 4} have the atoms {1, 2}, {3} and
+{4}. Atoms are processed one after another. The state is how many numbers each open selection has caught so far. When
+the last atom of a selection has been processed, its win is known, and it leaves the state. Finished groups of a
+selection are stored sorted, because equal groups are equivalent. Selections that share no numbers are therefore never
+in a state together, and a way ticket of twenty kings has twenty-one states.
+
+Balls that a bonus names, such as the last ball drawn, are placed first, each in an atom; the others follow as a
+hypergeometric draw of the remainder. Everything is counted in ordered placements of the named balls times combinations
+of the others.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -65,7 +69,8 @@ class _JointStep:
     """The indices of the selections that have no numbers in later atoms."""
 
 
-#: A state of the calculation: what every open selection has caught so far.
+#: A state of the calculation: the unnamed balls drawn so far, the credits and levels won by completed selections, the
+#: catches of each open group, and the completed groups of each open selection.
 _State: TypeAlias = tuple[int, int, int, tuple[int, ...], tuple[tuple[WayCatch, ...], ...]]
 
 
@@ -84,7 +89,7 @@ class JointDistribution:
         """The number of drawn balls that bonuses name."""
         self.number_count = numbers
         """The number of numbers on the Keno field."""
-        self.selection_by_group = [p for p, selection in enumerate(selections) for _ in selection.groups]
+        self.selection_by_group = [n for n, selection in enumerate(selections) for _ in selection.groups]
         """The index of the selection to which each group belongs."""
         groups = [group for selection in selections for group in selection.groups]
         self.group_sizes = [len(group) for group in groups]
@@ -109,12 +114,12 @@ class JointDistribution:
         unordered = dict(members)
         order: list[tuple[int, ...]] = []
         while unordered:
-            need: dict[int, list[tuple[int, ...]]] = {}
+            atoms_left: dict[int, list[tuple[int, ...]]] = {}
             for key in unordered:
                 for selection_index in {self.selection_by_group[g] for g in key}:
-                    need.setdefault(selection_index, []).append(key)
-            selection_index = min(need, key=lambda p: (len(need[p]), p))
-            for key in sorted(need[selection_index]):
+                    atoms_left.setdefault(selection_index, []).append(key)
+            selection_index = min(atoms_left, key=lambda n: (len(atoms_left[n]), n))
+            for key in sorted(atoms_left[selection_index]):
                 order.append(key)
                 del unordered[key]
         last_of_group = {g: i for i, key in enumerate(order) for g in key}
@@ -124,7 +129,7 @@ class JointDistribution:
                 atom=i,
                 touched_groups=key,
                 completed_groups=tuple(g for g in key if last_of_group[g] == i),
-                completed_selections=tuple(p for p, last in last_of_selection.items() if last == i),
+                completed_selections=tuple(n for n, last in last_of_selection.items() if last == i),
             )
             for i, key in enumerate(order)
         ]
@@ -211,25 +216,32 @@ class JointDistribution:
         """
         states_after: dict[_State, int] = {}
         for (balls_drawn, credits_, levels, catches, completed_items), count in states.items():
-            for j in range(min(size, balls_to_draw - balls_drawn) + 1):
-                open_ = list(catches)
+            for balls_in_atom in range(min(size, balls_to_draw - balls_drawn) + 1):
+                catches_after = list(catches)
                 for g in step.touched_groups:
-                    open_[g] += j
+                    catches_after[g] += balls_in_atom
                 items = list(completed_items)
                 for g in step.completed_groups:
                     selection_index = self.selection_by_group[g]
-                    items[selection_index] = tuple(
-                        sorted((*items[selection_index], (self.group_sizes[g], open_[g], marks_by_group[g])))
+                    item = (self.group_sizes[g], catches_after[g], marks_by_group[g])
+                    items[selection_index] = tuple(sorted((*items[selection_index], item)))
+                    catches_after[g] = 0
+                credits_after, levels_after = credits_, levels
+                for selection_index in step.completed_selections:
+                    won_credits, won_levels = self._find_selection_win(
+                        selection_index, items[selection_index]
                     )
-                    open_[g] = 0
-                credits_now, levels_now = credits_, levels
-                for p in step.completed_selections:
-                    extra, won = self._find_selection_win(p, items[p])
-                    credits_now += extra
-                    levels_now |= won
-                    items[p] = ()
-                state = (balls_drawn + j, credits_now, levels_now, tuple(open_), tuple(items))
-                states_after[state] = states_after.get(state, 0) + count * comb(size, j)
+                    credits_after += won_credits
+                    levels_after |= won_levels
+                    items[selection_index] = ()
+                state = (
+                    balls_drawn + balls_in_atom,
+                    credits_after,
+                    levels_after,
+                    tuple(catches_after),
+                    tuple(items),
+                )
+                states_after[state] = states_after.get(state, 0) + count * comb(size, balls_in_atom)
         return states_after
 
     def _find_selection_win(self, selection_index: int, groups: tuple[WayCatch, ...]) -> CreditsAndLevels:
@@ -251,11 +263,11 @@ def count_ways_by_catch(groups: Sequence[WayCatch], spots: frozenset[int]) -> di
     ``groups`` has (numbers, catch, named balls as bits) of each group. A way combines groups; only ways whose
     number of spots is in ``spots`` are returned.
     """
-    most = max(spots)
-    ways_by_caught: dict[WayCatch, int] = {(0, 0, 0): 1}
-    for size, catch, marks in groups:
-        for (s, c, m), count in list(ways_by_caught.items()):
-            if s + size <= most:
-                key = (s + size, c + catch, m | marks)
-                ways_by_caught[key] = ways_by_caught.get(key, 0) + count
-    return {key: count for key, count in ways_by_caught.items() if key[0] in spots}
+    spots_max = max(spots)
+    ways_by_catch: dict[WayCatch, int] = {(0, 0, 0): 1}
+    for group_size, group_catch, group_marks in groups:
+        for (way_size, way_catch, way_marks), count in list(ways_by_catch.items()):
+            if way_size + group_size <= spots_max:
+                key = (way_size + group_size, way_catch + group_catch, way_marks | group_marks)
+                ways_by_catch[key] = ways_by_catch.get(key, 0) + count
+    return {key: count for key, count in ways_by_catch.items() if key[0] in spots}

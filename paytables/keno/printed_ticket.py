@@ -1,4 +1,4 @@
-"""The contents of a Keno ticket and its selection slip, as data for a printing cabinet or Keno host (ss. 77, 80 to 82).
+"""The contents of a Keno ticket and its selection slip, as data for printers and computers (ss. 77, 80-82).
 
 Clauses are of the Québec By-law respecting casino games (S-13.1 r.3). A ticket exists only after the central
 computer has recorded its selections (s. 81), and carries the number that proves it (s. 82 (4)). Amounts are
@@ -85,11 +85,11 @@ class Acknowledgement:
     """The central computer's acknowledgement that it has recorded a Keno ticket."""
 
     ticket_number: int
-    """The number that the central system gave to the ticket."""
+    """The number that the central computer gave to the ticket."""
     draws: tuple[int, ...]
     """The numbers of the draws in which the ticket takes part."""
     recorded_at: datetime
-    """The time when the central system recorded the ticket."""
+    """The time when the central computer recorded the ticket."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,13 +99,13 @@ class PrintedTicket:
     game_id: str
     game_version: str
     ticket_number: int
-    """The number that the central system gave to the ticket."""
+    """The number that the central computer gave to the ticket."""
     casino: str
     """The name of the casino."""
     station: str
     """The terminal that sold the ticket."""
     issued_at: datetime
-    """The time when the central system recorded the ticket."""
+    """The time when the central computer recorded the ticket."""
     selections: tuple[Mapping[str, Json], ...]
     """The selections with their numbers and stakes."""
     bonuses: tuple[str, ...]
@@ -138,7 +138,7 @@ class PrintedTicket:
         }
 
     def to_json(self) -> dict[str, Json]:
-        """Return the ticket as the JSON object that a Keno host stores; :meth:`from_json` is the inverse."""
+        """Return the ticket as the JSON object that the central computer stores; :meth:`from_json` is the inverse."""
         return {
             "game_id": self.game_id,
             "game_version": self.game_version,

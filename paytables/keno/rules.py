@@ -168,8 +168,8 @@ class KenoRules(TablelessRules):
         closed_levels = ticket.close_unplayed_levels(self.tables, bought).closed_levels_mask
         played_stakes = {(spots, s.stakes[spots]) for s in bought.selections for spots in s.count_ways()}
         return tuple(
-            play
-            for i, (level, play) in enumerate(
+            participation
+            for i, (level, participation) in enumerate(
                 zip(self.definition.progressive, self.list_every_level(), strict=True)
             )
             if not closed_levels >> i & 1
