@@ -74,12 +74,13 @@ class WinDistribution:
 
     def cap_wins(self, max_win: int) -> "WinDistribution":
         """Return the distribution with each win limited to ``max_win`` credits; a tail counts as ``max_win``."""
-        tail = self.unlisted_probability * self.total
-        total, unit = self.total * tail.denominator, tail.denominator
-        counts: dict[int, int] = {max_win: tail.numerator} if tail else {}
+        # all counts are multiplied by ``unit``, so that the tail is a whole number of cases
+        tail_cases = self.unlisted_probability * self.total
+        unit = tail_cases.denominator
+        counts: dict[int, int] = {max_win: tail_cases.numerator} if tail_cases else {}
         for win, count in self.counts.items():
             counts[min(win, max_win)] = counts.get(min(win, max_win), 0) + count * unit
-        return WinDistribution(total, counts)
+        return WinDistribution(self.total * unit, counts)
 
     def compute_chance_of_at_least(self, win: int) -> Fraction:
         """Return the probability of winning at least ``win`` credits; the tail is included."""
@@ -178,9 +179,9 @@ class ProgressiveFigures:
         """
         if self.ceiling_credits is None:
             return self.rate
-        room = self.ceiling_credits - Fraction(meter_credits)
-        step = self.increment * cost_credits
-        return Fraction(1) if room <= step else step / room
+        credits_to_ceiling = self.ceiling_credits - Fraction(meter_credits)
+        added_credits = self.increment * cost_credits
+        return Fraction(1) if credits_to_ceiling <= added_credits else added_credits / credits_to_ceiling
 
     def compute_rtp_at(self, meter_credits: Fraction | int, cost_credits: int) -> Fraction:
         """Return what this level returns per credit wagered, at a meter of ``meter_credits``."""
@@ -219,13 +220,13 @@ class FeatureFigures:
     rate: Fraction
     """The mean number of times that one paid game starts the feature."""
     mean_runs: Fraction
-    """The mean number of plays (such as free spins) once the feature is started."""
+    """The mean number of runs of the feature's stage (such as free spins) once the feature is started."""
     mean_credits: Fraction
     """The mean credits that the feature pays once it is started."""
     rtp: Fraction
     """The part of the bet's return that the feature contributes."""
     max_runs: int | None
-    """The largest possible number of plays of the feature, or None if it has no limit."""
+    """The largest possible number of runs of the feature's stage, or None if it has no limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -311,16 +312,16 @@ class BetAnalysis:
         At a table, the win includes the stake, so a hit is a win above the stake unless ``hit_min_credits``
         sets another limit.
         """
-        top, hit = max(distribution.counts), hit_min_credits or self.cost_credits + 1
+        highest_win, smallest_hit = max(distribution.counts), hit_min_credits or self.cost_credits + 1
         return replace(
             self,
             variance=distribution.compute_variance(),
-            hit_probability=distribution.compute_chance_of_at_least(hit),
-            hit_min_credits=hit,
+            hit_probability=distribution.compute_chance_of_at_least(smallest_hit),
+            hit_min_credits=smallest_hit,
             win_at_least_bet_probability=distribution.compute_chance_of_at_least(self.cost_credits),
             distribution=distribution,
-            max_win_credits=top,
-            max_win_probability=distribution.compute_chance_of_at_least(top),
+            max_win_credits=highest_win,
+            max_win_probability=distribution.compute_chance_of_at_least(highest_win),
         )
 
     @property
@@ -450,11 +451,12 @@ def compute_mystery_rate(steps: Fraction) -> Fraction:
     ``steps`` is exact and above zero. The secret amount is uniformly distributed between reset and ceiling.
     Each whole game therefore hits with probability 1 / ``steps``, and the last game, which reaches the
     ceiling, with the remaining probability. On a shared meter the games of all machines count: all have the
-    same stake, and so the same chance (Québec by-law, s.92).
+    same stake, and so the same chance (Québec by-law, s.92). Example: with 2.5 steps, the first two games hit with
+    probability 0.4 each, and the third with 0.2. A hit takes 0.4 + 2 * 0.4 + 3 * 0.2 = 1.8 games on average.
     """
     full_games = steps.numerator // steps.denominator
-    games = full_games * (full_games + 1) / (2 * steps) + (1 - full_games / steps) * (full_games + 1)
-    return 1 / games
+    mean_games = full_games * (full_games + 1) / (2 * steps) + (1 - full_games / steps) * (full_games + 1)
+    return 1 / mean_games
 
 
 def compute_volatility_index(sigma: float, quantile: float = 1.65) -> float:

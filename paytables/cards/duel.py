@@ -58,6 +58,7 @@ def count_duel_results(
     """
     deck_size = player.deck_size
     binomial = np.array([[comb(card, k) for k in range(dealer.size + 2)] for card in range(deck_size)])
+    # the table has an entry for every set of up to ``dealer.size`` cards; the sets of k cards start at starts[k]
     starts = np.cumsum([0] + [comb(deck_size, size) for size in range(dealer.size + 1)])
     table = np.zeros(starts[-1], dtype=np.int32)
     weakest_first = np.argsort(dealer_strengths, kind="stable")
@@ -105,19 +106,20 @@ def _compile_kernels() -> tuple[Callable[..., None], ...]:
 def _count_sets_in_hands(hands: Ints, table: Ints, starts: Ints, binomial: Ints) -> None:
     """For each hand, add one to the ``table`` entry of every subset of its cards, the empty one included."""
     size = hands.shape[1]
-    number = [0] * (1 << size)
-    held = [0] * (1 << size)
+    # for each subset of the hand's cards, as bits: its number among the sets of its size, and its size
+    numbers = [0] * (1 << size)
+    set_sizes = [0] * (1 << size)
     for row in range(hands.shape[0]):
         table[0] += 1
         for index in range(size):
             card = hands[row, index]
             bit = 1 << index
-            for part in range(bit):
-                count = held[part] + 1
-                subset = number[part] + binomial[card, count]
-                held[part | bit] = count
-                number[part | bit] = subset
-                table[starts[count] + subset] += 1
+            for subset in range(bit):  # every subset of the cards below this one
+                set_size = set_sizes[subset] + 1
+                number = numbers[subset] + binomial[card, set_size]
+                set_sizes[subset | bit] = set_size
+                numbers[subset | bit] = number
+                table[starts[set_size] + number] += 1
 
 
 def _count_disjoint_hands(  # noqa: C901 (one loop, compiled by numba)
@@ -131,13 +133,15 @@ def _count_disjoint_hands(  # noqa: C901 (one loop, compiled by numba)
 ) -> None:
     """Write to ``counts``, for each player hand in ``hand_rows``, how many counted dealer hands share no card with it.
 
-    With ``up`` they are counted separately for each visible card that they contain.
+    With ``up`` they are counted separately for each visible card that they contain: the card of the column. Inclusion
+    and exclusion: add the dealer hands that contain a subset of the player's cards (and the visible card), with the
+    sign + for an even number of player's cards and - for an odd number.
     """
     size = player_hands.shape[1]
-    most = starts.shape[0] - 2
-    number = [0] * (1 << (size + 1))
-    held = [0] * (1 << (size + 1))
-    sign = [0] * (1 << (size + 1))
+    set_size_max = starts.shape[0] - 2
+    numbers = [0] * (1 << (size + 1))
+    set_sizes = [0] * (1 << (size + 1))
+    signs = [0] * (1 << (size + 1))
     for row in hand_rows:
         for column in range(counts.shape[1]):
             if up:
@@ -146,34 +150,36 @@ def _count_disjoint_hands(  # noqa: C901 (one loop, compiled by numba)
                     is_own_card = is_own_card or player_hands[row, index] == column
                 if is_own_card:
                     continue
-            number[0] = 0
-            held[0] = 0
-            sign[0] = 1
+            numbers[0] = 0
+            set_sizes[0] = 0
+            signs[0] = 1
             total = 0 if up else table[0]
-            shown = 0 if up else -1
+            # the bit of the visible card: 0 before it is reached, -1 without one
+            visible_bit = 0 if up else -1
             index = 0
             step = 0
-            count_of_steps = size + 1 if up else size
-            while step < count_of_steps:
+            step_count = size + 1 if up else size
+            while step < step_count:
+                # the player's cards in ascending order, with the visible card in its place among them
                 bit = 1 << step
-                card = player_hands[row, index] if index < size else 127
+                card = player_hands[row, index] if index < size else 127  # above every card
                 is_up_card = False
-                if shown == 0 and column < card:
+                if visible_bit == 0 and column < card:
                     card = column
                     is_up_card = True
-                    shown = bit
+                    visible_bit = bit
                 else:
                     index += 1
-                for part in range(bit):
-                    count = held[part] + 1
-                    held[part | bit] = count
-                    if count > most:
-                        number[part | bit] = 0
+                for subset in range(bit):
+                    set_size = set_sizes[subset] + 1
+                    set_sizes[subset | bit] = set_size
+                    if set_size > set_size_max:
+                        numbers[subset | bit] = 0
                         continue
-                    subset = number[part] + binomial[card, count]
-                    number[part | bit] = subset
-                    sign[part | bit] = sign[part] if is_up_card else -sign[part]
-                    if not up or (shown > 0 and (part | bit) & shown):
-                        total += sign[part | bit] * table[starts[count] + subset]
+                    number = numbers[subset] + binomial[card, set_size]
+                    numbers[subset | bit] = number
+                    signs[subset | bit] = signs[subset] if is_up_card else -signs[subset]
+                    if not up or (visible_bit > 0 and (subset | bit) & visible_bit):
+                        total += signs[subset | bit] * table[starts[set_size] + number]
                 step += 1
             counts[row, column] = total

@@ -220,11 +220,11 @@ class HandRanking:
         size = self.order.hand_size
         run = (1 << size) - 1
         ranks = {run << low: low + 1 for low in range(len(RANK_LETTERS) - size + 1)}
-        wheel = 1 << ACE_RANK | (run >> 1)
-        top = ranks[self._highest_straight_mask]
+        ace_low_mask = 1 << ACE_RANK | (run >> 1)
+        highest_rank = ranks[self._highest_straight_mask]
         if self.order.ace_low_straight == "second":
-            ranks[self._highest_straight_mask] = top + 1
-            ranks[wheel] = top
+            ranks[self._highest_straight_mask] = highest_rank + 1
+            ranks[ace_low_mask] = highest_rank
         else:
-            ranks[wheel] = 0
+            ranks[ace_low_mask] = 0
         return ranks

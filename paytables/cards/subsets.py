@@ -2,8 +2,9 @@
 
 Sets of k cards are in colexicographic order: {c1 < c2 < ... < ck} has the number C(c1, 1) + ... + C(ck, k).
 So the sets whose highest card is m are consecutive, in the order of the sets of k - 1 cards below m; every
-property of a set follows from the set without its highest card, for all of them at once. A cabinet does not
-import this module, because it imports numpy.
+property of a set follows from the set without its highest card, for all of them at once. Example: the sets of two
+cards are numbered {0, 1}, {0, 2}, {1, 2}, {0, 3}..., and {1, 2} has the number C(1, 1) + C(2, 2) = 2. A cabinet does
+not import this module, because it imports numpy.
 """
 
 from __future__ import annotations
@@ -124,15 +125,16 @@ class CardSets:
         if not any("flush" in name for name in ranking_rules.categories):
             return best
         wilds, wild_rank_mask = self.count_wilds(ranking_rules)
-        most = int(wilds.max())
-        table = np.zeros((most + 1, 8192), dtype=np.int32)
-        for count in range(most + 1):
-            fitting = [
-                m
-                for m in range(8192)
-                if ranking_rules.hand_size - count <= m.bit_count() <= self.size - count
+        wilds_max = int(wilds.max())
+        # the strength of a flush by number of wild cards and ranks of one suit as bits
+        table = np.zeros((wilds_max + 1, 8192), dtype=np.int32)
+        for count in range(wilds_max + 1):
+            rank_masks = [
+                mask
+                for mask in range(8192)
+                if ranking_rules.hand_size - count <= mask.bit_count() <= self.size - count
             ]
-            table[count, fitting] = [ranking.compute_flush_strength(mask, count) for mask in fitting]
+            table[count, rank_masks] = [ranking.compute_flush_strength(mask, count) for mask in rank_masks]
         for suit in range(4):
             masks = self.suit_masks >> 13 * suit & (8191 & ~wild_rank_mask)
             np.maximum(best, table[wilds, masks], out=best)
@@ -173,6 +175,7 @@ class CardSets:
             for without in level.index_without_each_card:
                 # Sums below 2 ** 53 are exact in the floats that bincount adds.
                 fewer += np.bincount(without[rows], table[rows], level.smaller_sets.count).astype(np.int64)
+            # a set that contains the smaller set was added once for each of its other cards
             tables.append(fewer // (self.size - level.size + 1))
             level = level.smaller_sets
         return tables[::-1]
@@ -199,6 +202,7 @@ class CardSets:
         rows = np.empty((1 << self.size, len(chosen)), dtype=np.int64)
         for mask in range(1 << self.size):
             rows[mask] = tables[mask.bit_count()][self.find_held_set_indexes(chosen, mask)]
+        # card after card: subtract the hands that contain the card from those of the masks that discard it
         for index in range(self.size):
             for mask in range(1 << self.size):
                 if not mask >> index & 1:
@@ -209,18 +213,18 @@ class CardSets:
         """Return, for each of several tables, the sum over all final hands that each chosen hand can become by a draw.
 
         ``held_masks[n]`` has, as bits, the cards that the n-th chosen hand holds. Unlike :meth:`sum_over_holds`,
-        only this one way to hold cards of each hand is computed.
+        only this one way to hold cards of each hand is computed, by inclusion and exclusion over the discarded cards.
         """
         sums = np.zeros((len(tables_by_set), len(chosen)), dtype=np.int64)
         every_card = (1 << self.size) - 1
         for mask in np.unique(held_masks).tolist():
             mask_indexes = np.flatnonzero(held_masks == mask)
-            for both in range(mask, every_card + 1):
-                if both & mask == mask:
-                    sign = -1 if (both ^ mask).bit_count() % 2 else 1
-                    number = self.find_held_set_indexes(chosen[mask_indexes], both)
+            for larger_mask in range(mask, every_card + 1):
+                if larger_mask & mask == mask:
+                    sign = -1 if (larger_mask ^ mask).bit_count() % 2 else 1
+                    number = self.find_held_set_indexes(chosen[mask_indexes], larger_mask)
                     for row, tables in zip(sums, tables_by_set, strict=True):
-                        row[mask_indexes] += sign * tables[both.bit_count()][number]
+                        row[mask_indexes] += sign * tables[larger_mask.bit_count()][number]
         return sums
 
 

@@ -57,12 +57,15 @@ def parse_level_hit(hit_data: Json) -> LevelHit:
 class LevelParticipation:
     """What one wager adds to one progressive level, and its odds of winning the level.
 
-    Every wager with the same ``stake_credits`` has the same odds (Québec by-law, s.92). Machines can share a
-    level only if ``has_single_stake`` is true. A mystery level is won when its meter reaches a secret amount. The
-    machine or controller that has the meter draws that amount.
+    Every wager that plays for the level with the same ``stake_credits`` has the same odds (Québec by-law, s.92).
+    Machines can share a level only if ``has_single_stake`` is true. A mystery level is won when its meter reaches a
+    secret amount. The machine or controller that has the meter draws that amount.
 
-    If the level belongs to a side bet, only whole stakes on the bet's ``spots`` add to it. Without such a level,
-    the machine does not offer the side bet.
+    If the level belongs to a side bet, only whole stakes on the bet's ``spots`` add to it. If the venue does not run
+    the level, the machine does not offer the side bet.
+
+    Example: a wager has three side bets of one credit each. Then ``stake_credits`` is 1, ``odds`` are those of one
+    side bet, and ``contributing_credits`` is 3.
     """
 
     level: str
@@ -70,9 +73,9 @@ class LevelParticipation:
     names: Mapping[str, str]
     """The name of the level for the player, by language."""
     stake_credits: int
-    """The credits of the wager that play for the level."""
+    """The credits of one stake that plays for the level."""
     odds: Fraction
-    """The exact mean number of hits of the whole level per game."""
+    """The exact mean number of hits of the whole level per game, for one such stake."""
     increment: Fraction
     """The fraction of ``contributing_credits`` that is added to the level's meter."""
     reset_credits: int
@@ -84,7 +87,7 @@ class LevelParticipation:
     spots: tuple[str, ...] = ()
     """The betting spots of the side bet that plays for the level; empty if there is none."""
     contributing_credits: int | None = None
-    """The credits of the wager of which ``increment`` is added to the meter; None: the whole wager."""
+    """The credits of which ``increment`` is added to the meter: all such stakes; None: the whole wager."""
     partial_hit_rates: Mapping[Fraction, Fraction] = field(default_factory=dict)
     """The exact mean number of hits per game that pay only a part of the level, by that part."""
 

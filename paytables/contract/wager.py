@@ -28,7 +28,7 @@ class TimeToAct:
     seconds: int = 20
     """The seconds that a player has for each decision."""
     bank_seconds: int = 0
-    """The player's time bank: seconds for all decisions together that take longer, until the player leaves."""
+    """The player's time bank: seconds of reserve for all longer decisions together, until the player leaves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +90,14 @@ class Spot:
     required_multiple_max: int | None = None
     """The largest multiple of the required bet that this bet may be, or None if it is not limited."""
     added_bet_multiples: tuple[str, ...] = ()
-    """The permitted multiples of the required bet, such as ``"1/2"`` or ``"3"``, of a stake that is added in a round.
+    """For a stake that is added in a round: its permitted multiples of the required bet, such as ``"1/2"`` or ``"3"``.
 
     Empty for a bet that is placed before the round.
     """
     reserve_per_credit: Fraction = Fraction(0)
-    """The most credits that raises and splits of the certified strategy add in the round, per credit of this bet."""
+    """The most that the certified strategy can add to this bet in the round by raises and splits, per credit of it."""
     optional_per_credit: Fraction = Fraction(0)
-    """The most credits that other options, such as insurance, add in the round, per credit of this bet."""
+    """The most that other options, such as insurance, can add to this bet in the round, per credit of it."""
     terms: Mapping[str, str] | None = None
     """Text on what a win pays, by language, if the odds alone do not say it (for example, a commission); else None."""
 
@@ -114,7 +114,7 @@ class Spot:
         )
         if self.worth_cents is None:
             return stakes_cents
-        return range(self.worth_cents, self.worth_cents + (self.worth_cents in stakes_cents))
+        return range(self.worth_cents, self.worth_cents + 1) if self.worth_cents in stakes_cents else range(0)
 
     def to_json(self) -> dict[str, Json]:
         """Return the spot as the JSON object that the screen reads."""
@@ -193,8 +193,10 @@ class Wager:
         return cls(credits=int(data["credits"]), options=dict(data["options"]))
 
 
-def _build_bets(seats: Mapping[str, Mapping[str, int]]) -> tuple[Bet, ...]:
-    """Return one bet for each entry of ``seats``: the credits by seat number and spot id."""
+def _build_bets(credits_by_seat: Mapping[str, Mapping[str, int]]) -> tuple[Bet, ...]:
+    """Return one bet for each entry of ``credits_by_seat``: the credits by seat number and spot id."""
     return tuple(
-        Bet(spot, int(credits_), int(seat)) for seat, bets in seats.items() for spot, credits_ in bets.items()
+        Bet(spot, int(credits_), int(seat))
+        for seat, bets in credits_by_seat.items()
+        for spot, credits_ in bets.items()
     )

@@ -30,8 +30,8 @@ UNORDERED_THROW_CHANCES: Final = tuple(
 THROW_COUNT_BY_TOTAL: Final = {
     total: sum(sum(dice) == total for dice in ORDERED_THROWS) for total in range(2, 13)
 }
-#: The share of all throws that are a come-out: one per series, so it is the inverse of the mean length of a
-#: series.
+#: The share of all throws that are a come-out. There is one for each pass bet, so it is the inverse of the mean number
+#: of throws that decide a pass bet: the come-out and, with a point, the throws up to the point or a seven.
 COME_OUT_SHARE_OF_THROWS: Final = 1 / sum(
     (Fraction(THROW_COUNT_BY_TOTAL[n], THROW_COUNT_BY_TOTAL[n] + 6) for n in POINT_NUMBERS), Fraction(1)
 )
@@ -102,10 +102,12 @@ def find_highest_throw_return(
     For each pair of dice, every bet counts with its best result at any point; pass and don't pass bets and their odds
     count at the table's point if one is set. That is an upper bound, and exact for bets that one throw decides.
     """
-    best = {bet: _find_highest_bet_returns(rules_by_spot, bet, table_state.point) for bet in table_state.bets}
+    highest_returns = {
+        bet: _find_highest_bet_returns(rules_by_spot, bet, table_state.point) for bet in table_state.bets
+    }
     return {
         seat: max(
-            sum(best[bet][n] for bet in table_state.bets if bet.seat == seat)
+            sum(highest_returns[bet][n] for bet in table_state.bets if bet.seat == seat)
             for n in range(len(UNORDERED_THROWS))
         )
         for seat in {bet.seat for bet in table_state.bets}
@@ -166,8 +168,8 @@ def compute_stakes_per_throw(spot_rules: SpotRules, point: int | None = None) ->
         )
     if not spot_rules.can_outlast_throw:
         return Fraction(1)
-    plays = 1 - COME_OUT_SHARE_OF_THROWS if spot_rules.bet.off else Fraction(1)
-    return plays * compute_decision_chance_per_throw(spot_rules, None)
+    share_of_throws_on = 1 - COME_OUT_SHARE_OF_THROWS if spot_rules.bet.off else Fraction(1)
+    return share_of_throws_on * compute_decision_chance_per_throw(spot_rules, None)
 
 
 def compute_decision_chance_per_throw(spot_rules: SpotRules, point: int | None) -> Fraction:
@@ -224,11 +226,12 @@ def _analyse_bet_alone(
         return figures
     edge = 1 - figures.rtp
     throws = _compute_mean_throws(spot_rules, point)
-    table = edge * compute_stakes_per_throw(spot_rules, point)
+    edge_per_throw = edge * compute_stakes_per_throw(spot_rules, point)
     note = (
         f"decided in {format_percent(throws / 100, 4)} throws on average ({throws}); "
         f"the house edge is {edge} of each bet, {edge / throws} per throw while the bet is on, and "
-        f"{table} ({format_percent(table, 4)} %) per throw of the table if it is placed whenever it is accepted"
+        f"{edge_per_throw} ({format_percent(edge_per_throw, 4)} %) per throw of the table if it is placed whenever "
+        "it is accepted"
     )
     return replace(figures, notes=(note,))
 
@@ -243,16 +246,17 @@ def _build_table_with_point(
     lines = (
         line_rules.id for line_rules in rules_by_spot.values() if line_rules.bet.kind in {"pass", "dontpass"}
     )
-    needs = spot_rules.required_spot or next(lines)
-    times = (
+    required_spot = spot_rules.required_spot or next(lines)
+    odds_multiple = (
         spot_rules.bet.times.get(spot_rules.number_or_dice or str(point), 1)
         if spot_rules.required_spot
         else 1
     )
     stake = max(
-        rules_by_spot[needs].build_spot(None).bet_min, -(-credits_ // times) if spot_rules.bet.times else 1
+        rules_by_spot[required_spot].build_spot(None).bet_min,
+        -(-credits_ // odds_multiple) if spot_rules.bet.times else 1,
     )
-    return CrapsState(point, 0, (Bet(needs, stake),)).to_json()
+    return CrapsState(point, 0, (Bet(required_spot, stake),)).to_json()
 
 
 def _compute_mean_throws(spot_rules: SpotRules, point: int | None) -> Fraction:
@@ -330,8 +334,14 @@ def analyse_wager(
 def _compute_sum_variance(
     chain: BetReturnChain, table_state: CrapsState, distributions: Mapping[Bet, WinDistribution]
 ) -> Fraction:
-    """Return the variance of the total return of several craps bets, from single bets and every pair of bets."""
-    single = sum((distribution.compute_variance() for distribution in distributions.values()), Fraction(0))
+    """Return the variance of the total return of several craps bets, from single bets and every pair of bets.
+
+    With n bets it is the sum of the variances of all pairs, less n - 2 times the sum of the bets' own variances: each
+    covariance is part of one pair, and each bet of n - 1 pairs.
+    """
+    sum_of_variances = sum(
+        (distribution.compute_variance() for distribution in distributions.values()), Fraction(0)
+    )
     pairs = (
         build_distribution(
             chain.compute_return_chances(table_state.with_bets(pair, table_state.switched_bets))
@@ -340,7 +350,7 @@ def _compute_sum_variance(
     )
     return (
         sum((distribution.compute_variance() for distribution in pairs), Fraction(0))
-        - (len(distributions) - 2) * single
+        - (len(distributions) - 2) * sum_of_variances
     )
 
 

@@ -42,13 +42,13 @@ def find_strategy_bets(strategy: CrapsStrategy, rules: CrapsRules) -> dict[str, 
             and spot_rules.required_spot in standing_bets
         ):
             limits = rules.table_layout.spots_by_id[spot_rules.id]
-            most = (
+            odds_max = (
                 min(find_maximum_odds(spot_rules, standing_bets, point), limits.bet_max)
                 // limits.bet_step
                 * limits.bet_step
             )
-            if most > standing_bets.get(spot_rules.id, 0):
-                bets[spot_rules.id] = most - standing_bets.get(spot_rules.id, 0)
+            if odds_max > standing_bets.get(spot_rules.id, 0):
+                bets[spot_rules.id] = odds_max - standing_bets.get(spot_rules.id, 0)
     return bets
 
 
@@ -71,10 +71,10 @@ def analyse_strategy(strategy: CrapsStrategy, rules: CrapsRules) -> BetAnalysis:
     that the rules refuse, and if the strategy reaches too many table states.
     """
     states = [OPENING_STATE]
-    at = {OPENING_STATE: 0}
+    index_by_state = {OPENING_STATE: 0}
     rows: list[dict[int, Fraction]] = []
     sums_by_state: list[SumsByKey[str]] = []
-    first = Wager(0)
+    first_wager = Wager(0)
     for state in states:  # grows by the states it leads to
         rules_now = replace(rules, state=state)
         bets = find_strategy_bets(strategy, rules_now)
@@ -83,7 +83,7 @@ def analyse_strategy(strategy: CrapsStrategy, rules: CrapsRules) -> BetAnalysis:
             wager = rules_now.build_wager(cost, bets=bets)
         except WagerError as error:
             raise AnalysisError(f"strategy {strategy.id}, point {state.point}: {error}") from None
-        first = wager if state == OPENING_STATE else first
+        first_wager = wager if state == OPENING_STATE else first_wager
         table = rules_now.place_bets(wager)
         row: dict[int, Fraction] = {}
         sums: SumsByKey[str] = {"staked": Fraction(cost), "throws": Fraction(1), "back": Fraction(0)}
@@ -91,15 +91,15 @@ def analyse_strategy(strategy: CrapsStrategy, rules: CrapsRules) -> BetAnalysis:
             settled, state_after = apply_throw(rules.rules_by_spot, table, dice)
             sums["back"] += chance * sum(settlement.credits for settlement in settled)
             if state_after != OPENING_STATE:
-                if state_after not in at:
-                    at[state_after] = len(states)
+                if state_after not in index_by_state:
+                    index_by_state[state_after] = len(states)
                     states.append(state_after)
-                add_sums(row, {at[state_after]: chance})
+                add_sums(row, {index_by_state[state_after]: chance})
         if len(states) > _TABLE_STATES_MAX:
             raise AnalysisError(f"strategy {strategy.id}: more than {_TABLE_STATES_MAX} states of the table")
         rows.append(row)
         sums_by_state.append(sums)
-    return _build_figures(strategy, first, solve_chain(rows, sums_by_state)[0])
+    return _build_figures(strategy, first_wager, solve_chain(rows, sums_by_state)[0])
 
 
 def _build_figures(
