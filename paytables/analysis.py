@@ -220,13 +220,13 @@ class FeatureFigures:
     rate: Fraction
     """The mean number of times that one paid game starts the feature."""
     mean_runs: Fraction
-    """The mean number of runs of the feature's stage (such as free spins) once the feature is started."""
+    """The mean number of runs (such as free spins) once the feature is started."""
     mean_credits: Fraction
     """The mean credits that the feature pays once it is started."""
     rtp: Fraction
     """The part of the bet's return that the feature contributes."""
     max_runs: int | None
-    """The largest possible number of runs of the feature's stage, or None if it has no limit."""
+    """The largest possible number of runs of the feature, or None if it has no limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

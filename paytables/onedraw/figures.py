@@ -89,7 +89,11 @@ def iter_cases(
 
 
 def compute_rtp_with_unlimited_prison(table: OneDrawBets, spot: str) -> Fraction:
-    """Return an even-money bet's RTP if the stake is always left in prison and may be halved without limit."""
+    """Return an even-money bet's RTP if the stake is always left in prison and may be halved without limit.
+
+    A stake in prison returns h on average: all of it if it is freed, and half of that again after another zero, so that
+    h = wins + zero * h / 2.
+    """
     total, pays = sum(table.case_count_by_result.values()), table.rules_by_spot[spot].pays
     wins = Fraction(sum(table.case_count_by_result[result] for result in pays), total)
     zero = Fraction(sum(table.case_count_by_result[result] for result in table.zero_results), total)

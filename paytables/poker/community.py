@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 #: The number of ways to complete the board and the bank's hand after a flop and two hole cards, turn and
 #: river in order.
 COMPLETION_COUNT_AFTER_FLOP: Final = 47 * 46 * 990
+#: The number of the bank's possible hands on one board: two of the 45 cards that the player and the board leave.
+BANK_HAND_COUNT: Final = comb(45, 2)
 #: The number of flops after two hole cards.
 FLOP_COUNT: Final = comb(50, 3)
 #: The number of pairs of hole cards.
@@ -111,29 +113,40 @@ class HoldemSolver:
 
     def solve_strategy(self) -> SolvedStrategy:
         """Return the best strategy. Each flop is processed twice: to find decisions, then to count results."""
-        count, firsts = len(self.flops), 1 + len(self.streets.preflop_bets)
-        flop = np.zeros((count, HOLE_CARD_PAIR_COUNT), dtype=np.bool_)
+        count, preflop_option_count = len(self.flops), 1 + len(self.streets.preflop_bets)
+        bets_at_flop = np.zeros((count, HOLE_CARD_PAIR_COUNT), dtype=np.bool_)
         turn_bits = np.zeros((count, 52, (HOLE_CARD_PAIR_COUNT + 7) // 8), dtype=np.uint8)
+        # the sums are below 10 ** 15
         best, worst = (
-            np.zeros((firsts, HOLE_CARD_PAIR_COUNT), dtype=np.int64) for _ in range(2)
-        )  # under 10 ** 15
+            np.zeros((preflop_option_count, HOLE_CARD_PAIR_COUNT), dtype=np.int64) for _ in range(2)
+        )
         for n, flop_decision in enumerate(self.parallel_map(self._find_best_bets, range(count))):
-            flop[n], turn_bits[n] = flop_decision[:2]
+            bets_at_flop[n], turn_bits[n] = flop_decision[:2]
             best += flop_decision[2] * int(self.flops_per_class[n])
             worst += flop_decision[3] * int(self.flops_per_class[n])
             self.report_progress(n + 1, 2 * count)
-        chosen, first, mean, worst_mean = self._decide_before_flop(best, worst)
-        distribution = np.zeros((3 + firsts, 13), dtype=np.int64)
+        chosen_bets, preflop_options, mean, worst_mean = self._decide_before_flop(best, worst)
+        distribution = np.zeros((3 + preflop_option_count, 13), dtype=np.int64)
         distributions = self.parallel_map(
-            lambda n: (self._count_flop_results(n, first, flop[n], turn_bits[n]),), range(count)
+            lambda n: (self._count_flop_results(n, preflop_options, bets_at_flop[n], turn_bits[n]),),
+            range(count),
         )
         for n, (part,) in enumerate(distributions):
             distribution += part
             self.report_progress(count + n + 1, 2 * count)
         nets, staked = self._count_nets(distribution)
         total = int(distribution.sum())
-        ends = tuple(map(tuple, distribution.tolist()))
-        return SolvedStrategy(mean, worst_mean, chosen, flop, nets, total, Fraction(staked, total), ends)
+        result_counts = tuple(map(tuple, distribution.tolist()))
+        return SolvedStrategy(
+            mean,
+            worst_mean,
+            chosen_bets,
+            bets_at_flop,
+            nets,
+            total,
+            Fraction(staked, total),
+            result_counts,
+        )
 
     def sum_net_results(self, n: int) -> tuple[Ints, Ints]:
         """Return a player's net results, summed over all boards of flop number ``n``, for each pair of hole cards.
@@ -166,21 +179,23 @@ class HoldemSolver:
         """
         streets = self.streets
         turns, sums = self.sum_net_results(n)
-        is_taken = np.isin(np.arange(52), self.cards[n])
-        holes = ~np.isin(self.holes, self.cards[n]).any(axis=1)
-        free = holes & ~is_taken[:, None]
+        is_flop_card = np.isin(np.arange(52), self.cards[n])
+        are_possible_holes = ~np.isin(self.holes, self.cards[n]).any(axis=1)
+        # by turn card and hole cards: whether they are different cards, and none is on the flop
+        is_possible = are_possible_holes & ~is_flop_card[:, None]
         for column in range(2):
-            free &= np.arange(52)[:, None] != self.holes[:, column]
-        fold = -streets.fold_loss * 46 * 990
-        on = free & (turns[:, :, 0] > fold)
-        waits = np.where(on, turns[:, :, 0], np.where(free, fold, 0)).sum(axis=0)
-        spoils = np.where(free, np.minimum(turns[:, :, 1], fold), 0).sum(axis=0)
+            is_possible &= np.arange(52)[:, None] != self.holes[:, column]
+        fold = -streets.fold_loss * 46 * BANK_HAND_COUNT  # for each of the 46 rivers after a turn card
+        continues = is_possible & (turns[:, :, 0] > fold)
+        no_bet = np.where(continues, turns[:, :, 0], np.where(is_possible, fold, 0)).sum(axis=0)
+        worst_no_bet = np.where(is_possible, np.minimum(turns[:, :, 1], fold), 0).sum(axis=0)
+        # doubled, because the sums over turn cards count each board in both orders of turn and river
         bet = 2 * (sums[:, 0] + streets.flop_bet * sums[:, 1])
-        firsts = [2 * (sums[:, 0] + size * sums[:, 1]) for size in streets.preflop_bets]
-        flop = holes & (bet > waits)
-        best = np.stack([np.maximum(bet, waits), *firsts])
-        worst = np.stack([np.minimum(bet, spoils), *firsts])
-        return flop, np.packbits(on, axis=1), best, worst
+        preflop_bets = [2 * (sums[:, 0] + size * sums[:, 1]) for size in streets.preflop_bets]
+        bets_at_flop = are_possible_holes & (bet > no_bet)
+        best = np.stack([np.maximum(bet, no_bet), *preflop_bets])
+        worst = np.stack([np.minimum(bet, worst_no_bet), *preflop_bets])
+        return bets_at_flop, np.packbits(continues, axis=1), best, worst
 
     def _decide_before_flop(
         self, best: Ints, worst: Ints
@@ -194,28 +209,34 @@ class HoldemSolver:
         sizes = (0, *self.streets.preflop_bets)
         chosen: list[int] = []
         mean = worst_sum = 0
-        for hands in range(len(build_sets(52, 2).suit_classes_and_sizes[0])):
-            options = [sum(row[class_by_hole_cards == hands].tolist()) for row in best]
-            mean += max(options)
-            worst_sum += min(sum(row[class_by_hole_cards == hands].tolist()) for row in worst)
-            chosen.append(options.index(max(options)))
+        for class_index in range(len(build_sets(52, 2).suit_classes_and_sizes[0])):
+            values = [sum(row[class_by_hole_cards == class_index].tolist()) for row in best]
+            mean += max(values)
+            worst_sum += min(sum(row[class_by_hole_cards == class_index].tolist()) for row in worst)
+            chosen.append(values.index(max(values)))
         ways = HOLE_CARD_PAIR_COUNT * FLOP_COUNT * COMPLETION_COUNT_AFTER_FLOP
         return (
-            tuple(sizes[place] for place in chosen),
+            tuple(sizes[option] for option in chosen),
             np.array(chosen)[class_by_hole_cards],
             Fraction(mean, ways),
             Fraction(worst_sum, ways),
         )
 
-    def _count_flop_results(self, n: int, first: Ints, flop: Bools, on: Bits) -> Ints:
+    def _count_flop_results(
+        self, n: int, preflop_options: Ints, bets_at_flop: Bools, continue_bits: Bits
+    ) -> Ints:
         """Return how often each bet (row) and result (column) occurs after flop number ``n``.
 
-        ``first`` is the index of the bet before the flop by hole cards, ``flop`` says which hole cards bet at the flop,
-        and ``on`` which continue at each turn card.
+        ``preflop_options`` is the index of the bet before the flop by hole cards, ``bets_at_flop`` says which hole
+        cards bet at the flop, and ``continue_bits`` which continue at each turn card.
         """
         distribution = np.zeros((4 + len(self.streets.preflop_bets), 13), dtype=np.int64)
-        early = np.where(first > 0, first, np.where(flop, 1 + len(self.streets.preflop_bets), 0))
-        plays = np.unpackbits(on, axis=1, count=HOLE_CARD_PAIR_COUNT).astype(np.bool_)
+        early = np.where(
+            preflop_options > 0,
+            preflop_options,
+            np.where(bets_at_flop, 1 + len(self.streets.preflop_bets), 0),
+        )
+        continues = np.unpackbits(continue_bits, axis=1, count=HOLE_CARD_PAIR_COUNT).astype(np.bool_)
         counts = np.zeros((HOLE_CARD_PAIR_COUNT, 3), dtype=np.int64)
         strengths, standings, _, count = _compile_kernels()
         tables = self.tables
@@ -226,7 +247,7 @@ class HoldemSolver:
             tables.lowest_qualifying_index,
             int(self.flops_per_class[n]),
         )
-        count(*known, strengths, standings, counts, early, plays, distribution)
+        count(*known, strengths, standings, counts, early, continues, distribution)
         return distribution
 
     def _count_nets(self, distribution: Ints) -> tuple[dict[int, int], int]:
@@ -245,11 +266,11 @@ class HoldemSolver:
         nets: dict[int, int] = {}
         staked = 0
         for row, bet in zip(distribution.tolist(), bets, strict=True):
-            ends = [streets.ante, -2 * streets.ante - bet, 0]
-            ends += [streets.ante + bet + extra for extra in streets.super_ante_pays]
-            for end, cases in zip(ends, row, strict=True):
+            net_by_result = [streets.ante, -2 * streets.ante - bet, 0]
+            net_by_result += [streets.ante + bet + extra for extra in streets.super_ante_pays]
+            for result_net, cases in zip(net_by_result, row, strict=True):
                 if cases:
-                    net = -streets.fold_loss if not bet else end
+                    net = result_net if bet else -streets.fold_loss
                     nets[net] = nets.get(net, 0) + cases
                     staked += cases * (2 * streets.ante + bet)
         return nets, staked
@@ -277,7 +298,9 @@ def build_strength_tables(lowest_opening_strength: int) -> StrengthTables:
     steps, keys = build_rank_steps(7, 13)
     ranking = HandRanking(FIVE_CARD_RANKING)
     plain = np.array([ranking.compute_rank_strength(key) for key in keys])
-    flush = [ranking.compute_flush_strength(m, 0) if 5 <= m.bit_count() <= 7 else 0 for m in range(8192)]
+    flush = [
+        ranking.compute_flush_strength(mask, 0) if 5 <= mask.bit_count() <= 7 else 0 for mask in range(8192)
+    ]
     strengths = np.unique(np.append(plain, [value for value in flush if value]))
     suited = np.where(np.array(flush) > 0, np.searchsorted(strengths, flush), -1)
     sizes = [len(step) for step in steps[:5]]
@@ -348,11 +371,12 @@ def _count_standings(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     strength_counts: Ints,
     counts: Ints,
 ) -> None:
-    """Count how each pair of hole cards on a board compares with the bank's 990 possible hands.
+    """Count how each pair of hole cards on a board compares with the bank's possible hands.
 
     ``counts`` gets three numbers for each pair: the bank's hands that do not qualify, those that qualify and are
     weaker, and those that are equal. ``sorted_holes`` is a work array.
     """
+    # sort the pairs by strength: strength_counts[level] becomes the index of the first pair of this strength
     start = 0
     for level in range(low, high + 1):
         start, strength_counts[level] = start + strength_counts[level], start
@@ -362,39 +386,41 @@ def _count_standings(  # noqa: C901, PLR0912 (one loop, compiled by numba)
             best = strengths[b * (b - 1) // 2 + a]
             sorted_holes[strength_counts[best]] = b << 6 | a
             strength_counts[best] += 1
-    before = [0] * 52
-    group = [0] * 52
-    shut = [0] * 52
-    closed = at = 0
+    # the number of pairs that contain each card: among the weaker pairs, the equal ones and those that do not qualify
+    weaker_by_card = [0] * 52
+    equal_by_card = [0] * 52
+    unqualified_by_card = [0] * 52
+    unqualified = begin = 0
     for level in range(low, high + 1):
         end, strength_counts[level] = strength_counts[level], 0
-        if end == at:
+        if end == begin:
             continue
-        for n in range(at, end):
-            group[sorted_holes[n] >> 6] += 1
-            group[sorted_holes[n] & 63] += 1
-        for n in range(at, end):
+        for n in range(begin, end):
+            equal_by_card[sorted_holes[n] >> 6] += 1
+            equal_by_card[sorted_holes[n] & 63] += 1
+        for n in range(begin, end):
             b, a = sorted_holes[n] >> 6, sorted_holes[n] & 63
             hole = b * (b - 1) // 2 + a
-            counts[hole, 1] = at - before[a] - before[b]
-            counts[hole, 2] = end - at - group[a] - group[b] + 1
+            counts[hole, 1] = begin - weaker_by_card[a] - weaker_by_card[b]
+            # the pair itself is counted once and subtracted twice
+            counts[hole, 2] = end - begin - equal_by_card[a] - equal_by_card[b] + 1
         for card in unseen:
-            before[card] += group[card]
-            group[card] = 0
+            weaker_by_card[card] += equal_by_card[card]
+            equal_by_card[card] = 0
             if level < lowest_qualifying_index:
-                shut[card] = before[card]
+                unqualified_by_card[card] = weaker_by_card[card]
         if level < lowest_qualifying_index:
-            closed = end
-        at = end
+            unqualified = end
+        begin = end
     for nb in range(47):
         for na in range(nb):
             a, b = unseen[na], unseen[nb]
             hole = b * (b - 1) // 2 + a
             if strengths[hole] < lowest_qualifying_index:
-                counts[hole, 0] = closed - shut[a] - shut[b] + 1
+                counts[hole, 0] = unqualified - unqualified_by_card[a] - unqualified_by_card[b] + 1
                 counts[hole, 1] = counts[hole, 2] = 0
             else:
-                counts[hole, 0] = closed - shut[a] - shut[b]
+                counts[hole, 0] = unqualified - unqualified_by_card[a] - unqualified_by_card[b]
                 counts[hole, 1] -= counts[hole, 0]
 
 
@@ -418,35 +444,46 @@ def _add_flop_nets(
     boards: the net result without a raise, and what each unit raised before the turn adds to it.
     """
     ante, turn_bet, river_bet = money
-    shown = [0] * 1326
-    place = [0] * 1081
-    bucket = [0] * len(combination_by_strength)
+    strength_by_hole = [0] * 1326
+    sorted_holes = [0] * 1081  # the pairs of the 47 unseen cards
+    strength_counts = [0] * len(combination_by_strength)
     unseen_by_flop = [card for card in range(52) if card not in (flop[0], flop[1], flop[2])]
     for second in range(49):
         for first in range(second):
             turn, river = unseen_by_flop[first], unseen_by_flop[second]
             unseen = [card for card in unseen_by_flop if card not in (turn, river)]
             board = (flop[0], flop[1], flop[2], turn, river)
-            low, high = strengths(board, unseen, ranks, shown, bucket)
-            standings(unseen, low, high, lowest_qualifying_index, shown, place, bucket, counts)
+            low, high = strengths(board, unseen, ranks, strength_by_hole, strength_counts)
+            standings(
+                unseen,
+                low,
+                high,
+                lowest_qualifying_index,
+                strength_by_hole,
+                sorted_holes,
+                strength_counts,
+                counts,
+            )
             for nb in range(47):
                 for na in range(nb):
                     hole = unseen[nb] * (unseen[nb] - 1) // 2 + unseen[na]
                     unqualified, weaker, equal = counts[hole, 0], counts[hole, 1], counts[hole, 2]
-                    better = 990 - unqualified - weaker - equal
+                    better = BANK_HAND_COUNT - unqualified - weaker - equal
                     base = (
                         unqualified * ante
-                        + weaker * (ante + pays[combination_by_strength[shown[hole]]])
+                        + weaker * (ante + pays[combination_by_strength[strength_by_hole[hole]]])
                         - 2 * ante * better
                     )
-                    edge = weaker - better
-                    played = base + edge * turn_bet
-                    best, worst = played + max(0, edge * river_bet), played + min(0, edge * river_bet)
+                    # what each unit of a bet adds, over all hands of the bank that qualify
+                    net_per_unit = weaker - better
+                    after_turn = base + net_per_unit * turn_bet
+                    best = after_turn + max(0, net_per_unit * river_bet)
+                    worst = after_turn + min(0, net_per_unit * river_bet)
                     for card in (turn, river):
                         turns[card, hole, 0] += best
                         turns[card, hole, 1] += worst
                     sums[hole, 0] += base
-                    sums[hole, 1] += edge
+                    sums[hole, 1] += net_per_unit
 
 
 def _count_flop_cases(
@@ -459,44 +496,55 @@ def _count_flop_cases(
     standings: Callable[..., object],
     counts: Ints,
     early: Ints,
-    on: Ints,
+    continues: Ints,
     distribution: Ints,
 ) -> None:
     """Count the results of all rounds with one flop, for given decisions before the river.
 
-    ``early[hole]`` is the index of the bet made before the turn, 0 for none; ``on[turn, hole]`` says
+    ``early[hole]`` is the index of the bet made before the turn, 0 for none; ``continues[turn, hole]`` says
     whether a player without such a bet continues. ``equal_flops`` is the number of flops that this one
     represents. ``distribution[bet, result]`` gets the number of cases. Bets: 0 folded, 1 turn, 2 turn and
     river, then the bets before the turn. Results: the bank does not qualify, the player is worse, equal, then
     better by combination.
     """
-    shown = [0] * 1326
-    place = [0] * 1081
-    bucket = [0] * len(combination_by_strength)
+    strength_by_hole = [0] * 1326
+    sorted_holes = [0] * 1081  # the pairs of the 47 unseen cards
+    strength_counts = [0] * len(combination_by_strength)
     unseen_by_flop = [card for card in range(52) if card not in (flop[0], flop[1], flop[2])]
     for second in range(49):
         for first in range(second):
             turn, river = unseen_by_flop[first], unseen_by_flop[second]
             unseen = [card for card in unseen_by_flop if card not in (turn, river)]
             board = (flop[0], flop[1], flop[2], turn, river)
-            low, high = strengths(board, unseen, ranks, shown, bucket)
-            standings(unseen, low, high, lowest_qualifying_index, shown, place, bucket, counts)
+            low, high = strengths(board, unseen, ranks, strength_by_hole, strength_counts)
+            standings(
+                unseen,
+                low,
+                high,
+                lowest_qualifying_index,
+                strength_by_hole,
+                sorted_holes,
+                strength_counts,
+                counts,
+            )
             for nb in range(47):
                 for na in range(nb):
                     hole = unseen[nb] * (unseen[nb] - 1) // 2 + unseen[na]
                     unqualified, weaker, equal = counts[hole, 0], counts[hole, 1], counts[hole, 2]
-                    better = 990 - unqualified - weaker - equal
+                    better = BANK_HAND_COUNT - unqualified - weaker - equal
                     for card in (turn, river):
                         bet = 2 if weaker > better else 1
                         if early[hole]:
                             bet = 2 + early[hole]
-                        elif not on[card, hole]:
-                            distribution[0, 0] += 990 * equal_flops
+                        elif not continues[card, hole]:
+                            distribution[0, 0] += BANK_HAND_COUNT * equal_flops
                             continue
                         distribution[bet, 0] += unqualified * equal_flops
                         distribution[bet, 1] += better * equal_flops
                         distribution[bet, 2] += equal * equal_flops
-                        distribution[bet, 3 + combination_by_strength[shown[hole]]] += weaker * equal_flops
+                        distribution[bet, 3 + combination_by_strength[strength_by_hole[hole]]] += (
+                            weaker * equal_flops
+                        )
 
 
 @cache

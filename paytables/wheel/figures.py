@@ -35,16 +35,20 @@ def compute_expected_spins(definition: WheelDefinition) -> dict[int, Fraction]:
     """Return the mean number of spins in one game at each multiplier of the prizes."""
     parts = definition.wheel.parts
     factor_by_symbol = {s.id: s.again for s in definition.symbol if s.again is not None}
-    grows = [factor_by_symbol[part] for part in parts if part in factor_by_symbol]
-    most = definition.wheel.most_factor
+    segment_factors = [factor_by_symbol[part] for part in parts if part in factor_by_symbol]
+    factor_max = definition.wheel.most_factor
+    # the probability that the game reaches each multiplier; a multiplier never falls, so the lowest is complete
     reached_factors = {1: Fraction(1)}
     spins_by_factor: dict[int, Fraction] = {}
     while reached_factors:
         factor = min(reached_factors)
-        stay_chance = Fraction(sum(min(factor * n, most) == factor for n in grows), len(parts))
+        stay_chance = Fraction(
+            sum(min(factor * n, factor_max) == factor for n in segment_factors), len(parts)
+        )
+        # a multiplier that is kept with probability p has 1 + p + p**2 + ... = 1 / (1 - p) spins on average
         spins_by_factor[factor] = reached_factors.pop(factor) / (1 - stay_chance)
-        for n in grows:
-            factor_after = min(factor * n, most)
+        for n in segment_factors:
+            factor_after = min(factor * n, factor_max)
             if factor_after != factor:
                 reached_factors[factor_after] = reached_factors.get(
                     factor_after, Fraction(0)
@@ -64,7 +68,10 @@ def analyse_bets(
     areas = {area.id: area for area in definition.area}
     respin_symbols = {s.id for s in definition.symbol if s.again is not None}
     cost, options = sum(stakes.values()), {"bets": dict(stakes)}
-    mean_factor = sum((n * f for f, n in spins_by_factor.items()), Fraction(0)) / len(parts)
+    # the sum of the multipliers of all spins of a game, on average, for one segment
+    factor_per_segment = sum(
+        (spins * factor for factor, spins in spins_by_factor.items()), Fraction(0)
+    ) / len(parts)
     prizes = tuple(
         PrizeFigures(
             name=symbol,
@@ -72,7 +79,7 @@ def analyse_bets(
             credits=stake * pay,
             hits=parts.count(symbol),
             rate=sum(spins_by_factor.values(), Fraction(0)) * parts.count(symbol) / len(parts),
-            rtp=mean_factor * parts.count(symbol) * stake * pay / cost,
+            rtp=factor_per_segment * parts.count(symbol) * stake * pay / cost,
         )
         for area, stake in stakes.items()
         for symbol, pay in sorted(areas[area].pays.items(), key=lambda item: -item[1])
@@ -83,9 +90,9 @@ def analyse_bets(
     chances: dict[int, Fraction] = {}
     for symbol in set(parts) - respin_symbols:
         win = sum(stake * areas[area].pays.get(symbol, 0) for area, stake in stakes.items())
-        for factor, n in spins_by_factor.items():
-            p = n * parts.count(symbol) / len(parts)
-            chances[win * factor] = chances.get(win * factor, Fraction(0)) + p
+        for factor, spins in spins_by_factor.items():
+            chance = spins * parts.count(symbol) / len(parts)
+            chances[win * factor] = chances.get(win * factor, Fraction(0)) + chance
     distribution = build_distribution(chances)
     return BetAnalysis(
         bet=bet_name,
@@ -109,8 +116,9 @@ def _build_respin_figures(
         return ()
     spins_by_factor = compute_expected_spins(definition)
     extra_spins = sum(spins_by_factor.values(), Fraction(0)) - 1
-    total = sum((n * f for f, n in spins_by_factor.items()), Fraction(0))
-    paid_return = mean * (total - 1) / total
+    # of the sum of all multipliers, the first spin has 1
+    factor_sum = sum((spins * factor for factor, spins in spins_by_factor.items()), Fraction(0))
+    paid_return = mean * (factor_sum - 1) / factor_sum
     return (
         FeatureFigures(
             feature="again",

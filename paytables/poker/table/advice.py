@@ -115,7 +115,7 @@ class BestAnswerAdvice:
 
         Of equal options, the one with the lowest stake is returned.
         """
-        at = self.definition.step.index(step)
+        step_index = self.definition.step.index(step)
         ante = Fraction(bets[self.definition.ante.id])
         bets_in_antes = {
             name: credits_ / ante
@@ -123,7 +123,7 @@ class BestAnswerAdvice:
             if not self.definition.spots[name].is_independent_of_bank
         }
         option_means = [
-            (option, self._compute_mean_after_answer(at, option, bets_in_antes, hole_cards, board))
+            (option, self._compute_mean_after_answer(step_index, option, bets_in_antes, hole_cards, board))
             for option in _sort_options_by_cost(step)
         ]
         return max(option_means, key=lambda pair: pair[1])[0].id

@@ -220,14 +220,15 @@ def solve_withdrawable_bets(definition: PokerDefinition) -> ProvedFigures:
                 row_by_hand[hands.find_held_set_indexes(chosen_hands, mask)] >= 0
                 for row_by_hand, mask in zip(seen_rows, masks, strict=True)
             ]
-            for net_cases, left_on in zip(
-                net_cases_by_play, (stay, [~each for each in stay], stay_with_win), strict=True
+            # the best strategy, the worst, and the simplest: which of the two bets stay, by class of hands
+            for net_cases, staying_bets in zip(
+                net_cases_by_play, (stay, [~is_best for is_best in stay], stay_with_win), strict=True
             ):
-                bets = np.sum(left_on, axis=0, dtype=np.int64) + 1
+                bet_counts = np.sum(staying_bets, axis=0, dtype=np.int64) + 1
                 cases = np.zeros((4, len(nets)), dtype=np.int64)
-                np.add.at(cases, (bets, rows[chosen_hands]), hands_per_class)
-                for (count, place), n in np.ndenumerate(cases):
-                    net_cases[Fraction(int(nets[place]) * count, unit)] += int(n)
+                np.add.at(cases, (bet_counts, rows[chosen_hands]), hands_per_class)
+                for (bet_count, row), n in np.ndenumerate(cases):
+                    net_cases[Fraction(int(nets[row]) * bet_count, unit)] += int(n)
             for spot, (_, seen_count, *_) in zip(spots, withdrawal_terms, strict=True):
                 stays = (
                     np.ones(len(chosen_hands), dtype=np.bool_)
@@ -240,7 +241,7 @@ def solve_withdrawable_bets(definition: PokerDefinition) -> ProvedFigures:
                 rows_won = zip(iter_row_returns(spot, Fraction(1)), counts[1:].tolist(), strict=True)
                 won.update(dict(rows_won))
                 won[spot.id, "withdrawn", Fraction(1)] += int(hands_per_class[~stays].sum())
-    every = [row for spot in spots for row in iter_row_returns(spot, Fraction(1))]
+    all_rows = [row for spot in spots for row in iter_row_returns(spot, Fraction(1))]
     won = +won  # nothing is withdrawn from the bet that stays
     proof = build_proof_from_distribution(
         net_cases_by_play[0],
@@ -248,7 +249,7 @@ def solve_withdrawable_bets(definition: PokerDefinition) -> ProvedFigures:
         _compute_mean(net_cases_by_play[1]),
         _compute_mean(net_cases_by_play[2]),
     )
-    return proof.model_copy(update={"won": list_row_rates(every, won, sum(net_cases_by_play[0].values()))})
+    return proof.model_copy(update={"won": list_row_rates(all_rows, won, sum(net_cases_by_play[0].values()))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,9 +326,10 @@ class StudSolver:
         total = comb(
             52 - self.own_card_count - self.open_bank_card_count, self.duel.bank - self.open_bank_card_count
         )
-        above = self.strengths[:, None] >= opening_strength
-        better = np.where(above, counts.weaker_counts - counts.unqualified_counts, 0)
-        equal = np.where(above, counts.equal_counts, 0)
+        # a hand below the opening strength beats and ties with no bank hand that opens
+        can_win = self.strengths[:, None] >= opening_strength
+        better = np.where(can_win, counts.weaker_counts - counts.unqualified_counts, 0)
+        equal = np.where(can_win, counts.equal_counts, 0)
         worse = total - counts.unqualified_counts - better - equal
         hand_counts = np.stack([counts.unqualified_counts, better, equal, worse])
         if self.open_bank_card_count:
@@ -389,29 +391,31 @@ class StudSolver:
             [(standings * choice.nets[:, :, None]).sum(axis=0, dtype=np.int64) for choice in choices]
         )
         unavailable_options = np.stack([~choice.offered_classes for choice in choices])
-        simple = self.find_published_answers(choices, self.definition.simple)
-        lines = self.find_published_answers(choices, self.definition.best)
+        simplest_answers = self.find_published_answers(choices, self.definition.simple)
+        published_best_answers = self.find_published_answers(choices, self.definition.best)
         if self.known_card_count < self.own_card_count:
             return self._prove_early_decision(standings, choices, values)
         unreachable = np.int64(1) << 62
         best = np.where(unavailable_options[:, :, None], -unreachable, values).argmax(axis=0)
         worst = np.where(unavailable_options[:, :, None], unreachable, values).argmin(axis=0)
         net_cases, staked = self._count_nets(standings, choices, best)
-        low, _ = self._count_nets(standings, choices, worst)
-        plain = None
-        if simple is not None:
-            wide = np.broadcast_to(simple[:, None], best.shape)
-            plain = _compute_mean(self._count_nets(standings, choices, wide)[0])
-        if lines is not None:
-            wide = np.broadcast_to(lines[:, None], best.shape)
-            if self._count_nets(standings, choices, wide)[0] != net_cases:
+        worst_net_cases, _ = self._count_nets(standings, choices, worst)
+        simplest_mean = None
+        if simplest_answers is not None:
+            answers = np.broadcast_to(simplest_answers[:, None], best.shape)
+            simplest_mean = _compute_mean(self._count_nets(standings, choices, answers)[0])
+        if published_best_answers is not None:
+            answers = np.broadcast_to(published_best_answers[:, None], best.shape)
+            if self._count_nets(standings, choices, answers)[0] != net_cases:
                 raise AnalysisError(f"{self.definition.game.id}: best: these lines are not the best play")
         won = self._count_bet_payments(standings, choices, best)
-        proof = build_proof_from_distribution(net_cases, staked, _compute_mean(low), plain)
+        proof = build_proof_from_distribution(
+            net_cases, staked, _compute_mean(worst_net_cases), simplest_mean
+        )
         proof = proof.model_copy(
             update={"won": list_row_rates(self._iter_rows(choices), won, sum(net_cases.values()))}
         )
-        if self.own_card_count != POLICY_HAND_CARD_COUNT or lines is not None:
+        if self.own_card_count != POLICY_HAND_CARD_COUNT or published_best_answers is not None:
             return proof
         policy = pack_policy(self._fill_impossible_cases(best, len(choices)).astype(np.uint8).tobytes())
         return proof if len(policy) > POLICY_CHARACTERS_MAX else proof.model_copy(update={"policy": policy})
@@ -439,13 +443,13 @@ class StudSolver:
         """
         if not rules or self.known_card_count < self.own_card_count:
             return None
-        places = {choice.option.id: n for n, choice in enumerate(choices)}
-        strengths = self.strengths
-        answers = np.full(len(self.chosen), places[rules[-1].option], dtype=np.int64)
+        index_by_option = {choice.option.id: n for n, choice in enumerate(choices)}
+        answers = np.full(len(self.chosen), index_by_option[rules[-1].option], dtype=np.int64)
         ranking = HandRanking(RANKING_RULES_BY_NAME[self.duel.order])
         for rule in reversed(rules):
             if rule.least is not None:
-                answers[strengths >= ranking.compute_strength(parse_cards(rule.least))] = places[rule.option]
+                is_strong_enough = self.strengths >= ranking.compute_strength(parse_cards(rule.least))
+                answers[is_strong_enough] = index_by_option[rule.option]
         return answers
 
     def _count_nets(
@@ -515,50 +519,60 @@ class StudSolver:
         pay = find_winning_rows(spot.pay if result == "pays" else (), strengths, spot)
         pay = np.where(first >= 0, -1, pay)
         payment_counts: Counter[BetPayment] = Counter()
-        for places, rows, extra in ((first, spot.first, 1), (bonus, spot.bonus, 0), (pay, spot.pay, 1)):
-            totals = np.bincount(places + 1, cases, len(rows) + 1).astype(np.int64).tolist()[1:]
+        # a bonus is paid in addition to the bet's result, so it does not return the stake
+        for row_indexes, rows, returned_stakes in (
+            (first, spot.first, 1),
+            (bonus, spot.bonus, 0),
+            (pay, spot.pay, 1),
+        ):
+            totals = np.bincount(row_indexes + 1, cases, len(rows) + 1).astype(np.int64).tolist()[1:]
             for row, count in zip(rows, totals, strict=True):
-                payment_counts[spot.id, row.id, factor * (extra + row.pays.net)] += count
-        word = spot.otherwise if result == "pays" else result
-        unpaid = int(cases[(first < 0) & (pay < 0)].sum())
-        if word in {"win", "push"}:
-            name, back = {"win": ("won", 2), "push": ("push", 1)}[word]
-            payment_counts[spot.id, name, factor * back] += unpaid
+                payment_counts[spot.id, row.id, factor * (returned_stakes + row.pays.net)] += count
+        final_result = spot.otherwise if result == "pays" else result
+        cases_without_row = int(cases[(first < 0) & (pay < 0)].sum())
+        if final_result in {"win", "push"}:
+            name, returned_stakes = {"win": ("won", 2), "push": ("push", 1)}[final_result]
+            payment_counts[spot.id, name, factor * returned_stakes] += cases_without_row
         return +payment_counts
 
     def _prove_early_decision(
         self, standings: Ints, choices: list[SolvedOption], values: Ints
     ) -> ProvedFigures:
         """Return the exact figures of a game in which the player decides before the last cards are dealt."""
-        sums = [
-            self.player.sum_over_supersets(value[self.player.suit_class_by_set, 0])[self.known_card_count]
-            for value in values
-        ]
-        stacked = np.stack(sums)
+        # the sum of the net results over all hands with the known cards, by option (row) and set of known cards
+        sums_by_option = np.stack(
+            [
+                self.player.sum_over_supersets(value[self.player.suit_class_by_set, 0])[self.known_card_count]
+                for value in values
+            ]
+        )
         net_cases_by_play: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]
         staked, won = Fraction(0), Counter[BetPayment]()
         ids = [choice.option.id for choice in choices]
-        ways = [stacked.argmax(axis=0), stacked.argmin(axis=0)]
+        strategies = [sums_by_option.argmax(axis=0), sums_by_option.argmin(axis=0)]
         for line in self.definition.best[:1]:
-            if line.least is not None or (stacked[ids.index(line.option)] != stacked.max(axis=0)).any():
+            is_best = sums_by_option[ids.index(line.option)] == sums_by_option.max(axis=0)
+            if line.least is not None or not is_best.all():
                 raise AnalysisError(f"{self.definition.game.id}: best: these lines are not the best play")
         simple = self.definition.simple[:1]
-        ways += [np.full_like(ways[0], ids.index(line.option)) for line in simple if line.least is None]
+        strategies += [
+            np.full_like(strategies[0], ids.index(line.option)) for line in simple if line.least is None
+        ]
         for mask in range(1 << self.own_card_count):
             if mask.bit_count() != self.known_card_count:
                 continue
             number = self.player.find_held_set_indexes(self.chosen, mask)
-            for n, chosen_options in enumerate(ways):
+            for n, chosen_options in enumerate(strategies):
                 net_cases, cost = self._count_nets(standings, choices, chosen_options[number][:, None])
                 net_cases_by_play[n] += net_cases
                 staked += cost if n == 0 else 0
-            won += self._count_bet_payments(standings, choices, ways[0][number][:, None])
-        simplest = _compute_mean(net_cases_by_play[2]) if len(ways) > 2 else None
+            won += self._count_bet_payments(standings, choices, strategies[0][number][:, None])
+        simplest = _compute_mean(net_cases_by_play[2]) if len(strategies) > 2 else None
         proof = build_proof_from_distribution(
             net_cases_by_play[0],
             staked / comb(self.own_card_count, self.known_card_count),
             _compute_mean(net_cases_by_play[1]),
             simplest,
         )
-        every = list_row_rates(self._iter_rows(choices), won, sum(net_cases_by_play[0].values()))
-        return proof.model_copy(update={"won": every})
+        rates = list_row_rates(self._iter_rows(choices), won, sum(net_cases_by_play[0].values()))
+        return proof.model_copy(update={"won": rates})

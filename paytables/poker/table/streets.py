@@ -104,24 +104,26 @@ def _list_bet_results(definition: PokerDefinition, solved: SolvedStrategy) -> tu
         for step in definition.step
         if step.ask is not None
     )
-    early = [[result] for result in sorted(first, key=lambda result: result[1])]
+    preflop_raises = [[raised] for raised in sorted(first, key=lambda raised: raised[1])]
     staked = list_bets_with_ante(definition)
-    every = [
+    all_rows = [
         row for name, factor in staked.items() for row in iter_row_returns(definition.spots[name], factor)
     ]
     payment_counts: Counter[BetPayment] = Counter()
-    for raises, ends in zip([turn, [*turn, *river], *early, flop], solved.result_counts[1:], strict=True):
-        bets = dict(staked)  # row 0 is folded: nothing is returned
+    # row 0 of the counts is for folded hands: nothing is returned
+    raises_by_row = [turn, [*turn, *river], *preflop_raises, flop]
+    for raises, result_counts in zip(raises_by_row, solved.result_counts[1:], strict=True):
+        bets = dict(staked)
         for name, factor in raises:
             bets[name] = bets.get(name, Fraction(0)) + factor
-        closed, _, equal, *better = ends
+        closed, _, equal, *better = result_counts
         for name, factor in bets.items():
             spot = definition.spots[name]
             payment_counts += _count_payment(spot, factor, spot.closed, closed)
             payment_counts += _count_payment(spot, factor, spot.equal, equal)
             for kind, cases in zip(_STRENGTH_BY_COMBINATION, better, strict=True):
                 payment_counts += _count_payment(spot, factor, spot.find_result("better"), cases, kind)
-    return list_row_rates(every, payment_counts, solved.case_count)
+    return list_row_rates(all_rows, payment_counts, solved.case_count)
 
 
 def _count_payment(

@@ -36,9 +36,9 @@ class HeldCardsFigures:
         """Return the variance of the total win of ``hand_count`` hands drawn from one deal, in credits squared."""
         mean = self.compute_mean(pays)
         squares = sum((rate * pay * pay for rate, pay in zip(self.rates, pays, strict=True)), Fraction(0))
-        return hand_count * (squares - mean**2) + hand_count * (hand_count - 1) * (
-            self.mean_squared_deal_win - mean**2
-        )
+        # given the deal, the hands are independent, so the covariance of two is the variance of the deal's mean win
+        covariance = self.mean_squared_deal_win - mean**2
+        return hand_count * (squares - mean**2) + hand_count * (hand_count - 1) * covariance
 
 
 def prove(definition: VideoPokerDefinition) -> ProvedFiguresByBet:
@@ -49,7 +49,7 @@ def prove(definition: VideoPokerDefinition) -> ProvedFiguresByBet:
     from paytables.poker.video.holds import HoldEvaluation  # noqa: PLC0415 (laboratory packages)
 
     evaluation = HoldEvaluation(definition)
-    simple = (
+    simple_masks = (
         None
         if definition.simplest is None
         else evaluation.select_cards_held_by(definition.simplest.simple_strategy)
@@ -68,8 +68,8 @@ def prove(definition: VideoPokerDefinition) -> ProvedFiguresByBet:
             deals=format_fraction(deals / credits_**2),
             worst=format_fraction(evaluation.compute_mean(values, values.argmin(axis=0)) / credits_),
             simplest=None
-            if simple is None
-            else format_fraction(evaluation.compute_mean(values, simple) / credits_),
+            if simple_masks is None
+            else format_fraction(evaluation.compute_mean(values, simple_masks) / credits_),
             policy=pack_policy(bytes(best.tolist())),
         )
 
@@ -124,7 +124,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hand_count: int
         )
         for row, pay, rate in zip(definition.pay, pays, rates, strict=True)
     )
-    most = max(pays)
+    highest_pay = max(pays)
     is_one_hand = hand_count == 1 and level is None
     return BetAnalysis(
         bet=f"{credits_} x {hand_count}",
@@ -138,8 +138,8 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hand_count: int
         hit_probability=sum(rates, Fraction(0)) if is_one_hand else None,
         win_at_least_bet_probability=_compute_chance_of_at_least(rates, pays, cost) if is_one_hand else None,
         distribution=_build_win_distribution(rates, pays) if is_one_hand else None,
-        max_win_credits=most * hand_count,
-        max_win_probability=_compute_chance_of_at_least(rates, pays, most) if is_one_hand else None,
+        max_win_credits=highest_pay * hand_count,
+        max_win_probability=_compute_chance_of_at_least(rates, pays, highest_pay) if is_one_hand else None,
         strategy=BEST_STRATEGY_TEXT,
         worst_rtp=Fraction(proof.worst),
         simplest_strategy=None

@@ -63,11 +63,11 @@ class HeldSubset:
             fits = fits & (self.deal_wild_counts[classes] == line.wild)
         if not line.made:
             fits = fits & (self.pair_counts[classes] == PAIR_COUNT_BY_SETS[line.sets])
-        if line.suited:
+        if line.suited:  # at most one bit
             fits = fits & (self.suits[classes] & (self.suits[classes] - 1) == 0)
         if line.of is not None:
             fits = fits & (ranks & ~sum(1 << rank for rank in parse_rank_range(line.of)) == 0)
-        if line.row:
+        if line.row:  # adding the lowest bit to consecutive bits carries through all of them
             fits = fits & (ranks & (ranks + (ranks & -ranks)) == 0)
         if line.ways:
             straights = [(ranks & ~straight == 0).astype(np.int64) for straight in STRAIGHT_RANK_MASKS]
@@ -158,10 +158,11 @@ class HoldEvaluation:
         )
         rates = tuple(Fraction(sum(row.tolist()), total) for row in winning_draws)
         means, mean_indexes = np.unique(values[masks, np.arange(len(masks))], return_inverse=True)
-        often = np.zeros(len(means), dtype=np.int64)
-        np.add.at(often, mean_indexes, self.deals_per_class)
+        deal_counts = np.zeros(len(means), dtype=np.int64)
+        np.add.at(deal_counts, mean_indexes, self.deals_per_class)
         squares = sum(
-            mean * mean * deal_count for mean, deal_count in zip(means.tolist(), often.tolist(), strict=True)
+            mean**2 * deal_count
+            for mean, deal_count in zip(means.tolist(), deal_counts.tolist(), strict=True)
         )
         return rates, Fraction(squares, self.unit**2 * self.sets.count)
 
@@ -202,15 +203,15 @@ class HoldEvaluation:
 
         The index in the list has a bit for each card: index 5 (bits 101) is the first and the third card.
         """
-        wild = self.definition.deck.ranking_rules.wild_ranks
+        wild_ranks = self.definition.deck.ranking_rules.wild_ranks
         cards = self.sets.cards_by_set[self.deals].astype(np.int64).T
-        plain = ~np.isin(cards >> 2, wild)
+        is_natural = ~np.isin(cards >> 2, wild_ranks)
         ranks, suits = (
-            np.where(plain, 1 << (cards >> 2), 0),
-            np.where(plain, 1 << (cards & 3), 0),
+            np.where(is_natural, 1 << (cards >> 2), 0),
+            np.where(is_natural, 1 << (cards & 3), 0),
         )
-        alike = {
-            (a, b): (plain[a] & (ranks[a] == ranks[b])).astype(np.int8)
+        is_pair = {
+            (a, b): (is_natural[a] & (ranks[a] == ranks[b])).astype(np.int8)
             for a, b in combinations(range(POLICY_HAND_CARD_COUNT), 2)
         }
         zero = np.zeros((1, len(self.deals)), dtype=np.int64)
@@ -222,9 +223,9 @@ class HoldEvaluation:
                 HeldSubset(
                     np.bitwise_or.reduce([*zero, *ranks[held_indexes]]),
                     np.bitwise_or.reduce([*zero, *suits[held_indexes]]),
-                    np.sum([*zero, *(alike[pair] for pair in combinations(held_indexes, 2))], axis=0),
-                    (~plain).sum(axis=0),
-                    np.logical_and.reduce(plain[other_indexes], axis=0),
+                    np.sum([*zero, *(is_pair[pair] for pair in combinations(held_indexes, 2))], axis=0),
+                    (~is_natural).sum(axis=0),
+                    np.logical_and.reduce(is_natural[other_indexes], axis=0),
                 )
             )
         return held_subsets
