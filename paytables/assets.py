@@ -175,10 +175,10 @@ def _find_png_error(file_bytes: bytes) -> str:
     """Return why the screen refuses a PNG picture, or an empty string if it does not."""
     if not file_bytes.startswith(_PNG_SIGNATURE) or len(file_bytes) < 33:
         return "is not a PNG file"
-    wide, high = (int.from_bytes(file_bytes[at : at + 4]) for at in (16, 20))
+    width, height = (int.from_bytes(file_bytes[offset : offset + 4]) for offset in (16, 20))
     least, most = PICTURE_PIXELS_RANGE
-    if not (least <= wide <= most and least <= high <= most):
-        return f"is {wide} x {high} pixels; {least} to {most} each way are taken"
+    if not (least <= width <= most and least <= height <= most):
+        return f"is {width} x {height} pixels; {least} to {most} each way are taken"
     return ""
 
 

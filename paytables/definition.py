@@ -50,11 +50,11 @@ def check_readable(text: str) -> str:
     They are control characters other than a line feed, bidirectional controls, surrogates, and private or
     unassigned characters.
     """
-    for at, char in enumerate(text):
+    for number, char in enumerate(text, 1):
         if char in _BIDIRECTIONAL_CONTROLS or (
             char != "\n" and unicodedata.category(char) in {"Cc", "Cs", "Co", "Cn"}
         ):
-            raise ValueError(f"has the control character U+{ord(char):04X} as character {at + 1}")
+            raise ValueError(f"has the control character U+{ord(char):04X} as character {number}")
     return text
 
 

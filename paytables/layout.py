@@ -575,9 +575,10 @@ def find_stated_stakes(
     share. ``commission`` returns the commission on a winning stake.
     """
     stakes = range(limits.least, limits.most + 1, limits.step)
-    worst = max(stakes, key=lambda stake: Fraction(commission(stake), stake))
-    equal = commission(worst) * limits.least == commission(limits.least) * worst
-    return {minimum_stake_name: limits.least} | ({} if equal else {f"{minimum_stake_name} of {worst}": worst})
+    dearest = max(stakes, key=lambda stake: Fraction(commission(stake), stake))
+    has_share_of_minimum = commission(dearest) * limits.least == commission(limits.least) * dearest
+    further_stakes = {} if has_share_of_minimum else {f"{minimum_stake_name} of {dearest}": dearest}
+    return {minimum_stake_name: limits.least} | further_stakes
 
 
 def settle_bet(

@@ -138,23 +138,23 @@ def _compute_proof(
     from paytables.blackjack import policies  # noqa: PLC0415 (laboratory packages)
     from paytables.blackjack.chart import find_best_chart, format_chart  # noqa: PLC0415 (laboratory packages)
 
-    table = policies.StrategyCalculator(house, report_progress=report_progress)
+    calculator = policies.StrategyCalculator(house, report_progress=report_progress)
     answers: dict[HandQuestion, int] = {}
-    best = table.evaluate(
+    best = calculator.evaluate(
         policies.build_recording_chooser(policies.choose_best, answers), policies.choose_highest_sum
     )
-    chart = find_best_chart(table)
-    charted = table.evaluate(chart.build_chooser(table), chart.decide_offer)
-    dealers = table.evaluate(policies.build_dealer_rule_chooser(house), policies.decline_every_offer)
+    chart = find_best_chart(calculator)
+    charted = calculator.evaluate(chart.build_chooser(calculator), chart.decide_offer)
+    dealers = calculator.evaluate(policies.build_dealer_rule_chooser(house), policies.decline_every_offer)
     worst_answers: dict[HandQuestion, int] = {}
-    worst = table.evaluate(
+    worst = calculator.evaluate(
         policies.build_recording_chooser(policies.choose_worst, worst_answers), policies.choose_lowest_sum
     )
     distribution, variance = {}, None
-    if nets.can_be_counted_exactly(table, best, nets.EXACT_DISTRIBUTION_HANDS_MAX):
-        distribution = nets.compute_net_distribution(table, answers, best)
-    elif nets.can_be_counted_exactly(table, best, nets.EXACT_VARIANCE_HANDS_MAX):
-        variance = nets.compute_net_variance(table, answers, best)
+    if nets.can_be_counted_exactly(calculator, best, nets.EXACT_DISTRIBUTION_HANDS_MAX):
+        distribution = nets.compute_net_distribution(calculator, answers, best)
+    elif nets.can_be_counted_exactly(calculator, best, nets.EXACT_VARIANCE_HANDS_MAX):
+        variance = nets.compute_net_variance(calculator, answers, best)
     data = PackedStrategy.pack_strategy(
         house, answers, best.hands_by_pair, best.insured_hands, best.even_money_up_cards
     )
@@ -168,7 +168,9 @@ def _compute_proof(
         policy=pack_policy(data.packed_bytes),
         law={format_fraction(net): format_fraction(chance) for net, chance in distribution.items()},
         variance=None if variance is None else format_fraction(variance),
-        backed=_compute_back_bet_figures(table, (answers, best), (worst_answers, worst)) if backed else None,
+        backed=_compute_back_bet_figures(calculator, (answers, best), (worst_answers, worst))
+        if backed
+        else None,
     )
 
 
@@ -299,17 +301,18 @@ def _analyse_stakes(
     for spot, credits_ in stakes.items():
         group = _BOX_SUFFIX_PATTERN.sub("", spot) if spot not in sides else spot
         stake_by_bet[group] = stake_by_bet.get(group, 0) + credits_
-    hand = sum(stake_by_bet.pop(action, 0) for action in SPOTS_BY_DEALER_HAND)
+    hand_credits = sum(stake_by_bet.pop(spot, 0) for spot in SPOTS_BY_DEALER_HAND)
     if INSURANCE_SPOT in stake_by_bet:
         raise AnalysisError("insurance is staked in play, and not in a wager")
-    back = sum(
+    # what the side bets return on average: if the player draws every card that they need, and if none
+    side_returns = sum(
         (
             stake_by_bet[side_id] * compute_side_bet_return(definition, sides[side_id])
             for side_id in stake_by_bet
         ),
         Fraction(0),
     )
-    low = sum(
+    worst_side_returns = sum(
         (
             stake_by_bet[side_id]
             * compute_side_bet_return(definition, sides[side_id], player_draws_more_cards=False)
@@ -318,9 +321,9 @@ def _analyse_stakes(
         Fraction(0),
     )
 
-    def compute_rtp(mean: str, side_returns: Fraction) -> Fraction:
+    def compute_rtp(mean: str, mean_side_returns: Fraction) -> Fraction:
         """Return the return per credit of all bets, from the hand's mean net result and the side bets' returns."""
-        return (hand * (1 + Fraction(mean)) + side_returns) / cost
+        return (hand_credits * (1 + Fraction(mean)) + mean_side_returns) / cost
 
     prizes = []
     for side_id in stake_by_bet if depth is not AnalysisDepth.RETURN else ():
@@ -358,20 +361,22 @@ def _analyse_stakes(
         bet=bet_name,
         cost_credits=cost,
         options={"bets": dict(stakes)},
-        rtp=compute_rtp(proof.mean, back),
+        rtp=compute_rtp(proof.mean, side_returns),
         prizes=tuple(prizes),
         progressives=tuple(levels),
         strategy=EXACT_STRATEGY_TEXT,
-        worst_rtp=compute_rtp(proof.worst, low),
+        worst_rtp=compute_rtp(proof.worst, worst_side_returns),
         simplest_strategy=CHART_STRATEGY_TEXT,
-        simplest_rtp=compute_rtp(proof.charted, back),
-        mean_staked_credits=hand * Fraction(proof.staked) + sum(stake_by_bet.values()) if hand else None,
+        simplest_rtp=compute_rtp(proof.charted, side_returns),
+        mean_staked_credits=(
+            hand_credits * Fraction(proof.staked) + sum(stake_by_bet.values()) if hand_credits else None
+        ),
         notes=tuple(notes),
     )
     return (
         figures
         if depth in {AnalysisDepth.RETURN, AnalysisDepth.PRIZES}
-        else _with_distribution(figures, proof, hand)
+        else _with_distribution(figures, proof, hand_credits)
     )
 
 
@@ -390,8 +395,8 @@ def _with_distribution(figures: BetAnalysis, proof: ProvedFigures, hand_credits:
     if set(stakes) != {MAIN_SPOT}:
         return figures
     if not proof.law:
-        spread = proof.variance
-        return replace(figures, variance=None if spread is None else Fraction(spread) * cost**2)
+        variance = proof.variance
+        return replace(figures, variance=None if variance is None else Fraction(variance) * cost**2)
     distribution = build_distribution(
         {int(Fraction(net) * cost) + cost: Fraction(chance) for net, chance in proof.law.items()}
     )
@@ -406,32 +411,32 @@ def _iter_sampling_notes(
     shoe = "shoes dealt to the stop card" if rules.stop is not None else "decks of two rounds"
     shoe = shoe if rules.is_shoe_carried_over else "fresh shoes"
     seed = f"seed {sampled.seed!r}, `python -m tools.dev prove` plays them again"
-    mean, half = sampled.compute_mean(1), Fraction(sampled.error) * SAMPLING_QUANTILE
-    low, high = (_format_percent(1 + mean + deviation) for deviation in (-half, half))
+    mean, half_width = sampled.compute_mean(1), Fraction(sampled.error) * SAMPLING_QUANTILE
+    low, high = (_format_percent(1 + mean + deviation) for deviation in (-half_width, half_width))
     yield (
         f"sampled: {sampled.rounds:,} rounds of the best play from {shoe} return {_format_percent(1 + mean)} "
         f"of a bet on the hand, 99.9 % interval {low} to {high} ({seed})"
     )
-    spread = round(sampled.compute_variance(hand_count) * 10_000)
-    yield f"sampled: the variance of these rounds is {spread // 10_000}.{spread % 10_000:04d} squared stakes"
+    variance = round(sampled.compute_variance(hand_count) * 10_000)  # in ten-thousandths
+    yield f"sampled: the variance of these rounds is {variance // 10_000}.{variance % 10_000:04d} squared stakes"
     nets = sorted((Fraction(net), count) for net, count in sampled.nets[str(hand_count)].items())
     net_list = ", ".join(f"{net} {_format_percent(Fraction(count, sampled.rounds))}" for net, count in nets)
     yield f"sampled: their nets in stakes: {net_list}"
-    won = Fraction(sum(count for net, count in nets if net > 0), sampled.rounds)
-    deviation = SAMPLING_QUANTILE * _compute_root_rounded_up(won * (1 - won) / sampled.rounds)
-    low, high = _format_percent(won - deviation), _format_percent(won + deviation)
-    yield f"sampled: hit frequency, more than was staked: {_format_percent(won)}, 99.9 % interval {low} to {high}"
+    won_share = Fraction(sum(count for net, count in nets if net > 0), sampled.rounds)
+    deviation = SAMPLING_QUANTILE * _compute_root_rounded_up(won_share * (1 - won_share) / sampled.rounds)
+    low, high = _format_percent(won_share - deviation), _format_percent(won_share + deviation)
+    yield f"sampled: hit frequency, more than was staked: {_format_percent(won_share)}, 99.9 % interval {low} to {high}"
     bands = []
     for games in CONFIDENCE_BAND_GAME_COUNTS:
-        # for more games, the simulated mean is not known precisely enough
+        # for more rounds, the simulated mean is not known precisely enough
         if games * _SIMULATED_ROUNDS_PER_BAND_GAME <= sampled.rounds:
-            half = (
+            half_width = (
                 Fraction(CONFIDENCE_QUANTILES["90 %"])
                 * _compute_root_rounded_up(sampled.compute_variance(hand_count) / games)
                 / hand_count
             )
             bands.append(
-                f"{games:,} rounds {_format_percent(1 + mean - half)} to {_format_percent(1 + mean + half)}"
+                f"{games:,} rounds {_format_percent(1 + mean - half_width)} to {_format_percent(1 + mean + half_width)}"
             )
     if bands:
         yield f"sampled: the return lies 90 % of the time, after {', after '.join(bands)}"

@@ -177,24 +177,26 @@ class HandRanking:
 
     def _compute_natural_strength(self, ranks: Sequence[int]) -> int:
         """Return the strength of a hand's ranks, none of which is wild."""
+        # for a full house of three eights and two kings: ((3, rank of 8), (2, rank of king)), and the shape (3, 2)
         groups = sorted(((count, rank) for rank, count in Counter(ranks).items()), reverse=True)
         shape = tuple(count for count, _ in groups if count > 1)
-        decide = [rank for _, rank in groups]
+        deciding_ranks = [rank for _, rank in groups]
         if not shape and "straight" in self._level:
             straight_rank = self._rank_by_straight_mask.get(sum(1 << rank for rank in ranks))
             if straight_rank is not None:
                 return self._encode_strength("straight", [straight_rank])
-        return self._encode_strength(_CATEGORY_BY_SHAPE[shape], decide)
+        return self._encode_strength(_CATEGORY_BY_SHAPE[shape], deciding_ranks)
 
     def _rank_flush(self, rank_mask: int, wild_count: int) -> int:
         """Return the strength of the best flush of the ranks in ``rank_mask`` and ``wild_count`` wild cards, or 0."""
         best = 0
         size = self.order.hand_size
-        for run, straight_rank in self._rank_by_straight_mask.items():
-            if size - (rank_mask & run).bit_count() <= wild_count:
-                is_royal = "royal-flush" in self._level and run == self._highest_straight_mask
+        for straight_mask, straight_rank in self._rank_by_straight_mask.items():
+            if size - (rank_mask & straight_mask).bit_count() <= wild_count:
+                is_royal = "royal-flush" in self._level and straight_mask == self._highest_straight_mask
                 category = "royal-flush" if is_royal else "straight-flush"
                 best = max(best, self._encode_strength(category, [straight_rank]))
+        # each wild card becomes the highest rank that the flush does not have yet
         for _ in range(wild_count):
             rank_mask |= 1 << next(rank for rank in range(ACE_RANK, -1, -1) if not rank_mask >> rank & 1)
         highest = [rank for rank in range(ACE_RANK, -1, -1) if rank_mask >> rank & 1]
@@ -218,9 +220,9 @@ class HandRanking:
     def _rank_by_straight_mask(self) -> dict[int, int]:
         """Return the rank of each straight among all straights, lowest first, by the bit mask of its card ranks."""
         size = self.order.hand_size
-        run = (1 << size) - 1
-        ranks = {run << low: low + 1 for low in range(len(RANK_LETTERS) - size + 1)}
-        ace_low_mask = 1 << ACE_RANK | (run >> 1)
+        lowest_mask = (1 << size) - 1  # the straight that begins with the lowest rank
+        ranks = {lowest_mask << low: low + 1 for low in range(len(RANK_LETTERS) - size + 1)}
+        ace_low_mask = 1 << ACE_RANK | (lowest_mask >> 1)
         highest_rank = ranks[self._highest_straight_mask]
         if self.order.ace_low_straight == "second":
             ranks[self._highest_straight_mask] = highest_rank + 1

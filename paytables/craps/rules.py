@@ -206,15 +206,15 @@ class CrapsRules(TableRules):
         Raises :class:`WagerError` for a choice that is not possible.
         """
         switched_bets = set(self.state.switched_bets)
-        for seat, spot, plays in _iter_on_off_choices(wager.options):
+        for seat, spot, is_on in _iter_on_off_choices(wager.options):
             spot_rules = self.rules_by_spot.get(spot)
             if spot_rules is None or not spot_rules.can_switch_on_off:
                 raise WagerError(f"working: {spot!r} is not a bet that a player can turn on or off")
-            if not isinstance(plays, bool):
-                raise WagerError(f"working.{spot}: must be true or false, not {plays!r}")
+            if not isinstance(is_on, bool):
+                raise WagerError(f"working.{spot}: must be true or false, not {is_on!r}")
             if (seat, spot) not in standing_credits:
                 raise WagerError(f"working.{spot}: no bet stands there")
-            (switched_bets.add if plays == spot_rules.bet.off else switched_bets.discard)((seat, spot))
+            (switched_bets.add if is_on == spot_rules.bet.off else switched_bets.discard)((seat, spot))
         return switched_bets
 
     def _with_next_shooter(self, table_state: CrapsState, wager: Wager) -> CrapsState:
@@ -312,12 +312,14 @@ def _iter_on_off_choices(options: Mapping[str, object]) -> Iterator[tuple[int, s
     """Yield the choices in a wager to turn craps bets on or off: the seat, the spot, and the value."""
     working = options.get("working", {})
     by_seat = working if "seats" in options else {0: working}
-    if not isinstance(by_seat, Mapping) or not all(isinstance(each, Mapping) for each in by_seat.values()):
+    if not isinstance(by_seat, Mapping) or not all(
+        isinstance(choices, Mapping) for choices in by_seat.values()
+    ):
         raise WagerError(
             "working: must map spots to true or false, or seats to such maps if several seats play"
         )
     for seat, choices in by_seat.items():
         if not str(seat).isdecimal():
             raise WagerError(f"working: there is no seat {seat!r}")
-        for spot, plays in choices.items():
-            yield int(seat), str(spot), plays
+        for spot, is_on in choices.items():
+            yield int(seat), str(spot), is_on

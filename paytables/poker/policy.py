@@ -68,6 +68,7 @@ def list_hand_classes(deck_card_count: int, hand_card_count: int = POLICY_HAND_C
     for size in (hand_card_count, hand_card_count - 1) if deck_card_count > JOKER else (hand_card_count,):
         jokers = [JOKER] * (hand_card_count - size)
         for counts in _list_suit_splits(size):
+            # the ranks of each suit, as bits; ascending masks give one hand of each class
             for a, b, c, d in _list_ascending_masks(masks, counts):
                 card_indexes = (
                     sorted(
@@ -83,12 +84,12 @@ def list_hand_classes(deck_card_count: int, hand_card_count: int = POLICY_HAND_C
 
 def _list_suit_splits(card_count: int) -> list[tuple[int, ...]]:
     """Return every way to divide ``card_count`` cards among four suits, as the number of cards of each suit."""
-    every = range(card_count + 1)
+    counts = range(card_count + 1)
     return [
         (a, b, c, card_count - a - b - c)
-        for a in every
-        for b in every
-        for c in every
+        for a in counts
+        for b in counts
+        for c in counts
         if a + b + c <= card_count
     ]
 
@@ -114,7 +115,8 @@ def _list_ascending_masks(
 def compute_set_index(cards: Sequence[Card]) -> int:
     """Return the index of a set of cards among all sets of that size, in colexicographic order.
 
-    The cards must be ascending.
+    The cards must be ascending. In this order, sets are compared by their highest cards first: of two cards, {0, 1} has
+    the index 0, {0, 2} 1, {1, 2} 2 and {0, 3} 3.
     """
     return sum(comb(card, index) for index, card in enumerate(cards, 1))
 
@@ -135,11 +137,13 @@ def look_up_option(policy: bytes, dealt_cards: Sequence[Card], dealer_up_card: C
 
     ``dealer_up_card`` is the dealer's visible card, if there is one.
     """
-    at, _ = find_hand_class(dealt_cards, 52)
+    class_index, _ = find_hand_class(dealt_cards, 52)
     return (
-        policy[at]
+        policy[class_index]
         if dealer_up_card is None
-        else policy[at * 52 + dealer_up_card // 4 * 4 + _order_suits(dealt_cards).index(dealer_up_card & 3)]
+        else policy[
+            class_index * 52 + dealer_up_card // 4 * 4 + _order_suits(dealt_cards).index(dealer_up_card & 3)
+        ]
     )
 
 
@@ -152,9 +156,9 @@ def look_up_shared_cards_option(policy: bytes, hole_cards: Sequence[Card], board
     if not board:
         return look_up_option(policy, hole_cards, None)
     suit_order = _order_suits(board)
-    pair = compute_set_index(sorted(card // 4 * 4 + suit_order.index(card & 3) for card in hole_cards))
-    at, _ = find_hand_class(board, 52)
-    return policy[len(list_hand_classes(52, 2)) + at * comb(52, 2) + pair]
+    pair_index = compute_set_index(sorted(card // 4 * 4 + suit_order.index(card & 3) for card in hole_cards))
+    class_index, _ = find_hand_class(board, 52)
+    return policy[len(list_hand_classes(52, 2)) + class_index * comb(52, 2) + pair_index]
 
 
 def find_hand_class(dealt_cards: Sequence[Card], deck_cards: int) -> tuple[int, list[int]]:
@@ -167,10 +171,10 @@ def find_hand_class(dealt_cards: Sequence[Card], deck_cards: int) -> tuple[int, 
         (card if card == JOKER else card // 4 * 4 + suit_order.index(card & 3), index)
         for index, card in enumerate(dealt_cards)
     )
-    at = bisect_left(
+    class_index = bisect_left(
         list_hand_classes(deck_cards, len(dealt_cards)), compute_set_index([card for card, _ in as_class])
     )
-    return at, [index for _, index in as_class]
+    return class_index, [index for _, index in as_class]
 
 
 def look_up_hold(policy: bytes, dealt_cards: Sequence[Card], deck_cards: int) -> int:

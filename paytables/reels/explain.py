@@ -257,14 +257,16 @@ class _StagePaySentences:
             for pay in stage_table.pay
             if pay.on == "line" or (pay.on == "ways" and not pay.once_a_reel)
         }
-        several = _COMBINATION_TEXT_BY_KEY[stage_table.wild_multipliers if "line" in paid_on else "multiply"]
+        combination_text = _COMBINATION_TEXT_BY_KEY[
+            stage_table.wild_multipliers if "line" in paid_on else "multiply"
+        ]
         for symbol in self._list_symbols_on_strips() if paid_on else ():
             if self._symbols.multipliers[symbol] > 1 and (
                 stage_table.multiply_own or self._symbols.substitutes_for[symbol]
             ):
                 helps = "" if stage_table.multiply_own else " it helps to make"
-                times = self._symbols.multipliers[symbol]
-                yield f"{self._ids[symbol]} multiplies a win{helps} by {times}; {several}"
+                factor = self._symbols.multipliers[symbol]
+                yield f"{self._ids[symbol]} multiplies a win{helps} by {factor}; {combination_text}"
 
     def _iter_count_sentences(self, pay_row_number: int, pay_row: PayTableRow) -> Iterator[str]:
         """Yield a sentence for each count of a ways or scatter row of the pay table that can be won."""
@@ -292,15 +294,18 @@ class _StagePaySentences:
                     self._ids[symbol] in self._symbols.substitutes_for[wild]
                     and self._symbols.multipliers[wild] > 1
                 ):
-                    for wilds in range(1, length):
-                        for at in itertools.combinations(reversed(range(length)), wilds):
-                            yield [wild if i in at else symbol for i in range(length)]
+                    for wild_count in range(1, length):
+                        for wild_places in itertools.combinations(reversed(range(length)), wild_count):
+                            yield [wild if n in wild_places else symbol for n in range(length)]
 
     def _is_shown_on_line(self, cells: TrialLineCells, prize: LinePrize) -> bool:
         """Return whether some window of the stage shows these symbols on one of its lines."""
-        only = {s: tuple(int(n == s) for n in range(len(self._ids))) for s in cells if s is not None}
-        tried = WinPattern(tuple(None if s is None else only[s] for s in cells), prize)
-        return any(can_show_pattern(tried, line, self._reels.columns) for line in self._lines)
+        element_by_symbol = {
+            s: tuple(int(n == s) for n in range(len(self._ids))) for s in cells if s is not None
+        }
+        # a pattern that only exactly these symbols fit
+        shown_pattern = WinPattern(tuple(None if s is None else element_by_symbol[s] for s in cells), prize)
+        return any(can_show_pattern(shown_pattern, line, self._reels.columns) for line in self._lines)
 
     def _find_best_win(self, cells: TrialLineCells) -> GraphEnd:
         """Return the best win in the first prize group that pays these symbols, or NO_WIN_END if none pays."""
@@ -325,8 +330,8 @@ class _StagePaySentences:
                 return NO_WIN_END
             factors.append(factor)
         assert isinstance(self._table, ReelsStage)
-        merged = MULTIPLIER_COMBINERS[self._table.wild_multipliers](tuple(f for f in factors if f > 1))
-        return GraphEnd(pattern.prize, merged, pattern.winning_mask)
+        multiplier = MULTIPLIER_COMBINERS[self._table.wild_multipliers](tuple(f for f in factors if f > 1))
+        return GraphEnd(pattern.prize, multiplier, pattern.winning_mask)
 
     def _format_sentence(self, cells: TrialLineCells, end: GraphEnd) -> str:
         """Return a line's win as a sentence such as ``3 W on a line pay 2,700: as 3 seven x 27``."""
@@ -339,8 +344,8 @@ class _StagePaySentences:
         symbols_text = " and ".join(f"{count} {name}" for name, count in order)
         sentence = f"{symbols_text} on a line {_format_worth(end.value, end.prize.awards)}"
         is_plain = len(count_by_name) == 1 and end.multiplier == 1 and end.prize.name == symbols_text
-        times = f" x {end.multiplier}" if end.multiplier > 1 else ""
-        return sentence if is_plain else f"{sentence}: as {end.prize.name}{times}"
+        multiplier_text = f" x {end.multiplier}" if end.multiplier > 1 else ""
+        return sentence if is_plain else f"{sentence}: as {end.prize.name}{multiplier_text}"
 
     # ------------------------------------------------------------------ remarks
     def list_remarks(self) -> Iterator[DefinitionRemark]:
@@ -448,34 +453,36 @@ class _StagePaySentences:
                     yield DefinitionRemark(
                         row_key, f"{name} counts as {pay.of} anywhere (its `not_for` says otherwise)"
                     )
-                elif count := self._find_longest_run(wild, n, pay):
+                elif count := self._find_highest_own_count(wild, n, pay):
                     prize = self._builder.build_count_prizes(n, pay)[count]
-                    times = 1 if pay.once_a_reel else element[wild] ** count
-                    worth_text = _format_worth(prize.credits * times, prize.awards)
+                    factor = 1 if pay.once_a_reel else element[wild] ** count
+                    worth_text = _format_worth(prize.credits * factor, prize.awards)
                     text = f"{count} {name} on reels in a row {worth_text}: as {prize.name}"
-                    yield DefinitionRemark(row_key, f"{text} x {times}" if times > 1 else text)
+                    yield DefinitionRemark(row_key, f"{text} x {factor}" if factor > 1 else text)
 
     @staticmethod
     def _iter_paid_twice_remarks(definition_key: str, stage_table: ReelsStage) -> Iterator[DefinitionRemark]:
         """Yield a remark for each count of the same symbol that two rows of the pay table pay."""
-        first: dict[object, int] = {}
+        first_row_by_pay: dict[object, int] = {}
         for n, pay in enumerate(stage_table.pay):
             for count in pay.pays:
                 pay_key = (count, pay.of, pay.on, pay.direction, pay.group, pay.lines, pay.needs_own)
-                if first.setdefault(pay_key, n) != n:
+                if first_row_by_pay.setdefault(pay_key, n) != n:
                     rule_text = "the higher counts" if pay.on == "line" else "both are paid"
-                    text = f"{count} {pay.of} stands in pay.{first[pay_key]} as well: {rule_text}"
+                    text = f"{count} {pay.of} stands in pay.{first_row_by_pay[pay_key]} as well: {rule_text}"
                     yield DefinitionRemark(f"{definition_key}.pay.{n}.pays.{count}", text)
 
-    def _find_longest_run(self, symbol: int, pay_row_number: int, pay_row: PayTableRow) -> int:
+    def _find_highest_own_count(self, symbol: int, pay_row_number: int, pay_row: PayTableRow) -> int:
         """Return the highest count of a ways prize that one symbol alone can win on adjacent reels, or 0."""
         is_shown = [any(symbol in column for column in reel) for reel in self._reels.columns]
         sides = {"left": [is_shown], "right": [is_shown[::-1]]}.get(
             pay_row.direction, [is_shown, is_shown[::-1]]
         )
-        longest = max([*side, False].index(False) for side in sides)
+        # how many reels in a row, from the side, can show the symbol
+        reel_count = max([*side, False].index(False) for side in sides)
         return max(
-            (c for c in self._builder.build_count_prizes(pay_row_number, pay_row) if c <= longest), default=0
+            (c for c in self._builder.build_count_prizes(pay_row_number, pay_row) if c <= reel_count),
+            default=0,
         )
 
 

@@ -175,24 +175,28 @@ class Betting:
     def _list_raises(self, player: Player, owed_credits: int) -> dict[str, int]:
         """Return the player's possible bets or raises with their cost in credits, smallest first.
 
-        ``owed_credits`` is the amount needed to call. If two sizes lead to the same amount, only one option is offered.
+        A size is the amount of the raise above the call. ``owed_credits`` is the amount needed to call. If two sizes
+        lead to the same amount, only one option is offered.
         """
-        sizes, pot, least = self.bet_sizes, self.pot + owed_credits, self._find_least_raise()
-        by_size = {least: BET_OPTION if not self.call_level_credits else RAISE_OPTION}
+        sizes, pot_after_call = self.bet_sizes, self.pot + owed_credits
+        least = self._find_least_raise()
+        option_by_size = {least: BET_OPTION if not self.call_level_credits else RAISE_OPTION}
         most = least
         if sizes.limit_kind == "spread":
             most = max(least, sizes.bet_max or least)
-            by_size.setdefault(most, MAX_BET_OPTION)
+            option_by_size.setdefault(most, MAX_BET_OPTION)
         elif sizes.limit_kind in {"pot", "none"}:
-            for size, name in ((-(-pot // 2), HALF_POT_OPTION), (pot, POT_OPTION)):
+            # -(-x // 2) is half of x, rounded up
+            for size, name in ((-(-pot_after_call // 2), HALF_POT_OPTION), (pot_after_call, POT_OPTION)):
                 if size > least:
-                    by_size.setdefault(size, name)
-            most = max(least, pot) if sizes.limit_kind == "pot" else player.unbet_credits
-        room = player.unbet_credits - owed_credits
-        fitting = {size: name for size, name in by_size.items() if size < room}
-        if room <= most or sizes.limit_kind == "none":
-            fitting[room] = ALL_IN_OPTION
-        return {name: owed_credits + size for size, name in sorted(fitting.items())}
+                    option_by_size.setdefault(size, name)
+            most = max(least, pot_after_call) if sizes.limit_kind == "pot" else player.unbet_credits
+        # what is left of the table stakes after a call: a raise by all of it is the all-in option
+        left_after_call = player.unbet_credits - owed_credits
+        affordable = {size: name for size, name in option_by_size.items() if size < left_after_call}
+        if left_after_call <= most or sizes.limit_kind == "none":
+            affordable[left_after_call] = ALL_IN_OPTION
+        return {name: owed_credits + size for size, name in sorted(affordable.items())}
 
     def _find_least_raise(self) -> int:
         """Return the smallest amount, in credits, by which a bet or raise must exceed the current bet."""
@@ -230,8 +234,8 @@ class Betting:
 
     def return_uncalled_bet(self) -> tuple[int, int]:
         """Refund the part of the last bet that no player has called; return the bettor's seat and the credits."""
-        *_, second, first = sorted(self.players, key=lambda player: player.total_bet_credits)
-        uncalled = first.total_bet_credits - second.total_bet_credits
-        first.total_bet_credits -= uncalled
-        first.unbet_credits += uncalled
-        return first.seat, uncalled
+        *_, second_highest, highest = sorted(self.players, key=lambda player: player.total_bet_credits)
+        uncalled = highest.total_bet_credits - second_highest.total_bet_credits
+        highest.total_bet_credits -= uncalled
+        highest.unbet_credits += uncalled
+        return highest.seat, uncalled

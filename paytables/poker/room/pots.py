@@ -44,10 +44,10 @@ class CommissionRules:
 
     def deduct_commission(self, pots: Sequence[Pot]) -> tuple[Pot, ...]:
         """Return the pots with the commission taken from each, the main pot first."""
-        room, pots_after = self.commission_max, []
+        commission_left, pots_after = self.commission_max, []
         for pot in pots:
-            commission = min(pot.credits * self.percent // 100, room)
-            room -= commission
+            commission = min(pot.credits * self.percent // 100, commission_left)
+            commission_left -= commission
             pots_after.append(Pot(pot.credits, pot.seats, commission))
         return tuple(pots_after)
 
@@ -56,7 +56,8 @@ def build_pots(bets_by_seat: Mapping[int, int], unfolded_seats: Collection[int])
     """Return the main pot and the side pots. Uncalled bets must have been returned before.
 
     ``bets_by_seat`` has the credits that each seat has bet in the game; ``unfolded_seats`` are the seats that
-    have not folded.
+    have not folded. A pot ends at each level up to which such a seat has bet: if three seats have bet 10, 30 and 30,
+    the main pot is 3 x 10 credits, and the side pot 2 x 20.
     """
     pots, level_below = [], 0
     for level in sorted({bets_by_seat[seat] for seat in unfolded_seats if bets_by_seat[seat]}):
@@ -101,11 +102,11 @@ def award_pots(
     for pot in pots:
         best = max(strength_by_seat[seat] for seat in pot.seats)
         winners = [seat for seat in seat_order if seat in pot.seats and strength_by_seat[seat] == best]
-        gross, net = divide_pot(pot.credits, winners), divide_pot(pot.net_credits, winners)
+        gross_shares, net_shares = divide_pot(pot.credits, winners), divide_pot(pot.net_credits, winners)
         for seat in winners:
             earlier_share = won.get(seat, PotShare())
-            commission = earlier_share.commission + gross[seat] - net[seat]
-            won[seat] = PotShare(earlier_share.credits + net[seat], commission)
+            commission = earlier_share.commission + gross_shares[seat] - net_shares[seat]
+            won[seat] = PotShare(earlier_share.credits + net_shares[seat], commission)
     return won
 
 
