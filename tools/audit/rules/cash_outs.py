@@ -223,7 +223,7 @@ _CHECK_COIN_SUM: Final = require(
 def _check_restricted_expiry(context: CheckContext) -> None:
     """Check that restricted credit expires only after its last day at the venue."""
     expires = context["terms"]["expires"]
-    if date.fromisoformat(expires) >= context.facts.find_latest_local_date(scope.entry.time_utc):
+    if date.fromisoformat(expires) >= context.facts.find_latest_local_date(context.entry.time_utc):
         raise PatternMismatch(
             f"the restricted credit expires too early: its last day is {expires}, and this entry was written at "
             f"{context.entry.time_utc.isoformat()}"

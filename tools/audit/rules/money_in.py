@@ -140,7 +140,7 @@ def _derive_restricted_terms(context: CheckContext) -> Any:
 
 def _check_deleted_terms(context: CheckContext, expiry_date: str) -> None:
     """Check that deleted terms of restricted credit may have expired, and that no credit is under them."""
-    latest_local_date = context.facts.find_latest_local_date(scope.entry.time_utc)
+    latest_local_date = context.facts.find_latest_local_date(context.entry.time_utc)
     restricted_cents = context.ledger.available_cents(context.format_credit_account("restricted"))
     if not expiry_date or date.fromisoformat(expiry_date) >= latest_local_date or restricted_cents:
         raise PatternMismatch(
