@@ -20,10 +20,8 @@ def format_first_error(error: ValidationError, data: bytes, default_location: st
     """
     first = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or default_location
-    location, problem = (
-        _escape_text(where, _LOCATION_LENGTH_MAX),
-        _escape_text(first["msg"], _PROBLEM_LENGTH_MAX),
-    )
+    location = _escape_text(where, _LOCATION_LENGTH_MAX)
+    problem = _escape_text(first["msg"], _PROBLEM_LENGTH_MAX)
     return f"{location}: {problem} in {data[:_QUOTED_BYTES_MAX]!r}"
 
 

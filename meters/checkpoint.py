@@ -122,10 +122,8 @@ def check_checkpoint(entry: StoredEntry, public_key: bytes, location: str) -> Ma
     record: Any = entry.record
     try:
         saved = cast(Mapping[str, object], read_field(record, "ledger"))
-        claimed_digest, signature = (
-            read_hex_field(record, "ledger_sha256").hex(),
-            read_hex_field(record, "signature"),
-        )
+        claimed_digest = read_hex_field(record, "ledger_sha256").hex()
+        signature = read_hex_field(record, "signature")
         computed_digest = compute_ledger_digest(saved)
     except (TypeError, KeyError, ValueError) as error:
         raise JournalDamaged(f"{location} entry {entry.sequence}", f"not a checkpoint: {error}") from error

@@ -325,11 +325,9 @@ def _decode_transaction_fast(raw: dict[str, Any]) -> Transaction | None:
     ``raw`` is the parsed JSON, whose record has been checked.
     """
     tx_id, kind, transfers = raw["id"], raw["kind"], raw.get("transfers", ())
-    dims, counts, state = (
-        raw.get("dims", _EMPTY_MEMBER_VALUE),
-        raw.get("counts", _EMPTY_MEMBER_VALUE),
-        raw.get("state", _EMPTY_MEMBER_VALUE),
-    )
+    dims = raw.get("dims", _EMPTY_MEMBER_VALUE)
+    counts = raw.get("counts", _EMPTY_MEMBER_VALUE)
+    state = raw.get("state", _EMPTY_MEMBER_VALUE)
     if not (
         type(tx_id) is str
         and 0 < len(tx_id) <= TRANSACTION_ID_LENGTH_MAX

@@ -96,10 +96,8 @@ def verify_readout(signed_readout: Mapping[str, object], file_name: str) -> byte
     Raises :class:`JournalDamaged` if the signature is missing or wrong; ``file_name`` is the file in its message.
     """
     try:
-        public_key, signature = (
-            read_hex_field(signed_readout, "public_key"),
-            read_hex_field(signed_readout, "signature"),
-        )
+        public_key = read_hex_field(signed_readout, "public_key")
+        signature = read_hex_field(signed_readout, "signature")
         is_valid = is_signed_by(
             public_key,
             READOUT_SIGNATURE_PREFIX + encode_canonical_json(read_field(signed_readout, "readout")),
@@ -161,10 +159,8 @@ class ExportReader:
         Raises :class:`JournalDamaged`, naming the line, for a line that is not an entry or does not follow the
         entry before it. The first entry must follow entry ``header.previous_sequence``.
         """
-        sequence, head_hex = (
-            self.header.previous_sequence,
-            "" if self.header.previous_sequence else GENESIS_HASH,
-        )
+        sequence = self.header.previous_sequence
+        head_hex = "" if self.header.previous_sequence else GENESIS_HASH
         for number, body in enumerate(self.iter_bodies(), 2):
             try:
                 entry = decode(body)

@@ -326,11 +326,9 @@ class LogCopy:
 
     def _reopen_segment(self, segment: _LogSegment) -> None:
         """Open the log's last segment, which was scanned and is not closed, to append to it."""
-        self._first_sequence, self._last_record_offset, self._write_offset = (
-            segment.first_sequence,
-            segment.last_record_offset,
-            segment.end_offset,
-        )
+        self._first_sequence = segment.first_sequence
+        self._last_record_offset = segment.last_record_offset
+        self._write_offset = segment.end_offset
         self._file = self._storage.open_file(self._build_segment_path(segment.first_sequence), write=True)
         self._open_segment_bytes = self._file.size()
         self._digest = hashlib.sha256(self._file.read_at(0, self._write_offset))

@@ -60,10 +60,8 @@ def _compute_digest(definition_data: Mapping[str, object]) -> str:
     rules = {
         key: value for key, value in definition_data.items() if key not in _KEYS_WITHOUT_INFLUENCE_ON_FIGURES
     }
-    family, figures = (
-        read_header_value(definition_data, "", "family"),
-        remove_binding_digest(definition_data)[PROVED_KEY],
-    )
+    family = read_header_value(definition_data, "", "family")
+    figures = remove_binding_digest(definition_data)[PROVED_KEY]
     bound_data = {"family": family, "rules": _remove_texts_and_limits(rules), PROVED_KEY: figures}
     return hashlib.sha256(format_canonical_text(bound_data).encode()).hexdigest()
 

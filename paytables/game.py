@@ -389,10 +389,8 @@ def _check_fixed_sums(part: object, denominations_cents: Sequence[int], file: st
     The check goes through every part of the definition.
     """
     if isinstance(part, BetLimits):
-        worth_cents, stakes = (
-            part.worth_cents,
-            range(part.least, part.most + 1, part.step),
-        )
+        worth_cents = part.worth_cents
+        stakes = range(part.least, part.most + 1, part.step)
         if worth_cents and not any(
             worth_cents % cents == 0 and worth_cents // cents in stakes for cents in denominations_cents
         ):

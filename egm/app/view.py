@@ -79,10 +79,8 @@ def build_snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
     if last_game is not None and last_game[0].game.id != selection.game_id:
         last_game = None  # the result of another game is not shown
     standing_bets, shut, table_state = read_table_view(machine)
-    handpay, paying = (
-        machine.memory.read(HandpayRecord, MoneyKey.HANDPAY),
-        machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT),
-    )
+    handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
+    paying = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     return Snapshot(
         journal_sequence=machine.journal.sequence,
         state=engine.state.value,

@@ -256,10 +256,8 @@ class BillDriver(LineDriver[M]):
             and self._is_decision_valid_after_line_loss(last_item)
         ):
             # the item has stayed in escrow
-            self._escrowed_item, self._last_escrowed_item = (
-                last_item,
-                None,
-            )
+            self._escrowed_item = last_item
+            self._last_escrowed_item = None
             return
         # An open record here is not being stacked: otherwise nothing could be in escrow.
         previous_content = self._escrow.content or (None if last_item is None else last_item.content)

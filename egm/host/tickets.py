@@ -106,10 +106,8 @@ def continue_without_host_number(machine: Machine, event: Event) -> None:
     the machine's own. Otherwise the ticket is cancelled and the credits are paid by hand. If the profile requires a
     central system and the host was removed, no ticket is printed, because nobody would accept it.
     """
-    pay_out, reason = (
-        machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT),
-        event.read_payload(TicketNumberRefused).why,
-    )
+    pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
+    reason = event.read_payload(TicketNumberRefused).why
     is_host_required = machine.profile.tickets.central and not host_validates(machine, event)
     may_use_own_number = (
         reason != NUMBER_REFUSED_BY_HOST_REASON

@@ -95,9 +95,7 @@ def create_host_timeouts(context: MachineContext) -> Iterable[BackgroundService]
     It is needed if a host controls tickets, transfers or bonuses, or if restricted credit is recorded.
     """
     machine = context.engine.machine
-    host, has_restricted_terms = (
-        machine.component(HostMoney),
-        machine.memory.get(MoneyKey.RESTRICTED_CREDIT_TERMS) is not None,
-    )
+    host = machine.component(HostMoney)
+    has_restricted_terms = machine.memory.get(MoneyKey.RESTRICTED_CREDIT_TERMS) is not None
     if host.ticket_validator.is_host or host.can_transfer or host.can_award_bonuses or has_restricted_terms:
         yield HostTimeouts(context)

@@ -51,10 +51,8 @@ class ClockWatch:
             change = ClockChanged(expected_time=expected_wall.isoformat(), clock_time=wall.isoformat())
             self._machine.post(CLOCK_CHANGED, change)
         record_clock_trust(self._machine)
-        recorded_doubt, has_fault = (
-            self._machine.memory.get(KernelKey.CLOCK_DOUBT),
-            CLOCK_DOUBTED_FAULT in self._machine.active_faults,
-        )
+        recorded_doubt = self._machine.memory.get(KernelKey.CLOCK_DOUBT)
+        has_fault = CLOCK_DOUBTED_FAULT in self._machine.active_faults
         if recorded_doubt is not None and not has_fault:
             self._context.submit_event(
                 Event(

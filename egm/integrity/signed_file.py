@@ -232,10 +232,8 @@ def sign_file(machine: Machine, event: Event) -> None:
 
 def _record_signature(machine: Machine, persons: Sequence[str], reason: str, signed_time: str) -> None:
     """Record that the cabinet file in use is signed, with its text and by whom."""
-    last_record, in_use = (
-        machine.memory.get(IntegrityKey.SIGNED_CABINET_FILE),
-        machine.component(CabinetFileInUse),
-    )
+    last_record = machine.memory.get(IntegrityKey.SIGNED_CABINET_FILE)
+    in_use = machine.component(CabinetFileInUse)
     machine.post(
         CABINET_FILE_SIGNED,
         CabinetFileSigned(

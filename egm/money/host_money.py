@@ -135,10 +135,8 @@ def _read_count(journal: JournalView, storage_key: str) -> int:
 
 def list_unread_ticket_indices(journal: JournalView) -> tuple[int, ...]:
     """Return the ring buffer indices (1 to 31) of the printed tickets that the host has not read, oldest first."""
-    read_count, count = (
-        _read_count(journal, HostKey.TICKETS_READ_FROM_RING),
-        _read_count(journal, HostKey.TICKETS_ADDED_TO_RING),
-    )
+    read_count = _read_count(journal, HostKey.TICKETS_READ_FROM_RING)
+    count = _read_count(journal, HostKey.TICKETS_ADDED_TO_RING)
     return tuple(number % HOST_TICKET_RING_SIZE + 1 for number in range(read_count, count))
 
 

@@ -69,10 +69,8 @@ def toggle_ticket_request(machine: Machine, _: Event) -> None:
 
 def return_handpay(machine: Machine, event: Event) -> None:
     """Return the hand-pay's amount to the credit meter; the cash-out then continues and prints the requested ticket."""
-    handpay, persons = (
-        machine.memory.require(HandpayRecord, MoneyKey.HANDPAY),
-        list_event_persons(machine, event),
-    )
+    handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
+    persons = list_event_persons(machine, event)
     remainder_cents = machine.cashable_cents + handpay.amount_cents
     answer_service_call(machine, event)
     machine.post(

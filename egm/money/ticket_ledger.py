@@ -123,10 +123,8 @@ def reason_ledger_differs_from_journal(machine: Machine) -> str:
 
     If they agree, record how far the ledger has progressed, unless that is already recorded.
     """
-    store, stored_anchor = (
-        machine.component(TicketDesk).store,
-        machine.memory.read(LedgerAnchor, MoneyKey.TICKET_LEDGER_ANCHOR),
-    )
+    store = machine.component(TicketDesk).store
+    stored_anchor = machine.memory.read(LedgerAnchor, MoneyKey.TICKET_LEDGER_ANCHOR)
     initial_anchor = _find_initial_anchor(machine)
     is_restored = stored_anchor is None or stored_anchor.restoration != initial_anchor.restoration
     if disagreement := find_older_ledger_error(store, machine.journal):
@@ -166,10 +164,8 @@ def reason_journal_is_incomplete(machine: Machine) -> str:
         ):
             problem = f"the journal does not contain entry {head.sequence} as the ticket ledger has seen it"
             return problem + _JOURNAL_REMEDY
-    stored_anchor, initial_anchor = (
-        machine.memory.read(LedgerAnchor, MoneyKey.TICKET_LEDGER_ANCHOR),
-        _find_initial_anchor(machine),
-    )
+    stored_anchor = machine.memory.read(LedgerAnchor, MoneyKey.TICKET_LEDGER_ANCHOR)
+    initial_anchor = _find_initial_anchor(machine)
     anchor = (
         initial_anchor
         if stored_anchor is None or stored_anchor.restoration != initial_anchor.restoration

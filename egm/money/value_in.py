@@ -266,10 +266,8 @@ def _find_credit_kind(machine: Machine, paper: PaperRecord) -> str:
 def void_bill_or_ticket(machine: Machine, event: Event) -> None:
     """Void the reserved credit of a bill or ticket that was ordered into the box and did not reach it."""
     desk = machine.find_installed(TicketDesk)
-    paper, reason = (
-        machine.memory.require(PaperRecord, MoneyKey.PAPER_BEING_STACKED),
-        event.read_payload(PaperNotStacked).why,
-    )
+    paper = machine.memory.require(PaperRecord, MoneyKey.PAPER_BEING_STACKED)
+    reason = event.read_payload(PaperNotStacked).why
     _void_reservation(machine, paper, reason)
     if paper.masked_ticket_number and desk is not None and desk.has_redemption_lock(paper.id):
         desk.abort_redemption(paper.id, reason)
@@ -280,10 +278,8 @@ def dispute_bill_or_ticket(machine: Machine, event: Event) -> None:
 
     Nothing is credited. A ticket stays locked until the ruling, so that it cannot be paid twice.
     """
-    paper, reason = (
-        machine.memory.require(PaperRecord, MoneyKey.PAPER_BEING_STACKED),
-        event.read_payload(PaperNotStacked).why,
-    )
+    paper = machine.memory.require(PaperRecord, MoneyKey.PAPER_BEING_STACKED)
+    reason = event.read_payload(PaperNotStacked).why
     kind = _find_credit_kind(machine, paper) if paper.masked_ticket_number else ""
     disputed = DisputedAmount.create(
         machine,

@@ -234,10 +234,8 @@ def show_reminder(machine: Machine, _: Event) -> None:
         pause_end = machine.timekeeper.read_steady_time() + timedelta(minutes=rules.pause_minutes)
         until = pause_end.isoformat(timespec="seconds")
     step_cents = rules.remind_spend_cents
-    own_limit, session_limits = (
-        _read_own_limits(machine).get_limit("minutes" if kind == "time_limit" else "cents"),
-        _find_session_limits(machine),
-    )
+    own_limit = _read_own_limits(machine).get_limit("minutes" if kind == "time_limit" else "cents")
+    session_limits = _find_session_limits(machine)
     is_own = bool(own_limit) and own_limit == session_limits[0 if kind == "time_limit" else 1]
     reminder = ReminderRecord(
         kind=kind, minutes=minutes, spent_cents=spent_cents, pause_end=until, is_own_limit=is_own

@@ -116,10 +116,8 @@ class RecallPlayPage(MenuPage):
                 reason = build_text("service.recall.pictures_hidden", number=self.play.position)
                 tables = (*tables, build_two_column_table((("recall.pictures", reason),)))
             return ServicePage(id="", title=title, tables=tables, actions=(BACK_ACTION, show))
-        has_later_step, position = (
-            self.step_index + 1 < len(self.steps),
-            self.position_by_seat.get(self.steps[self.step_index].seat),
-        )
+        has_later_step = self.step_index + 1 < len(self.steps)
+        position = self.position_by_seat.get(self.steps[self.step_index].seat)
         position_row = (
             () if position is None else (("recall.of", build_text("handpay.position", number=position)),)
         )

@@ -249,10 +249,8 @@ def start_game(machine: Machine, _: Event) -> None:
             **protection.build_session_change(machine, wagered_cents=bet.bet_cents),
         },
     )
-    machine.component(GameInProgress).conversation, machine.component(GameInProgress).record = (
-        conversation,
-        game,
-    )
+    machine.component(GameInProgress).conversation = conversation
+    machine.component(GameInProgress).record = game
     if round_ is not None:
         round_.add_step(0, step)
     position_rounds.current_round = round_

@@ -210,10 +210,8 @@ def _check_answer(machine: Machine, facts: CertificateFacts) -> None:
     It must name the machine's serial number, the key of its pending request, and the broker in the cabinet
     file.
     """
-    key, link = (
-        machine.component(EnrolmentState).certificate_folder.read_request_key(),
-        machine.component(EnrolmentState).progressive_link_table,
-    )
+    key = machine.component(EnrolmentState).certificate_folder.read_request_key()
+    link = machine.component(EnrolmentState).progressive_link_table
     facts.check_holder_and_validity(
         machine.identity.serial,
         "" if key is None else compute_key_digest(key.public_key()),

@@ -96,11 +96,9 @@ def read_request(text: str) -> tuple[str, Ed25519PublicKey]:
     try:
         with convert_read_errors():
             request = x509.load_pem_x509_csr(text.encode())
-            key, names, is_signature_valid = (
-                request.public_key(),
-                _list_common_names(request.subject),
-                request.is_signature_valid,
-            )
+            key = request.public_key()
+            names = _list_common_names(request.subject)
+            is_signature_valid = request.is_signature_valid
     except ValueError as error:
         raise OperatorError(f"the request of the machine on the stick cannot be read: {error}") from error
     if not is_signature_valid or not isinstance(key, Ed25519PublicKey) or len(names) != 1:
@@ -155,10 +153,8 @@ class EnrolmentAnswer:
                 certificate = x509.load_pem_x509_certificate(self.certificate.encode())
                 authority = x509.load_pem_x509_certificate(self.authority.encode())
                 key, signer = certificate.public_key(), authority.public_key()
-                names, issuers = (
-                    _list_common_names(certificate.subject),
-                    _list_common_names(authority.subject),
-                )
+                names = _list_common_names(certificate.subject)
+                issuers = _list_common_names(authority.subject)
         except ValueError as error:
             raise EnrolmentError("link_not_whole") from error
         # Persons compare the first certificate of each text, so nothing may precede or follow it.

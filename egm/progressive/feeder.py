@@ -152,11 +152,9 @@ class LinkedLevelFeeder:
         contradiction = value.find_amount_error(self.amount_cents, self.fall_count)
         if contradiction:
             return contradiction
-        self.value_sequence, self.value_time_utc, self.controller_run_id = (
-            value.sequence,
-            value.time_utc,
-            value.run,
-        )
+        self.value_sequence = value.sequence
+        self.value_time_utc = value.time_utc
+        self.controller_run_id = value.run
         self.fall_count, self.amount_cents = value.falls, value.amount_cents
         self.prize_number, self.commitment = value.prize, value.commitment
         self.received_value_count += 1

@@ -144,10 +144,8 @@ class Level:
         """Return the level after adding the shares of a wager of ``wager_cents``, which must be above zero."""
         if wager_cents <= 0:
             raise LevelDefectiveError(f"a wager of {wager_cents} minor units cannot contribute")
-        shown_amount, hidden_amount = (
-            wager_cents * self.terms.increment,
-            wager_cents * self.terms.hidden_share,
-        )
+        shown_amount = wager_cents * self.terms.increment
+        hidden_amount = wager_cents * self.terms.hidden_share
         grown_level = replace(
             self,
             hidden=self.hidden + hidden_amount,

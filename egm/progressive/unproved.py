@@ -229,10 +229,8 @@ def record_commitment_or_get_error(machine: Machine, level: str, prize_number: i
 
     Return an error text if another commitment to the same prize was received before; otherwise an empty string.
     """
-    key, committed_prize = (
-        f"{ProgressiveKey.PRIZE_COMMITMENT}{level}",
-        CommittedPrize(prize_number=prize_number, commitment=commitment),
-    )
+    key = f"{ProgressiveKey.PRIZE_COMMITMENT}{level}"
+    committed_prize = CommittedPrize(prize_number=prize_number, commitment=commitment)
     if machine.memory.read(CommittedPrize, key) == committed_prize:
         return ""
     received_commitment = find_received_commitment(machine, level, prize_number)

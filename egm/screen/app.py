@@ -209,10 +209,8 @@ class ScreenApp:
 
         During a calibration, return an action with the uncorrected position.
         """
-        snapshot, position = (
-            self.view.snapshot,
-            (round(tap.x * COORDINATE_UNIT), round(tap.y * COORDINATE_UNIT)),
-        )
+        snapshot = self.view.snapshot
+        position = (round(tap.x * COORDINATE_UNIT), round(tap.y * COORDINATE_UNIT))
         if snapshot is not None and snapshot.page is not None and snapshot.page.pattern == "calibrate":
             return Action("felt", position)
         if snapshot is not None and snapshot.touch:

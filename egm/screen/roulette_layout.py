@@ -292,10 +292,8 @@ def _lay_out_roulette(table: TableGameData, chips: ChipsOnTable, layout: Layout)
         )
     else:
         grid = _StreetGrid(-1.0, 14.0, (x, y, w, h - 2 * OUTSIDE_BET_HEIGHT), is_upright=False)
-    cells, (touches, chip_points) = (
-        _lay_out_number_cells(grid, zeros),
-        _lay_out_inside_bets(table, grid, zeros, part),
-    )
+    cells = _lay_out_number_cells(grid, zeros)
+    (touches, chip_points) = _lay_out_inside_bets(table, grid, zeros, part)
     if not layout.is_telephone:
         outside_bets = _lay_out_outside_bets(table, grid, part)
         cells += outside_bets.cells

@@ -261,10 +261,8 @@ class SharedTables:
             number = seat.machine.position.number
             self.last_refusal_notice = refusals.get(number, round_refusal)
             if number in assignments:
-                position_rounds.starting_round, position_rounds.seat_number = (
-                    shared_round,
-                    assignments[number][0],
-                )
+                position_rounds.starting_round = shared_round
+                position_rounds.seat_number = assignments[number][0]
             try:
                 seat.submit_event(Event(TableEvent.NO_MORE_BETS))
             finally:
@@ -380,10 +378,8 @@ def _find_refusal(
     if rules is None or not assignments or rules.seats_min == 1:
         return None
     table = read_table(machine, game_digest)
-    current_rules, wagers = (
-        rules.with_table_state(None if table is None else table.table_state),
-        dict(assignments.values()),
-    )
+    current_rules = rules.with_table_state(None if table is None else table.table_state)
+    wagers = dict(assignments.values())
     refusals = (_find_wager_refusal(current_rules, number, wager, wagers) for number, wager in wagers.items())
     return next((refusal for refusal in refusals if refusal is not None), None)
 

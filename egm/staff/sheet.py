@@ -185,10 +185,8 @@ def _build_sheet(
     ``opening_entry`` and ``closing_entry`` are its first and last entry, ``sheet_lines`` the entries that the sheet
     lists. ``closing_entry`` is None while the intervention is open.
     """
-    record, closing_record = (
-        read_details(opening_entry),
-        {} if closing_entry is None else read_details(closing_entry),
-    )
+    record = read_details(opening_entry)
+    closing_record = {} if closing_entry is None else read_details(closing_entry)
     return InterventionSheet(
         id=opening_entry.id,
         kind=str(record["kind"]),

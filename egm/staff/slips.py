@@ -144,10 +144,8 @@ def record_slip(machine: Machine, _: Event) -> None:
 
 def record_slip_failed(machine: Machine, event: Event) -> None:
     """Record that an access or audit slip was not printed."""
-    printing, reason = (
-        machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB),
-        event.read_payload(PrintFailure).why,
-    )
+    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
+    reason = event.read_payload(PrintFailure).why
     machine.post(
         SLIP_FAILED, PrintJobOrTestFailed(id=printing.id, reason=reason), state={MoneyKey.PRINT_JOB: None}
     )

@@ -52,10 +52,8 @@ def build_collection_state(machine: Machine, collection_id: str) -> dict[str, ob
 # ---------------------------------------------------------------------------------------------- guards
 def fill_amount_is_valid(machine: Machine, event: Event) -> bool:
     """Return whether the machine has a hopper, and the form's amount is a whole number of the hopper's coins."""
-    coin_cents, amount_cents = (
-        machine.profile.coins.hopper_cents,
-        event.read_payload(HopperFillForm).amount_cents,
-    )
+    coin_cents = machine.profile.coins.hopper_cents
+    amount_cents = event.read_payload(HopperFillForm).amount_cents
     is_coin_multiple = coin_cents > 0 and amount_cents > 0 and amount_cents % coin_cents == 0
     return machine.component(MoneyDevices).hopper is not None and is_coin_multiple
 

@@ -44,10 +44,8 @@ def create_roster() -> Roster:
         Role, key=lambda role: role is not Role.MANAGER
     ):  # the first must be able to enrol others
         number = STAFF_NUMBER_BY_ROLE[role]
-        person, digest = (
-            Person(number, role.value.title(), role),
-            PinDigest.from_pin(build_pin(number), cost=2),
-        )
+        person = Person(number, role.value.title(), role)
+        digest = PinDigest.from_pin(build_pin(number), cost=2)
         roster = roster.enrol_person(person, digest, changed_by=manager, changed_at=_ENROLLED_AT)
     return roster
 

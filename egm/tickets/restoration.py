@@ -217,11 +217,9 @@ def _replace_files(folder: Path, second_folder: Path, new_folder: Path) -> None:
     storage = DiskStorage()
     storage.make_folder(second_folder)
     write_ahead_files = [folder / f"{TICKET_DATABASE_FILE_NAME}{end}" for end in ("-wal", "-shm")]
-    database, log, earlier_log = (
-        folder / TICKET_DATABASE_FILE_NAME,
-        second_folder / MOVE_LOG_FILE_NAME,
-        folder / _EARLIER_LOG_FILE_NAME,
-    )
+    database = folder / TICKET_DATABASE_FILE_NAME
+    log = second_folder / MOVE_LOG_FILE_NAME
+    earlier_log = folder / _EARLIER_LOG_FILE_NAME
     old_files = [path for path in (*write_ahead_files, database, log, earlier_log) if storage.exists(path)]
     number = next(n for n in count(1) if not any(_name_old_file(path, n).exists() for path in old_files))
     for path in old_files:

@@ -323,10 +323,8 @@ class TicketStore:
             last_number, last_digest = self._copies.find_last_move()
             details = {"second": second_person, "why": reason, "moves": len(rows), "vouches": proof_text}
             text = json.dumps(details, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-            state, name = (
-                TICKET_LIFE_CYCLE[TicketAction.RESTORE_LEDGER][1].value,
-                f"{LEDGER_MOVE_NUMBER_PREFIX}{last_number + 1}",
-            )
+            state = TICKET_LIFE_CYCLE[TicketAction.RESTORE_LEDGER][1].value
+            name = f"{LEDGER_MOVE_NUMBER_PREFIX}{last_number + 1}"
             row = (
                 last_number + 1,
                 name,

@@ -65,10 +65,8 @@ class _RowPairCount:
 
     def __init__(self, counts: Mapping[int, int]) -> None:
         self.counts, self.card_count = counts, sum(counts.values())
-        longest, cards_of_both_rows = (
-            _find_row_length_bound(counts, HIGHEST_ROW_TOTAL),
-            _find_row_length_bound(counts, 2 * HIGHEST_ROW_TOTAL),
-        )
+        longest = _find_row_length_bound(counts, HIGHEST_ROW_TOTAL)
+        cards_of_both_rows = _find_row_length_bound(counts, 2 * HIGHEST_ROW_TOTAL)
         ways_max = comb(self.card_count, min(cards_of_both_rows, self.card_count // 2)) * comb(
             cards_of_both_rows, cards_of_both_rows // 2
         )

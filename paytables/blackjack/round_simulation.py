@@ -95,10 +95,8 @@ def sample_rounds(
         *(index_by_hand.get(_PACKED_THREE_SEVENS, -2), index_by_hand.get(PACKED_SIX_SEVEN_EIGHT, -2)),
         *(shoe.rounds if shoe.stop is None else rounds, rounds),
     ]
-    rules, tables = (
-        _SimulationRules(*map(int, numbers)),
-        _SimulationLookups(next_hands, totals, _VALUE_BY_RANK, *_build_play_arrays(play, index_by_hand)),
-    )
+    rules = _SimulationRules(*map(int, numbers))
+    tables = _SimulationLookups(next_hands, totals, _VALUE_BY_RANK, *_build_play_arrays(play, index_by_hand))
     box = _SimulationBox(*(np.zeros(6, dtype=np.int64) for _ in _SimulationBox._fields))
     steps = _CompiledSteps(
         compile_kernel(_draw_card, counts_references=False),
@@ -358,18 +356,14 @@ def _split_sampled_hand(
     first, second, card_counts, node, stakes, won, is_suited = box
     card_value = tables.value_by_rank[first[hand] >> 2]
     for n in range(hands, hand + 1, -1):
-        first[n], second[n], card_counts[n], node[n] = (
-            first[n - 1],
-            second[n - 1],
-            card_counts[n - 1],
-            node[n - 1],
-        )
+        first[n] = first[n - 1]
+        second[n] = second[n - 1]
+        card_counts[n] = card_counts[n - 1]
+        node[n] = node[n - 1]
         stakes[n], won[n], is_suited[n] = stakes[n - 1], won[n - 1], is_suited[n - 1]
-    first[hand + 1], card_counts[hand + 1], node[hand + 1] = (
-        second[hand],
-        1,
-        tables.hand_after_card[0, card_value],
-    )
+    first[hand + 1] = second[hand]
+    card_counts[hand + 1] = 1
+    node[hand + 1] = tables.hand_after_card[0, card_value]
     stakes[hand + 1], won[hand + 1] = 1, 0
     second[hand] = steps.deal_card(shoe)
     node[hand] = tables.hand_after_card[
@@ -524,10 +518,8 @@ def _play_sampled_rounds(  # noqa: C901, PLR0912 (one loop, compiled by numba)
         second[0] = steps.deal_card(shoe)
         hidden = values[steps.deal_card(shoe) >> 2] if rules.has_hole_card else 0
         up, first_value, second_value = values[up_card >> 2], values[first[0] >> 2], values[second[0] >> 2]
-        box.hand_indexes[0], box.card_counts[0] = (
-            tables.hand_after_card[tables.hand_after_card[0, first_value], second_value],
-            2,
-        )
+        box.hand_indexes[0] = tables.hand_after_card[tables.hand_after_card[0, first_value], second_value]
+        box.card_counts[0] = 2
         box.stakes[0], box.won_units[0], box.is_suited[0] = 1, 0, first[0] & 3 == second[0] & 3
         has_blackjack = first_value + second_value == 11 and (first_value == 1 or second_value == 1)
         takes_even_money = has_blackjack and (

@@ -305,11 +305,9 @@ class SolvedRound:
         The counts of each group are sums over shoes that lack cards of the pair's value. ``tree_by_shoe`` has the hands
         of each shoe, by ``pair`` and ``missing_cards`` (see :meth:`_build_tree`).
         """
-        pair, one_card, two_cards = (
-            split.card_value,
-            PACKED_CARD_BY_VALUE[split.card_value - 1],
-            2 * PACKED_CARD_BY_VALUE[split.card_value - 1],
-        )
+        pair = split.card_value
+        one_card = PACKED_CARD_BY_VALUE[split.card_value - 1]
+        two_cards = 2 * PACKED_CARD_BY_VALUE[split.card_value - 1]
         # the hands whose second card has another value, has the pair's value (or rank), or is a ten of another rank
         unpaired, paired, other_rank = HandNodes(), HandNodes(), HandNodes()
         splits_by_rank = pair == TEN_VALUE and self.house.splits_same_rank_only

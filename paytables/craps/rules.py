@@ -81,10 +81,8 @@ class CrapsRules(TableRules):
         ``first``: a new bet requires a bet on one of these spots. ``plays``: whether each bet that a player
         may turn on or off is on.
         """
-        point, reversed_spots = (
-            self.state.point,
-            {spot for seat, spot in self.state.switched_bets if not seat},
-        )
+        point = self.state.point
+        reversed_spots = {spot for seat, spot in self.state.switched_bets if not seat}
         lines = [
             spot_rules.id
             for spot_rules in self.rules_by_spot.values()

@@ -176,10 +176,8 @@ class SpotRules:
     def build_spot(self, point: int | None) -> Spot:
         """Return this craps betting spot with the limits and odds that apply at this point."""
         step, bet = self.find_stake_step(point), self.bet
-        name, odds = (
-            bet.name.model_dump(),
-            " / ".join(dict.fromkeys(odds_.text for odds_ in self.list_odds(point))),
-        )
+        name = bet.name.model_dump()
+        odds = " / ".join(dict.fromkeys(odds_.text for odds_ in self.list_odds(point)))
         return Spot(
             id=self.id,
             group=self.group,

@@ -107,11 +107,9 @@ def _build_figures(
 ) -> BetAnalysis:
     """Return a strategy's figures from the mean of stakes, returns and throws in one hand of the shooter."""
     lost_credits = mean_sums_per_hand["staked"] - mean_sums_per_hand["back"]
-    edge, loss_per_throw, mean_throws = (
-        lost_credits / mean_sums_per_hand["staked"],
-        lost_credits / mean_sums_per_hand["throws"],
-        mean_sums_per_hand["throws"],
-    )
+    edge = lost_credits / mean_sums_per_hand["staked"]
+    loss_per_throw = lost_credits / mean_sums_per_hand["throws"]
+    mean_throws = mean_sums_per_hand["throws"]
     note = (
         f"{strategy.name.en}: a hand lasts {format_percent(mean_throws / 100, 4)} throws on average ({mean_throws}); "
         f"of all that is staked the house keeps {format_percent(edge, 4)} % ({edge}), "

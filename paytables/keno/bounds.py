@@ -79,10 +79,8 @@ def compute_bounded_figures(
     total = sum(weights.values())
     mean_factor = Fraction(sum(factor * weight for factor, weight in weights.items()), total)
     mean_square_factor = Fraction(sum(factor**2 * weight for factor, weight in weights.items()), total)
-    lower_bound, upper_bound = (
-        1 - all_ways.no_win_chance_max**ticket.draw_count,
-        1 - all_ways.no_win_chance_min**ticket.draw_count,
-    )
+    lower_bound = 1 - all_ways.no_win_chance_max**ticket.draw_count
+    upper_bound = 1 - all_ways.no_win_chance_min**ticket.draw_count
     notes = [f"{reason}; return and variance are exact, from the ways two by two"]
     notes.append(
         f"P(any win) lies between {lower_bound} and {upper_bound} (Dawson and Sankoff 1967; Kwerel 1975)"

@@ -77,10 +77,8 @@ def analyse_ticket(
         try:
             all_draws = compute_draws_distribution(distribution, ticket.draw_count)
         except AnalysisError as error:
-            all_draws, notes = (
-                None,
-                (f"the distribution over {ticket.draw_count} draws is left out: {error}",),
-            )
+            all_draws = None
+            notes = (f"the distribution over {ticket.draw_count} draws is left out: {error}",)
     loss_chance = 1 - distribution.compute_chance_of_at_least(1)
     highest_win = max(distribution.counts)
     return BetAnalysis(

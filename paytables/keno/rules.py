@@ -112,10 +112,8 @@ class KenoRules(TablelessRules):
     def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
         """Play every draw of a ticket, one after another; the quick picks come first."""
         bought = self._find_ticket(wager)
-        complete_ticket, tables = (
-            self.draw_quick_picks(bought, draw),
-            ticket.close_unplayed_levels(self.tables, bought),
-        )
+        complete_ticket = self.draw_quick_picks(bought, draw)
+        tables = ticket.close_unplayed_levels(self.tables, bought)
         wins: list[Settlement] = []
         levels: list[str] = []
         shown_draws: list[Json] = []

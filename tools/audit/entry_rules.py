@@ -244,10 +244,8 @@ class EntryRulesAudit:
         Residual credit is credit that is less than the smallest stake. :meth:`close` reports the stored
         entries, unless the position records its terms later. The terms of position 1 are known from the start.
         """
-        has_terms, has_boot_count = (
-            PlayKey.RESIDUAL_CREDIT_TERMS in ledger.state,
-            IntegrityKey.BOOT_COUNT in ledger.state,
-        )
+        has_terms = PlayKey.RESIDUAL_CREDIT_TERMS in ledger.state
+        has_boot_count = IntegrityKey.BOOT_COUNT in ledger.state
         if entry.kind == _RESIDUAL_TERMS_KIND:
             self._entries_without_terms = [
                 unknown_entry

@@ -275,12 +275,10 @@ class PlainRun:
 
     def add_game(self, game: _PlainGame) -> None:
         """Add a checked plain game, which must be the first of this run or directly follow its last game."""
-        terms, key, win_cents, push_cents = (
-            game.terms,
-            game.terms.dimensions_key,
-            game.win_cents,
-            game.push_cents,
-        )
+        terms = game.terms
+        key = game.terms.dimensions_key
+        win_cents = game.win_cents
+        push_cents = game.push_cents
         self.entry_count = game.sequence - self.first_sequence + 1
         self.game_count += 1
         self.credit_after_cents += win_cents + push_cents - game.staked_cents
@@ -503,11 +501,9 @@ class PlainGameFinder:
 
         Return None if a game on these terms is not plain.
         """
-        name, unit_cents, wager = (
-            parse_json(game_name),
-            int(unit_cents_text),
-            Wager.from_json(parse_json(wager_json)),
-        )
+        name = parse_json(game_name)
+        unit_cents = int(unit_cents_text)
+        wager = Wager.from_json(parse_json(wager_json))
         definition = self._games.find(name["id"], name["digest"])
         if definition is None:
             return None

@@ -177,10 +177,8 @@ class StakeAudit:
                     f"no definition available of game {record.game.id} with digest {record.game.digest[:12]}",
                 )
                 return
-            keys, shared_record = (
-                self._build_table_keys(entry, record.game),
-                self._shared_tables.get(record.game.digest),
-            )
+            keys = self._build_table_keys(entry, record.game)
+            shared_record = self._shared_tables.get(record.game.digest)
             shared = None if shared_record is None else shared_record.shared_state
             settlements, table_left = game.with_table_state(
                 join_table_state(table.table_state, shared, keys)
@@ -246,10 +244,8 @@ class StakeAudit:
         otherwise the entry must store none.
         """
         self._check_no_standing_bets_while_undecided(entry, choice)
-        keys, shared_table = (
-            self._build_table_keys(entry, start.game),
-            self._shared_tables.get(start.game.digest),
-        )
+        keys = self._build_table_keys(entry, start.game)
+        shared_table = self._shared_tables.get(start.game.digest)
         expected = None
         if (
             keys.shared_keys
@@ -343,19 +339,15 @@ class StakeAudit:
     ) -> None:
         """Check that each stake is paid, lost, returned or left standing exactly once, and check the final table."""
         (game, outcome), (end, end_record) = game_and_outcome, end_entry_and_record
-        table_key, unit_cents = (
-            _build_table_key(start.game.digest, _read_position(end)),
-            start.denomination_cents,
-        )
+        table_key = _build_table_key(start.game.digest, _read_position(end))
+        unit_cents = start.denomination_cents
         self._check_no_other_table_changed(end, table_key)
         previous_table = self._tables.get(table_key)
         push_cents = outcome.push_credits * unit_cents
         push_entry = self._returned_stakes.pop(start.play_id, None) if self._returned_stakes else None
         keys = self._build_table_keys(end, start.game)
-        table_left, table_at_start = (
-            extract_player_state(outcome.table, keys),
-            extract_player_state(start.table_state, keys),
-        )
+        table_left = extract_player_state(outcome.table, keys)
+        table_at_start = extract_player_state(start.table_state, keys)
         if previous_table is None and not push_cents and push_entry is None and table_left is None:
             if end_record.push_cents or table_key in end.state or recorded.standing_credits:
                 self._report_finding(
@@ -470,10 +462,8 @@ class StakeAudit:
         if parts is None:
             return
         _, pushed_stakes, undecided_stakes = parts
-        refunded_stakes, returned_stakes = (
-            _list_flows_from(end, "house:refund_defect"),
-            _list_flows_from(end, PUSH_ACCOUNT),
-        )
+        refunded_stakes = _list_flows_from(end, "house:refund_defect")
+        returned_stakes = _list_flows_from(end, PUSH_ACCOUNT)
         if refunded_stakes and void_record.ruling == Ruling.DISRUPTED:
             self._report_finding(
                 end,

@@ -276,11 +276,9 @@ class Auditor:
         report.level_count = len(self._levels.levels)
         report.credits_cents = self._ledger.credits_cents()
         report.meters = read_meters(self._ledger).values
-        report.game_count, report.void_game_count, report.open_game_count = (
-            self._games.replayed_games + self._tournaments.replayed_games,
-            self._games.void_games,
-            self._games.open_play_count,
-        )
+        report.game_count = self._games.replayed_games + self._tournaments.replayed_games
+        report.void_game_count = self._games.void_games
+        report.open_game_count = self._games.open_play_count
 
     def _check_batch(self, batch: list[bytes], runs: Iterable[PlainRun]) -> None:
         """Check consecutive encoded entries.

@@ -294,10 +294,8 @@ class _EntryBuilder:
             if (move.may_repeat or move.is_optional) and self._dice.randrange(2):
                 continue
             flow = [self._evaluate_pattern(part, "account") for part in (move.source, move.target)]
-            cents, dims = (
-                self._evaluate_pattern(move.cents, "amount_cents"),
-                self._evaluate_pattern(move.dims, "dims"),
-            )
+            cents = self._evaluate_pattern(move.cents, "amount_cents")
+            dims = self._evaluate_pattern(move.dims, "dims")
             transfers.append([*flow, cents, dims] if dims else [*flow, cents])
         return transfers
 

@@ -300,10 +300,8 @@ class _TextLine(Artist):
 
     def draw(self, renderer: RendererBase) -> None:
         """Draw the line; positions are in points from the page's lower left corner."""
-        element, properties = (
-            self._element,
-            _build_font_properties(self._element.font_face, self._element.size),
-        )
+        element = self._element
+        properties = _build_font_properties(self._element.font_face, self._element.size)
         x = element.x
         if element.align == "right":
             x -= renderer.get_text_width_height_descent(element.text, properties, False)[0]

@@ -40,10 +40,8 @@ def draw_symbol_sheet(path: Path) -> int:
     sheet.fill(_BACKGROUND_COLOUR)
     font = pygame.font.Font(str(theme.fonts["strong"]), 17)
     for number, name in enumerate(sorted(DRAWING_FILE_BY_NAME)):
-        x, y = (
-            number % _SYMBOLS_PER_ROW * _CELL_PIXELS,
-            number // _SYMBOLS_PER_ROW * (_CELL_PIXELS + _NAME_HEIGHT_PIXELS),
-        )
+        x = number % _SYMBOLS_PER_ROW * _CELL_PIXELS
+        y = number // _SYMBOLS_PER_ROW * (_CELL_PIXELS + _NAME_HEIGHT_PIXELS)
         picture = draw_symbol(name, name, (_CELL_PIXELS - 16, _CELL_PIXELS - 16))
         sheet.blit(picture, (x + 8, y + 8), special_flags=pygame.BLEND_PREMULTIPLIED)
         words = font.render(name, True, (240, 236, 255))

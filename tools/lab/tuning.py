@@ -346,12 +346,10 @@ def tune_strips(
 
     best_definition = dict(definition)
     best_distance = compute_distance(best_definition)
-    beam, width, rounds_left, tried_strips = (
-        [best_definition],
-        1,
-        _ROUNDS_WITHOUT_PROGRESS_MAX,
-        {_format_strips(best_definition, stage)},
-    )
+    beam = [best_definition]
+    width = 1
+    rounds_left = _ROUNDS_WITHOUT_PROGRESS_MAX
+    tried_strips = {_format_strips(best_definition, stage)}
     for number in range(1, rounds + 1):
         if not best_distance:
             break

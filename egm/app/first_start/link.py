@@ -120,10 +120,10 @@ class LinkEnrolmentStep(SetupStep):
         enrolled = self._find_valid_enrolment(draft)
         if enrolled is None:
             return build_refusal_text("not_offered")
-        draft.link_certificate, draft.progressive_link_table = (
-            enrolled,
-            self.certificate_folder.build_cabinet_table(*_parse_broker_address(enrolled)),
+        draft.progressive_link_table = self.certificate_folder.build_cabinet_table(
+            *_parse_broker_address(enrolled)
         )
+        draft.link_certificate = enrolled
         return NextStep.FORWARD
 
     def _skip_enrolment(self, draft: CabinetFileDraft) -> NextStepOrRefusal:

@@ -215,17 +215,10 @@ class SignCabinetFileStep(SignersStep):
 
     def open_step(self) -> None:
         """Reset the step when it is reached: discard the check of the cabinet file, and all signers."""
-        (
-            self.cabinet_file_faults,
-            self.is_asking_for_signers,
-            self.authenticated_signers,
-            self.entered_staff_number,
-        ) = (
-            None,
-            False,
-            [],
-            None,
-        )
+        self.cabinet_file_faults = None
+        self.is_asking_for_signers = False
+        self.authenticated_signers = []
+        self.entered_staff_number = None
 
     async def start_task(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:  # noqa: ARG002 (signature of a step)
         """Check the drafted cabinet file in the same way as the machine does when it starts.

@@ -170,11 +170,9 @@ class EbdsTwin(BillTwin[EbdsFrame]):
     def handle_power_loss(self) -> None:
         """Lose the last poll's settings and the acknowledgement numbers; the item stays where it is."""
         self._enabled_notes_mask, self._accepts_tickets = 0, False
-        self._last_ack, self._has_reported_stacked, self._bits_for_next_status = (
-            None,
-            False,
-            AcceptorStatusBits(0),
-        )
+        self._last_ack = None
+        self._has_reported_stacked = False
+        self._bits_for_next_status = AcceptorStatusBits(0)
 
     def handle_power_return(self) -> None:
         """Start after the return of power or a soft reset: an item inside is stacked or returned without an order."""

@@ -260,10 +260,8 @@ def _claim_handpay(book: ClaimBook, state_name: str) -> None:
 
 def _claim_orphaned_handpay(book: ClaimBook, state_name: str) -> None:
     """Add a claim for a hand-pay that was being moved into the register of unclaimed money."""
-    unclaimed, claim = (
-        book.read_record(UnclaimedRecord, state_name),
-        f"unclaimed:{parse_position(state_name)}",
-    )
+    unclaimed = book.read_record(UnclaimedRecord, state_name)
+    claim = f"unclaimed:{parse_position(state_name)}"
     flows = unclaimed.transfers
     funds = book.build_funding_transfers(flows)
     for flow in funds:
@@ -449,10 +447,8 @@ def _claim_contributions(book: ClaimBook, state_name: str) -> None:
 
     Their games are carried over with it, and those of the last counted contributions, which may still win.
     """
-    pool, link = (
-        state_name.removeprefix(ProgressiveKey.LINK_PROGRESS),
-        book.read_record(LinkProgress, state_name),
-    )
+    pool = state_name.removeprefix(ProgressiveKey.LINK_PROGRESS)
+    link = book.read_record(LinkProgress, state_name)
     book.remove_values(state_name)
     shares_by_play_id = {
         play_id: shares

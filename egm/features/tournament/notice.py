@@ -261,10 +261,8 @@ class _NoticeWriter:
         entries = self._rules.entries
         yield self.choose_language(entries.participation)
         yield self._format_moment("closes", entries.closes)
-        most, least = (
-            self._format_number(entries.participants_max),
-            self._format_number(entries.participants_min),
-        )
+        most = self._format_number(entries.participants_max)
+        least = self._format_number(entries.participants_min)
         yield self.format_text("places", most=most, least=least)
         yield self.format_text("fee", fee=self._format_money(entries.fee_cents))
         if self._rules.is_fee_from_side_bet:

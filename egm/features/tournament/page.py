@@ -115,10 +115,8 @@ def _iter_rows(machine: Machine) -> Iterator[tuple[str | PageText, PageText]]:
     text = machine.component(RulesFile).read()
     digest = "-" if text is None else hashlib.sha256(text.encode()).hexdigest()[:16]
     yield "tournament.file", build_plain_text(digest)
-    installed, rules = (
-        machine.memory.read(InstalledRules, TournamentKey.INSTALLED_RULES),
-        read_installed_rules(machine),
-    )
+    installed = machine.memory.read(InstalledRules, TournamentKey.INSTALLED_RULES)
+    rules = read_installed_rules(machine)
     if installed is None or rules is None:
         return
     yield "tournament.name", build_local_text({"en": rules.name.en, "fr": rules.name.fr})

@@ -146,10 +146,8 @@ def can_join_shared_round(machine: Machine, digest: str) -> bool:
     If standing bets of this position missed the table's last shared round, the result is False: the position first
     plays these bets alone. ``digest`` identifies the game. For a game whose players share no state, the result is True.
     """
-    record, keys = (
-        machine.memory.read(TableRecord, f"{TableKey.TABLE_STATE}{digest}"),
-        _find_keys(machine, digest),
-    )
+    record = machine.memory.read(TableRecord, f"{TableKey.TABLE_STATE}{digest}")
+    keys = _find_keys(machine, digest)
     return has_seen_last_round(
         None if record is None else record.table_state, read_shared_state(machine, digest), keys
     )

@@ -289,10 +289,8 @@ def _place_in_rain(item_index: int, elapsed_seconds: float) -> tuple[float, floa
 
 def _place_in_burst(item_index: int, elapsed_seconds: float) -> tuple[float, float]:
     """Return the position after ``elapsed_seconds`` of an item of a celebration that flies out from the middle."""
-    angle, radius = (
-        math.tau * _compute_scatter_fraction(item_index, 0.381966),
-        (0.35 + 0.3 * _compute_scatter_fraction(item_index, 0.754878)) * elapsed_seconds,
-    )
+    angle = math.tau * _compute_scatter_fraction(item_index, 0.381966)
+    radius = (0.35 + 0.3 * _compute_scatter_fraction(item_index, 0.754878)) * elapsed_seconds
     return 0.5 + 0.62 * radius * math.cos(angle), 0.5 + radius * math.sin(
         angle
     ) + 0.12 * elapsed_seconds * elapsed_seconds

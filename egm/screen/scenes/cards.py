@@ -246,10 +246,8 @@ def format_hand_name(stage: Stage, hand_id: str, hand_ids: Sequence[str]) -> str
     If all hands but the bank's were split from one hand, the name is only the number of the hand.
     """
     base_id, names = _find_base_hand(stage, hand_id)
-    name, number = (
-        stage.texts.choose_translation(names[base_id]) if base_id else "",
-        _find_split_number(stage, hand_id, hand_ids),
-    )
+    name = stage.texts.choose_translation(names[base_id]) if base_id else ""
+    number = _find_split_number(stage, hand_id, hand_ids)
     if not number:
         return name
     has_one_name = (
@@ -394,10 +392,8 @@ def lay_out_card_touches(stage: Stage) -> list[Rect]:
     hands = _list_hands_with_area(stage, read_final_hands(step.display))
     if not hands:
         return []
-    card_rects, decision = (
-        [hand_layout.cards for hand_layout in _place_hands(stage, table, hands)],
-        stage.view.decision,
-    )
+    card_rects = [hand_layout.cards for hand_layout in _place_hands(stage, table, hands)]
+    decision = stage.view.decision
     if decision is not None and decision.kind == "set":
         decision_rects = card_rects[_find_decision_hand_index(hands, decision)]
         # The gaps between cards belong to the targets.
@@ -438,10 +434,8 @@ def draw_cards(
         if decision is None or not is_decision_by_marking(stage.view) or step_time is not None
         else _find_decision_hand_index(hands, decision)
     )
-    flying_card, hand_layouts = (
-        find_flying_card(step, step_time, elapsed_seconds),
-        _place_hands(stage, table, hands),
-    )
+    flying_card = find_flying_card(step, step_time, elapsed_seconds)
+    hand_layouts = _place_hands(stage, table, hands)
     are_others_small = _is_multi_hand_deal(hands)
     for hand_index, (hand, hand_layout) in enumerate(zip(hands, hand_layouts, strict=True)):
         if hand_index and are_others_small:

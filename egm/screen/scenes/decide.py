@@ -112,10 +112,8 @@ def draw_decision(stage: Stage, decision: DecisionRequest) -> None:
 def _draw_held_reels(stage: Stage) -> None:
     """Draw the reels at rest, each with the key that holds it, which is lit while the reel is held."""
     view = stage.view
-    field, last_step = (
-        _find_decision_field(view),
-        view.presentation.steps[-1] if view.presentation is not None else None,
-    )
+    field = _find_decision_field(view)
+    last_step = view.presentation.steps[-1] if view.presentation is not None else None
     if field is None or not isinstance(last_step, ReelSpin):
         return
     draw_stopped_reels(stage, field, last_step.window)
@@ -147,10 +145,8 @@ def _draw_answers(stage: Stage) -> None:
             continue
         x, y, w, h = rect
         draw_button(stage, rect, "")
-        style, render_suit = (
-            TextStyle("strong", "lead", "text"),
-            partial(render_own_picture, f"suit_{action.value}"),
-        )
+        style = TextStyle("strong", "lead", "text")
+        render_suit = partial(render_own_picture, f"suit_{action.value}")
         if w < _SUIT_BESIDE_TEXT_WIDTH_MIN:
             stage.painter.draw_cached_picture(
                 ("suit", action.value), (x + w / 2 - 24, y + 8, 48, 48), render_suit

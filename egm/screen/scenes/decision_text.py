@@ -37,10 +37,8 @@ def format_question(stage: Stage, decision: DecisionRequest) -> str:
 
     If the decision is another player's and has no text, return a text that asks to wait.
     """
-    key, answer_kinds = (
-        f"decide.{decision.kind}",
-        {str(option).rstrip("-0123456789") for option in decision.options},
-    )
+    key = f"decide.{decision.kind}"
+    answer_kinds = {str(option).rstrip("-0123456789") for option in decision.options}
     if not decision.options and not stage.texts.has_text(key):
         return stage.texts.say("decide.waits")
     # If an answer has the name of the kind, the text is that of the answer, not a question.

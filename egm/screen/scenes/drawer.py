@@ -98,11 +98,9 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
 
     ``slide`` is how far the drawer is moved to the right, in units, while it opens or closes.
     """
-    left, width, section_tops = (
-        layout.drawer[0] + slide + 26,
-        layout.drawer[2] - 52,
-        _find_section_tops(layout),
-    )
+    left = layout.drawer[0] + slide + 26
+    width = layout.drawer[2] - 52
+    section_tops = _find_section_tops(layout)
     height = (
         layout.touch_size_min
         if layout.is_telephone
@@ -129,10 +127,8 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
         command = BenchCommand(device=device or "", action="insert", values={"amount_cents": cents})
         return DrawerControl(rect, texts.format_amount(cents), (command,))
 
-    acceptor, board = (
-        _find_simulated_device(view, "inside_cents"),
-        _find_simulated_device(view, "doors_open"),
-    )
+    acceptor = _find_simulated_device(view, "inside_cents")
+    board = _find_simulated_device(view, "doors_open")
     coins = _find_simulated_device(view, "coins_cents")
     controls: list[DrawerControl] = []
     if acceptor is not None:

@@ -131,11 +131,9 @@ def draw_felt(stage: Stage) -> None:
     """Draw a table game at this moment of its presentation: layout, chips, cards and moving parts."""
     view, table = stage.view, stage.view.table
     assert table is not None
-    p, presentation, timeline = (
-        stage.painter,
-        view.selected_game_presentation,
-        build_view_timeline(view, stage.theme),
-    )
+    p = stage.painter
+    presentation = view.selected_game_presentation
+    timeline = build_view_timeline(view, stage.theme)
     p.draw_cached_picture(
         ("table", stage.look.name), stage.layout.game_field, partial(_draw_felt_background, stage)
     )
@@ -145,10 +143,8 @@ def draw_felt(stage: Stage) -> None:
     if presentation is not None and timeline is not None:
         elapsed_seconds = view.now - presentation.began_at
         index = timeline.find_step_index(elapsed_seconds)
-        step, step_time = (
-            presentation.steps[index],
-            timeline.steps[index] if elapsed_seconds < timeline.steps[index].last_stop else None,
-        )
+        step = presentation.steps[index]
+        step_time = timeline.steps[index] if elapsed_seconds < timeline.steps[index].last_stop else None
         step_before = presentation.steps[index - 1] if index else None
         previous_step = step_before if isinstance(step_before, TableStep) else None
     table_step = step if isinstance(step, TableStep) else None
@@ -398,10 +394,8 @@ def _draw_spot(
     are_odds_stated = label == spot.odds or (bool(row_spots) and len({each.odds for each in row_spots}) == 1)
     should_draw_odds = not are_odds_stated and h > _HEIGHT_WITHOUT_ODDS_MAX
     label_size = "small" if len(label) > _LARGE_LABEL_LENGTH_MAX or h < _HEIGHT_FOR_FULL_TEXT_MIN else "lead"
-    style, small_style = (
-        TextStyle("strong", label_size, text_colour),
-        TextStyle("strong", _choose_smallest_text_size(stage), text_colour),
-    )
+    style = TextStyle("strong", label_size, text_colour)
+    small_style = TextStyle("strong", _choose_smallest_text_size(stage), text_colour)
     odds_style = TextStyle(
         "text", _choose_smallest_text_size(stage), "meter" if is_on_plain_cell else text_colour
     )

@@ -102,18 +102,14 @@ def lay_out_hand(
     x, y, w, h = area
     columns, height = needs.choose_columns_and_card_height(area)
     height = min(height, card_height_max)
-    width, text_height, gap = (
-        height * _CARD_WIDTH_PER_HEIGHT,
-        _compute_text_height(w),
-        needs.low_hand_gap_in_cards,
-    )
+    width = height * _CARD_WIDTH_PER_HEIGHT
+    text_height = _compute_text_height(w)
+    gap = needs.low_hand_gap_in_cards
     card_pitch = min(width + 12, (w - 20 - width) / max(1.0, columns - 1 + gap))
     outline_width = card_pitch * (columns - 1 + gap) + width
     outline_height = height * (1 + _LOWER_ROW_VISIBLE_SHARE * (-(-needs.card_count // columns) - 1))
-    left, top = (
-        x + (w - outline_width) / 2,
-        y + (h - outline_height + (text_height - CARD_TEXT_GAP) * (1 if needs.has_hold_keys else -1)) / 2,
-    )
+    left = x + (w - outline_width) / 2
+    top = y + (h - outline_height + (text_height - CARD_TEXT_GAP) * (1 if needs.has_hold_keys else -1)) / 2
     cards = list[Rect]()
     for i in range(max(needs.card_count, card_count)):
         column, row = i % columns, i // columns
@@ -190,10 +186,8 @@ def place_small_hand_cards(area: Rect, card_count: int) -> HandLayout:
     x, y, w, h = area
     height_for_cards = h - HAND_TEXT_HEIGHT if h > 3 * HAND_TEXT_HEIGHT else h
     height = min(0.86 * height_for_cards, 0.92 * w / card_count / _CARD_WIDTH_PER_HEIGHT)
-    left, top = (
-        x + (w - card_count * height * _CARD_WIDTH_PER_HEIGHT) / 2,
-        y + (height_for_cards - height) / 2,
-    )
+    left = x + (w - card_count * height * _CARD_WIDTH_PER_HEIGHT) / 2
+    top = y + (height_for_cards - height) / 2
     cards = tuple(
         (left + i * height * _CARD_WIDTH_PER_HEIGHT, top, height * _CARD_WIDTH_PER_HEIGHT, height)
         for i in range(card_count)

@@ -131,10 +131,8 @@ def draw_help(stage: Stage) -> None:
     page_index = stage.view.sheet_index % len(pages)
     title = stage.texts.say("help.title", game=stage.texts.choose_translation(game.title, game.id))
     page_text = f"{pages[page_index].heading}  ·  {stage.texts.say('help.page', page=page_index + 1, pages=len(pages))}"
-    title_style, page_style = (
-        TextStyle("heavy", "lead", stage.look.accent_colour),
-        TextStyle("strong", "small", "text_dim"),
-    )
+    title_style = TextStyle("heavy", "lead", stage.look.accent_colour)
+    page_style = TextStyle("strong", "small", "text_dim")
     if w > _TELEPHONE_PAGE_WIDTH_MAX:
         p.draw_text(title, (x + 48, y + 52), title_style, align="left", width_max=w * 0.54)
         p.draw_label(page_text, (x + w * 0.64 - 48, y + 14, w * 0.36, 72), page_style, align="right")
@@ -375,10 +373,8 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: ReelField, prizes: list[P
     p, number, (x, y, w, h) = stage.painter, stage.texts.number, rect
     bets = list_offered_costs(stage.view)
     bets = bets if len(bets) <= 8 else (*bets[:4], *bets[-4:])
-    is_telephone, name_width_share = (
-        stage.layout.is_telephone,
-        0.46 if not stage.layout.is_telephone else 0.34,
-    )
+    is_telephone = stage.layout.is_telephone
+    name_width_share = 0.46 if not stage.layout.is_telephone else 0.34
     draw_heading(stage, stage.texts.say("help.prize_bet"), (x, y - 10, w * name_width_share, 52))
     left = x + w * name_width_share
     column_width = (w - w * name_width_share) / max(1, len(bets))
@@ -449,10 +445,8 @@ def _draw_prize_name(
     first_lines = [name] if has_two_lines or not awards else [f"{name} + {awards}"]
     for i, text in enumerate(first_lines + ([awards] if has_two_lines else [])):
         y = left_middle[1] + (24 * i - 12 if has_two_lines else 0)
-        style, height = (
-            TextStyle("text", "caption" if has_two_lines else "small", "text"),
-            24.0 if has_two_lines else 48.0,
-        )
+        style = TextStyle("text", "caption" if has_two_lines else "small", "text")
+        height = 24.0 if has_two_lines else 48.0
         stage.painter.draw_label(text, (left_middle[0], y - height / 2, width, height), style, align="left")
 
 
@@ -493,10 +487,8 @@ def _draw_keno_table(stage: Stage, rect: Rect) -> None:
     catches = sorted(paid_catches | {int(level["catch"]) for level in levels}, reverse=True)
     draw_heading(stage, stage.texts.say("keno.table"), (x, y - 8, w, 44))
     catch_column_width = 170.0
-    column_width, row_height = (
-        (w - catch_column_width) / max(1, len(spot_counts)),
-        min(52.0, (h - 96) / max(1, len(catches))),
-    )
+    column_width = (w - catch_column_width) / max(1, len(spot_counts))
+    row_height = min(52.0, (h - 96) / max(1, len(catches)))
     heading_style = TextStyle("strong", "small", stage.look.accent_colour)
     titles = [stage.texts.format_count("keno.of", int(spot_count)) for spot_count in spot_counts]
     if max((p.measure_text(title, heading_style) for title in titles), default=0.0) > column_width - 6:

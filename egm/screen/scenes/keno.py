@@ -303,11 +303,9 @@ def format_slip_legal_text(view: View, texts: Texts) -> str:
     game = view.game
     if game is None:
         return ""
-    spot_counts, prize_limit_credits, rules_location = (
-        list_permitted_spot_counts(game),
-        game.presentation["limit"],
-        game.presentation["rules_at"],
-    )
+    spot_counts = list_permitted_spot_counts(game)
+    prize_limit_credits = game.presentation["limit"]
+    rules_location = game.presentation["rules_at"]
     parts = [texts.say("keno.mark", least=min(spot_counts), most=max(spot_counts))]
     if prize_limit_credits is not None:
         parts.append(texts.say("keno.most_paid", credits=texts.number(prize_limit_credits)))
@@ -563,10 +561,8 @@ def _draw_tray(
     ball_width = min((w - 16) / columns, (h - head_height - foot_height) / rows)
     left = x + (w - ball_width * columns) / 2
     for i, ball in enumerate(balls):
-        ball_x, ball_y = (
-            left + (i % columns + 0.5) * ball_width,
-            y + head_height + (i // columns + 0.5) * ball_width,
-        )
+        ball_x = left + (i % columns + 0.5) * ball_width
+        ball_y = y + head_height + (i // columns + 0.5) * ball_width
         draw_ball(
             stage,
             (ball_x - ball_width / 2 + 3, ball_y - ball_width / 2 + 3, ball_width - 6, ball_width - 6),

@@ -60,10 +60,8 @@ def list_kind_limits(stage: Stage) -> list[str]:
         return []
     rows = list_limit_rows(stage)
     if table.felt_kind == "roulette":
-        limits, kinds = (
-            build_bet_limits(snapshot),
-            {"inside": list[BetSpot](), "outside_bets": list[BetSpot]()},
-        )
+        limits = build_bet_limits(snapshot)
+        kinds = {"inside": list[BetSpot](), "outside_bets": list[BetSpot]()}
         for spot in table.spots.values():
             kinds["inside" if is_inside_bet(spot) else "outside_bets"].append(
                 limits.apply_limits_to_spot(spot)

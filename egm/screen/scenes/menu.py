@@ -320,17 +320,13 @@ def _format_game_facts(
 
 def format_bet_range(stage: Stage, game: GameView) -> tuple[str, str]:
     """Return two texts about a game: the value of a credit with the lowest and highest bet, and these bets alone."""
-    snapshot, table, denominations = (
-        stage.view.snapshot,
-        stage.view.tables.get(game.id),
-        game.denominations_cents,
-    )
+    snapshot = stage.view.snapshot
+    table = stage.view.tables.get(game.id)
+    denominations = game.denominations_cents
     lowest_bet, highest_bet = min(game.bet_options), max(game.bet_options)
     if table is not None and table.spots:
-        lowest_bet, highest_bet = (
-            table.lowest_round_credits,
-            table.total_bet_max or max(spot.bet_max for spot in table.spots.values()),
-        )
+        lowest_bet = table.lowest_round_credits
+        highest_bet = table.total_bet_max or max(spot.bet_max for spot in table.spots.values())
     least_cents, most_cents = lowest_bet * min(denominations), highest_bet * max(denominations)
     if snapshot is not None:
         least_cents = max(least_cents, snapshot.bet_least_cents)

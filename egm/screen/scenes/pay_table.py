@@ -117,11 +117,9 @@ def _format_pay_rows(stage: Stage, rows: Sequence[PayTableEntry]) -> list[PayRow
 
 def _wrap_row_names(stage: Stage, rows: Sequence[PayRow], width: float, text_size: str) -> list[list[str]]:
     """Return the name of each row as lines that fit into the width next to the row's pay."""
-    p, style, pay_style = (
-        stage.painter,
-        TextStyle("strong", text_size, "text"),
-        TextStyle("numbers", _PAY_TEXT_SIZE_BY_NAME_TEXT_SIZE[text_size], "meter"),
-    )
+    p = stage.painter
+    style = TextStyle("strong", text_size, "text")
+    pay_style = TextStyle("numbers", _PAY_TEXT_SIZE_BY_NAME_TEXT_SIZE[text_size], "meter")
     name_width = (
         width
         - 2 * _ROW_END_MARGIN
@@ -167,10 +165,8 @@ def draw_pay_rows(
     )
     wrapped_names = _wrap_row_names(stage, rows, w, size)
     additional_height = (h - compute_pay_rows_height(stage, rows, w, size)) / max(1, len(rows))
-    style, pay_style = (
-        TextStyle("strong", size, "text"),
-        TextStyle("numbers", _PAY_TEXT_SIZE_BY_NAME_TEXT_SIZE[size], "meter"),
-    )
+    style = TextStyle("strong", size, "text")
+    pay_style = TextStyle("numbers", _PAY_TEXT_SIZE_BY_NAME_TEXT_SIZE[size], "meter")
     line_height, top = stage.theme.sizes[size] * _LINE_HEIGHT_FACTOR, y
     for row, lines in zip(rows, wrapped_names, strict=True):
         least_height = _compute_lines_height(stage, lines, size)

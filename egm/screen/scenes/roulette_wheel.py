@@ -142,10 +142,8 @@ def _draw_running_ball(
     It still has ``turns`` turns to go to its pocket, which is at ``final_degrees``.
     """
     angle = math.radians(final_degrees + 360.0 * turns)
-    distance, ball_radius = (
-        wheel_width / 2 * (0.93 - 0.20 * clamp_to_unit_interval((progress - 0.8) / 0.2)),
-        wheel_width * 0.026,
-    )
+    distance = wheel_width / 2 * (0.93 - 0.20 * clamp_to_unit_interval((progress - 0.8) / 0.2))
+    ball_radius = wheel_width * 0.026
     ball_centre = (centre[0] + distance * math.sin(angle), centre[1] - distance * math.cos(angle))
     stage.painter.draw_cached_picture(
         ("rotor ball",),

@@ -69,10 +69,8 @@ def draw_scoreboard(stage: Stage, table: TableGameData) -> None:
     say, snapshot = stage.texts.say, stage.view.snapshot
     results = snapshot.results[::-1] if snapshot is not None else ()
     boards_height = h - _NOTE_HEIGHT - _BOARD_GAP
-    upper_height, lower_height = (
-        boards_height * _UPPER_BOARDS_HEIGHT_SHARE,
-        boards_height * (1 - _UPPER_BOARDS_HEIGHT_SHARE),
-    )
+    upper_height = boards_height * _UPPER_BOARDS_HEIGHT_SHARE
+    lower_height = boards_height * (1 - _UPPER_BOARDS_HEIGHT_SHARE)
     are_cells_too_small = (
         lower_height - _BOARD_GAP - _BOARD_TITLE_HEIGHT
     ) / ROAD_HEIGHT_CELLS < _CELL_SIZE_MIN
@@ -230,8 +228,6 @@ def _draw_disc(stage: Stage, centre: tuple[float, float], radius: float, paint: 
 def _draw_stroke(stage: Stage, centre: tuple[float, float], half_length: float, paint: Colour) -> None:
     """Draw a diagonal stroke, which is a mark of a road or the sign of a tie."""
     p, (x, y) = stage.painter, centre
-    start, end = (
-        (p.scale_length(x - half_length), p.scale_length(y + half_length)),
-        (p.scale_length(x + half_length), p.scale_length(y - half_length)),
-    )
+    start = (p.scale_length(x - half_length), p.scale_length(y + half_length))
+    end = (p.scale_length(x + half_length), p.scale_length(y - half_length))
     pygame.draw.line(p.surface, paint, start, end, max(2, p.scale_length(half_length * 0.4)))

@@ -184,10 +184,8 @@ def _lay_out_action_tiles(
     x, y, w, h = body
     columns = 2 if portrait else 3 if len(actions) > 4 else 2
     rows = max(1, -(-len(actions) // columns))
-    width, height = (
-        (w - (columns - 1) * _PAGE_PART_GAP) / columns,
-        min(132.0, (h - 16 - (rows - 1) * _PAGE_PART_GAP) / rows),
-    )
+    width = (w - (columns - 1) * _PAGE_PART_GAP) / columns
+    height = min(132.0, (h - 16 - (rows - 1) * _PAGE_PART_GAP) / rows)
     return tuple(
         (
             (

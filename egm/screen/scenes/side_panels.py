@@ -230,10 +230,8 @@ def _draw_preset_ticket_row(stage: Stage, game: GameView, rect: Rect, form_id: s
     fill = (122, 66, 8, 255) if is_selected else (30, 24, 56, 255)
     edge = stage.look.accent_colour if is_selected else (136, 120, 190, 255)
     p.draw_panel(rect, radius=14, fill=fill, edge_paint=edge, edge_width=3 if is_selected else 2)
-    amount, style = (
-        stage.money(credits_ * view.snapshot.denomination_cents),
-        TextStyle("strong", "caption", "text"),
-    )
+    amount = stage.money(credits_ * view.snapshot.denomination_cents)
+    style = TextStyle("strong", "caption", "text")
     name = stage.texts.choose_translation(ticket["name"])
     if h < 80:
         p.draw_text(name, (x + 12, y + h / 2), style, align="left", width_max=w * 0.6)

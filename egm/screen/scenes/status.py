@@ -141,10 +141,8 @@ def choose_status_text_and_colour(stage: Stage) -> TextAndColour:
     ):
         return _format_notice_status(stage, view.latest_notice)
     if view.decision is not None and is_decision_due(view, stage.theme):
-        text, advised_answer = (
-            format_question_with_time_left(stage, view.decision),
-            view.decision.display.get("advice"),
-        )
+        text = format_question_with_time_left(stage, view.decision)
+        advised_answer = view.decision.display.get("advice")
         if isinstance(advised_answer, str) and advised_answer in view.decision.options:
             answer_name = format_answer_name(stage, advised_answer)
             text = f"{text}  \u00b7  {stage.texts.say('felt.advice', option=answer_name)}"
@@ -295,10 +293,8 @@ def _describe_keno_ticket(stage: Stage) -> TextAndColour | None:
     draw_count = sum(isinstance(step, KenoStep) for step in presentation.steps)
     if draw_count < _KENO_DRAWS_FOR_SUMMARY_MIN:
         return None
-    won_cents, staked_cents = (
-        presentation.outcome.win_cents,
-        presentation.outcome.bet_credits * stage.view.denomination_cents,
-    )
+    won_cents = presentation.outcome.win_cents
+    staked_cents = presentation.outcome.bet_credits * stage.view.denomination_cents
     staked_text = stage.money(staked_cents)
     if not won_cents:
         return stage.texts.say("keno.ticket_lost", draws=draw_count, staked=staked_text), "text_dim"

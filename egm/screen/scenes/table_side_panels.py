@@ -165,10 +165,8 @@ def describe_outcome(stage: Stage, result: RoundResultView) -> str:
         total = display.get("total")
         return say("felt.ended_dice", dice=code, total=total) if total else say("felt.ended", result=code)
     if "pocket" in display:
-        name, colour = (
-            stage.texts.choose_translation(table.names.get(code, {}), code),
-            table.pocket_colours.get(code, ""),
-        )
+        name = stage.texts.choose_translation(table.names.get(code, {}), code)
+        colour = table.pocket_colours.get(code, "")
         if felt == "roulette" and stage.texts.has_text(f"felt.colour_{colour}"):
             return say("felt.ended_colour", result=name, colour=say(f"felt.colour_{colour}"))
         return say("felt.ended", result=name)
@@ -678,12 +676,10 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
     table, snapshot = stage.view.table, stage.view.snapshot
     if table is None or snapshot is None:
         return
-    p, (x, y, w, h), unit_cents, is_telephone = (
-        stage.painter,
-        rect,
-        snapshot.denomination_cents,
-        stage.layout.is_telephone,
-    )
+    p = stage.painter
+    (x, y, w, h) = rect
+    unit_cents = snapshot.denomination_cents
+    is_telephone = stage.layout.is_telephone
     limits = build_bet_limits(snapshot)
     row_pitch = min(56.0 if not is_telephone else 70.0, h / max(1, len(groups)))
     for i, group in enumerate(groups):

@@ -86,12 +86,10 @@ def find_lit_win(stage: Stage) -> WinOnReels | None:
     None until the reels have stopped and all windows of a cascade have fallen.
     """
     view, motion = stage.view, stage.theme.motion
-    timeline, presentation, last_step, elapsed_seconds = (
-        build_view_timeline(view, stage.theme),
-        view.selected_game_presentation,
-        find_last_step(view),
-        view.now,
-    )
+    timeline = build_view_timeline(view, stage.theme)
+    presentation = view.selected_game_presentation
+    last_step = find_last_step(view)
+    elapsed_seconds = view.now
     if not isinstance(last_step, ReelSpin) or view.snapshot is None:
         return None
     if presentation is not None and timeline is not None:
@@ -160,10 +158,8 @@ def _draw_winning_symbol(
     p.draw_cached_picture(("win frame", colour), rect, render_frame)
     width = min(w, h) * (0.96 + 0.1 * size_step / 6)
     if not is_blank(symbol):
-        size, cell = (
-            (p.scale_length(width), p.scale_length(width)),
-            p.scale_rect(grid.find_cell_rect(cell_position[0], 0)),
-        )
+        size = (p.scale_length(width), p.scale_length(width))
+        cell = p.scale_rect(grid.find_cell_rect(cell_position[0], 0))
         still_pixels = round(min(cell.width, cell.height + 1) * 0.96)
         # The same size as in its cell, so it is cached.
         rendered = render_symbol(stage, field, symbol, (still_pixels, still_pixels))

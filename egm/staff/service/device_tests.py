@@ -210,10 +210,8 @@ def record_test_ticket(machine: Machine, _: Event) -> None:
 
 def record_test_ticket_failed(machine: Machine, event: Event) -> None:
     """Record that the test ticket was not printed."""
-    printing, reason = (
-        machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB),
-        event.read_payload(PrintFailure).why,
-    )
+    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
+    reason = event.read_payload(PrintFailure).why
     machine.post(
         TEST_TICKET_FAILED,
         PrintJobOrTestFailed(id=printing.id, reason=reason),
@@ -223,10 +221,8 @@ def record_test_ticket_failed(machine: Machine, event: Event) -> None:
 
 def record_test_coins(machine: Machine, event: Event) -> None:
     """Record the number of coins that the hopper has paid in a test. The tester puts them back."""
-    payout, paid_coins = (
-        machine.memory.require(PayoutRecord, MoneyKey.HOPPER_PAYOUT),
-        event.read_payload(CoinsPaid).paid_coins,
-    )
+    payout = machine.memory.require(PayoutRecord, MoneyKey.HOPPER_PAYOUT)
+    paid_coins = event.read_payload(CoinsPaid).paid_coins
     machine.post(
         TEST_COINS_PAID,
         TestCoinsPaid(id=payout.payout_id, ordered_coins=payout.ordered_coins, paid_coins=paid_coins),

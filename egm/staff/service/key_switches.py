@@ -28,10 +28,8 @@ def iter_concerned_positions(
 
     ``board_position`` is the number of the position to which the board belongs.
     """
-    own_position, served = (
-        running_positions.position_by_number[board_position],
-        tuple(running_positions.iter_positions_served(board_position)),
-    )
+    own_position = running_positions.position_by_number[board_position]
+    served = tuple(running_positions.iter_positions_served(board_position))
     if event.type is EventType.KEY_TURNED:
         waiting_positions = [position for position in served if is_waiting_for_key(position.engine, event)]
         return (min(waiting_positions, key=_rank_waiting_position, default=own_position),)

@@ -100,10 +100,8 @@ class GameOptionsPage(MenuPage):
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with the game's denominations, and the forms that change its options."""
-        options, admitted = (
-            OperatorOptions.read_stored(machine),
-            machine.component(InstalledGames).denominations_cents[self.game_id],
-        )
+        options = OperatorOptions.read_stored(machine)
+        admitted = machine.component(InstalledGames).denominations_cents[self.game_id]
         offered_cents = options.denominations_cents.get(self.game_id, admitted)
         rows = (
             (build_money_text(c), build_text("service.test.on" if c in offered_cents else "service.test.off"))

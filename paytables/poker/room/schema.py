@@ -253,11 +253,9 @@ class RoomDefinition(TableDefinition):
 def _format_rows(definition: RoomDefinition, language: str) -> Sequence[str]:
     """Return the paragraphs of the pay table in one language."""
     names = ", ".join(CATEGORY_NAMES[category][language == "fr"] for category in FIVE_CARD_RANKING.categories)
-    commission, limit, stack = (
-        definition.commission,
-        _format_limit(definition, language),
-        definition.stack.limits,
-    )
+    commission = definition.commission
+    limit = _format_limit(definition, language)
+    stack = definition.stack.limits
     charge = (
         () if definition.time_charge is None else (_format_time_charge(definition.time_charge, language),)
     )

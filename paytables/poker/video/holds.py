@@ -206,10 +206,8 @@ class HoldEvaluation:
         wild_ranks = self.definition.deck.ranking_rules.wild_ranks
         cards = self.sets.cards_by_set[self.deals].astype(np.int64).T
         is_natural = ~np.isin(cards >> 2, wild_ranks)
-        ranks, suits = (
-            np.where(is_natural, 1 << (cards >> 2), 0),
-            np.where(is_natural, 1 << (cards & 3), 0),
-        )
+        ranks = np.where(is_natural, 1 << (cards >> 2), 0)
+        suits = np.where(is_natural, 1 << (cards & 3), 0)
         is_pair = {
             (a, b): (is_natural[a] & (ranks[a] == ranks[b])).astype(np.int8)
             for a, b in combinations(range(POLICY_HAND_CARD_COUNT), 2)

@@ -372,10 +372,8 @@ _HANDPAY_RULES: Final = (
 # ---------------------------------------------------------------------------------------------- rulings
 def _derive_forfeit_details(context: CheckContext) -> Any:
     """Return the expected details of a forfeit: the ruling in the record, and the hand-pay that is forfeited."""
-    record, handpay_fields = (
-        context.record,
-        _select_fields(_read_pending_handpay(context), "id", "amount_cents", "prizes"),
-    )
+    record = context.record
+    handpay_fields = _select_fields(_read_pending_handpay(context), "id", "amount_cents", "prizes")
     ruling = {key: record.get(key) for key in ("machine", "place", "reason", "persons")}
     return {**ruling, **handpay_fields}
 

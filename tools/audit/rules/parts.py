@@ -306,10 +306,8 @@ def check_ticket_ledger_grows(context: CheckContext) -> None:
 
     If the entry records no end, or none was recorded before it, nothing is checked.
     """
-    anchor_before, anchor_after = (
-        context.record_before(LedgerAnchor, "tickets"),
-        context.record_after(LedgerAnchor, "tickets"),
-    )
+    anchor_before = context.record_before(LedgerAnchor, "tickets")
+    anchor_after = context.record_after(LedgerAnchor, "tickets")
     if anchor_before is None or anchor_after is None:
         return
     if (

@@ -30,10 +30,8 @@ def check_residual_credit(context: CheckContext) -> None:
 
     The terms say whether residual credit (less than the smallest stake) stays, is given up, or is played off.
     """
-    amount_cents, terms = (
-        context.record["amount_cents"],
-        context.record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS),
-    )
+    amount_cents = context.record["amount_cents"]
+    terms = context.record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS)
     if terms is None:  # a journal of an earlier version: judged by the games that were played
         smallest_stake_cents = context.facts.smallest_stake_cents
         if smallest_stake_cents is not None and amount_cents >= smallest_stake_cents:
@@ -61,10 +59,8 @@ def check_residual_prize(context: CheckContext) -> None:
     If the machine has stored no terms (earlier versions), the prize must only be at most the smallest stake that
     a game was started for.
     """
-    prize_cents, terms = (
-        context.record["prize_cents"],
-        context.record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS),
-    )
+    prize_cents = context.record["prize_cents"]
+    terms = context.record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS)
     if terms is not None:
         is_prize_valid = prize_cents == terms.smallest_useful_cents
     else:
@@ -82,10 +78,8 @@ def check_smallest_stake(context: CheckContext) -> None:
 
     A game without a stake, played on standing bets, always passes.
     """
-    stake_cents, terms = (
-        context["bet"] * context["denomination"],
-        context.record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS),
-    )
+    stake_cents = context["bet"] * context["denomination"]
+    terms = context.record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS)
     if terms is not None and 0 < stake_cents < terms.smallest_useful_cents:
         raise PatternMismatch(
             f"record.bet_credits: the game is started for {stake_cents} cents, but the smallest stake here is "
@@ -121,10 +115,8 @@ def is_game_disabled_by_host(game: str, memory: Mapping[str, object]) -> bool:
 
 def check_bet_return_reason(context: CheckContext) -> None:
     """Check that the machine's stored values show the recorded reason for returning the bets left on a table."""
-    reason, state = (
-        context.record["why"],
-        derive_machine_state(context.ledger, context.position, context.facts),
-    )
+    reason = context.record["why"]
+    state = derive_machine_state(context.ledger, context.position, context.facts)
     if reason == "taken_down":
         is_reason_shown = state is State.IDLE
     elif reason == "changed":

@@ -44,10 +44,8 @@ def _check_software_change(context: CheckContext) -> None:
 
     Version, signer and component digests are compared.
     """
-    software_before, software_after = (
-        context["was"] or _NO_SOFTWARE_RECORD,
-        context.value_after("software") or _NO_SOFTWARE_RECORD,
-    )
+    software_before = context["was"] or _NO_SOFTWARE_RECORD
+    software_after = context.value_after("software") or _NO_SOFTWARE_RECORD
     recorded = {name: context.record[name] for name in ("version", "signer", "components")}
     expected: dict[str, Any] = {
         name: [software_before[name], software_after[name]] for name in ("version", "signer")
@@ -76,10 +74,8 @@ def _is_only_recorded_option_change(context: CheckContext) -> bool:
         )
         return is_json_equal(options_after, {**options_before, "off": games_off})
     if option == "denomination":
-        chosen_cents, cents = (
-            options_after["denominations_cents"].get(game),
-            int(record["denomination_cents"]),
-        )
+        chosen_cents = options_after["denominations_cents"].get(game)
+        cents = int(record["denomination_cents"])
         # without an entry, all installed denominations were offered
         cents_before = options_before["denominations_cents"].get(game)
         expected = (

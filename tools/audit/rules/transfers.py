@@ -40,10 +40,8 @@ def _check_ledger_state(context: CheckContext) -> None:
     If two people restored the ledger since the last such entry, the entry must name them. If not, it must name
     nobody, and the ledger must not have become shorter.
     """
-    anchor_before, anchor_after = (
-        context.record_before(LedgerAnchor, "tickets"),
-        context.record_after(LedgerAnchor, "tickets"),
-    )
+    anchor_before = context.record_before(LedgerAnchor, "tickets")
+    anchor_after = context.record_after(LedgerAnchor, "tickets")
     if anchor_after is None:
         raise PatternMismatch("state.tickets is missing")
     is_new_ledger = anchor_before is None or anchor_before.restoration != anchor_after.restoration
@@ -65,10 +63,8 @@ def _check_ledger_correction(context: CheckContext) -> None:
     The ledger's starting amount for one kind of ticket must fall by the recorded amount, and nothing else may
     change.
     """
-    anchor_before, anchor_after = (
-        context.record_before(LedgerAnchor, "tickets"),
-        context.record_after(LedgerAnchor, "tickets"),
-    )
+    anchor_before = context.record_before(LedgerAnchor, "tickets")
+    anchor_after = context.record_after(LedgerAnchor, "tickets")
     if anchor_before is None or anchor_after is None:
         raise PatternMismatch("state.tickets: a ticket ledger must be stored before this entry and by it")
     cents_before_and_after = (

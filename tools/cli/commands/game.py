@@ -215,10 +215,8 @@ def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -
         text = template.read_text(encoding="utf-8").replace("@ID@", new_id)
         file_text = f"a template of a {family_name} game"
     else:
-        text, file_text = (
-            _copy_definition(origin, new_id),
-            f"a copy of {origin}; change its title and help",
-        )
+        text = _copy_definition(origin, new_id)
+        file_text = f"a copy of {origin}; change its title and help"
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:

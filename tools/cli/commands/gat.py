@@ -82,10 +82,8 @@ def _run_function(gat_port: _GatPort, parameters: tuple[str, ...], output_format
 def status(gat_port: _GatPort, output_format: OutputFormat) -> None:
     """Print the machine's status, and when it last authenticated itself."""
     try:
-        current_status, (level, seconds) = (
-            gat_port.verifier.read_status(),
-            gat_port.verifier.read_last_authentication(),
-        )
+        current_status = gat_port.verifier.read_status()
+        (level, seconds) = gat_port.verifier.read_last_authentication()
     except GatError as error:
         raise click.ClickException(str(error)) from error
     fields = {

@@ -524,10 +524,8 @@ def restore_(
             authenticate_for(roster, number, Permission.CLEAR_MEMORY)
         key = read_machine_key(folder, second_folder)
         action_time = SystemClock().now().replace(microsecond=0)
-        accepted_tickets, commitment_key = (
-            read_all_accepted_redemptions(folder, second_folder),
-            key.derive_key(NUMBER_COMMITMENT_PURPOSE),
-        )
+        accepted_tickets = read_all_accepted_redemptions(folder, second_folder)
+        commitment_key = key.derive_key(NUMBER_COMMITMENT_PURPOSE)
         moves, vouches = restore_ticket_ledger(
             folder,
             second_folder or folder / SECOND_FOLDER,

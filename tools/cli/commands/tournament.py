@@ -455,10 +455,8 @@ def paid(
         )
     rows = []
     for (entry, participant), entry_payments in payments_by_entry.items():
-        prize, paid_cents = (
-            prize_by_entry.get((entry, participant), 0),
-            sum(payment.amount_cents for _, payment in entry_payments),
-        )
+        prize = prize_by_entry.get((entry, participant), 0)
+        paid_cents = sum(payment.amount_cents for _, payment in entry_payments)
         status = (
             "paid"
             if paid_cents == prize and len(entry_payments) == 1

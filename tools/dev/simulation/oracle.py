@@ -131,11 +131,9 @@ def reconcile(
         machine.add(history)
     verdict.entries, verdict.games = machine.entries, machine.games
     verdict.audited_entries = current.entries if current.is_audited else 0
-    balance, disputed_cents, forfeited_cents_by_account = (
-        machine.balance,
-        machine.disputed_cents_by_device,
-        machine.forfeited_cents_by_account,
-    )
+    balance = machine.balance
+    disputed_cents = machine.disputed_cents_by_device
+    forfeited_cents_by_account = machine.forfeited_cents_by_account
     books.redeemed_cents += machine.orphan_cents
     for position, cents in books.bills_cents.items():
         verdict.compare(

@@ -211,10 +211,8 @@ class Controller:
             )
             return self._refuse_enrolment(session, join, enrolment, RefusalReason.OTHER_ODDS, reason)
         self._ledger.correct_outdated_level(session, record, join.machine, enrolment)
-        terms, last_counted = (
-            record.level.terms,
-            session.read_last_contribution_number(join.machine, enrolment.level),
-        )
+        terms = record.level.terms
+        last_counted = session.read_last_contribution_number(join.machine, enrolment.level)
         if last_counted is None:
             session.store_last_contribution_number(join.machine, enrolment.level, 0)
             session.record_event(self._format_time(), "enrolled", machine=join.machine, level=enrolment.level)
@@ -256,10 +254,8 @@ class Controller:
     # ------------------------------------------------------------------ contributions
     def _count_contribution(self, session: Session, contribution: Contribution) -> ControllerMessage:
         """Record the contribution of one wager exactly once and in order, and return the reply."""
-        record, last_counted = (
-            session.read_level(contribution.level),
-            session.read_last_contribution_number(contribution.machine, contribution.level),
-        )
+        record = session.read_level(contribution.level)
+        last_counted = session.read_last_contribution_number(contribution.machine, contribution.level)
         if record is None:
             return self._refuse(
                 session, contribution, RefusalReason.UNKNOWN_LEVEL, "the controller has no level of this name"
@@ -333,10 +329,8 @@ class Controller:
                     "an earlier claim with this name was for another hit",
                 )
             return _build_award(recorded_hit)
-        record, last_counted = (
-            session.read_level(claim.level),
-            session.read_last_contribution_number(claim.machine, claim.level),
-        )
+        record = session.read_level(claim.level)
+        last_counted = session.read_last_contribution_number(claim.machine, claim.level)
         if record is None:
             return self._refuse(
                 session, claim, RefusalReason.UNKNOWN_LEVEL, "the controller has no level of this name"

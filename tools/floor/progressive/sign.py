@@ -117,10 +117,8 @@ class Sign:
                 level.start_thousandths, level.changed_ns = value.amount_cents * 1000, now_ns
             # a repeated value does not restart the drums
             elif value.amount_cents != level.last_value.amount_cents:
-                level.start_thousandths, level.changed_ns = (
-                    level.compute_displayed_thousandths(now_ns),
-                    now_ns,
-                )
+                level.start_thousandths = level.compute_displayed_thousandths(now_ns)
+                level.changed_ns = now_ns
             level.last_value = value
         if not retained:
             level.received_ns = now_ns

@@ -100,11 +100,9 @@ class SignBook:
 
     def _build_record(self, name: str, received_ns: int, now_ns: int) -> SignRecord:
         """Return a sign's current record from its last heartbeat: lit, dark or silent, and since when."""
-        previous, beat, now_text = (
-            self._known.get(name),
-            self._heartbeat_by_sign.get(name),
-            self._now().isoformat(),
-        )
+        previous = self._known.get(name)
+        beat = self._heartbeat_by_sign.get(name)
+        now_text = self._now().isoformat()
         if beat is None and previous is not None:
             shown_cents, heard_at = previous.shown, previous.heard_at
         else:

@@ -165,19 +165,16 @@ def check_largest_win(case: CertificationCase) -> Iterator[Finding]:
             evidence = "the largest win has no exact figure"
             status = FindingStatus.NOTED if limit is None else FindingStatus.FAIL
         elif largest_cents > METER_CENTS_MAX:
-            status, evidence = (
-                FindingStatus.FAIL,
-                f"{format_count(largest_cents, 'cent')}: more than a meter of ten digits can count",
-            )
+            status = FindingStatus.FAIL
+            evidence = f"{format_count(largest_cents, 'cent')}: more than a meter of ten digits can count"
         elif limit is not None and largest_cents > limit and case.game.rules.list_spots():
             evidence = f"{format_count(largest_cents, 'cent')}: wagers that could win more than {limit:,} are refused"
             status = FindingStatus.NOTED
             offered_denominations.append(cents)
         elif limit is not None and largest_cents > limit:
-            status, evidence = (
-                FindingStatus.NOTED,
-                f"{format_count(largest_cents, 'cent')}: denomination not offered, because the limit is {limit:,}",
-            )
+            status = FindingStatus.NOTED
+            reason = f"denomination not offered, because the limit is {limit:,}"
+            evidence = f"{format_count(largest_cents, 'cent')}: {reason}"
         else:
             status, evidence = FindingStatus.PASS, f"{format_count(largest_cents, 'cent')} at most"
             offered_denominations.append(cents)
@@ -398,10 +395,8 @@ def check_return_by_stake(case: CertificationCase) -> Iterator[Finding]:
     )
     status = FindingStatus.NOTED if falls else FindingStatus.PASS
     if len({bet.cost_credits for bet in bets}) == 1:
-        status, evidence = (
-            FindingStatus.NOT_APPLICABLE,
-            f"{format_count(len(bets), 'way')} to bet, all with the same stake",
-        )
+        status = FindingStatus.NOT_APPLICABLE
+        evidence = f"{format_count(len(bets), 'way')} to bet, all with the same stake"
     yield Finding("return-by-stake", ("C-08",), status, evidence)
 
 

@@ -132,10 +132,8 @@ def answer_selected_meters(request: LongPoll, readout: SasReadout) -> Reply | No
 
 def answer_extended_meters(request: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer polls 6F and AF: up to twelve meters by two-byte codes, each with its size (0: no such meter)."""
-    number, requested = (
-        request.data[1 : 1 + GAME_NUMBER_SIZE_BYTES],
-        request.data[1 + GAME_NUMBER_SIZE_BYTES :],
-    )
+    number = request.data[1 : 1 + GAME_NUMBER_SIZE_BYTES]
+    requested = request.data[1 + GAME_NUMBER_SIZE_BYTES :]
     if not requested or len(requested) % 2 or len(requested) > 2 * _EXTENDED_METERS_MAX:
         raise MalformedPollError(
             request,

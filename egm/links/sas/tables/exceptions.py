@@ -10,12 +10,10 @@ NO_EXCEPTION_CODE: Final = 0x00
 #: The exception that reports an overflow of the exception queue.
 QUEUE_OVERFLOW_EXCEPTION_CODE: Final = 0x70
 
-_Q, _P, _E, _T = (
-    ExceptionUrgency.QUEUED,
-    ExceptionUrgency.PRIORITY,
-    ExceptionUrgency.QUEUED_OR_PRIORITY,
-    ExceptionUrgency.REAL_TIME,
-)
+_Q = ExceptionUrgency.QUEUED
+_P = ExceptionUrgency.PRIORITY
+_E = ExceptionUrgency.QUEUED_OR_PRIORITY
+_T = ExceptionUrgency.REAL_TIME
 
 #: Every exception: code, meaning, and how it waits.
 _EXCEPTION_ROWS: Final[tuple[tuple[int, str, ExceptionUrgency], ...]] = (

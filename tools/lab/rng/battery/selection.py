@@ -101,10 +101,8 @@ def run_overlaps_test(numbers_by_play: Ints, population: int) -> Iterator[Statis
         )
     rows = np.arange(plays)
     pick = rows % (picks - 1)
-    first, second = (
-        numbers_by_play[rows, pick].astype(np.int64),
-        numbers_by_play[rows, pick + 1].astype(np.int64),
-    )
+    first = numbers_by_play[rows, pick].astype(np.int64)
+    second = numbers_by_play[rows, pick + 1].astype(np.int64)
     codes = first * (population - 1) + second - (second > first)
     observed = np.bincount(codes, minlength=cells)
     yield compute_chi_square_result(
