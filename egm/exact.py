@@ -25,10 +25,10 @@ def parse_rational(text: object) -> Fraction:
     return Fraction(text)
 
 
+#: An exact fraction that is serialised as text, such as ``"7/200"``.
 Rational = Annotated[
     Fraction,
     BeforeValidator(parse_rational),
     PlainSerializer(str, return_type=str),
     WithJsonSchema({"type": "string", "pattern": r"^-?\d+(/[1-9]\d*)?$"}),
 ]
-"""An exact fraction that is serialised as text, such as ``"7/200"``."""

@@ -16,8 +16,8 @@ _LIBC: Final = ctypes.CDLL(None)
 #: Options of ``prctl`` (linux/prctl.h): the signal when the parent ends, and whether others may read the process.
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_DUMPABLE: Final = 4
+#: The permission bits of group and others: everybody except a file's owner.
 GROUP_AND_OTHERS_PERMISSION_BITS: Final = 0o077
-"""The permission bits of group and others: everybody except a file's owner."""
 
 
 def make_process_private() -> None:

@@ -44,8 +44,8 @@ RecordT = TypeVar("RecordT")
 
 #: Reads the JSON of a record's field and returns the field's value.
 ValueReader: TypeAlias = Callable[[object], object]
+#: A function that converts a record field's value to JSON; None if the value is already JSON.
 ValueWriter: TypeAlias = Callable[[object], JSON] | None
-"""A function that converts a record field's value to JSON; None if the value is already JSON."""
 
 #: Metadata of a field: it is left out of the JSON if it has its default.
 _OMIT_METADATA_KEY: Final = "omitted"

@@ -75,27 +75,27 @@ MACHINE_SERIAL_NUMBER_CONDITION: Final = FieldCondition(
     "the machine's serial number", "not the machine's serial number", bool
 )
 
+#: An amount above zero, in minor units.
 Cents: TypeAlias = Annotated[int, POSITIVE_AMOUNT_CONDITION]
-"""An amount above zero, in minor units."""
+#: A whole number above zero that is not an amount of money.
 PositiveNumber: TypeAlias = Annotated[int, POSITIVE_NUMBER_CONDITION]
-"""A whole number above zero that is not an amount of money."""
+#: A whole number, zero or more.
 Count: TypeAlias = Annotated[int, NON_NEGATIVE_COUNT_CONDITION]
-"""A whole number, zero or more."""
+#: Text that is not empty or blank.
 NonBlankText: TypeAlias = Annotated[str, NON_BLANK_TEXT_CONDITION]
-"""Text that is not empty or blank."""
+#: A date and time in ISO 8601.
 IsoTime: TypeAlias = Annotated[str, ISO_TIME_CONDITION]
-"""A date and time in ISO 8601."""
+#: A SHA-256 digest, in hexadecimal.
 Sha256Digest: TypeAlias = Annotated[str, SHA256_DIGEST_CONDITION]
-"""A SHA-256 digest, in hexadecimal."""
+#: A ticket's number of which at most the last four digits are shown (E-06).
 MaskedTicketNumber: TypeAlias = Annotated[str, MASKED_TICKET_NUMBER_CONDITION]
-"""A ticket's number of which at most the last four digits are shown (E-06)."""
+#: The staff number of a person.
 StaffNumber: TypeAlias = Annotated[str, STAFF_NUMBER_CONDITION]
-"""The staff number of a person."""
+#: Who acted: a staff number, the name of a key switch, or ``host:`` and a host's name.
 ActorId: TypeAlias = Annotated[str, ACTOR_ID_CONDITION]
-"""Who acted: a staff number, the name of a key switch, or ``host:`` and a host's name."""
+#: The name of a key switch, such as ``attendant``.
 KeySwitchName: TypeAlias = Annotated[str, KEY_SWITCH_NAME_CONDITION]
-"""The name of a key switch, such as ``attendant``."""
+#: The staff numbers of the persons who acted together, the person who started the action first.
 StaffNumbers: TypeAlias = Annotated[tuple[str, ...], STAFF_NUMBERS_CONDITION]
-"""The staff numbers of the persons who acted together, the person who started the action first."""
+#: The machine's own serial number.
 MachineSerialNumber: TypeAlias = Annotated[str, MACHINE_SERIAL_NUMBER_CONDITION]
-"""The machine's own serial number."""

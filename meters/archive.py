@@ -33,11 +33,10 @@ from meters.transaction import JSON
 ARCHIVE_FOLDER: Final = "archive"
 #: Kind of the entry that records an archived segment.
 SEGMENT_ARCHIVED_KIND: Final = "journal.archived"
+#: Machine state key of the stored :class:`ArchiveEnd`.
+#:
+#: Every checkpoint includes it, so it can be read at every start.
 ARCHIVE_END_KEY: Final = "journal.archive"
-"""Machine state key of the stored :class:`ArchiveEnd`.
-
-Every checkpoint includes it, so it can be read at every start.
-"""
 T = TypeVar("T")
 #: Form of a segment's file name: its first and last entry.
 _SEGMENT_NAME_PATTERN: Final = re.compile(r"(\d{12})-(\d{12})" + re.escape(SEGMENT_SUFFIX))

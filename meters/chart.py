@@ -20,35 +20,35 @@ from meters.errors import ForbiddenTransfer, UnknownAccount
 class AccountBook(StrEnum):
     """The books of the ledger. The accounts of one book always add up to zero."""
 
-    #: Money of the player and of the operator.
     LIVE = "live"
-    #: Where coins and bills are.
+    """Money of the player and of the operator."""
     STOCK = "stock"
-    #: Amounts that progressive levels owe.
+    """Where coins and bills are."""
     POOL = "pool"
-    #: Merchandise prizes at their stated value.
+    """Amounts that progressive levels owe."""
     PRIZES = "prizes"
-    #: Points of tournaments.
+    """Merchandise prizes at their stated value."""
     TOURNAMENT = "tournament"
-    #: Entry fees and prizes of tournaments, handled by staff.
+    """Points of tournaments."""
     FEES = "fees"
-    #: Money of a Keno office.
+    """Entry fees and prizes of tournaments, handled by staff."""
     KENO = "keno"
+    """Money of a Keno office."""
 
 
 class AccountRole(StrEnum):
     """The role of an account in the self-audit's equation: credits = total in + wins - wagers - total out."""
 
-    #: The player's credit.
     CREDIT = "credit"
-    #: Value that came into the machine.
+    """The player's credit."""
     IN = "in"
-    #: Wins.
+    """Value that came into the machine."""
     WIN = "win"
-    #: Wagers.
+    """Wins."""
     WAGER = "wager"
-    #: Value that left the machine.
+    """Wagers."""
     OUT = "out"
+    """Value that left the machine."""
     STORE = "store"
     """An account of a book without players: it stores value, which flows both in and out."""
 

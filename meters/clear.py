@@ -46,8 +46,8 @@ __all__ = [
 
 #: Name of the folder with the evidence of memory clears.
 CLEARED_FOLDER: Final = "cleared"
+#: Name of the file in the state folder with the plan of an authorised clear, until the clear is completed.
 CLEAR_PLAN_FILE_NAME: Final = "clear.plan"
-"""Name of the file in the state folder with the plan of an authorised clear, until the clear is completed."""
 #: The account from which amounts carried over come.
 CARRIED_OVER_ACCOUNT: Final = "house:carried_over"
 

@@ -33,8 +33,8 @@ from meters.log import LOG_SEGMENT_SIZE_BYTES, AuthenticatedEntry, LogCopy, LogS
 from meters.memory_findings import MemoryFinding, MemoryFindingKind
 from meters.storage import Storage
 
+#: Folder of the second copy within the state folder, unless the operator names another medium.
 SECOND_FOLDER: Final = "second"
-"""Folder of the second copy within the state folder, unless the operator names another medium."""
 #: Name of the first copy in messages.
 FIRST_COPY_NAME: Final = "first copy"
 #: Name of the second copy in messages.

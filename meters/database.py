@@ -23,11 +23,10 @@ from meters.storage import Database, DatabaseRows, MediumError, Storage
 DATABASE_FILE_NAME: Final = "journal.sqlite"
 #: The format that this program writes.
 DATABASE_FORMAT: Final = 2
+#: The formats of the database file that can be read.
+#:
+#: Format 1 stored entries uncompressed; such a file is rebuilt from the log.
 _READABLE_DATABASE_FORMATS: Final = (1, DATABASE_FORMAT)
-"""The formats of the database file that can be read.
-
-Format 1 stored entries uncompressed; such a file is rebuilt from the log.
-"""
 #: Time to wait for another process's lock.
 _BUSY_TIMEOUT_MS: Final = 2000
 
@@ -59,8 +58,8 @@ _SELECT_ENTRIES_SQL: Final = "SELECT sequence, hash, body, id, kind, ref FROM en
 _ROWS_PER_READ_BATCH: Final = 1000
 #: Most archived entries that are removed at a time.
 _ROWS_DROPPED_AT_ONCE: Final = 64
+#: Number of new entries between two removals of a batch of archived entries from the database.
 _ENTRIES_BETWEEN_DROPS: Final = 16
-"""Number of new entries between two removals of a batch of archived entries from the database."""
 #: SQL statement that inserts an entry.
 _INSERT_ENTRY_SQL: Final = (
     "INSERT INTO entries (sequence, id, kind, ref, hash, seal, body) VALUES (?, ?, ?, ?, ?, ?, ?)"

@@ -26,15 +26,15 @@ from meters.transaction import (
     is_kind,
 )
 
+#: Maximum length of an accepted journal entry, in bytes; real entries have a few thousand.
 BODY_BYTES_MAX: Final = 64 << 20
-"""Maximum length of an accepted journal entry, in bytes; real entries have a few thousand."""
 
 #: Digits of a hash.
 _HASH_DIGIT_COUNT: Final = 64
+#: An entry's JSON with at most this number of brackets is nested at most this deep, which every reader supports.
 _SAFE_NESTING_DEPTH: Final = 200
-"""An entry's JSON with at most this number of brackets is nested at most this deep, which every reader supports."""
+#: The number of elements in the stored list of a transfer without dimensions: source, target and amount.
 _MEMBERS_OF_TRANSFER_WITHOUT_DIMENSIONS: Final = 3
-"""The number of elements in the stored list of a transfer without dimensions: source, target and amount."""
 _PHASE_NAMES: Final = tuple(map(str, Phase))
 _PERIOD_MARK_NAMES: Final = tuple(map(str, PeriodMark))
 #: Characters that an error message shows of names that no entry has.
@@ -52,8 +52,8 @@ _OPTIONAL_ENTRY_MEMBERS: Final = frozenset({"phase", "ref", "marks"})
 _EMPTY_MEMBER_VALUE: Final[dict[str, object]] = {}
 #: Sets a field of a frozen dataclass.
 _set_frozen_field: Final = object.__setattr__
+#: The value that the first journal entry states as the hash of the previous entry.
 GENESIS_HASH: Final = "0" * _HASH_DIGIT_COUNT
-"""The value that the first journal entry states as the hash of the previous entry."""
 
 
 class StoredEntry(NamedTuple):

@@ -32,8 +32,8 @@ from meters.view import JournalView, load_ledger
 
 #: Name and version of the format.
 EXPORT_FORMAT: Final = "open-egm journal 1"
+#: The first bytes of what a meter readout's signature covers, so that it is valid for no other document.
 READOUT_SIGNATURE_PREFIX: Final = b"open-egm readout\0"
-"""The first bytes of what a meter readout's signature covers, so that it is valid for no other document."""
 #: Prefix of the signed digest, so that the signature fits no other kind of document.
 _SIGNATURE_PREFIX: Final = b"open-egm export\0"
 

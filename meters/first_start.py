@@ -7,8 +7,8 @@ from meters.errors import JournalDamaged
 from meters.keys import KEY_FILE_NAME, MachineKey
 from meters.storage import replace_file
 
+#: Name of a marker file that exists from before the key is created until the first journal entry is durable.
 FIRST_START_MARKER_FILE_NAME: Final = "first-start"
-"""Name of a marker file that exists from before the key is created until the first journal entry is durable."""
 
 
 def check_journal_not_lost(location: JournalLocation) -> None:

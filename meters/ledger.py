@@ -20,12 +20,12 @@ from meters.errors import (
 )
 from meters.transaction import JSON, Dimensions, Phase, Transaction, Transfer
 
+#: The dimensions of an amount, such as its game, as a sorted tuple of (name, value) pairs.
 DimensionsKey: TypeAlias = tuple[tuple[str, str | int], ...]
-"""The dimensions of an amount, such as its game, as a sorted tuple of (name, value) pairs."""
 
 
+#: The key of a meter cell, to which transfers are added up: source account, target account and dimensions.
 MeterCellKey: TypeAlias = tuple[str, str, DimensionsKey]
-"""The key of a meter cell, to which transfers are added up: source account, target account and dimensions."""
 
 
 @dataclass(slots=True)

@@ -29,8 +29,8 @@ from meters.storage import Storage, StorageFile, read_file
 
 #: First bytes of a segment in the format that this program writes.
 LOG_MAGIC: Final = b"OEGMLOG2"
+#: Magic bytes of the log formats. The first format stored bodies unpacked, which :func:`unpack_entry` accepts too.
 _READABLE_LOG_MAGICS: Final = (LOG_MAGIC, b"OEGMLOG1")
-"""Magic bytes of the log formats. The first format stored bodies unpacked, which :func:`unpack_entry` accepts too."""
 #: Ending of a segment's file name.
 LOG_SUFFIX: Final = ".log"
 #: Size of a segment, in bytes.

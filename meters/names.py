@@ -10,8 +10,8 @@ from typing import Final, TypeAlias
 from meters.errors import JournalError
 from meters.reading import MeterReading
 
+#: The meter names of a jurisdiction: each maps to the names of the canonical meters that it sums.
 MeterNames: TypeAlias = Mapping[str, tuple[str, ...]]
-"""The meter names of a jurisdiction: each maps to the names of the canonical meters that it sums."""
 
 #: The canonical meters that the A/NZ meter "Total Wins" adds up.
 _WIN_METERS: Final = ("coin_out", "att_jackpot", "mach_progressive", "att_progressive")

@@ -30,12 +30,13 @@ _HASH_SIZE_BYTES: Final = 32
 _MEMBER_WITH_HASH: Final = b'"previous":"%s"'
 #: The same member with an empty hash.
 _MEMBER_WITHOUT_HASH: Final = b'"previous":""'
+#: The window size argument of zlib for deflate without header and checksum; entries are verified by hash instead.
 _RAW_DEFLATE_WINDOW: Final = -15
-"""The window size argument of zlib for deflate without header and checksum; entries are verified by hash instead."""
 #: Compression level.
 _COMPRESSION_LEVEL: Final = 9
 #: The preset dictionary.
 _PRESET_DICTIONARY: Final = Path(__file__).with_name("bodies-1.txt").read_bytes()
+#: Compressor prepared with the preset dictionary; a copy of it compresses each entry body.
 _deflater: Final = zlib.compressobj(
     _COMPRESSION_LEVEL,
     zlib.DEFLATED,
@@ -44,7 +45,6 @@ _deflater: Final = zlib.compressobj(
     zlib.Z_DEFAULT_STRATEGY,
     _PRESET_DICTIONARY,
 )
-"""Compressor prepared with the preset dictionary; a copy of it compresses each entry body."""
 
 
 def remove_previous_hash(body: bytes, previous_hex: str) -> bytes | None:

@@ -11,8 +11,8 @@ from meters.ledger import Ledger
 from meters.table import METER_BY_NAME, METERS, OCCURRENCE_METERS, MeterUnit, find_flow_meters
 from meters.transaction import PeriodMark
 
+#: The number of digits of a meter, unless the profile sets a different one (D-05).
 METER_DIGIT_COUNT: Final = 10
-"""The number of digits of a meter, unless the profile sets a different one (D-05)."""
 
 
 class UnknownMeter(JournalError, KeyError):

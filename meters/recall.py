@@ -12,20 +12,20 @@ from meters.view import JournalView
 
 #: Kind of the entry that starts a play.
 PLAY_START_KIND: Final = "game.start"
+#: Kind of the entry that repeats an open game of the previous journal after a memory clear.
 CARRIED_GAME_KIND: Final = "game.carried"
-"""Kind of the entry that repeats an open game of the previous journal after a memory clear."""
 #: Kinds of the first entry of a play in a journal.
 PLAY_START_KINDS: Final = (PLAY_START_KIND, CARRIED_GAME_KIND)
 #: Kinds of the entries of a play's further steps.
 PLAY_STEP_KINDS: Final = ("game.choice", "game.step")
 #: Kinds of the entries that end a play.
 PLAY_END_KINDS: Final = ("game.end", "game.void")
+#: Kind of the entry that pays back the pushed stakes of a decided play; the entry of its end follows.
 PLAY_PUSH_KIND: Final = "game.push"
-"""Kind of the entry that pays back the pushed stakes of a decided play; the entry of its end follows."""
+#: The number of plays that recall shows, unless the profile sets a different one (at least 10, E-01).
 RECALLED_PLAYS_MAX: Final = 100
-"""The number of plays that recall shows, unless the profile sets a different one (at least 10, E-01)."""
+#: The number of steps that recall shows of a long feature: at least the last 50 (E-02).
 RECALLED_STEPS_MAX: Final = 50
-"""The number of steps that recall shows of a long feature: at least the last 50 (E-02)."""
 
 
 def mask_validation_number(validation_number: str) -> str:

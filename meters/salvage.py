@@ -43,8 +43,8 @@ class IgnoringVisitor:
 
 
 W = TypeVar("W", bound=EntryVisitor)
+#: A function that yields the readable entries of a journal copy after the entry with the given number.
 EntryReader = Callable[[int], Iterable[AuthenticatedEntry]]
-"""A function that yields the readable entries of a journal copy after the entry with the given number."""
 
 
 @dataclass(frozen=True, slots=True)

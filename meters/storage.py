@@ -285,8 +285,8 @@ class _DiskFile:
         os.close(self._fd)
 
 
+#: A file to sync, and the queue that receives the error, or None once the file is durable.
 _SyncRequest: TypeAlias = tuple[StorageFile, SimpleQueue[Exception | None]]
-"""A file to sync, and the queue that receives the error, or None once the file is durable."""
 
 
 def _sync_requested_files(requests: SimpleQueue[_SyncRequest | None]) -> None:

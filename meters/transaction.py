@@ -13,18 +13,18 @@ from typing import Final, TypeAlias
 
 from meters.errors import InvalidTransaction
 
+#: JSON values that may be recorded in the journal. Floats are refused, for money, odds and times alike.
 JSON: TypeAlias = "Mapping[str, JSON] | Sequence[JSON] | str | int | bool | None"
-"""JSON values that may be recorded in the journal. Floats are refused, for money, odds and times alike."""
 
+#: The dimensions of an amount, by which meters split it: ``game``, ``paytable``, ``denomination_cents`` ...
 Dimensions: TypeAlias = Mapping[str, str | int]
-"""The dimensions of an amount, by which meters split it: ``game``, ``paytable``, ``denomination_cents`` ..."""
 
 #: Longest id of a transaction.
 TRANSACTION_ID_LENGTH_MAX: Final = 200
+#: Maximum of one transfer, in minor units, and of one count: the capacity of a 15-digit meter.
 AMOUNT_CENTS_MAX: Final = 10**15 - 1
-"""Maximum of one transfer, in minor units, and of one count: the capacity of a 15-digit meter."""
+#: The maximum nesting depth of a record and of an entry's state; every reader of the journal supports it.
 JSON_DEPTH_MAX: Final = 50
-"""The maximum nesting depth of a record and of an entry's state; every reader of the journal supports it."""
 #: Characters of a wrong value that an error shows.
 _SHOWN_CHARACTERS_MAX: Final = 120
 #: Cache of names that were found valid.

@@ -141,8 +141,8 @@ class JitterSource:
     )
     """Why this much entropy is claimed, as text for reports."""
 
-    #: Larger than a first-level cache, so that the walk misses it now and then.
     _MEMORY_SIZE_BYTES: Final = 1 << 17
+    """Larger than a first-level cache, so that the walk misses it now and then."""
     _STRIDE_SIZE_BYTES: Final = 4093
     """Distance in bytes between two memory accesses of the measured work; a prime, so that all memory is reached."""
 

@@ -6,6 +6,7 @@ import re
 import subprocess
 import tomllib
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -303,3 +304,33 @@ def test_the_slow_tier_names_tests_that_exist():
         }
         assert set(functions) <= found, file
         assert {key for entry in functions.values() for key in entry} <= {"only", "keep", "seconds"}, file
+
+
+def list_texts_in_the_wrong_place(source):
+    """Return the lines of constants with a docstring below them, and of class attributes with a ``#:`` comment."""
+    lines, wrong = source.split("\n"), []
+
+    def visit(statements, *, in_class):
+        for statement, following in pairwise([*statements, None]):
+            if isinstance(statement, ast.ClassDef):
+                visit(statement.body, in_class=True)
+            elif isinstance(statement, ast.Assign | ast.AnnAssign):
+                value = getattr(following, "value", None) if isinstance(following, ast.Expr) else None
+                has_docstring = isinstance(value, ast.Constant) and isinstance(value.value, str)
+                has_comment = lines[statement.lineno - 2].strip().startswith("#:")
+                if (has_comment if in_class else has_docstring) and not (in_class and has_docstring):
+                    wrong.append(statement.lineno)
+
+    visit(ast.parse(source).body, in_class=False)
+    return wrong
+
+
+def test_attributes_have_docstrings_and_constants_comments():
+    """One convention (CONTRIBUTING.md): the text of an attribute is below it, that of a constant above it."""
+    assert list_texts_in_the_wrong_place('#: a\nA = 1\nclass B:\n    c: int\n    """c"""\n') == []
+    assert list_texts_in_the_wrong_place('A = 1\n"""a"""\nclass B:\n    #: c\n    c: int\n') == [1, 5]
+    packages = ("egm", "meters", "paytables", "rng", "tools")
+    files = [file for folder in packages for file in (ROOT / folder).rglob("*.py")]
+    found = {str(file.relative_to(ROOT)): list_texts_in_the_wrong_place(file.read_text()) for file in files}
+    del found["rng/mechanism.py"]  # its bytes are those with which the stored dieharder run was made
+    assert {file: numbers for file, numbers in found.items() if numbers} == {}

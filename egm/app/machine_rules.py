@@ -56,6 +56,9 @@ _MACHINE_RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
 )
 
+#: The feature with the rules of the whole machine.
+#:
+#: Its rules are tried last, for events of no other feature.
 MACHINE_RULES_FEATURE: Final = Feature(
     name="machine",
     storage_keys=KernelKey,
@@ -73,7 +76,3 @@ MACHINE_RULES_FEATURE: Final = Feature(
     payload_classes=PAYLOAD_CLASS_BY_EVENT,
     rules=_MACHINE_RULES,
 )
-"""The feature with the rules of the whole machine.
-
-Its rules are tried last, for events of no other feature.
-"""

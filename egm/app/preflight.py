@@ -27,11 +27,10 @@ from paytables.source import is_path
 _NOT_IN_LIBRARY_TEXT: Final = "not in the library"
 
 
+#: An additional check of a game in the cabinet file.
+#:
+#: It receives the game's key and table in the file and the game itself, and returns the faults.
 GameCheck: TypeAlias = Callable[[str, GameTable, Game], Iterable[ConfigFault]]
-"""An additional check of a game in the cabinet file.
-
-It receives the game's key and table in the file and the game itself, and returns the faults.
-"""
 
 
 def iter_preflight_faults(

@@ -261,8 +261,8 @@ class HostTable(_CabinetTable):
         return self.tickets.is_host or self.transfers or self.bonuses
 
 
+#: The maximum number of games of a cabinet: several times the size of the library.
 GAMES_MAX: Final = 1000
-"""The maximum number of games of a cabinet: several times the size of the library."""
 
 
 class CabinetFile(_CabinetTable):

@@ -22,8 +22,8 @@ _ModelT = TypeVar("_ModelT", bound=BaseModel)
 #: The most allowed values that a fault lists.
 _LISTED_ALLOWED_VALUES_MAX: Final = 24
 
+#: The location of a key in a TOML file: the keys that lead to it, with an index for each list of tables.
 KeyPath = tuple[str | int, ...]
-"""The location of a key in a TOML file: the keys that lead to it, with an index for each list of tables."""
 
 
 @dataclass(frozen=True, slots=True)

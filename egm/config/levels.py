@@ -13,8 +13,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from egm.config.documented import DocumentedFieldsMixin
 from egm.exact import Rational
 
+#: The id of a progressive level: a word that can be part of an account name and of an MQTT topic.
 LevelId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
-"""The id of a progressive level: a word that can be part of an account name and of an MQTT topic."""
 
 
 class LevelScope(StrEnum):
@@ -30,8 +30,8 @@ class LevelScope(StrEnum):
 
 #: The highest progressive group that SAS can address (one byte).
 SAS_PROGRESSIVE_GROUP_MAX: Final = 255
+#: The maximum number of progressive levels that SAS can address in a group.
 SAS_LEVELS_PER_GROUP_MAX: Final = 32
-"""The maximum number of progressive levels that SAS can address in a group."""
 #: The form of one label of a host name (RFC 1123), with ``_`` allowed.
 _HOST_LABEL_PATTERN: Final = "[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
 #: The form of a host name.

@@ -30,6 +30,7 @@ class SasPollGroup(StrEnum):
     PROGRESSIVES = "progressives"
 
 
+#: The groups of polls that are on by default.
 DEFAULT_POLL_GROUPS: Final = frozenset(SasPollGroup) - {
     SasPollGroup.HANDPAY_RESET,
     SasPollGroup.HOPPER_STATUS,
@@ -37,7 +38,6 @@ DEFAULT_POLL_GROUPS: Final = frozenset(SasPollGroup) - {
     SasPollGroup.GAME_DELAY,
     SasPollGroup.PROGRESSIVES,
 }
-"""The groups of polls that are on by default."""
 
 
 class SasLineTable(DocumentedFieldsMixin, BaseModel):

@@ -66,10 +66,10 @@ class SimulatedPaper:
 class BillTwin(Twin[M]):
     """Base of the simulated bill acceptors, with the mechanics that all protocols share."""
 
-    #: Time after which an item in escrow is returned if the machine has not decided about it; None: never.
     escrow_seconds: float | None = 10.0
-    #: Duration of a return to the player.
+    """Time after which an item in escrow is returned if the machine has not decided about it; None: never."""
     return_seconds: float = RETURN_SECONDS
+    """Duration of a return to the player."""
 
     def __init__(
         self,

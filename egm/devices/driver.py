@@ -81,10 +81,10 @@ class LineDriver(ABC, Generic[M]):
     It emits ``LineRestored`` and ``LineLost``, device faults, and an event for bytes that are no valid message.
     """
 
-    #: Seconds between cycles if there is nothing to do.
     poll_seconds: float = 0.2
-    #: Seconds to wait for a reply.
+    """Seconds between cycles if there is nothing to do."""
     reply_seconds: float = 0.15
+    """Seconds to wait for a reply."""
 
     def __init__(
         self, name: str, line: SerialLine, sink: EventSink, cutter: FrameCutter[M], protocol: str

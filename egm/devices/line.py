@@ -58,8 +58,8 @@ class SerialHandle(Protocol):
         """Close the port."""
 
 
+#: A function that opens a port by its path. It raises :class:`LineLostError` if the port is not available.
 PortOpener = Callable[[str, LineSettings], SerialHandle]
-"""A function that opens a port by its path. It raises :class:`LineLostError` if the port is not available."""
 
 
 def is_pseudo_terminal(path: str) -> bool:

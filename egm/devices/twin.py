@@ -207,8 +207,8 @@ class Twin(ABC, Generic[M]):
     """
 
     kind: str = ""
-    #: The currency for which a money device is programmed, ISO 4217.
     currency: str = "USD"
+    """The currency for which a money device is programmed, ISO 4217."""
 
     def __init__(self, name: str, port: SimulatedPort, cutter: FrameCutter[M], speed: float = 1.0) -> None:
         """Create the simulated device.

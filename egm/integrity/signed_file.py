@@ -34,16 +34,15 @@ from meters.keys import MachineKey
 from meters.recall import read_details
 from meters.storage import DiskStorage
 
+#: The code of the fault that is active while the cabinet file in use is not the one signed last.
+#:
+#: It is also active if none was ever signed and the terminal's signature cannot be accepted. It is cleared when the
+#: signed file is restored or the one in use is signed.
 CABINET_FILE_CHANGED_FAULT: Final = "cabinet_file_changed"
-"""The code of the fault that is active while the cabinet file in use is not the one signed last.
-
-It is also active if none was ever signed and the terminal's signature cannot be accepted. It is cleared when the signed
-file is restored or the one in use is signed.
-"""
 #: The kind of the journal entry of a signature.
 CABINET_SIGNED_KIND: Final = CABINET_FILE_SIGNED.kind
+#: The field of the entry ``clear.kept`` with the text of the cabinet file signed before a memory clear.
 SIGNED_CABINET_TEXT_FIELD: Final = "cabinet_text"
-"""The field of the entry ``clear.kept`` with the text of the cabinet file signed before a memory clear."""
 #: The signature's file name in the state folder.
 SIGNATURE_FILE_NAME: Final = "cabinet.signature"
 #: Included in the HMAC of a signature, so that it is valid for a cabinet file only.

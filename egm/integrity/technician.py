@@ -20,16 +20,15 @@ from egm.kernel.machine import Machine
 from egm.kernel.rules import refusal_code
 from egm.staff.desk import find_actor
 
+#: The code of the fault that is active while software files are not as signed.
 SOFTWARE_DIFFERS_FAULT: Final = "software_differs"
-"""The code of the fault that is active while software files are not as signed."""
+#: The code of the fault that is raised when software files differ or the signer has changed.
+#:
+#: It stays until a technician clears it.
 SOFTWARE_CHECK_FAULT: Final = "software_check"
-"""The code of the fault that is raised when software files differ or the signer has changed.
 
-It stays until a technician clears it.
-"""
-
+#: The codes of faults that no technician may clear: they end when staff decide on the disputed amount.
 _FAULTS_ENDED_BY_RULING: Final = frozenset({"progressive_unproved"})
-"""The codes of faults that no technician may clear: they end when staff decide on the disputed amount."""
 
 
 def _list_clearable_faults(machine: Machine) -> list[str]:

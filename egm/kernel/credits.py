@@ -36,8 +36,8 @@ class CreditKind(StrEnum):
 CASHABLE_CREDIT_KINDS: Final = (CreditKind.CASHABLE, CreditKind.NONRESTRICTED)
 
 
+#: The account of the player's own money at the first position.
 FIRST_POSITION_CASHABLE_ACCOUNT: Final = Position().name_credit_account(CreditKind.CASHABLE)
-"""The account of the player's own money at the first position."""
 
 
 def build_credit_transfers(

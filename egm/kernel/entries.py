@@ -249,8 +249,8 @@ class EntryDeclaration(Generic[RecordT]):
         ]
 
 
+#: An :class:`EntryDeclaration` with a record of any class.
 AnyEntryDeclaration: TypeAlias = EntryDeclaration[Any]
-"""An :class:`EntryDeclaration` with a record of any class."""
 
 
 def list_entries(module: ModuleType) -> tuple[AnyEntryDeclaration, ...]:

@@ -15,8 +15,8 @@ from egm.errors import InvariantError, check_invariant
 from egm.record_codec import RecordError, check_fields, from_json, is_record
 
 PayloadT = TypeVar("PayloadT")
+#: An alias of ``type[PayloadT]``, for use inside classes in which ``type`` is the name of a field.
 _PayloadClass: TypeAlias = type[PayloadT]
-"""An alias of ``type[PayloadT]``, for use inside classes in which ``type`` is the name of a field."""
 
 
 class State(StrEnum):
@@ -55,39 +55,39 @@ class EventType(EventName):
     """Raised by the engine when no event is waiting, to start what the machine does by itself."""
     SHARED_MEMORY_CHANGED = "machine_changed"
     """A different position has changed memory that all positions share."""
-    #: The journal is open and the memory can be read.
     MEMORY_READY = "memory_ready"
+    """The journal is open and the memory can be read."""
     SELF_TEST_PASSED = "self_test_passed"
     SELF_TEST_FAILED = "self_test_failed"
-    #: The random number generator has failed.
     GENERATOR_FAILED = "chance_failed"
-    #: The player starts a game.
+    """The random number generator has failed."""
     PLAY = "play"
-    #: The player answers a decision of the open game.
+    """The player starts a game."""
     CHOOSE = "choose"
-    #: The player selects a bet.
+    """The player answers a decision of the open game."""
     SELECT_BET = "bet"
-    #: The player selects a game.
+    """The player selects a bet."""
     SELECT_GAME = "game"
-    #: The player selects a denomination.
+    """The player selects a game."""
     SELECT_DENOMINATION = "denomination"
+    """The player selects a denomination."""
     CASH_OUT = "cash_out"
-    #: The player selects a language.
     SELECT_LANGUAGE = "language"
-    #: The player calls the attendant, or withdraws the call.
+    """The player selects a language."""
     CALL_ATTENDANT = "service"
-    #: The screen has shown a game's outcome.
+    """The player calls the attendant, or withdraws the call."""
     OUTCOME_SHOWN = "shown"
-    #: The player has read a reminder of player protection.
+    """The screen has shown a game's outcome."""
     DISMISS_REMINDER = "acknowledge"
-    #: The player sets a limit of their own.
+    """The player has read a reminder of player protection."""
     SET_OWN_LIMIT = "limit"
+    """The player sets a limit of their own."""
     # bill acceptor and coin acceptor
     BILL_ESCROWED = "bill_escrowed"
     BILL_STACKED = "bill_stacked"
     BILL_NOT_STACKED = "bill_not_stacked"
-    #: It is unknown whether an ordered bill or ticket was stacked or returned.
     BILL_LOCATION_UNKNOWN = "bill_lost"
+    """It is unknown whether an ordered bill or ticket was stacked or returned."""
     BILL_RETURNED = "bill_returned"
     BILL_REJECTED = "bill_rejected"
     TICKET_ESCROWED = "ticket_escrowed"
@@ -101,52 +101,52 @@ class EventType(EventName):
     TRANSFER_CANCELLED = "transfer_cancelled"
     TRANSFER_LOCK_REQUESTED = "lock_asked"
     TRANSFER_LOCK_ENDED = "lock_ended"
-    #: Restricted credit has passed its expiry date.
     RESTRICTED_CREDIT_EXPIRED = "promotion_expired"
+    """Restricted credit has passed its expiry date."""
     # payouts
     TICKET_PRINTED = "ticket_printed"
-    #: The printer has not printed a ticket.
     TICKET_PRINT_FAILED = "ticket_failed"
+    """The printer has not printed a ticket."""
     COINS_PAID = "coins_paid"
-    #: Coins have left the hopper without an order.
     UNORDERED_COINS_PAID = "coins_strayed"
-    #: The player's credits can only be paid by hand.
+    """Coins have left the hopper without an order."""
     NO_PAYOUT_DEVICE = "no_payout_device"
+    """The player's credits can only be paid by hand."""
     # doors, keys and device faults
     DOOR_OPENED = "door_opened"
     DOOR_CLOSED = "door_closed"
-    #: A person has switched on a key other than those of the service menu, to authorise an action.
     KEY_TURNED = "key_turned"
-    #: A key switch was switched on or off.
+    """A person has switched on a key other than those of the service menu, to authorise an action."""
     KEY_SWITCH_CHANGED = "key_moved"
+    """A key switch was switched on or off."""
     FAULT_RAISED = "fault_raised"
     FAULT_CLEARED = "fault_cleared"
-    #: A person opens the service menu.
     OPEN_SERVICE_MENU = "menu"
-    #: A person answers the open page of the service menu.
+    """A person opens the service menu."""
     ANSWER_SERVICE_PAGE = "answer"
+    """A person answers the open page of the service menu."""
     SERVICE_MENU_CLOSED = "menu_closed"
-    #: The service menu continues at another player position.
     SERVICE_MENU_MOVED = "menu_moved"
-    #: A person starts a test of a device.
+    """The service menu continues at another player position."""
     START_DEVICE_TEST = "test"
-    #: Staff change the operator's options.
+    """A person starts a test of a device."""
     CHANGE_OPTIONS = "options"
-    #: Staff restart the machine.
+    """Staff change the operator's options."""
     RESTART = "restart"
+    """Staff restart the machine."""
     CLOCK_CONFIRMED = "clock_confirmed"
-    #: Staff clear the active faults that a technician may clear.
     FAULTS_CLEARED_BY_TECHNICIAN = "faults_settled"
-    #: Staff start a check of the software's signatures.
+    """Staff clear the active faults that a technician may clear."""
     VERIFY_SOFTWARE = "verify"
+    """Staff start a check of the software's signatures."""
     CABINET_FILE_SIGNED = "file_signed"
     LINK_ENROLMENT = "link_enrolment"
     HARD_METERS_EXCHANGED = "counters_exchanged"
-    #: Staff unlock a staff number that wrong PINs have locked.
     STAFF_NUMBER_UNLOCKED = "number_unlocked"
+    """Staff unlock a staff number that wrong PINs have locked."""
     INTERVENTION_OPENED = "intervention_opened"
-    #: The monitoring system has read who is working at the machine, so that doors may be opened.
     INTERVENTION_READ_BY_MONITORING = "intervention_seen"
+    """The monitoring system has read who is working at the machine, so that doors may be opened."""
     INTERVENTION_CLOSED = "intervention_closed"
     HOPPER_FILLED = "hopper_filled"
     CASH_BOX_COUNTED = "box_counted"
@@ -157,19 +157,19 @@ class EventType(EventName):
     AWARD_LOCKED = "award_locked"
     PROGRESSIVE_CLAIM_CLOSED = "claim_closed"
     MYSTERY_PRIZE_WON = "mystery_won"
-    #: An amount that a progressive level shows has changed.
     PROGRESSIVE_AMOUNTS_CHANGED = "levels_moved"
+    """An amount that a progressive level shows has changed."""
     HELD_PRIZE_RULED_ON = "prize_ruled"
-    #: A reminder of player protection is due.
     REMINDER_DUE = "reminder_due"
-    #: A pause of play, set by a limit, has ended.
+    """A reminder of player protection is due."""
     PLAY_PAUSE_OVER = "pause_over"
-    #: The player has left, so that the session of play has ended.
+    """A pause of play, set by a limit, has ended."""
     PLAYER_SESSION_OVER = "session_over"
+    """The player has left, so that the session of play has ended."""
     # forms and rulings about a player's money
     HANDPAY_FORM = "handpay_form"
-    #: Management had the machine checked before a hand-pay.
     MACHINE_CHECKED = "machine_checked"
+    """Management had the machine checked before a hand-pay."""
     PAY_COMPLEMENT = "complement"
     REGISTER_UNCLAIMED_CREDITS = "orphan_credits"
     REGISTER_UNCLAIMED_HANDPAY = "orphan_handpay"
@@ -179,24 +179,24 @@ class EventType(EventName):
     FORFEIT_CREDITS = "forfeit_credits"
     REFUND_GAME = "refund_game"
     EXCHANGE_PRIZE = "exchange_prize"
-    #: The player gives up or stakes the residual credit.
     USE_RESIDUAL_CREDIT = "residual"
-    #: A dispute of a player was decided.
+    """The player gives up or stakes the residual credit."""
     DISPUTE_DECIDED = "dispute_decided"
-    #: A device has taken money without an order, so that the amount is disputed.
+    """A dispute of a player was decided."""
     AMOUNT_PUT_IN_DISPUTE = "amount_disputed"
-    #: Staff rule on a disputed amount.
+    """A device has taken money without an order, so that the amount is disputed."""
     DISPUTED_AMOUNT_RULING = "disputed_amount"
+    """Staff rule on a disputed amount."""
     PLAYER_EXCLUSION_NOTED = "exclusion_noted"
     INCIDENT_JUDGED = "incident_judged"
-    #: A host, a link or the operator disables the machine.
     MACHINE_DISABLED = "disabled"
-    #: The reason for which the machine was disabled has ended.
+    """A host, a link or the operator disables the machine."""
     MACHINE_ENABLED = "enabled"
-    #: A host restricts a function of the machine.
+    """The reason for which the machine was disabled has ended."""
     HOST_RESTRICTION_CHANGED = "control"
-    #: A host reports that the hand-pay has been paid.
+    """A host restricts a function of the machine."""
     HANDPAY_RESET_BY_HOST = "handpay_reset"
+    """A host reports that the hand-pay has been paid."""
 
 
 class EventError(InvariantError):
@@ -339,8 +339,8 @@ class EventReplacement(Exception):
 class NextState(StrEnum):
     """The ways in which the engine finds the next state after a rule that names no state."""
 
-    #: The present state.
     SAME = "same"
+    """The present state."""
     DERIVED = "derived"
     """The state that follows from the machine's memory."""
     DERIVED_ONCE_TESTED = "derived_once_tested"

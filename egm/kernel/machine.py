@@ -70,10 +70,10 @@ class Machine:
 
     identity: MachineIdentity
     journal: Journal
-    #: Every key that the features declare; no value can be stored under another.
     storage_keys: StorageKeys
-    #: Every journal entry that the features declare.
+    """Every key that the features declare; no value can be stored under another."""
     entry_declarations: EntryDeclarations
+    """Every journal entry that the features declare."""
     profile: Profile
     games: Mapping[str, Game]
     """The games that are offered, by game id."""
@@ -89,14 +89,14 @@ class Machine:
     """The object through which outcomes and decisions are sent to the screens."""
     notice: Notice | None = None
     """The message to the person at the machine about the last event, or None."""
-    #: Called after each journal entry.
     on_entry_recorded: Callable[[], None] = lambda: None
+    """Called after each journal entry."""
     _components: dict[type, object] = field(default_factory=dict)
-    #: The smallest stake that starts a round, in credits, by game digest and denomination; cached because each
-    #: snapshot needs it.
     _smallest_stake_cache: dict[tuple[str, int], int] = field(default_factory=dict)
-    #: The durable state by key.
+    """The smallest stake that starts a round, in credits, by game digest and denomination; cached because each
+    snapshot needs it."""
     memory: PositionMemory = field(init=False)
+    """The durable state by key."""
 
     def __post_init__(self) -> None:
         self.memory = PositionMemory(self.journal, self.position, self.storage_keys)

@@ -16,10 +16,10 @@ from egm.errors import PeerError
 from egm.kernel.service_pages import ServicePage
 from egm.message_errors import format_first_error
 
+#: The largest absolute value of an integer in a request from the screen.
 INTEGER_MAX: Final = 2**63 - 1
-"""The largest absolute value of an integer in a request from the screen."""
+#: The longest text in a request from the screen, in characters; the form fields accept fewer.
 TEXT_LENGTH_MAX: Final = 4096
-"""The longest text in a request from the screen, in characters; the form fields accept fewer."""
 #: Most values in the options of one request.
 _OPTION_VALUES_MAX: Final = 10_000
 #: Deepest nesting in the options of one request.

@@ -17,16 +17,14 @@ from egm.kernel.states import STATES_AFTER_BOOT, STATES_BY_URGENCY
 
 MachineT = TypeVar("MachineT")
 GuardT = TypeVar("GuardT", bound=Callable[..., bool])
+#: A function that returns whether a rule's condition holds; it changes nothing.
+#:
+#: Its code is reported as the reason if the event is refused because of it.
 Guard = Callable[[MachineT, Event], bool]
-"""A function that returns whether a rule's condition holds; it changes nothing.
-
-Its code is reported as the reason if the event is refused because of it.
-"""
+#: A function that performs one step of a rule.
+#:
+#: If it returns an event, the engine processes that event after the rule.
 Effect = Callable[[MachineT, Event], Event | None]
-"""A function that performs one step of a rule.
-
-If it returns an event, the engine processes that event after the rule.
-"""
 
 
 _REFUSAL_CODE_BY_GUARD: Final = dict[Callable[..., bool], str]()

@@ -24,8 +24,8 @@ from egm.kernel.events import Event, EventName
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Snapshot
 
+#: A function that returns metrics; it is called on the machine's event loop.
 MetricSource: TypeAlias = Callable[[], Iterable[Metric]]
-"""A function that returns metrics; it is called on the machine's event loop."""
 
 
 class BackgroundService(Protocol):
@@ -71,8 +71,8 @@ class MachineContext:
     """A function that prints a line on the console of the person who started the machine."""
 
 
+#: A function that creates the background services of a feature, as far as the cabinet file requires them.
 ServiceFactory = Callable[[MachineContext], Iterable[BackgroundService]]
-"""A function that creates the background services of a feature, as far as the cabinet file requires them."""
 
 
 class DueEventService(ABC):

@@ -13,18 +13,18 @@ from fnmatch import fnmatchcase
 class EventEffect(StrEnum):
     """The effect of a significant event on the machine."""
 
-    #: The entry is only logged.
     LOG = "log"
+    """The entry is only logged."""
     STOP = "stop"
     """A tilt: play stops until the event is cleared."""
-    #: A tilt, as STOP, about the machine's integrity: its memory, software or logic area.
     HARD_STOP = "hard_stop"
-    #: The acceptor of bills and tickets, or the acceptor of coins, takes nothing.
+    """A tilt, as STOP, about the machine's integrity: its memory, software or logic area."""
     ACCEPTOR_OFF = "acceptor_off"
-    #: The printer or the hopper pays nothing out; a doubted clock or a damaged ticket ledger stops tickets too.
+    """The acceptor of bills and tickets, or the acceptor of coins, takes nothing."""
     PAYOUT_OFF = "payout_off"
-    #: Only the tower light signals it.
+    """The printer or the hopper pays nothing out; a doubted clock or a damaged ticket ledger stops tickets too."""
     LAMP = "lamp"
+    """Only the tower light signals it."""
     OUT_OF_SERVICE = "out_of_service"
     """No new game starts and no money is accepted; amounts owed are still paid."""
     LOCK = "lock"

@@ -15,8 +15,9 @@ from egm.errors import OperatorError
 COORDINATE_UNIT: Final = 1 << 16
 #: A point on the touch screen, x and y.
 TouchPoint = tuple[int, int]
+#: ``(a, b, c, d, e, f)``: x becomes (a x + b y + c) / u, y becomes (d x + e y + f) / u, u =
+#: :data:`COORDINATE_UNIT`.
 CalibrationMatrix = tuple[int, ...]
-"""``(a, b, c, d, e, f)``: x becomes (a x + b y + c) / u, y becomes (d x + e y + f) / u, u = :data:`COORDINATE_UNIT`."""
 #: Positions of the crosses, in tenths of the picture's width and height.
 _CROSS_POSITIONS_TENTHS: Final = ((1, 2), (9, 2), (9, 8), (1, 8), (5, 3))
 #: Centres of the crosses, in the order in which they are touched.

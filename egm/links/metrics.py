@@ -35,12 +35,12 @@ from meters.table import METER_BY_NAME, MeterUnit
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
+#: The maximum number of metrics readers' connections that are served at the same time.
 CONNECTIONS_MAX: Final = 8
-"""The maximum number of metrics readers' connections that are served at the same time."""
+#: The time in seconds after which a metrics reader's connection is closed, even if its request is not complete.
 CONNECTION_SECONDS_MAX: Final = 10.0
-"""The time in seconds after which a metrics reader's connection is closed, even if its request is not complete."""
+#: The time in seconds within which a connection closed by the server must free its slot for a new one.
 _CLOSED_CONNECTION_SECONDS_MAX: Final = 1.0
-"""The time in seconds within which a connection closed by the server must free its slot for a new one."""
 _LOOPBACK_HOST_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
 
 #: A metric family with samples, as the Prometheus client library represents it.

@@ -33,8 +33,8 @@ _IDLE_UPDATE_INTERVAL_SECONDS: Final = 5.0
 _LAG_CHECK_INTERVAL_SECONDS: Final = 0.5
 #: Delay before opening the metrics port is tried again while another program uses it.
 _PORT_RETRY_SECONDS: Final = 10.0
+#: The code of the fault that is active while another program uses the metrics port.
 PORT_TAKEN_FAULT: Final = "monitoring.port_taken"
-"""The code of the fault that is active while another program uses the metrics port."""
 #: Upper limits of the histogram of the event loop's lag, in seconds.
 _LOOP_LAG_BUCKETS_SECONDS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0)
 

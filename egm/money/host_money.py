@@ -96,26 +96,25 @@ class HostMoney:
     """Whether the host may award bonuses."""
     asset_number: int = 0
     """The machine's asset number, by which the host addresses it in transfers; 0 if none is set."""
-    #: The name of the line to the host.
     money_line_name: str = ""
-    #: Whether the host has polled recently; set by the link.
+    """The name of the line to the host."""
     is_online: bool = False
+    """Whether the host has polled recently; set by the link."""
     ticket_inquiry: TicketInquiry | None = None
     """The ticket in escrow about which the host has not replied yet, or None."""
-    #: The full number of the ticket last returned; the journal contains masked numbers only.
     last_returned_digits: str = ""
+    """The full number of the ticket last returned; the journal contains masked numbers only."""
     transfer_lock: TransferLock | None = None
     """The host's lock on the machine for a transfer, or None."""
-    #: The transfer that the host has ordered and the machine has not executed yet
-    #: (:mod:`egm.host.transfers`).
     transfer_order: TransferOrder | None = None
-    #: Whether the host has just declined a cash-out, which is now to be paid another way.
+    """The transfer that the host has ordered and the machine has not executed yet (:mod:`egm.host.transfers`)."""
     is_cash_out_declined: bool = False
-    #: The balance for which a host with exclusive cash-out has just declined a cash-out; it is not offered
-    #: again. In minor units.
+    """Whether the host has just declined a cash-out, which is now to be paid another way."""
     declined_balance_cents: int | None = None
-    #: The registration key; held only in memory, since the host registered in this run.
+    """The balance for which a host with exclusive cash-out has just declined a cash-out; it is not offered again.
+    In minor units."""
     registration_key: bytes = field(default=b"", repr=False)
+    """The registration key; held only in memory, since the host registered in this run."""
 
 
 def build_ticket_ring_state(journal: JournalView, pay_out_id: str) -> Mapping[str, int | str]:

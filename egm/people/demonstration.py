@@ -10,10 +10,10 @@ from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.errors import OperatorError
 from egm.people.roster import Roster
 
+#: The name of the file with the PINs of a demonstration's staff, in clear text.
 DEMONSTRATION_FILE_NAME: Final = "demonstration-staff.json"
-"""The name of the file with the PINs of a demonstration's staff, in clear text."""
+#: The author that the roster states for the staff of a demonstration; not a valid staff number.
 DEMONSTRATION_ENROLLER: Final = "demonstration"
-"""The author that the roster states for the staff of a demonstration; not a valid staff number."""
 
 
 def refuse_demonstration(cabinet: CabinetFile, folder: StateFolder) -> None:

@@ -6,8 +6,8 @@ from typing import Final
 
 from egm.people.roles import Permission, Role, find_permissions
 
+#: The regular expression of a staff number.
 STAFF_NUMBER_PATTERN: Final = re.compile(r"[0-9]{1,8}")
-"""The regular expression of a staff number."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,8 +29,8 @@ from meters.keys import MachineKey
 from meters.log import AuthenticatedEntry
 from meters.storage import DiskStorage
 
+#: The key under which the journal's machine state stores the last recorded change of the staff roster.
 ROSTER_STATE_KEY = "staff"
-"""The key under which the journal's machine state stores the last recorded change of the staff roster."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,8 @@ from meters.storage import DiskStorage
 
 #: The format number of the roster files written now.
 ROSTER_FORMAT: Final = 2
+#: The number of the first format of the roster file, which had no digests and no seal (HMAC).
 _UNSEALED_ROSTER_FORMAT: Final = 1
-"""The number of the first format of the roster file, which had no digests and no seal (HMAC)."""
 #: Included in the HMAC of a roster, so that it is valid for a roster only.
 _ROSTER_HMAC_PURPOSE: Final = b"roster"
 #: The longest name of a person, in characters.

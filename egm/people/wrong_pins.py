@@ -21,8 +21,8 @@ from egm.people.person import STAFF_NUMBER_PATTERN
 
 #: Name of the file of wrong PINs in the state folder.
 WRONG_PINS_FILE_NAME: Final = "people.tries"
+#: The number of wrong PINs after which a staff number is locked at every terminal of this machine.
 WRONG_PINS_MAX: Final = 3
-"""The number of wrong PINs after which a staff number is locked at every terminal of this machine."""
 #: Seconds for which a number stays locked at the terminals.
 SIGN_IN_LOCKED_SECONDS: Final = 15 * 60
 

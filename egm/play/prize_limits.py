@@ -8,11 +8,10 @@ from collections.abc import Callable
 
 from paytables import AnalysisDepth, Game, analyse
 
+#: A function that returns, for each way to bet on a game, its largest win and its cost in credits.
+#:
+#: The win is None if no exact figure can be computed.
 ComputeLargestPrizes = Callable[[Game], tuple[tuple[int | None, int], ...]]
-"""A function that returns, for each way to bet on a game, its largest win and its cost in credits.
-
-The win is None if no exact figure can be computed.
-"""
 
 
 def compute_largest_prizes(game: Game) -> tuple[tuple[int | None, int], ...]:

@@ -22,8 +22,8 @@ from egm.staff.records import RulingDetails
 from meters import Phase
 from meters.transaction import JSON
 
+#: The transfers that entries about progressive levels may make: from which account to which.
 POOL_TRANSFERS: Final = PermittedTransfer("pool:*:*", "pool:*:*")
-"""The transfers that entries about progressive levels may make: from which account to which."""
 
 
 # ---------------------------------------------------------------------------------------------- own levels

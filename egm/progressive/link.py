@@ -45,11 +45,11 @@ from egm.progressive.messages import (
 )
 from egm.progressive.pools import LevelKeeper, ProgressivePool
 
+#: The time after which the enrolment in a refused level is tried again: the cause may have been corrected.
 _REFUSED_RETRY_NS: Final = 30_000_000_000
-"""The time after which the enrolment in a refused level is tried again: the cause may have been corrected."""
 
+#: The number of closed claims that are remembered, so that a late repeat of an award is recognised.
 _CLOSED_CLAIMS_MAX: Final = 64
-"""The number of closed claims that are remembered, so that a late repeat of an award is recognised."""
 
 
 class ClaimPhase(StrEnum):

@@ -37,10 +37,10 @@ from egm.exact import Rational
 from egm.message_errors import format_first_error
 from egm.progressive.trigger import MysteryTrigger, TriggerError
 
+#: The size of the longest message that is accepted, in bytes.
 MESSAGE_BYTES_MAX: Final = 64 * 1024
-"""The size of the longest message that is accepted, in bytes."""
+#: The largest integer that a message may contain: the largest that the databases of both ends can store.
 INTEGER_MAX: Final = 2**63 - 1
-"""The largest integer that a message may contain: the largest that the databases of both ends can store."""
 #: Longest explanation in a refusal, in characters.
 DETAIL_CHARACTERS_MAX: Final = 500
 _COMBINATION_CHARACTERS_MAX: Final = 200
@@ -196,16 +196,14 @@ class EnrolmentAccepted(_Message):
     """
 
 
+#: The time without any message after which the controller may have been replaced, in nanoseconds.
+#:
+#: A controller normally sends twice a second.
 VALUE_TIMEOUT_NS: Final = 5_000_000_000
-"""The time without any message after which the controller may have been replaced, in nanoseconds.
-
-A controller normally sends twice a second.
-"""
+#: The most decreases of a level's amount of which a machine or its controller can have missed the messages.
+#:
+#: A count that is further ahead is refused as implausible.
 UNREPORTED_FALLS_MAX: Final = 1_000_000
-"""The most decreases of a level's amount of which a machine or its controller can have missed the messages.
-
-A count that is further ahead is refused as implausible.
-"""
 
 
 def find_fall_error(amount_cents: int, falls: int, before_cents: int, falls_before: int) -> str:

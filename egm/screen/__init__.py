@@ -7,9 +7,8 @@ touch never changes the machine directly; it only produces a request (:class:`eg
 
 from typing import Final
 
+#: The exit status of the screen process if a person closed it.
+#:
+#: After any other exit status, ``egm run`` restarts the screen. The exception is status 2 (an operator error)
+#: within seconds of the first start: it ends the cabinet.
 EXIT_CODE_CLOSED_BY_PERSON: Final = 5
-"""The exit status of the screen process if a person closed it.
-
-After any other exit status, ``egm run`` restarts the screen. The exception is status 2 (an operator error) within
-seconds of the first start: it ends the cabinet.
-"""

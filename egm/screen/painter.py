@@ -90,8 +90,8 @@ _CACHED_VALUES_MAX: Final = 24
 class Painter:
     """A painter that draws on ``surface`` in the styles of ``theme``; one layout unit is ``scale`` pixels."""
 
-    #: Maximum size of the cache of drawn surfaces, in bytes.
     cache_bytes_max = 320 * 1024 * 1024
+    """Maximum size of the cache of drawn surfaces, in bytes."""
 
     def __init__(self, theme: Theme, scale: float = 1.0) -> None:
         self.theme = theme

@@ -12,12 +12,12 @@ from typing import Final, Literal
 #: Marks in a column of a road or a bead plate.
 ROAD_HEIGHT_CELLS: Final = 6
 
+#: The position of a mark on a scoreboard: its column and its row, both from 0.
 GridCell = tuple[int, int]
-"""The position of a mark on a scoreboard: its column and its row, both from 0."""
 #: The colour of a mark on a road.
 MarkColour = Literal["red", "blue"]
+#: A number of the wheel or a total of the dice, and how often it occurred.
 ResultCount = tuple[str, int]
-"""A number of the wheel or a total of the dice, and how often it occurred."""
 
 
 @dataclass(frozen=True, slots=True)

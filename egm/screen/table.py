@@ -40,8 +40,8 @@ _TOTAL_LIMIT_REASONS: Final = frozenset({"credit", "table", "here", "raise"})
 
 #: The credits on each spot, by the spot's id.
 BetsBySpot = Mapping[str, int]
+#: What a touch of a spot does: place a chip, remove the bet, show the spot's odds, or switch its bet on or off.
 ChipTool = Literal["chip", "take", "ask", "plays"]
-"""What a touch of a spot does: place a chip, remove the bet, show the spot's odds, or switch its bet on or off."""
 
 
 @dataclass(frozen=True, slots=True)

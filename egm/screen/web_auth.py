@@ -30,14 +30,14 @@ from egm.screen.audio.synthesis import encode_wave_file
 from egm.screen.controls import ACTION_BY_KEY_NAME, DIGIT_BY_KEY_NAME
 from egm.secret_files import replace_private_file
 
+#: Seconds without a message after which a browser's session ends, so that it needs a new token.
 SESSION_IDLE_SECONDS_MAX: Final = 30 * 60.0
-"""Seconds without a message after which a browser's session ends, so that it needs a new token."""
+#: The maximum number of browser sessions. One more session ends the oldest session.
 SESSIONS_MAX: Final = 8
-"""The maximum number of browser sessions. One more session ends the oldest session."""
+#: The size in bytes of the saved sessions: :data:`SESSIONS_MAX` digests, each with its last message's time.
 _SAVED_SESSIONS_SIZE_BYTES: Final = 1024
-"""The size in bytes of the saved sessions: :data:`SESSIONS_MAX` digests, each with its last message's time."""
+#: The text before the session in the Authorization header of a request (RFC 6750).
 _BEARER_PREFIX: Final = "Bearer "
-"""The text before the session in the Authorization header of a request (RFC 6750)."""
 #: The page that shows the picture.
 _PAGE_HTML_FILE: Final = Path(__file__).resolve().parent / "page.html"
 #: The text for a browser whose address is not valid, or no longer.

@@ -13,8 +13,8 @@ from egm.screen.picture import Picture
 from egm.screen.theme import Theme
 from egm.screen.view import Action
 
+#: The SDL video drivers that show nothing.
 _INVISIBLE_DRIVERS: Final = frozenset({"dummy", "offscreen", "evdev"})
-"""The SDL video drivers that show nothing."""
 
 
 def _read_typed_character(event: pygame.event.Event) -> str:

@@ -38,8 +38,8 @@ _BETS_NOT_ACCEPTED_NOTICE: Final = Notice(code="bets_not_taken", severity="warni
 class TableEvent(EventName):
     """The types of the events at a table that several positions share."""
 
-    #: Betting on a table is closed.
     NO_MORE_BETS = "no_more_bets"
+    """Betting on a table is closed."""
 
 
 def _return_true() -> bool:

@@ -31,8 +31,8 @@ from egm.record_fields import (
 from egm.staff.keys import StaffKey
 from egm.staff.records import CollectedBox, OperatorOptions, OptionName, OptionValues, WorkKind
 
+#: A touch calibration: six integer coefficients that map detected to true positions (:mod:`egm.kernel.touch`).
 CalibrationMatrix: TypeAlias = tuple[int, int, int, int, int, int]
-"""A touch calibration: six integer coefficients that map detected to true positions (:mod:`egm.kernel.touch`)."""
 #: Condition on a record's field that says how the service menu was opened.
 MENU_OPENER: Final = FieldCondition(
     "key switch, or `screen`", "neither a key switch nor the screen", lambda value: value in {*KEYS, "screen"}

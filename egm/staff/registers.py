@@ -121,6 +121,7 @@ class Register:
 #: The columns of a ruling.
 RULING_COLUMNS: Final = ("amount_cents", "machine", "place", "reason", "persons")
 
+#: The registers of the staff's own work; other features declare theirs.
 REGISTER_DEFINITIONS: Final = (
     Register(
         "disputes",
@@ -171,7 +172,6 @@ REGISTER_DEFINITIONS: Final = (
     ),
     Register("visits", (MENU_ENTERED.kind,), ("person", "role"), "Q-15; QC-VLM 39"),
 )
-"""The registers of the staff's own work; other features declare theirs."""
 
 
 def iter_register_lines(register: Register, entries: Iterable[StoredEntry]) -> Iterator[dict[str, object]]:

@@ -82,8 +82,8 @@ def _resize_content(content: bytearray, size: int) -> None:
     content.extend(bytes(size - len(content)))
 
 
+#: One creation, renaming or removal of a file: old name (None: created), new name (None: removed), and the file.
 _Naming = tuple[Path | None, Path | None, _SimulatedFile]
-"""One creation, renaming or removal of a file: old name (None: created), new name (None: removed), and the file."""
 
 
 class SimulatedMedium:

@@ -17,8 +17,8 @@ from egm.devices.crc import compute_crc_kermit
 from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import TICKET_NUMBER_DIGIT_COUNT, TicketKind
 
+#: Exclusive upper bound of validation identifiers and sequences, which have 24 bits.
 WORD_24_BIT_MODULUS: Final = 1 << 24
-"""Exclusive upper bound of validation identifiers and sequences, which have 24 bits."""
 
 #: The check code makes a stand-alone number = 1 modulo this prime: the largest below 10,000 for which no one
 #: or two wrong digits, anywhere among the 18, leave the remainder unchanged (the tests try all).

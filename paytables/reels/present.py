@@ -13,8 +13,8 @@ from paytables.reels.schema import HoldStage, ReelsDefinition, ReelsStage
 from paytables.reels.spin import ReelSpinStage
 from paytables.reels.stage import ReelSet
 
+#: How many windows are tried to find one that wins nothing. It limits the loading time of a game that always wins.
 _RESTING_WINDOWS_TRIED_MAX: Final = 10_000
-"""How many windows are tried to find one that wins nothing. It limits the loading time of a game that always wins."""
 
 
 def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> dict[str, Json]:

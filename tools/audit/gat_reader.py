@@ -11,11 +11,10 @@ from typing import Final
 
 import serial
 
+#: The seconds to wait by default for the first two bytes of a reply, and again for the others.
+#:
+#: A verifier in the field waits about 0.2 s.
 DEFAULT_REPLY_TIMEOUT_SECONDS: Final = 0.5
-"""The seconds to wait by default for the first two bytes of a reply, and again for the others.
-
-A verifier in the field waits about 0.2 s.
-"""
 #: Seconds between a reply and the next query.
 _QUERY_PAUSE_SECONDS: Final = 0.01
 #: The authentication level with which special functions are started.

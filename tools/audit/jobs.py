@@ -30,10 +30,10 @@ from tools.audit.plain_games import GameSource, PlainGameFinder, PlainRun, is_op
 BATCH_ENTRY_COUNT: Final = 500
 #: The size of a batch after which it ends at the next game.
 _BATCH_SIZE_BYTES: Final = 4 << 20
+#: A batch is extended up to this multiple of its usual size, so that it does not end within a game.
 _BATCH_EXCESS_FACTOR: Final = 2
-"""A batch is extended up to this multiple of its usual size, so that it does not end within a game."""
+#: The maximum number of batches for each process, whose results have not been returned yet.
 _BATCHES_PER_PROCESS: Final = 3
-"""The maximum number of batches for each process, whose results have not been returned yet."""
 
 #: The text of the error that a process of the audit has ended.
 _PROCESS_ENDED_ERROR: Final = (

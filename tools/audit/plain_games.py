@@ -39,13 +39,12 @@ from paytables import DECISION_OF_WHEEL, Choice, Game, Outcome, ReplayDrawSource
 
 #: The account of the first position's cashable credit.
 CASHABLE_ACCOUNT: Final = "credit:1:cashable"
+#: The maximum number of cached combinations of definition, denomination and wager.
 _CACHED_TERMS_MAX: Final = 256
-"""The maximum number of cached combinations of definition, denomination and wager."""
+#: The maximum size of a plain game's first entry.
+#:
+#: It limits the memory used for a journal that a forger may have written.
 _GAME_START_BYTES_MAX: Final = 64 << 10
-"""The maximum size of a plain game's first entry.
-
-It limits the memory used for a journal that a forger may have written.
-"""
 
 #: Matches the time of an entry.
 _TIME_PATTERN: Final = rb"[0-9T:.+-]{19,40}"
@@ -110,12 +109,12 @@ _GAME_CHOICE_PATTERN: Final = re.compile(
 )
 #: Finds the time in an entry.
 _ENTRY_TIME_PATTERN: Final = re.compile(rb'"time":"(%b)"' % _TIME_PATTERN)
+#: The number of bytes at the end of an entry that contain its time, if the entry pushes stakes or ends a game.
 _END_TIME_SEARCH_SIZE_BYTES: Final = 160
-"""The number of bytes at the end of an entry that contain its time, if the entry pushes stakes or ends a game."""
 #: The storage keys of tables of a machine that stores none.
 _NO_STORED_TABLE_KEYS: Final = TableStateKeys()
+#: The JSON of a table in its initial state, before any game.
 INITIAL_TABLE_STATE_JSON: Final = b"null"
-"""The JSON of a table in its initial state, before any game."""
 
 
 class GameSource(Protocol):

@@ -43,8 +43,8 @@ from tools.audit.records import read_record
 from tools.audit.rules.pattern import format_storage_key
 
 R = TypeVar("R")
+#: Stakes as (credit account, amount in minor units) pairs.
 StakesByAccount: TypeAlias = tuple[tuple[str, int], ...]
-"""Stakes as (credit account, amount in minor units) pairs."""
 
 
 def list_stakes(entries: Iterable[StoredEntry], start: GameRecord) -> StakesByAccount:

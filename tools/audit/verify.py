@@ -41,11 +41,10 @@ from tools.audit.rules.states import derive_machine_state
 from tools.audit.ticket_redemptions import TicketRedemptionAudit
 from tools.audit.tournaments import TournamentAudit
 
+#: The maximum number of findings that a report stores, and likewise of notices.
+#:
+#: Further findings are only counted. Of the notices, the last ones are stored.
 FINDINGS_MAX: Final = 100
-"""The maximum number of findings that a report stores, and likewise of notices.
-
-Further findings are only counted. Of the notices, the last ones are stored.
-"""
 #: The most differing totals that a finding names.
 _DIFFERING_TOTALS_SHOWN_MAX: Final = 4
 

@@ -25,8 +25,8 @@ from tools.cli.terminal import Terminal, echo, format_json, make_lines_printable
 
 #: The format in which a command prints its tables.
 OutputFormat = Literal["text", "json", "csv"]
+#: The style of a cell on a terminal: arguments for ``click.style``.
 Style = dict[str, Any]
-"""The style of a cell on a terminal: arguments for ``click.style``."""
 
 #: The columns of a table; a text is the title of a plain column.
 Columns = Sequence["Column | str"]

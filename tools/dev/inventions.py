@@ -67,6 +67,7 @@ _TEXT_PATTERN_TYPES: Final = (
     "person",
     "staff",
 )
+#: The pattern type that the audit's rules use for each record field type and each field condition.
 _PATTERN_TYPE_BY_FIELD_TYPE: Final[Mapping[object, str]] = {
     int: "int",
     str: "text",
@@ -82,7 +83,6 @@ _PATTERN_TYPE_BY_FIELD_TYPE: Final[Mapping[object, str]] = {
     STAFF_NUMBER_CONDITION: "staff",
     STAFF_NUMBERS_CONDITION: "persons",
 }
-"""The pattern type that the audit's rules use for each record field type and each field condition."""
 _NOT_YET_DERIVABLE: Final = object()
 #: Value used for an expression that fails; it is invalid in every field.
 _FAILED_VALUE: Final = "?"

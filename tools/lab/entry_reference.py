@@ -37,6 +37,7 @@ _PHASE_WORDS: Final = {
 }
 #: The column headings of a table of fields.
 _FIELD_TABLE_HEADINGS: Final = ("Field", "Value", "Meaning")
+#: Meanings of fields that many journal records have, by field name; a docstring below a field takes precedence.
 MEANING_BY_FIELD_NAME: Final[Mapping[str, str]] = {
     "amount_cents": "The amount of money that the entry concerns.",
     "at": "The time of the recorded act.",
@@ -81,7 +82,6 @@ MEANING_BY_FIELD_NAME: Final[Mapping[str, str]] = {
     "win_cents": "The win, without progressive levels and returned stakes.",
     "witness": "The journal head before this entry, as printed: entry number and first digits of the hash.",
 }
-"""Meanings of fields that many journal records have, by field name; a docstring below a field takes precedence."""
 
 
 def describe_type(hint: Any) -> str:

@@ -14,10 +14,10 @@ _SECONDS_PER_PAID_COIN: Final = 0.15
 _SECONDS_UNTIL_EMPTY_HOPPER_STOPS: Final = 2.0
 #: The lifetime counter counts modulo this number.
 _PAID_COUNTER_MODULUS: Final = 1 << 24
+#: Number of coins in a simulated hopper at its first start.
 INITIAL_COIN_COUNT: Final = 500
-"""Number of coins in a simulated hopper at its first start."""
+#: Number of coins at which the hopper's upper level sensor is covered.
 FULL_COIN_COUNT: Final = 1000
-"""Number of coins at which the hopper's upper level sensor is covered."""
 
 
 class CctalkHopperTwin(CctalkTwin):

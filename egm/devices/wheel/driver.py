@@ -37,8 +37,8 @@ class WheelDriver(LineDriver[WheelReaderReport]):
     The reports are :class:`WheelPhaseReported` events.
     """
 
-    #: The reader reports every half second; no report for this long counts as a query without a reply.
     reply_seconds = 0.75
+    """The reader reports every half second; no report for this long counts as a query without a reply."""
 
     def __init__(self, name: str, line: SerialLine, sink: EventSink) -> None:
         super().__init__(name, line, sink, codec.cut_report, codec.WHEEL_PROTOCOL)

@@ -11,10 +11,10 @@ from egm.staff.events import FilledForm
 class ClosingEvent(EventName):
     """An event about the closing of the tables."""
 
-    #: Staff announce the closing of the tables.
     CLOSE_TABLES = "close_tables"
-    #: Staff open the tables again.
+    """Staff announce the closing of the tables."""
     OPEN_TABLES = "open_tables"
+    """Staff open the tables again."""
     CLOSING_NOTICE_DUE = "tables_due"
     """Time has passed: the message to players about the closing must be updated."""
 

@@ -16,8 +16,8 @@ from egm.devices.framing import FrameCut, ProtocolError
 
 #: The name of this protocol in error messages.
 GAT_PROTOCOL: Final = "GAT"
+#: The GAT version 3.50 as the status reply states it, in binary coded decimal (BCD).
 GAT_PROTOCOL_VERSION: Final = b"\x03\x50"
-"""The GAT version 3.50 as the status reply states it, in binary coded decimal (BCD)."""
 #: The largest GAT packet, in bytes.
 PACKET_BYTES_MAX: Final = 255
 #: Bytes of a packet around its payload: command, length and CRC.

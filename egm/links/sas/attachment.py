@@ -50,11 +50,10 @@ from egm.links.sas.wire import LenientFraming, LongPoll, WakeupBitFraming
 from egm.money.entries import BILL_IN
 from egm.secret_files import replace_transient_file
 
+#: The number of last journal entries that are searched at start for exceptions not received by the host.
+#:
+#: It is far more than the exception queue holds.
 _ENTRIES_SEARCHED_AT_START_MAX: Final = 1000
-"""The number of last journal entries that are searched at start for exceptions not received by the host.
-
-It is far more than the exception queue holds.
-"""
 
 
 class SasLineService:

@@ -25,13 +25,12 @@ from egm.links.sas.wire import (
     ReceivedMessage,
 )
 
+#: The time in nanoseconds without a valid poll after which the link to the host counts as lost.
 LINK_LOST_AFTER_NS: Final = 5_000_000_000
-"""The time in nanoseconds without a valid poll after which the link to the host counts as lost."""
+#: The interval in nanoseconds between chirps.
+#:
+#: A chirp is the machine's address alone; it is sent while no host polls (general knowledge).
 CHIRP_INTERVAL_NS: Final = 200_000_000
-"""The interval in nanoseconds between chirps.
-
-A chirp is the machine's address alone; it is sent while no host polls (general knowledge).
-"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from typing import Final
 
 from egm.devices.crc import compute_crc_kermit
 
+#: Size of a CRC, in bytes.
 CRC_SIZE_BYTES: Final = 2
-"""Size of a CRC, in bytes."""
 
 
 def append_crc(body: bytes) -> bytes:

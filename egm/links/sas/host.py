@@ -29,8 +29,8 @@ from egm.links.sas.messages import (
 #: Largest accepted difference between a host's time and the machine's; a larger one might give dates that do
 #: not exist.
 _HOST_CLOCK_AHEAD_SECONDS_MAX: Final = 1100 * 366 * 86_400
+#: Key in :attr:`SasHost.values_between_polls`; the value is the journal id of the hand-pay that the host has read.
 READ_HANDPAY_KEY: Final = "handpay"
-"""Key in :attr:`SasHost.values_between_polls`; the value is the journal id of the hand-pay that the host has read."""
 
 
 @dataclass(slots=True)

@@ -152,13 +152,13 @@ METER_CODES_AVAILABLE_PER_GAME: Final = frozenset(
     {0x00, 0x01, 0x02, 0x05, 0x06, 0x07, *range(0x19, 0x1B), *range(0x1C, 0x23), _PAYBACK_METER_CODE}
 )
 
+#: The codes of the SAS meters that this machine counts; for all others it lacks the device or the transfer.
 SUPPORTED_METER_CODES: Final = (
     frozenset(_METERS_SUMMED_BY_CODE)
     | frozenset(_BILL_CENTS_BY_METER_CODE)
     | frozenset(_STACKER_VALUE_BY_CODE)
     | {_PAYBACK_METER_CODE}
 )
-"""The codes of the SAS meters that this machine counts; for all others it lacks the device or the transfer."""
 
 
 def read_meter(code: int, readout: SasReadout, game_id: str = "") -> int | None:

@@ -19,17 +19,16 @@ _NOT_CONFIGURED, _NUMBER_WANTED, _TICKET_INSERTED = 0x3F, 0x57, 0x67
 #: Exception codes: a cash-out is offered to the host, the machine is locked for a transfer.
 _CASH_OUT_TO_HOST, _LOCKED = 0x6A, 0x6F
 
+#: The codes of the priority exceptions about tickets and transfers.
 MONEY_EXCEPTION_CODES: Final = frozenset(
     {_NOT_CONFIGURED, _NUMBER_WANTED, _TICKET_INSERTED, TICKET_DONE, PRINTED}
     | {AFT_TRANSFER_COMPLETE, _CASH_OUT_TO_HOST, _LOCKED}
 )
-"""The codes of the priority exceptions about tickets and transfers."""
 
+#: A pair: a SAS exception code, and the id of the ticket, cash-out or transfer that the exception is about.
+#:
+#: The id is "" if the exception is about no single one of them. If the id changes, the exception is raised again.
 ExceptionAndSubjectId = tuple[int, str]
-"""A pair: a SAS exception code, and the id of the ticket, cash-out or transfer that the exception is about.
-
-The id is "" if the exception is about no single one of them. If the id changes, the exception is raised again.
-"""
 
 
 class MoneyExceptionMonitor:

@@ -13,8 +13,8 @@ class TableConfidence(StrEnum):
 
     TWO_SOURCES = "A"
     """Two or more independent public sources, or an experiment."""
-    #: One public source.
     ONE_SOURCE = "B"
+    """One public source."""
     GENERAL_KNOWLEDGE = "K"
     """General knowledge only: such a poll is not implemented, or is off unless the cabinet file switches it on."""
     CONFLICT = "X"
@@ -37,8 +37,8 @@ class PollType(StrEnum):
 class ExceptionUrgency(StrEnum):
     """The way in which a SAS exception waits for the host: queued, with priority, or in real time only."""
 
-    #: In the queue, first in, first out.
     QUEUED = "queued"
+    """In the queue, first in, first out."""
     PRIORITY = "priority"
     """Sent before the queue, and repeated until the host has read what the exception announces."""
     QUEUED_OR_PRIORITY = "either"

@@ -16,11 +16,10 @@ from egm.links.sas.host import SasHost
 from egm.links.sas.readout import SasReadout
 from egm.links.sas.wire import LongPoll
 
+#: A function that makes the reply to a long poll from the readout (the machine's prepared data for this host).
+#:
+#: It returns None, which means no reply, if the machine lacks what was requested.
 PollAnswerFunction: TypeAlias = Callable[[LongPoll, SasReadout], Reply | None]
-"""A function that makes the reply to a long poll from the readout (the machine's prepared data for this host).
-
-It returns None, which means no reply, if the machine lacks what was requested.
-"""
 
 #: Executes a poll on the machine and returns the reply; None means no reply.
 PollEffectFunction: TypeAlias = Callable[[SasHost, LongPoll], Reply | None]

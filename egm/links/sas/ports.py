@@ -23,13 +23,12 @@ SAS_BAUD_RATE: Final = 19_200
 _READ_BYTES_MAX: Final = 4096
 #: Indices of the input flags and the control flags in the terminal attributes of ``termios``.
 _IFLAG, _CFLAG = 0, 2
+#: The Linux flag for mark or space parity (asm-generic/termbits.h), which the termios module does not define.
 _MARK_SPACE_PARITY_FLAG: Final = 0o10000000000
-"""The Linux flag for mark or space parity (asm-generic/termbits.h), which the termios module does not define."""
+#: The longest wait in seconds of one read from a serial server.
+#:
+#: A waiting read cannot be ended early.
 _SERVER_READ_SECONDS_MAX: Final = 0.05
-"""The longest wait in seconds of one read from a serial server.
-
-A waiting read cannot be ended early.
-"""
 
 
 class SasPort(Protocol):

@@ -11,8 +11,8 @@ from egm.links.sas.crc import CRC_SIZE_BYTES
 from egm.links.sas.names import PollType
 from egm.links.sas.tables.polls import POLL_BY_CODE
 
+#: Size of a request's address and command.
 REQUEST_HEAD_SIZE_BYTES: Final = 2
-"""Size of a request's address and command."""
 
 #: Bytes of a game number.
 GAME_NUMBER_SIZE_BYTES: Final = 2

@@ -13,8 +13,8 @@ from typing import Final
 from egm.secret_files import replace_private_file, share_with_screens
 from egm.unix_sockets import open_socket_address
 
+#: The address on which the browser screen listens: this computer only.
 LOOPBACK_ADDRESS: Final = "127.0.0.1"
-"""The address on which the browser screen listens: this computer only."""
 
 
 def write_new_token(path: Path) -> str:

@@ -23,10 +23,10 @@ from egm.kernel.messages import (
 )
 from egm.links.screen.private_sockets import is_same_token, serve_unix_socket
 
+#: The number of unread bytes at which a screen is disconnected; it may reconnect and receive everything again.
 _BACKLOG_BYTES_MAX = 8 * 1024 * 1024
-"""The number of unread bytes at which a screen is disconnected; it may reconnect and receive everything again."""
+#: The time in seconds without a sign of life after which a screen that sends them counts as hung.
 _SCREEN_HEARTBEAT_GAP_SECONDS_MAX = 10.0
-"""The time in seconds without a sign of life after which a screen that sends them counts as hung."""
 
 
 class ScreenServer:

@@ -14,11 +14,11 @@ from egm.record_fields import Cents, Count, PositiveNumber, Sha256Digest
 from meters.transaction import JSON
 from paytables import ALL_STAKED_OPTION, Outcome, Wager
 
+#: One random number as drawn: its exclusive upper bound, its value, and the purpose of the draw.
 DrawRecord: TypeAlias = tuple[int, int, str]
-"""One random number as drawn: its exclusive upper bound, its value, and the purpose of the draw."""
 
+#: A stake: the account from which it was taken, and its amount in minor units.
 AccountAndCents: TypeAlias = tuple[str, int]
-"""A stake: the account from which it was taken, and its amount in minor units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,16 +23,16 @@ from meters import StoredEntry
 
 #: Kinds of the entries by which a player cashes out.
 _CASH_OUT_KINDS: Final = ("voucher.request", "coins.request", "handpay.pending", "aft.complete")
+#: The kind of the journal entry of a game's step after the first.
 GAME_CHOICE_KIND: Final = "game.choice"
-"""The kind of the journal entry of a game's step after the first."""
+#: The kind of the journal entry of a tournament game's step after the first; such a game is played with points.
 PURSE_GAME_CHOICE_KIND: Final = "tournament.choice"
-"""The kind of the journal entry of a tournament game's step after the first; such a game is played with points."""
+#: The account from which stakes are returned to the player (a push, or a bet taken down).
 PUSH_ACCOUNT: Final = "house:push"
-"""The account from which stakes are returned to the player (a push, or a bet taken down)."""
+#: The account that receives every stake: wagers, and what the player's answers add to them.
 WAGER_ACCOUNT: Final = "house:wager"
-"""The account that receives every stake: wagers, and what the player's answers add to them."""
+#: The kind of the journal entry of a mystery prize that a controller reported; it adds the prize to its game.
 MYSTERY_WON_KIND: Final = "progressive.won"
-"""The kind of the journal entry of a mystery prize that a controller reported; it adds the prize to its game."""
 
 
 @dataclass(slots=True)

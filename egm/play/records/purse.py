@@ -14,8 +14,8 @@ from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import Count, NonBlankText, PositiveNumber
 from meters.transaction import JSON
 
+#: How a tournament round ended: completely, interrupted by a fault, or failed by the participant.
 PurseEnding = Literal["complete", "interrupted", "failed"]
-"""How a tournament round ended: completely, interrupted by a fault, or failed by the participant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,11 +10,10 @@ from egm.play.records.game_record import GameRecord
 from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import Count
 
+#: Why the number of a spin was missed.
+#:
+#: The wheel reported another spin, or moved on; the reader's line was lost; or the machine restarted.
 MissedSpinReason: TypeAlias = Literal["another_spin", "went_on", "line_lost", "restart"]
-"""Why the number of a spin was missed.
-
-The wheel reported another spin, or moved on; the reader's line was lost; or the machine restarted.
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,8 +51,8 @@ _BILL_CONTROLS_MAX: Final = 6
 #: Function that returns the rectangle of the ``index``-th control of a section, optionally for ``columns`` in
 #: its row.
 FindControlRect = Callable[..., Rect]
+#: How many seconds the drawer shows the result of the last command.
 COMMAND_RESULT_SHOWN_SECONDS: Final = 6.0
-"""How many seconds the drawer shows the result of the last command."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,10 @@ from egm.screen.theme import Colour, mix_colours
 WHITE: Final[Colour] = (255, 255, 255, 255)
 #: Seconds in which the displayed value reaches a newly reported one.
 AMOUNT_ROLL_SECONDS: Final = 1.6
+#: The width of a drum, as a multiple of its height.
 _DRUM_WIDTH: Final = 0.62
-"""The width of a drum, as a multiple of its height."""
+#: The width of a sign between drums (separator, currency), as a multiple of the drums' height.
 _SIGN_WIDTH: Final = 0.42
-"""The width of a sign between drums (separator, currency), as a multiple of the drums' height."""
 
 
 def compute_displayed_thousandths(before_cents: int, now_cents: int, elapsed_seconds: float) -> int:

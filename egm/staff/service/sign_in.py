@@ -190,5 +190,5 @@ def _authenticate_first_roster(roster: Roster) -> None:
         roster.write_to(roster.path)
 
 
+#: Fault: the staff roster is not the recorded one. A technician must find out who changed it, and what else.
 STAFF_ROSTER_FAULT: Final = "staff_roster"
-"""Fault: the staff roster is not the recorded one. A technician must find out who changed it, and what else."""

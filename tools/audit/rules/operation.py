@@ -190,8 +190,8 @@ _START_AND_SERVICE_RULES: Final = (
 )
 
 
+#: For each fault code, who could clear the fault under the rules of earlier versions.
 _FAULT_AUTHORITY_IN_EARLIER_VERSIONS: Final = {"logic_access": "attendant"}
-"""For each fault code, who could clear the fault under the rules of earlier versions."""
 
 
 def _require_clearable_faults(authority: str) -> Check:

@@ -23,8 +23,8 @@ from tools.audit.rules.pattern import (
 )
 from tools.audit.rules.rule import Check
 
+#: The expected value of a storage key that an entry must not store.
 ABSENT_VALUE: Final = object()
-"""The expected value of a storage key that an entry must not store."""
 #: The account of the position's cashable credit.
 CASHABLE_ACCOUNT: Final = "credit:{position}:cashable"
 

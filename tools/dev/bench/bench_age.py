@@ -47,11 +47,11 @@ GAME_COUNT: Final = int(os.environ.get("EGM_BENCH_GAMES", "1000000"))
 GAMES_IN_FIVE_YEARS: Final = 17_500_000
 GAMES_PER_DAY: Final = GAMES_IN_FIVE_YEARS // (5 * 365)
 MEASUREMENTS_ON_LAST_DAY: Final = 6
+#: The number of games that one process plays before they are audited.
 _GAMES_PER_PROCESS: Final = 50_000
-"""The number of games that one process plays before they are audited."""
 _PROGRESS_INTERVAL_GAMES: Final = 10_000
+#: The number of games after which a running machine has loaded everything into memory.
 _WARM_UP_GAMES: Final = 5_000
-"""The number of games after which a running machine has loaded everything into memory."""
 _CONSECUTIVE_PLAYS_OF_A_GAME: Final = 25
 _START_CREDIT_CENTS: Final = 10**9
 

@@ -23,18 +23,18 @@ from tools.dev.bench.bench_cabinet import play, start_bench_machine
 from tools.dev.bench.bench_meters import START_CREDIT_CENTS, UnsyncedStorage
 
 GAME: Final = "maple-classic"
+#: The number of games audited; their entries are held in memory, so that reading them is not timed.
 GAME_COUNT: Final = 20_000
-"""The number of games audited; their entries are held in memory, so that reading them is not timed."""
 REPLAYED_GAME_COUNT: Final = 2_000
+#: The table games audited: for each, the bets of every round. Decisions are answered as advised.
 BETS_BY_TABLE_GAME: Final = {
     "quebec-roulette-french": {"red": 5},
     "quebec-sic-bo": {"small": 5},
     "quebec-baccarat": {"bank": 20},
     "quebec-blackjack": {"main": 2},
 }
-"""The table games audited: for each, the bets of every round. Decisions are answered as advised."""
+#: How often one process and two processes are measured, alternately; the best measurement of each counts.
 MEASUREMENTS: Final = 3
-"""How often one process and two processes are measured, alternately; the best measurement of each counts."""
 
 
 def measure_figures(game_count: int = GAME_COUNT, rounds: int = MEASUREMENTS) -> Iterator[BenchFigure]:

@@ -29,8 +29,8 @@ from tools.dev.bench import BareDatabase, BenchFigure, measure_alternately, meas
 
 TURNS: Final = 100
 GAMES_PER_TURN: Final = 15
+#: How often the processor time is measured; the best measurement counts.
 PROCESSOR_TIME_MEASUREMENTS: Final = 5
-"""How often the processor time is measured; the best measurement counts."""
 SINGLE_POSITION: Final = Position()
 
 

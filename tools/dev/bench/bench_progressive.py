@@ -43,8 +43,8 @@ MEASURED_HIT_COUNT: Final = 50
 SIGN_MEASUREMENTS: Final = 7
 _MACHINE_NAMES: Final = tuple(f"EGM-{n}" for n in range(10))
 _MACHINE_COUNTS: Final = (10, 100, 1000)
+#: Number of wagers that the controller processes in one transaction.
 _WAGERS_PER_TRANSACTION: Final = 250
-"""Number of wagers that the controller processes in one transaction."""
 _DICE: Final = random.Random(1)  # noqa: S311 (it decides no outcome)
 _TIMEOUT_SECONDS: Final = 600.0
 _LEVEL_DEFINITION: Final = LevelDefinition(

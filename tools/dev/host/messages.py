@@ -23,8 +23,8 @@ from tools.dev.host.fields import (
 from tools.dev.host.poll import LongPollType
 from tools.dev.host.polls import EVENT_LAYOUT_BY_CODE, POLL_BY_CODE
 
+#: A general poll to address 0, which no machine answers.
 SYNC_POLL: Final = bytes((0x80,))
-"""A general poll to address 0, which no machine answers."""
 _EVENT_CODE: Final = 0xFF
 _BUSY_CODE: Final = 0x00
 _SIGNATURE_POLL_CODE: Final = 0x21

@@ -13,6 +13,7 @@ from tools.dev.host.poll import GAME_FIELD, Poll, bcd_field, binary_field, four_
 from tools.dev.host.polls_acting import CONTROL_POLLS, TICKET_POLLS, TRANSFER_POLLS
 from tools.dev.host.polls_reading import READING_POLLS, create_single_value_polls
 
+#: Every long poll whose layout is known, by its code.
 POLL_BY_CODE: Final[Mapping[int, Poll]] = {
     row.code: row
     for row in sorted(
@@ -20,8 +21,10 @@ POLL_BY_CODE: Final[Mapping[int, Poll]] = {
         key=lambda row: row.code,
     )
 }
-"""Every long poll whose layout is known, by its code."""
 
+#: The layout of the data after each event code of a real-time event (1.3), with confidence K.
+#:
+#: Events that are not listed have no data.
 EVENT_LAYOUT_BY_CODE: Final[Mapping[int, Layout]] = {
     0x4F: (
         bcd_field("country", 1),
@@ -41,7 +44,3 @@ EVENT_LAYOUT_BY_CODE: Final[Mapping[int, Layout]] = {
     0x8B: (binary_field("card", 1),),
     0x8C: (GAME_FIELD,),
 }
-"""The layout of the data after each event code of a real-time event (1.3), with confidence K.
-
-Events that are not listed have no data.
-"""

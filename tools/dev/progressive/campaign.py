@@ -54,6 +54,7 @@ _DISCONNECTED_SECONDS_MAX: Final = 0.2
 _LONG_DISCONNECTION_SECONDS: Final = 5.0
 _LONG_DISCONNECTION_PROBABILITY: Final = 0.04
 _DELAY_RANGE_SECONDS: Final = (0.02, 0.1)
+#: Name of the level that takes over the amount of each scenario's level when the scenario ends.
 _COLLECTING_LEVEL: Final = LevelDefinition(
     id="BANK",
     names={"en": "Bank", "fr": "Banque"},
@@ -61,7 +62,6 @@ _COLLECTING_LEVEL: Final = LevelDefinition(
     terms=LevelTerms(base_cents=100, increment=Fraction(1, 100), hidden_share=Fraction(0)),
     stake_and_odds=LevelStakeAndOdds(stake_cents=STAKE_CENTS, odds=_LEVEL_ODDS),
 )
-"""Name of the level that takes over the amount of each scenario's level when the scenario ends."""
 
 _SUCCESS_TEXT: Final = "every wager counted once, every hit paid once, nothing shown too low; to the fraction"
 
@@ -383,6 +383,7 @@ def _hit_simultaneously(machines: list[CampaignMachine], floor: _CampaignFloor) 
         floor.result.fault_counts["both hit in one instant"] += 1
 
 
+#: The function of each disturbance, by name. If it returns a coroutine, this is awaited.
 _DISTURBANCES: Final[
     Mapping[str, Callable[[list[CampaignMachine], _CampaignFloor], Coroutine[Any, Any, None] | None]]
 ] = {
@@ -398,7 +399,6 @@ _DISTURBANCES: Final[
     "wire slow": lambda _, floor: _delay_one_connection(floor),
     "same instant": _hit_simultaneously,
 }
-"""The function of each disturbance, by name. If it returns a coroutine, this is awaited."""
 
 
 # ---------------------------------------------------------------------------------------------- reconciliation

@@ -25,11 +25,10 @@ from tools.floor.progressive.store import Store
 
 _TIMEOUT_SECONDS: Final = 300.0
 VALUE_STALE_AFTER_NS: Final = 5_000_000_000
+#: The interval between a machine's ticks is this many seconds for every machine on the floor.
+#:
+#: One process runs all machines, so each must tick less often if there are more.
 _TICK_SECONDS_PER_MACHINE: Final = 0.001
-"""The interval between a machine's ticks is this many seconds for every machine on the floor.
-
-One process runs all machines, so each must tick less often if there are more.
-"""
 _HIT_CHANCE: Final = 0.001
 LEVEL_DEFINITION: Final = LevelDefinition(
     id="floor",

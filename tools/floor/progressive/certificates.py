@@ -30,8 +30,8 @@ from egm.secret_files import replace_private_file, replace_public_file, require_
 
 #: The controller's name in its certificate.
 CONTROLLER_CERTIFICATE_NAME: Final = "controller"
+#: The prefix of the names of signs, followed by a hyphen (``sign-1``).
 SIGN_CERTIFICATE_PREFIX: Final = "sign"
-"""The prefix of the names of signs, followed by a hyphen (``sign-1``)."""
 #: The broker's name in its certificate.
 BROKER_CERTIFICATE_NAME: Final = "broker"
 #: The authority's name.

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
+#: The probability below which a machine's hits are held for a ruling.
 IMPROBABLE_PROBABILITY: Final = Fraction(1, 10**9)
-"""The probability below which a machine's hits are held for a ruling."""
 #: Bits to which intermediate results are rounded up.
 _PRECISION_BITS: Final = 192
 #: The number of most recent hits after each of which the series of hits up to the newest one is tested.

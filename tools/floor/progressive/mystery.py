@@ -14,8 +14,8 @@ from tools.floor.progressive.records import ClaimRecord, LevelRecord, PrizeRecor
 from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.store import Session
 
+#: The prefix of the claim ids of mystery prizes; no machine may use it in the id of another hit.
 MYSTERY_CLAIM_PREFIX = "mystery."
-"""The prefix of the claim ids of mystery prizes; no machine may use it in the id of another hit."""
 #: How many hexadecimal digits of a prize's commitment the id of its claim contains.
 _COMMITMENT_DIGITS_IN_CLAIM_ID = 12
 #: The combination that the register states for a mystery prize.

@@ -377,10 +377,10 @@ class Store(ABC):
             raise
         self.run("COMMIT")
 
-    #: The statement that begins a transaction.
     begin_sql = "BEGIN"
-    #: A query with one value, a table's name; it returns 0 if there is no such table.
+    """The statement that begins a transaction."""
     table_exists_sql: str
+    """A query with one value, a table's name; it returns 0 if there is no such table."""
 
     def _require_term(self) -> None:
         """Raise DeposedError if this controller's term has ended; if not, prevent a takeover in this transaction."""

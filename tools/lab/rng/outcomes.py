@@ -28,8 +28,8 @@ from tools.lab.rng.errors import InvalidSampleError, InvalidWeightsError
 #: Plays drawn at once by the bulk code.
 _PLAYS_AT_ONCE: Final = 10_000
 
+#: The type of a game's own function that draws the numbers of one play.
 DealNumbers: TypeAlias = Callable[[DrawSource], Sequence[int]]
-"""The type of a game's own function that draws the numbers of one play."""
 
 
 @dataclass(frozen=True, slots=True)

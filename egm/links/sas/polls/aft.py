@@ -33,8 +33,8 @@ from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.records.host import TransferKind, TransferStatus
 from egm.money.restricted import find_restricted_terms
 
+#: The code of the SAS exception "AFT transfer complete".
 AFT_TRANSFER_COMPLETE: Final = 0x69
-"""The code of the SAS exception "AFT transfer complete"."""
 
 #: Credit kinds in the order of their amounts in every message.
 _CREDIT_KINDS_IN_ORDER: Final = (CreditKind.CASHABLE, CreditKind.RESTRICTED, CreditKind.NONRESTRICTED)

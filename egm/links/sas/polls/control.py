@@ -23,8 +23,8 @@ from meters.transaction import JSON
 
 #: Flag of poll 08: the acceptor stays enabled after a bill.
 _ACCEPTOR_STAYS_ENABLED_FLAG: Final = 0x01
+#: The unit of poll 2E's game delay, by one public source; another says milliseconds.
 _DELAY_UNIT_SECONDS: Final = 0.1
-"""The unit of poll 2E's game delay, by one public source; another says milliseconds."""
 
 
 def _set_control(host: SasHost, name: str, value: JSON) -> Reply:
@@ -121,8 +121,8 @@ def delay_game(host: SasHost, request: LongPoll) -> Reply:
     return ACK
 
 
+#: Key in :attr:`SasHost.values_between_polls`; the value is whether every bill closes the acceptor (poll 08).
 CLOSE_AFTER_BILL_KEY: Final = "close_after_bill"
-"""Key in :attr:`SasHost.values_between_polls`; the value is whether every bill closes the acceptor (poll 08)."""
 
 
 def close_acceptor_after_bill(host: SasHost) -> None:

@@ -21,10 +21,10 @@ from egm.links.sas.readout import GameFacts, SasReadout
 from egm.links.sas.tables.denominations import DENOMINATION_CENTS_BY_CODE
 from egm.links.sas.wire import LongPoll
 
+#: The game ID in SAS replies: two letters that identify the maker of the games.
 _MANUFACTURER_GAME_ID: Final = b"OE"
-"""The game ID in SAS replies: two letters that identify the maker of the games."""
+#: The paytable ID that a machine reports if it has more than one paytable.
 _SEVERAL_PAYTABLES_ID: Final = b"SEVERL"
-"""The paytable ID that a machine reports if it has more than one paytable."""
 #: Progressive group: none.
 _NO_PROGRESSIVE_GROUP: Final = b"\0"
 #: Game options: none.

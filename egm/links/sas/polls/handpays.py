@@ -16,11 +16,10 @@ from egm.staff.events import Authorisation
 
 #: Level code of a hand-pay that is a cancelled credit and not a win.
 _LEVEL_CODE_CANCELLED_CREDIT: Final = 0x80
+#: The level code in poll 1B for a win other than a progressive.
+#:
+#: Code 40, for a game's top award, is not used.
 _LEVEL_CODE_ORDINARY_WIN: Final = 0x00
-"""The level code in poll 1B for a win other than a progressive.
-
-Code 40, for a game's top award, is not used.
-"""
 #: Progressive group: none.
 _NO_PROGRESSIVE_GROUP: Final = b"\0"
 #: Reset method: by an attendant only.

@@ -19,12 +19,12 @@ from egm.links.sas.requests import GAME_NUMBER_SIZE_BYTES
 from egm.links.sas.tables.meters import METER_DEFINITION_BY_CODE
 from egm.links.sas.wire import LongPoll
 
+#: The bytes of a reply in addition to its data: address, command and CRC.
 _REPLY_OVERHEAD_SIZE_BYTES: Final = 4
-"""The bytes of a reply in addition to its data: address, command and CRC."""
 #: Most meters in one request of poll 2F.
 _SELECTED_METERS_MAX: Final = 10
+#: Most meters in one request of polls 6F and AF. One source says 12, another 11; the larger is accepted.
 _EXTENDED_METERS_MAX: Final = 12
-"""Most meters in one request of polls 6F and AF. One source says 12, another 11; the larger is accepted."""
 
 #: Poll -> the meters it returns, four bytes each.
 _METER_CODES_BY_POLL: Final[Mapping[int, tuple[int, ...]]] = {

@@ -29,8 +29,8 @@ _WIN_SIZE_BYTES: Final = 2 + AMOUNT_SIZE_BYTES
 _PROGRESSIVE_HIT_EXCEPTION: Final = 0x56
 #: Highest number of a level in a group.
 _LEVEL_NUMBER_MAX: Final = 32
+#: Most progressive wins in one reply to poll 87; further wins wait for the next poll.
 _WINS_PER_REPLY_MAX: Final = 32
-"""Most progressive wins in one reply to poll 87; further wins wait for the next poll."""
 _POLL_GROUP: Final = SasPollGroup.PROGRESSIVES
 
 

@@ -43,8 +43,8 @@ from egm.tickets.model import Ticket, TicketKind
 from egm.tickets.redemption import TicketRefusalReason
 from meters.transaction import JSON
 
+#: The codes of the SAS exceptions "cash-out ticket printed" and "ticket transfer complete".
 PRINTED, TICKET_DONE = 0x3D, 0x68
-"""The codes of the SAS exceptions "cash-out ticket printed" and "ticket transfer complete"."""
 
 #: Digits of a full ticket number.
 _VALIDATION_NUMBER_DIGIT_COUNT: Final = 18
@@ -292,8 +292,8 @@ _REFUSAL_REASON_BY_TRANSFER_CODE: Final[Mapping[int, TicketRefusalReason]] = {
 }
 #: Transfer code of poll 71 that only queries the result.
 _INTERROGATE_TRANSFER_CODE: Final = 0xFF
+#: Lengths of poll 71 without and with the terms of restricted credit.
 _SHORT, _FULL = 0x10, 0x16
-"""Lengths of poll 71 without and with the terms of restricted credit."""
 
 
 def answer_redemption(host: SasHost, poll: LongPoll) -> Reply | None:

@@ -5,8 +5,8 @@ from typing import Final
 
 from egm.links.sas.names import ExceptionUrgency, SasExceptionDefinition, TableConfidence
 
+#: The code with which a general poll is answered if there is no exception to report.
 NO_EXCEPTION_CODE: Final = 0x00
-"""The code with which a general poll is answered if there is no exception to report."""
 #: The exception that reports an overflow of the exception queue.
 QUEUE_OVERFLOW_EXCEPTION_CODE: Final = 0x70
 

@@ -10,8 +10,8 @@ from egm.links.sas.names import MeterUnit, SasMeterDefinition
 
 _CREDITS, _CENTS, _COUNT = MeterUnit.CREDITS, MeterUnit.CENTS, MeterUnit.COUNT
 
+#: The number of BCD bytes of a SAS meter in cents; all other meters have four.
 CENTS_METER_SIZE_BYTES: Final = 5
-"""The number of BCD bytes of a SAS meter in cents; all other meters have four."""
 
 #: Every single meter: code, name and unit.
 _METER_ROWS: Final[tuple[tuple[int, str, MeterUnit], ...]] = (
