@@ -1,6 +1,6 @@
 """One segment of the archive: a range of entries in a signed file.
 
-    blocks   bodies of up to 256 entries, one a line, without the previous hash (unless marked "="), deflated
+    blocks   bodies of up to 256 entries and 64 MiB, one a line, without the previous hash (unless marked "="), deflated
     trailer  canonical JSON: a description of the segment, and the machine's signature of it
     end      length of the trailer (u32, big-endian), magic (8 bytes)
 
@@ -37,7 +37,8 @@ _MAGIC: Final = b"OEGMSEG1"
 _END_STRUCT: Final = struct.Struct(">I8s")
 #: Prefix of the signed bytes, so that the signature fits no other kind of document.
 _SIGNATURE_PREFIX: Final = b"open-egm archive\0"
-#: Longest block, uncompressed.
+#: Longest block that is read, uncompressed: more than a block of several entries (:data:`BODY_BYTES_MAX`, and line
+#: breaks), or of one entry.
 _BLOCK_BYTES_MAX: Final = 2 * BODY_BYTES_MAX
 #: The prefix of a line that still contains the hash of the entry before.
 _UNSHORTENED_MARK: Final = b"="
@@ -102,6 +103,8 @@ class SegmentWriter:
         """The number of bytes written so far."""
         self._lines: list[bytes] = []
         """The entries of the block in progress, each as its line, not compressed yet."""
+        self._block_bytes = 0
+        """The length of these lines."""
         self._finished_blocks: list[tuple[int, int, str]] = []
         """The finished blocks, in the form of :attr:`SegmentTrailer.blocks`."""
         self._count_by_kind: Counter[str] = Counter()
@@ -110,18 +113,20 @@ class SegmentWriter:
     def add_entry(self, entry: StoredEntry) -> None:
         """Append the next journal entry to the archive segment."""
         short_body = remove_previous_hash(entry.body, entry.previous_hex)
-        self._lines.append(_UNSHORTENED_MARK + entry.body if short_body is None else short_body)
+        line = _UNSHORTENED_MARK + entry.body if short_body is None else short_body
+        if len(self._lines) == SEGMENT_BLOCK_ENTRIES_MAX or self._block_bytes + len(line) > BODY_BYTES_MAX:
+            self._write_block()
+        self._lines.append(line)
+        self._block_bytes += len(line)
         self._count_by_kind[entry.kind] += 1
         self._last_sequence, self._head_hex = entry.sequence, entry.hash_hex
-        if len(self._lines) == SEGMENT_BLOCK_ENTRIES_MAX:
-            self._write_block()
 
     def _write_block(self) -> None:
         """Compress the entries collected for the segment and write them as its next block."""
         if self._lines:
             self._end_offset = self._write_to_all(deflate(b"\n".join(self._lines)))
             self._finished_blocks.append((self._block_first, self._end_offset, self._block_hex))
-            self._lines = []
+            self._lines, self._block_bytes = [], 0
             self._block_first, self._block_hex = self._last_sequence + 1, self._head_hex
 
     def _write_to_all(self, data: bytes) -> int:

@@ -153,6 +153,23 @@ def test_every_entry_is_read_as_if_none_had_been_archived(lived):
         assert view.genesis.body == written[0]
 
 
+def test_entries_too_large_for_one_block_are_archived_in_several(tmp_path, monkeypatch):
+    """An entry may have 64 MiB: 256 of them in one block could not be read. The limits are reduced here."""
+    monkeypatch.setattr("meters.segment.BODY_BYTES_MAX", 5000)
+    monkeypatch.setattr("meters.segment._BLOCK_BYTES_MAX", 10000)
+    with open_journal(tmp_path / "one") as journal:
+        fund(journal)
+        for n in range(12):
+            journal.append(Transaction(id=f"host-{n}", kind="host.told", record={"text": "x" * 300 * n}))
+        for _ in range(100):
+            play(journal)
+        entries = list(journal.entries())
+    assert [entry.sequence for entry in entries] == list(range(1, len(entries) + 1))
+    texts = [entry.record["text"] for entry in entries if entry.kind == "host.told"]
+    assert texts == ["x" * 300 * n for n in range(12)]
+    assert unarchived_entries(tmp_path / "one") < len(entries) - 13
+
+
 def test_archived_entries_are_found_by_their_identifier(lived):
     folder, _written = lived
     with open_view(folder) as view:
