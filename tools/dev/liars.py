@@ -68,20 +68,26 @@ class KnownAuditGap:
 
 _JOURNAL_START_LIE: Final = "the machine number or key with which a journal begins"
 _COIN_LOCATION_LIE: Final = "where a coin went, for example into a hopper that does not exist"
-_OTHER_STAFF_MEMBER_LIE: Final = "another staff member with the same permission"
-_ENROLLED_PERSON_LIE: Final = (
-    "another number or role for an enrolled person, if nothing they did since contradicts it"
+_OTHER_STAFF_MEMBER_LIE: Final = (
+    "the staff number of an act, replaced by that of a colleague with the same permission"
 )
-_ACT_WITHOUT_CONSEQUENCE_LIE: Final = "an act without consequences, left out or invented as a whole"
+_ENROLLED_PERSON_LIE: Final = (
+    "the number or role of an enrolled person, if nothing that they did since contradicts it"
+)
+_ACT_WITHOUT_CONSEQUENCE_LIE: Final = "an act without consequences, added or removed as a whole"
 _DRAW_WITHOUT_EFFECT_LIE: Final = "a draw that changes nothing shown or won"
 _RECEIVED_REPORT_LIE: Final = "what a controller or host showed or reported, if it moved nothing"
-_UNPROVED_PRIZE_LIE: Final = "an unproved secret on which two people ruled"
+_UNPROVED_PRIZE_LIE: Final = (
+    "the secret of a mystery prize that matches no commitment, if two people accepted the prize"
+)
 _WIN_REGISTER_NAME_LIE: Final = "names in the register of wins"
 _STATEMENT_OF_PERSON_LIE: Final = "what a person wrote or counted, in a dispute, an incident or a collection"
 _TICKET_LIE: Final = (
     "a ticket that was never printed, its commitment, or the recorded progress of the ticket ledger"
 )
-_LEVEL_TERMS_LIE: Final = "terms of a level that no play has reached, for example its ceiling"
+_LEVEL_TERMS_LIE: Final = (
+    "terms of a level that have not affected any play yet, such as a ceiling that was not reached"
+)
 _DEVICE_COUNT_LIE: Final = "what a device had counted before, if it moved nothing"
 _PLAYER_SELECTION_LIE: Final = "what a player had selected to play next"
 _RESIDUAL_LIMIT_LIE: Final = (
@@ -92,10 +98,10 @@ _REMARK_LIE: Final = (
     "a remark, a language, a time of day, a lamp: anything that touches no money, outcome, meter or person"
 )
 _PASSED_THROUGH_AMOUNT_LIE: Final = (
-    "an amount that came in and was paid out in full, if both are changed by the same amount"
+    "an amount that came in and was paid out in full, if both entries are changed alike"
 )
 _TAX_LIE: Final = (
-    "the tax mark and tax form of a hand-pay, unless another hand-pay since the same power-up contradicts it"
+    "the tax mark and tax form of a hand-pay, if no other hand-pay since the same power-up contradicts them"
 )
 _PAY_ROW_MARK_LIE: Final = "the mark of a pay-table row in an outcome, which earlier versions did not record"
 _ROUND_ID_LIE: Final = "the id of a round that no other position played"
