@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from meters import stop
-from meters.anchor import ANCHOR_FILE_NAME
 from meters.archive import ARCHIVE_FOLDER
 from meters.copies import SECOND_FOLDER
 from meters.database import DATABASE_FILE_NAME
@@ -24,6 +23,7 @@ from meters.entry import build_entry_content, decode_transaction, encode_canonic
 from meters.errors import JournalDamaged, JournalError, JournalUnwritable
 from meters.identifiers import INDEX_SUFFIX
 from meters.journal import Journal
+from meters.journal_head import JOURNAL_HEAD_FILE_NAME
 from meters.keys import KEY_FILE_NAME, MachineKey
 from meters.lock import FolderLock
 from meters.log import LOG_SUFFIX
@@ -224,10 +224,13 @@ def _move_all(
         storage,
         second_dir,
         second_dir / CLEARED_FOLDER / evidence_folder.name,
-        (LOG_SUFFIX, ANCHOR_FILE_NAME),
+        (LOG_SUFFIX, JOURNAL_HEAD_FILE_NAME),
     )
     _move_files_aside(
-        storage, state_dir, evidence_folder, (DATABASE_FILE_NAME, "-wal", "-shm", ".sums", ANCHOR_FILE_NAME)
+        storage,
+        state_dir,
+        evidence_folder,
+        (DATABASE_FILE_NAME, "-wal", "-shm", ".sums", JOURNAL_HEAD_FILE_NAME),
     )
     archived = (SEGMENT_SUFFIX, INDEX_SUFFIX, ".new")
     for folder, aside in (

@@ -1,6 +1,6 @@
 """The journal's two copies as one memory: each entry is in both; each copy is checked and can repair the other.
 
-Order of writes for one entry: committed in SQLite (synced), written to the log and synced, then the anchors.
+Order of writes for one entry: committed in SQLite (synced), written to the log and synced, then the journal heads.
 The first copy is durable before the second is written, so that a person with access to the second medium cannot
 read an outcome that could still be undone. Whenever the power fails:
 
@@ -12,7 +12,7 @@ read an outcome that could still be undone. Whenever the power fails:
 
 Damage in one copy is repaired from the other, the rewritten copy is verified completely, and a finding is
 recorded in the journal. The machine stops (:class:`JournalDamaged`) until an authorised clear if both copies
-are damaged, if the copies disagree, if the journal ends before an anchor, or if no anchor is left.
+are damaged, if the copies disagree, if the journal ends before a journal head, or if no head is left.
 
 If the second medium is missing (:mod:`meters.media`), the first copy continues alone; the second is brought up
 to date when its medium is back.
@@ -24,10 +24,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from meters.anchor import ANCHOR_FILE_NAME, AnchoredHead, AnchorFile, AnchorReading
 from meters.archive import ARCHIVE_FOLDER
 from meters.database import DATABASE_FILE_NAME, WritableDatabase
 from meters.errors import JournalDamaged, JournalUnwritable
+from meters.journal_head import JOURNAL_HEAD_FILE_NAME, JournalHead, JournalHeadFile, JournalHeadReading
 from meters.keys import MachineKey
 from meters.log import LOG_SEGMENT_SIZE_BYTES, AuthenticatedEntry, LogCopy, LogScan
 from meters.memory_findings import MemoryFinding, MemoryFindingKind
@@ -67,7 +67,9 @@ class JournalLocation:
     @property
     def has_journal(self) -> bool:
         """Return whether any part of a journal is in these folders."""
-        files = [folder / ANCHOR_FILE_NAME for folder in self.media] + [self.state_dir / DATABASE_FILE_NAME]
+        files = [folder / JOURNAL_HEAD_FILE_NAME for folder in self.media] + [
+            self.state_dir / DATABASE_FILE_NAME
+        ]
         return any(self.storage.exists(p) for p in files) or (
             not self.is_second_medium_missing and bool(self.create_log_copy().list_segment_starts())
         )
@@ -111,8 +113,8 @@ class JournalCopies:
         self.log = None if location.is_second_medium_missing else location.create_log_copy()
         """The second copy, or None while the second medium is missing."""
         self._database: WritableDatabase | None = None
-        self._anchors: list[AnchorFile] = []
-        """The anchor files of all media, which hold the journal head."""
+        self._head_files: list[JournalHeadFile] = []
+        """The file of the journal head on each medium."""
         try:
             if self.log is None:
                 self._open_first_copy_only()
@@ -120,7 +122,7 @@ class JournalCopies:
                 if refill:
                     self.log.rename_as_evidence(1)
                 self._open(self.log)
-            self._check_anchors()
+            self._check_heads()
         except BaseException:
             self.close()
             raise
@@ -139,9 +141,9 @@ class JournalCopies:
                 self._database.move_wal_into_file()
             self._database.close()
             self._database = None
-        for anchor in self._anchors:
-            anchor.close()
-        self._anchors.clear()
+        for head_file in self._head_files:
+            head_file.close()
+        self._head_files.clear()
 
     @property
     def database(self) -> WritableDatabase:
@@ -161,8 +163,8 @@ class JournalCopies:
         damage = self._open_database_or_return_error()
         is_absent = not location.storage.exists(location.state_dir / DATABASE_FILE_NAME)
         is_empty = is_absent or (not damage and self.database.read_head()[0] == 0)
-        anchored_sequence = max(anchor.last_sequence_min for _, anchor in self._read_anchors())
-        if not self._journal_exists and not scan.sequence and is_empty and not anchored_sequence:
+        acknowledged_sequence = max(reading.last_sequence_min for _, reading in self._read_heads())
+        if not self._journal_exists and not scan.sequence and is_empty and not acknowledged_sequence:
             self._create_empty_copies(log, scan, is_database_absent=is_absent)
         elif damage and scan.damage and self._remove_unacknowledged_record(log, scan):
             self.findings.append(
@@ -185,17 +187,17 @@ class JournalCopies:
     def _remove_unacknowledged_record(self, log: LogCopy, scan: LogScan) -> bool:
         """Remove an incomplete last record from the log; return whether the log is now intact.
 
-        The record is only removed if it was certainly never acknowledged: every anchor is intact, the damage is in
-        the log's last segment, and the newest journal head does not include the record. Otherwise return False.
+        The record is only removed if it was certainly never acknowledged: every journal head is intact, the damage is
+        in the log's last segment, and the newest journal head does not include the record. Otherwise return False.
         """
-        anchors = [anchor for _, anchor in self._read_anchors() if anchor.head is not None]
+        readings = [reading for _, reading in self._read_heads() if reading.head is not None]
         if (
-            not anchors
-            or not all(anchor.is_intact for anchor in anchors)
+            not readings
+            or not all(reading.is_intact for reading in readings)
             or scan.damaged_segment_start != log.list_segment_starts()[-1]
         ):
             return False
-        head = max((anchor.head for anchor in anchors if anchor.head), key=lambda head: head.sequence)
+        head = max((reading.head for reading in readings if reading.head), key=lambda head: head.sequence)
         return log.remove_unacknowledged_record(head.sequence, head.hash_hex)
 
     def _open_first_copy_only(self) -> None:
@@ -337,28 +339,32 @@ class JournalCopies:
             check_mac(item, self._key)
             yield item
 
-    def _read_anchors(self) -> list[tuple[Path, AnchorReading]]:
-        """Return (folder, content of the anchor file in it) for each medium."""
+    def _read_heads(self) -> list[tuple[Path, JournalHeadReading]]:
+        """Return (folder, content of the file of the journal head in it) for each medium."""
         location = self._location
-        return [(folder, AnchorFile.read(location.storage, folder, self._key)) for folder in location.media]
+        return [
+            (folder, JournalHeadFile.read(location.storage, folder, self._key)) for folder in location.media
+        ]
 
-    def _check_anchors(self) -> None:
-        """Check that the journal reaches the entry that the anchors name; then write every anchor anew.
+    def _check_heads(self) -> None:
+        """Check that the journal reaches the entry that the journal heads name; then write every head anew.
 
-        A lost or torn anchor is also reported. Raises :class:`JournalDamaged` if entries are missing or differ, or if
-        every anchor is lost.
+        A lost or torn head is also reported. Raises :class:`JournalDamaged` if entries are missing or differ, or if
+        every head is lost.
         """
         location = self._location
         sequence, head_hex = self.database.read_head()
-        anchors = self._read_anchors()
-        heads = [anchor.head for _, anchor in anchors if anchor.head is not None]
+        readings = self._read_heads()
+        heads = [reading.head for _, reading in readings if reading.head is not None]
         if not heads and (self._journal_exists or sequence):
             raise JournalDamaged(
-                " and ".join(str(folder / ANCHOR_FILE_NAME) for folder in location.media),
+                " and ".join(str(folder / JOURNAL_HEAD_FILE_NAME) for folder in location.media),
                 "every journal head is missing or damaged, so entries may be missing at the end undetected",
             )
-        intact = [anchor for _, anchor in anchors if anchor.is_intact]
-        acknowledged = max(anchor.last_sequence_min for anchor in intact or [anchor for _, anchor in anchors])
+        intact = [reading for _, reading in readings if reading.is_intact]
+        acknowledged = max(
+            reading.last_sequence_min for reading in intact or [reading for _, reading in readings]
+        )
         if acknowledged > sequence:
             raise JournalDamaged(
                 "both copies",
@@ -370,16 +376,18 @@ class JournalCopies:
                 raise JournalDamaged(
                     "both copies", f"entry {head.sequence} differs from the acknowledged one"
                 )
-        for folder, folder_anchor in anchors:
-            if heads and not folder_anchor.is_intact:
-                path = folder / ANCHOR_FILE_NAME
+        for folder, reading in readings:
+            if heads and not reading.is_intact:
+                path = folder / JOURNAL_HEAD_FILE_NAME
                 self.findings.append(
                     MemoryFinding(
-                        MemoryFindingKind.ANCHOR_LOST, str(path), "the journal head is missing or damaged"
+                        MemoryFindingKind.JOURNAL_HEAD_LOST,
+                        str(path),
+                        "the journal head is missing or damaged",
                     )
                 )
-            self._anchors.append(
-                AnchorFile(location.storage, folder, self._key, AnchoredHead(sequence, head_hex))
+            self._head_files.append(
+                JournalHeadFile(location.storage, folder, self._key, JournalHead(sequence, head_hex))
             )
 
     # ------------------------------------------------------------------ running
@@ -399,10 +407,10 @@ class JournalCopies:
         if self.log is not None:
             self.log.write(item)
             self.log.sync()
-        head = AnchoredHead(item.entry.sequence, item.entry.hash_hex)
-        for anchor in self._anchors:
-            anchor.write(head)
-        self._location.storage.sync_together([anchor.file for anchor in self._anchors])
+        head = JournalHead(item.entry.sequence, item.entry.hash_hex)
+        for head_file in self._head_files:
+            head_file.write(head)
+        self._location.storage.sync_together([head_file.file for head_file in self._head_files])
 
     def allow_removal_through(self, sequence: int) -> None:
         """Allow both copies to remove the archived entries up to ``sequence``; they do so in small steps later.

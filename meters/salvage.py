@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from meters.anchor import AnchorFile
 from meters.archive import ARCHIVE_FOLDER, find_archive_in_folder
 from meters.copies import SECOND_FOLDER, JournalLocation, check_mac
 from meters.database import DatabaseReader, verify_pages
 from meters.entry import StoredEntry, decode, encode_canonical_json
 from meters.errors import JournalDamaged
+from meters.journal_head import JournalHeadFile
 from meters.keys import MachineKey
 from meters.ledger import Ledger
 from meters.log import AuthenticatedEntry
@@ -307,11 +307,11 @@ def _load_key(storage: Storage, *folders: Path) -> MachineKey | None:
 
 
 def _find_acknowledged_sequence(storage: Storage, key: MachineKey | None, *folders: Path) -> int:
-    """Return the number of the last acknowledged entry according to the authenticated anchors, or 0."""
+    """Return the number of the last acknowledged entry according to the journal heads, or 0."""
     acknowledged = 0
     if key is None:
         return acknowledged
     for folder in folders:
         with suppress(Exception):  # an unreadable medium contributes nothing
-            acknowledged = max(acknowledged, AnchorFile.read(storage, folder, key).last_sequence_min)
+            acknowledged = max(acknowledged, JournalHeadFile.read(storage, folder, key).last_sequence_min)
     return acknowledged

@@ -8,13 +8,13 @@ from types import TracebackType
 from typing import Any, Self
 
 from meters import checkpoint
-from meters.anchor import ANCHOR_FILE_NAME, AnchoredHead, AnchorFile
 from meters.archive import ARCHIVE_END_KEY, Archive, ArchiveEnd
 from meters.copies import SECOND_FOLDER, JournalLocation, check_mac
 from meters.database import DatabaseReader, EntriesArchived, verify_pages
 from meters.entry import StoredEntry
 from meters.errors import JournalDamaged, JournalError, JournalUnwritable
 from meters.identifiers import IdentifierIndex, make_journal_tag
+from meters.journal_head import JOURNAL_HEAD_FILE_NAME, JournalHead, JournalHeadFile
 from meters.keys import MachineKey, format_fingerprint
 from meters.ledger import Ledger, Reservation
 from meters.reading import MeterReading, read_meters
@@ -400,23 +400,23 @@ def _load_readable_key(storage: Storage, media: tuple[Path, Path]) -> MachineKey
         return None
 
 
-def _read_acknowledged_head(storage: Storage, media: Iterable[Path], key: MachineKey) -> AnchoredHead | None:
-    """Return the journal head of the last acknowledged entry, from the authenticated anchors on the media.
+def _read_acknowledged_head(storage: Storage, media: Iterable[Path], key: MachineKey) -> JournalHead | None:
+    """Return the journal head of the last acknowledged entry, as the files on the media state it.
 
-    One of the media is enough. Return None if no anchor is valid.
+    One of the media is enough. Return None if no file is valid.
     """
     heads = []
     for folder in dict.fromkeys(media):
         with suppress(JournalUnwritable, OSError):  # a missing medium contributes nothing
-            heads.append(AnchorFile.read(storage, folder, key).head)
+            heads.append(JournalHeadFile.read(storage, folder, key).head)
     return max((head for head in heads if head), key=lambda head: head.sequence, default=None)
 
 
-def _check_end(database: DatabaseReader, acknowledged: AnchoredHead | None, media: tuple[Path, Path]) -> None:
+def _check_end(database: DatabaseReader, acknowledged: JournalHead | None, media: tuple[Path, Path]) -> None:
     """Raise :class:`JournalDamaged` if the journal ends before an entry that the machine acknowledged."""
     if acknowledged is None:
         raise JournalDamaged(
-            " and ".join(str(folder / ANCHOR_FILE_NAME) for folder in dict.fromkeys(media)),
+            " and ".join(str(folder / JOURNAL_HEAD_FILE_NAME) for folder in dict.fromkeys(media)),
             "every journal head is missing or damaged, so entries may be missing at the end undetected",
         )
     sequence, _ = database.read_head()

@@ -15,9 +15,9 @@ from click.testing import CliRunner
 from journals import CREDIT, append_game, clock, edit, find, insert, make_state, rechain
 
 from meters import Journal, JournalDamaged, Transaction, Transfer, open_view
-from meters.anchor import AnchoredHead, AnchorFile
 from meters.copies import SECOND_FOLDER, JournalLocation
 from meters.entry import decode
+from meters.journal_head import JournalHead, JournalHeadFile
 from meters.keys import MachineKey
 from meters.log import AuthenticatedEntry
 from meters.packing import pack_entry, unpack_entry
@@ -123,7 +123,7 @@ def test_entries_written_without_the_machine_key_are_neither_exported_nor_passed
     rewrite_both_copies(memory_copy, lambda _: changed)
     key = MachineKey.load(DiskStorage(), memory_copy)
     for folder in (memory_copy, memory_copy / "second"):  # an old signed head, stored for this attack
-        AnchorFile(DiskStorage(), folder, key, AnchoredHead(2, decode(bodies[1]).hash_hex)).close()
+        JournalHeadFile(DiskStorage(), folder, key, JournalHead(2, decode(bodies[1]).hash_hex)).close()
     code, output = run_audit("export", memory_copy / "export.jsonl", "--state", memory_copy)
     assert (code, (memory_copy / "export.jsonl").exists()) == (1, False)
     assert f"entry {wrong_at}: its HMAC was not made with this machine's key" in output

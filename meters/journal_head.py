@@ -1,10 +1,10 @@
-"""The anchor: a file on each medium with the journal head, authenticated with the machine's key.
+"""The journal head: the number and hash of the last entry, authenticated, in a file on each medium.
 
-The journal head is the number and hash of the last acknowledged entry. Cutting the same entries off the end of
-both copies would leave two intact but shorter copies; the anchor shows how long they must be. It is written
+An acknowledged entry is one that is durable everywhere. Cutting the same entries off the end of both copies would
+leave two intact but shorter copies; the journal head shows how long they must be. It is written
 after both copies are durable, so it is never ahead of them, and is durable itself before the entry is
 acknowledged. Its two slots are written in turn: a torn write leaves the previous head intact and shows that
-there was one more entry. If every anchor is lost, the end of the journal cannot be proved.
+there was one more entry. If the head is lost on every medium, the end of the journal cannot be proved.
 """
 
 import struct
@@ -15,8 +15,8 @@ from typing import Final
 from meters.keys import MAC_SIZE_BYTES, MachineKey
 from meters.storage import Storage, read_file, replace_file
 
-#: File name of the anchor.
-ANCHOR_FILE_NAME: Final = "journal.head"
+#: File name of the journal head.
+JOURNAL_HEAD_FILE_NAME: Final = "journal.head"
 #: Layout of a head: sequence and hash.
 _HEAD_STRUCT: Final = struct.Struct(">Q32s")
 #: Bytes of a slot: the head and its MAC.
@@ -26,7 +26,7 @@ _SLOT_OFFSETS: Final = (0, 512)
 
 
 @dataclass(frozen=True, slots=True)
-class AnchoredHead:
+class JournalHead:
     """A journal head: the sequence and hash of the last acknowledged journal entry."""
 
     sequence: int
@@ -36,17 +36,17 @@ class AnchoredHead:
 
 
 @dataclass(frozen=True, slots=True)
-class AnchorReading:
-    """The content that was read from a journal's anchor file."""
+class JournalHeadReading:
+    """The content that was read from the file of a journal head."""
 
-    head: AnchoredHead | None
+    head: JournalHead | None
     """The newest journal head in the file, or None if no slot is valid."""
     is_intact: bool
     """Whether both slots are valid: neither is torn or altered."""
 
     @property
     def last_sequence_min(self) -> int:
-        """Return the lowest number that the journal's last entry can have, according to this anchor; 0 without a head.
+        """Return the lowest number that the journal's last entry can have, according to this file; 0 without a head.
 
         If a slot is torn, that is one more than the head's number, because the torn slot was written for a
         later entry.
@@ -54,38 +54,38 @@ class AnchorReading:
         return 0 if self.head is None else self.head.sequence + (not self.is_intact)
 
 
-class AnchorFile:
-    """The anchor file in ``folder``, open for writing; it holds the journal head.
+class JournalHeadFile:
+    """The file of the journal head in ``folder``, open for writing.
 
     The constructor durably replaces the file, with ``head`` in both slots.
     """
 
-    def __init__(self, storage: Storage, folder: Path, key: MachineKey, head: AnchoredHead) -> None:
+    def __init__(self, storage: Storage, folder: Path, key: MachineKey, head: JournalHead) -> None:
         self._key = key
         data = bytearray(_SLOT_OFFSETS[-1] + _SLOT_SIZE_BYTES)
         for n, at in enumerate(_SLOT_OFFSETS):
             data[at : at + _SLOT_SIZE_BYTES] = _pack_slot(key, n, head)
-        replace_file(storage, folder / ANCHOR_FILE_NAME, bytes(data))
-        self.file = storage.open_file(folder / ANCHOR_FILE_NAME, write=True)
+        replace_file(storage, folder / JOURNAL_HEAD_FILE_NAME, bytes(data))
+        self.file = storage.open_file(folder / JOURNAL_HEAD_FILE_NAME, write=True)
 
     @staticmethod
-    def read(storage: Storage, folder: Path, key: MachineKey) -> AnchorReading:
-        """Return the content of the anchor file in ``folder``; the MACs of its slots are verified by ``key``."""
-        data = read_file(storage, folder / ANCHOR_FILE_NAME) or b""
-        old_anchor = _unpack_slot(key, b"", data)  # one slot, written by a version that had only one
-        if old_anchor is not None:
-            return AnchorReading(old_anchor, is_intact=True)
+    def read(storage: Storage, folder: Path, key: MachineKey) -> JournalHeadReading:
+        """Return the content of the file in ``folder``; the MACs of its slots are verified by ``key``."""
+        data = read_file(storage, folder / JOURNAL_HEAD_FILE_NAME) or b""
+        old_head = _unpack_slot(key, b"", data)  # one slot, written by a version that had only one
+        if old_head is not None:
+            return JournalHeadReading(old_head, is_intact=True)
         slots = [
             _unpack_slot(key, bytes([n]), data[at : at + _SLOT_SIZE_BYTES])
             for n, at in enumerate(_SLOT_OFFSETS)
         ]
         heads = [head for head in slots if head is not None]
-        return AnchorReading(
+        return JournalHeadReading(
             max(heads, key=lambda head: head.sequence, default=None), len(heads) == len(_SLOT_OFFSETS)
         )
 
-    def write(self, head: AnchoredHead) -> None:
-        """Write the journal head ``head`` into the anchor file. It is durable only once :attr:`file` is synced.
+    def write(self, head: JournalHead) -> None:
+        """Write the journal head ``head`` into the file. It is durable only once :attr:`file` is synced.
 
         Call this after both copies of the journal have the entry.
         """
@@ -93,18 +93,18 @@ class AnchorFile:
         self.file.write_at(_SLOT_OFFSETS[n], _pack_slot(self._key, n, head))
 
     def close(self) -> None:
-        """Close the anchor file."""
+        """Close the file."""
         self.file.close()
 
 
-def _pack_slot(key: MachineKey, slot_number: int, head: AnchoredHead) -> bytes:
-    """Return the bytes of an anchor slot: the journal head, and a MAC of head and slot number."""
+def _pack_slot(key: MachineKey, slot_number: int, head: JournalHead) -> bytes:
+    """Return the bytes of a slot of the file: the journal head, and a MAC of head and slot number."""
     body = _HEAD_STRUCT.pack(head.sequence, bytes.fromhex(head.hash_hex))
     return body + key.compute_mac(bytes([slot_number]) + body)
 
 
-def _unpack_slot(key: MachineKey, slot_number: bytes, slot_bytes: bytes) -> AnchoredHead | None:
-    """Return the journal head in the bytes of an anchor slot.
+def _unpack_slot(key: MachineKey, slot_number: bytes, slot_bytes: bytes) -> JournalHead | None:
+    """Return the journal head in the bytes of a slot of the file.
 
     Return None if the slot is torn or its MAC is not valid.
     """
@@ -114,4 +114,4 @@ def _unpack_slot(key: MachineKey, slot_number: bytes, slot_bytes: bytes) -> Anch
     ):
         return None
     sequence, digest = _HEAD_STRUCT.unpack(body)
-    return AnchoredHead(sequence, digest.hex())
+    return JournalHead(sequence, digest.hex())
