@@ -8,8 +8,9 @@ From the outside in: :mod:`~meters.journal` appends transactions (:mod:`~meters.
 meters; :mod:`~meters.recall` provides the last plays. Below, :mod:`~meters.copies` stores every entry
 (:mod:`~meters.entry`) twice, in SQLite (:mod:`~meters.database`, :mod:`~meters.page_checksums`) and in a log
 (:mod:`~meters.log`), authenticated and signed (:mod:`~meters.keys`, :mod:`~meters.checkpoint`,
-:mod:`~meters.journal_head`), on two labelled media (:mod:`~meters.media`) accessed only through :mod:`~meters.storage`. :mod:`~meters.mirror`
-stores small values on both media. :mod:`~meters.export` writes the whole journal for an auditor;
+:mod:`~meters.journal_head`), on two labelled media (:mod:`~meters.media`) accessed only through
+:mod:`~meters.storage`. :mod:`~meters.mirror` stores small values on both media. :mod:`~meters.export` writes
+the whole journal for an auditor;
 :mod:`~meters.clear` recovers a machine when both copies are damaged.
 """
 
