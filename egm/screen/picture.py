@@ -24,6 +24,7 @@ from egm.screen.scenes.deck import (
     draw_staff_key,
 )
 from egm.screen.scenes.drawer import draw_drawer, find_drawer_tab_rect, lay_out_controls
+from egm.screen.scenes.drawing_context import DrawingContext, draw_focus_frame, draw_frame_lamps
 from egm.screen.scenes.feature import apply_feature_colours
 from egm.screen.scenes.help import draw_help, lay_out_page_keys, list_help_page_touches
 from egm.screen.scenes.keno import count_tray_rows, list_keno_touches
@@ -35,7 +36,6 @@ from egm.screen.scenes.reminder import draw_reminder, find_due_reminder, lay_out
 from egm.screen.scenes.service import format_action, format_page_lines
 from egm.screen.scenes.side_panels import draw_side_panels
 from egm.screen.scenes.slip import draw_slip, list_slip_touches
-from egm.screen.scenes.stage import Stage, draw_focus_frame, draw_frame_lamps
 from egm.screen.scenes.status import choose_status_text_and_colour, draw_status
 from egm.screen.scenes.value import draw_moving_value_plate, find_value_plate_rect
 from egm.screen.scenes.wheel import list_area_touches
@@ -108,26 +108,26 @@ class Picture:
     def draw_view(self, surface: pygame.Surface, view: View) -> None:
         """Draw the view on ``surface``. The view is not changed."""
         self.painter.surface = surface
-        stage = apply_feature_colours(self._build_stage(view))
-        surface.blit(draw_background(stage), (0, 0))
+        context = apply_feature_colours(self._build_context(view))
+        surface.blit(draw_background(context), (0, 0))
         if view.scene is Scene.SERVICE:
-            draw_page(stage)
+            draw_page(context)
         else:
-            _draw_player_area(stage, view.scene)
+            _draw_player_area(context, view.scene)
         if view.accepts_request("menu"):
-            draw_staff_key(stage, self.layout.staff_key)
+            draw_staff_key(context, self.layout.staff_key)
         if _can_give_up_residual_credit(view):
-            draw_residual_key(stage)
+            draw_residual_key(context)
         if view.is_focus_shown and is_selecting_targets(view, self.theme):
-            touches = self._list_content_touches(stage)
+            touches = self._list_content_touches(context)
             if touches:
-                draw_focus_frame(stage, touches[view.focused_target_index % len(touches)].rect)
-        draw_meters(stage)
-        draw_deck(stage)
-        draw_drawer(stage)
+                draw_focus_frame(context, touches[view.focused_target_index % len(touches)].rect)
+        draw_meters(context)
+        draw_deck(context)
+        draw_drawer(context)
         if _can_delay_frame(view):
             # Draw slow backgrounds (a fifth of a second) in advance, not when a feature begins.
-            draw_background(replace(stage, has_feature_colours=True))
+            draw_background(replace(context, has_feature_colours=True))
 
     def build_screen_reader_text(self, view: View) -> str:
         """Return the text that screen readers read for the picture.
@@ -136,56 +136,56 @@ class Picture:
         play has stopped, or else the status line, followed by the meters. While the machine starts, it is only the
         reason; without a connection, it is empty.
         """
-        stage, snapshot = self._build_stage(view), view.snapshot
+        context, snapshot = self._build_context(view), view.snapshot
         if snapshot is None or view.scene in {Scene.STARTING, Scene.CONNECTION_LOST}:
-            reason = describe_lockup(stage, Scene.STARTING)
+            reason = describe_lockup(context, Scene.STARTING)
             return _join_sentences([reason.title, *reason.lines]) if view.scene is Scene.STARTING else ""
-        focus = self._find_focused_action(stage)
+        focus = self._find_focused_action(context)
         if view.scene is Scene.SERVICE:
             page = snapshot.page
-            lines = [] if page is None else format_page_lines(page, stage)
-            focus_text = "" if page is None or focus is None else format_action(page, focus, stage)
+            lines = [] if page is None else format_page_lines(page, context)
+            focus_text = "" if page is None or focus is None else format_action(page, focus, context)
             return _join_sentences((focus_text, *lines))
         if view.page is PlayerPage.GAME_MENU:
-            focus_text = "" if focus is None else format_menu_choice(stage, focus)
-            return _join_sentences((focus_text, *format_menu_lines(stage)))
+            focus_text = "" if focus is None else format_menu_choice(context, focus)
+            return _join_sentences((focus_text, *format_menu_lines(context)))
         if view.scene in {Scene.GAME, Scene.ATTRACT}:
-            lines = [choose_status_text_and_colour(stage)[0]]
+            lines = [choose_status_text_and_colour(context)[0]]
         else:
-            reason = describe_lockup(stage, view.scene)
+            reason = describe_lockup(context, view.scene)
             lines = [reason.title, reason.headline, *reason.lines]
         tournament = snapshot.current_tournament
         credit = "meter.credit" if tournament is None else "tournament.points"
-        lines.append(f"{stage.texts.say(credit)} {stage.money(snapshot.credit_cents)}")
+        lines.append(f"{context.texts.say(credit)} {context.money(snapshot.credit_cents)}")
         if tournament is not None:
-            won = stage.money(tournament.won_points * snapshot.denomination_cents)
-            lines[:0] = [stage.title]
-            lines.append(f"{stage.texts.say('tournament.won')} {won}")
+            won = context.money(tournament.won_points * snapshot.denomination_cents)
+            lines[:0] = [context.title]
+            lines.append(f"{context.texts.say('tournament.won')} {won}")
         bet_cents = compute_bet_credits(view) * snapshot.denomination_cents
-        lines.append(f"{stage.texts.say('meter.bet')} {stage.money(bet_cents)}")
+        lines.append(f"{context.texts.say('meter.bet')} {context.money(bet_cents)}")
         if snapshot.win_cents and snapshot.is_between_games:
             lines.append(
-                f"{stage.texts.say(choose_win_meter_label_key(stage))} {stage.money(snapshot.win_cents)}"
+                f"{context.texts.say(choose_win_meter_label_key(context))} {context.money(snapshot.win_cents)}"
             )
         return _join_sentences(lines)
 
-    def _find_focused_action(self, stage: Stage) -> Action | None:
+    def _find_focused_action(self, context: DrawingContext) -> Action | None:
         """Return the action of the focused target, or None if no target has the focus."""
         touches = (
-            self._list_content_touches(stage)
-            if stage.view.is_focus_shown and is_selecting_targets(stage.view, self.theme)
+            self._list_content_touches(context)
+            if context.view.is_focus_shown and is_selecting_targets(context.view, self.theme)
             else []
         )
-        return touches[stage.view.focused_target_index % len(touches)].action if touches else None
+        return touches[context.view.focused_target_index % len(touches)].action if touches else None
 
     def list_choices(self, view: View) -> tuple[Action, ...]:
         """Return the actions of the open page, the reminder, the pending decision or the game field, in order.
 
         The deck's keys select among them if :func:`egm.screen.view.is_selecting_targets`.
         """
-        return tuple(touch.action for touch in self._list_content_touches(self._build_stage(view)))
+        return tuple(touch.action for touch in self._list_content_touches(self._build_context(view)))
 
-    def _build_stage(self, view: View) -> Stage:
+    def _build_context(self, view: View) -> DrawingContext:
         """Return the drawing context for the scenes: the view, and the layout that suits its game."""
         self.painter.use_pictures_of(view.game)
         levels = view.snapshot is not None and view.snapshot.progressives
@@ -198,10 +198,12 @@ class Picture:
         elif view.table is not None:
             fact_lines = 1
             if layout.is_telephone:
-                stage = Stage(self.painter, self.find_texts(view), layout, view)
-                fact_lines = max(1, len(lay_out_small_print(stage, layout.telephone_strip_width)))
+                context = DrawingContext(self.painter, self.find_texts(view), layout, view)
+                fact_lines = max(1, len(lay_out_small_print(context, layout.telephone_strip_width)))
             layout = layout.for_table_game(has_levels=bool(levels), fact_lines=fact_lines)
-        return Stage(self.painter, self.find_texts(view), layout, self._hide_drawer_behind_page(view))
+        return DrawingContext(
+            self.painter, self.find_texts(view), layout, self._hide_drawer_behind_page(view)
+        )
 
     def _hide_drawer_behind_page(self, view: View) -> View:
         """Return the view; in portrait, the drawer of simulated devices is hidden while a player's page is open.
@@ -213,24 +215,24 @@ class Picture:
         )
         return replace(view, has_device_drawer=False) if is_page_shown_alone else view
 
-    def _list_content_touches(self, stage: Stage) -> list[TouchTarget]:
+    def _list_content_touches(self, context: DrawingContext) -> list[TouchTarget]:
         """Return the touch targets of the open page, the reminder, the pending decision, or the game field."""
-        view, layout = stage.view, stage.layout
+        view, layout = context.view, context.layout
         targets: list[tuple[Rect, Action]] = []
         if view.scene is Scene.SERVICE:
-            targets = list_page_touches(stage)
+            targets = list_page_touches(context)
         elif view.page is PlayerPage.HELP:
-            targets = list_help_page_touches(stage)
+            targets = list_help_page_touches(context)
             targets += [(rect, Action(name)) for name, rect in lay_out_page_keys(layout.player_page).items()]
         elif view.page is PlayerPage.GAME_MENU:
             targets = list_menu_touches(view, layout)
         elif view.page is PlayerPage.KENO_SLIP:
             targets = list_slip_touches(view, layout)
         elif view.scene is Scene.GAME:
-            targets = lay_out_reminder_keys(stage) or lay_out_answers(stage)
+            targets = lay_out_reminder_keys(context) or lay_out_answers(context)
             if (
                 not targets
-                and find_due_reminder(stage) is None
+                and find_due_reminder(context) is None
                 and not is_presentation_running(view, self.theme)
             ):
                 targets = [
@@ -259,20 +261,22 @@ class Picture:
                     for c in lay_out_controls(self.layout, view, self.find_texts(view))
                 ]
                 touches.append(TouchTarget(self.layout.drawer, Action("")))
-        stage = self._build_stage(view)
-        plate = find_value_plate_rect(stage) if _is_game_visible(view) else None
-        if plate is not None and find_due_reminder(stage) is None:
+        context = self._build_context(view)
+        plate = find_value_plate_rect(context) if _is_game_visible(view) else None
+        if plate is not None and find_due_reminder(context) is None:
             touches.append(TouchTarget(plate, Action("")))
-        touches += self._list_content_touches(stage)
+        touches += self._list_content_touches(context)
         if view.table is not None and not view.table.spots and _is_game_visible(view):
-            touches += [TouchTarget(rect, action) for rect, action in lay_out_table_keys(view, stage.layout)]
+            touches += [
+                TouchTarget(rect, action) for rect, action in lay_out_table_keys(view, context.layout)
+            ]
         if (
             view.table is not None
             and _is_game_visible(view)
             and not have_moving_parts_stopped(view, self.theme)
-            and find_due_reminder(stage) is None
+            and find_due_reminder(context) is None
         ):
-            touches.append(TouchTarget(stage.layout.game_field, Action("skip")))
+            touches.append(TouchTarget(context.layout.game_field, Action("skip")))
         if view.accepts_request("menu"):
             touches.append(TouchTarget(self.layout.staff_key, Action("menu")))
         if _can_give_up_residual_credit(view):
@@ -320,45 +324,45 @@ def _can_give_up_residual_credit(view: View) -> bool:
     return can_request and view.page is PlayerPage.NONE and view.scene in {Scene.GAME, Scene.OUT_OF_SERVICE}
 
 
-def _draw_player_area(stage: Stage, scene: Scene) -> None:
+def _draw_player_area(context: DrawingContext, scene: Scene) -> None:
     """Draw everything above the meters: the game, then overlays such as celebrations, then the open page."""
-    view = stage.view
+    view = context.view
     if view.snapshot is not None and scene is not Scene.STARTING:
-        draw_board(stage)
-        draw_side_panels(stage)
-        draw_status(stage)
-        draw_frame_lamps(stage, stage.layout.game_field, _choose_lamp_pattern(stage, scene))
+        draw_board(context)
+        draw_side_panels(context)
+        draw_status(context)
+        draw_frame_lamps(context, context.layout.game_field, _choose_lamp_pattern(context, scene))
     if scene is Scene.ATTRACT:
-        draw_attract(stage)
+        draw_attract(context)
     elif scene is Scene.GAME:
-        draw_celebration(stage)
-        draw_moving_value_plate(stage)
-        draw_reminder(stage)
+        draw_celebration(context)
+        draw_moving_value_plate(context)
+        draw_reminder(context)
     else:
-        draw_lockup(stage, scene)
+        draw_lockup(context, scene)
     if view.page is PlayerPage.HELP:
-        draw_help(stage)
+        draw_help(context)
     elif view.page is PlayerPage.GAME_MENU:
-        draw_menu(stage)
+        draw_menu(context)
     elif view.page is PlayerPage.KENO_SLIP:
-        draw_slip(stage)
+        draw_slip(context)
 
 
-def _choose_lamp_pattern(stage: Stage, scene: Scene) -> str:
+def _choose_lamp_pattern(context: DrawingContext, scene: Scene) -> str:
     """Return the name of the pattern in which the lamps around the game field light up."""
     if scene is Scene.ATTRACT:
         return "chase"
-    timeline, presentation = build_view_timeline(stage.view, stage.theme), stage.view.presentation
+    timeline, presentation = build_view_timeline(context.view, context.theme), context.view.presentation
     if (
         presentation is not None
         and timeline is not None
         and timeline.celebration_level >= 1
         and scene is Scene.GAME
     ):
-        elapsed_seconds = stage.view.now - presentation.began_at
+        elapsed_seconds = context.view.now - presentation.began_at
         if timeline.last_stop <= elapsed_seconds < timeline.roll_up_end + 1.5:
             return "win"
-    return "chase" if is_presentation_running(stage.view, stage.theme) else "idle"
+    return "chase" if is_presentation_running(context.view, context.theme) else "idle"
 
 
 def _join_sentences(texts: Iterable[str]) -> str:

@@ -16,12 +16,12 @@ from egm.screen.picture import Picture, TouchTarget
 from egm.screen.scenes.attract import draw_celebration
 from egm.screen.scenes.chip_keys import format_group_name
 from egm.screen.scenes.chrome import draw_hall, draw_marquee
+from egm.screen.scenes.drawing_context import BLACK, DrawingContext, draw_frame_lamps, draw_rim_panel
 from egm.screen.scenes.keno import list_keno_prizes
 from egm.screen.scenes.lockup import draw_lockup
 from egm.screen.scenes.pay_table import format_pay, list_pay_table_entries
 from egm.screen.scenes.progressive import draw_level
 from egm.screen.scenes.side_panels import find_base_field, format_prize_name, list_current_prizes
-from egm.screen.scenes.stage import BLACK, Stage, draw_frame_lamps, draw_rim_panel
 from egm.screen.theme import mix_colours
 from egm.screen.view import Action, Scene, View
 
@@ -54,16 +54,16 @@ class TopPicture(Picture):
     def draw_view(self, surface: pygame.Surface, view: View) -> None:
         """Draw the view on ``surface``. The view is not changed."""
         self.painter.surface = surface
-        stage = self._build_stage(view)
-        surface.blit(draw_backdrop(stage, stage.title), (0, 0))
+        context = self._build_context(view)
+        surface.blit(draw_backdrop(context, context.title), (0, 0))
         if view.snapshot is not None and view.scene is not Scene.STARTING:
             if view.scene not in _EXPLAINED_SCENES:  # Draw nothing behind the explanation of a stop.
-                _draw_board(stage)
-            _draw_clock_and_identity(stage)
+                _draw_board(context)
+            _draw_clock_and_identity(context)
         if view.scene in _EXPLAINED_SCENES:
-            _draw_stop_reason(stage, view.scene)
+            _draw_stop_reason(context, view.scene)
         else:
-            draw_celebration(self._use_board_as_field(stage))
+            draw_celebration(self._use_board_as_field(context))
 
     def list_touches(self, view: View) -> list[TouchTarget]:  # noqa: ARG002 (signature of Picture)
         """Return an empty list: the top screen has no touch targets."""
@@ -73,12 +73,12 @@ class TopPicture(Picture):
         """Return an empty tuple: the top screen offers no choices."""
         return ()
 
-    def _use_board_as_field(self, stage: Stage) -> Stage:
+    def _use_board_as_field(self, context: DrawingContext) -> DrawingContext:
         """Return the drawing context with the top screen's board as its game field.
 
         Celebrations are drawn over the game field, and so fill the board.
         """
-        return replace(stage, layout=replace(stage.layout, game_field=find_board_rect(stage.layout)))
+        return replace(context, layout=replace(context.layout, game_field=find_board_rect(context.layout)))
 
 
 def find_board_rect(layout: Layout) -> Rect:
@@ -96,12 +96,12 @@ def find_title_rect(layout: Layout) -> Rect:
     return (w * 0.06, 26.0, w * 0.88, height)
 
 
-def draw_backdrop(stage: Stage, title: str) -> pygame.Surface:
+def draw_backdrop(context: DrawingContext, title: str) -> pygame.Surface:
     """Return the top screen's background: the hall, the lit title and the empty board.
 
     It is drawn once for each size, look and title.
     """
-    p, layout, look = stage.painter, stage.layout, stage.look
+    p, layout, look = context.painter, context.layout, context.look
 
     def render_backdrop() -> pygame.Surface:
         rect = find_board_rect(layout)
@@ -109,7 +109,7 @@ def draw_backdrop(stage: Stage, title: str) -> pygame.Surface:
             (p.scale_length(layout.size[0]), p.scale_length(layout.size[1])), look, p.scale_rect(rect).center
         )
         draw_marquee(
-            replace(stage, layout=replace(layout, title_sign=find_title_rect(layout))), surface, title
+            replace(context, layout=replace(layout, title_sign=find_title_rect(layout))), surface, title
         )
         area = p.scale_rect((rect[0] - 30, rect[1] - 30, rect[2] + 60, rect[3] + 60))
         fill = (*mix_colours(look.background_colours[2], BLACK, 0.35)[:3], 255)
@@ -120,24 +120,24 @@ def draw_backdrop(stage: Stage, title: str) -> pygame.Surface:
     return p.find_or_create_surface(("top", layout.size, p.scale, look.name, title), render_backdrop)
 
 
-def _draw_board(stage: Stage) -> None:
+def _draw_board(context: DrawingContext) -> None:
     """Draw the progressive levels that the current bet plays for; without any, the game's prizes."""
-    rect = find_board_rect(stage.layout)
-    draw_frame_lamps(stage, rect, "chase" if stage.view.scene is Scene.ATTRACT else "idle")
-    snapshot = stage.view.snapshot
+    rect = find_board_rect(context.layout)
+    draw_frame_lamps(context, rect, "chase" if context.view.scene is Scene.ATTRACT else "idle")
+    snapshot = context.view.snapshot
     levels = snapshot.progressives if snapshot is not None else ()
     if levels:
         group_count = -(-len(levels) // _LEVELS_MAX)
-        group = int(stage.view.now / _LEVEL_GROUP_SECONDS) % group_count
+        group = int(context.view.now / _LEVEL_GROUP_SECONDS) % group_count
         shown_levels = levels[group * _LEVELS_MAX : (group + 1) * _LEVELS_MAX]
         x, y, w, h = rect
         step = (h - 20) / len(shown_levels)
         height = min(step - 12, 320.0)
         for i, level in enumerate(shown_levels):
             top = y + 10 + i * step + (step - height) / 2
-            draw_level(stage, level, (x + 20, top, w - 40, height), "title" if height > 190 else "lead")
+            draw_level(context, level, (x + 20, top, w - 40, height), "title" if height > 190 else "lead")
         return
-    _draw_prizes(stage, rect)
+    _draw_prizes(context, rect)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,21 +149,21 @@ class _TopPrizeRow:
     pay_text: str
 
 
-def _list_prizes(stage: Stage) -> tuple[str, list[_TopPrizeRow]]:
+def _list_prizes(context: DrawingContext) -> tuple[str, list[_TopPrizeRow]]:
     """Return the heading of the prize list and its rows.
 
     They are the highest prizes of a reel game's current bet or of a wheel, the odds of a table's first groups of spots
     and then of its pay table, or the first rows of a Keno card's pay table.
     """
-    texts, view = stage.texts, stage.view
-    field, game = find_base_field(stage), view.game
+    texts, view = context.texts, context.view
+    field, game = find_base_field(context), view.game
     if field is not None:
-        prizes = list_current_prizes(stage, field)[:_PRIZES_SHOWN_MAX]
+        prizes = list_current_prizes(context, field)[:_PRIZES_SHOWN_MAX]
         rows = [
             _TopPrizeRow(
                 field.list_prize_icons(prize),
                 format_prize_name(texts, field, prize.symbol_count, prize.symbol, prize.name),
-                stage.money(credits_ * view.denomination_cents),
+                context.money(credits_ * view.denomination_cents),
             )
             for prize, credits_ in prizes
         ]
@@ -182,16 +182,16 @@ def _list_prizes(stage: Stage) -> tuple[str, list[_TopPrizeRow]]:
         return texts.say("wheel.prizes"), rows
     if view.table is not None:
         names_and_pays = [
-            (format_group_name(stage, spots), spots[0].odds) for spots in view.table.groups.values()
+            (format_group_name(context, spots), spots[0].odds) for spots in view.table.groups.values()
         ]
         names_and_pays += [
-            (texts.choose_translation(entry.names), format_pay(stage, entry))
-            for entry in list_pay_table_entries(stage)
+            (texts.choose_translation(entry.names), format_pay(context, entry))
+            for entry in list_pay_table_entries(context)
         ]
         return texts.say("help.prizes"), [
             _TopPrizeRow((), name, pay_text) for name, pay_text in names_and_pays[:_PRIZES_SHOWN_MAX]
         ]
-    spot_count, pays_by_catch = list_keno_prizes(stage)
+    spot_count, pays_by_catch = list_keno_prizes(context)
     rows = [
         _TopPrizeRow((), texts.say("keno.catch", count=catch), pay_text)
         for catch, pay_text in pays_by_catch[:_PRIZES_SHOWN_MAX]
@@ -199,13 +199,16 @@ def _list_prizes(stage: Stage) -> tuple[str, list[_TopPrizeRow]]:
     return texts.format_count("keno.spots", spot_count), rows
 
 
-def _draw_prizes(stage: Stage, rect: Rect) -> None:
+def _draw_prizes(context: DrawingContext, rect: Rect) -> None:
     """Draw the game's prizes on the top screen, each with its symbols or text and its pay."""
     x, y, w, h = rect
-    p = stage.painter
-    heading, rows = _list_prizes(stage)
+    p = context.painter
+    heading, rows = _list_prizes(context)
     p.draw_text(
-        heading, (x + w / 2, y + 56), TextStyle("heavy", "title", stage.look.accent_colour), width_max=w - 80
+        heading,
+        (x + w / 2, y + 56),
+        TextStyle("heavy", "title", context.look.accent_colour),
+        width_max=w - 80,
     )
     step = (h - 130) / max(1, len(rows))
     for i, row in enumerate(rows):
@@ -224,27 +227,27 @@ def _draw_prizes(stage: Stage, rect: Rect) -> None:
         p.draw_text(row.pay_text, (x + w - 60, middle), amount, align="right", width_max=w * 0.34)
 
 
-def _draw_clock_and_identity(stage: Stage) -> None:
+def _draw_clock_and_identity(context: DrawingContext) -> None:
     """Draw the clock, and the machine's serial number and site."""
-    snapshot, (width, height) = stage.view.snapshot, stage.layout.size
+    snapshot, (width, height) = context.view.snapshot, context.layout.size
     if snapshot is None:
         return
-    text = stage.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
+    text = context.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
     middle_y = height - 38
     edge = (0, 0, 0, 160)
     style = TextStyle("text", "small", "text_dim", 1.5, edge)
-    stage.painter.draw_text(text, (40, middle_y), style, align="left", width_max=width * 0.6)
-    clock = stage.texts.format_time_of_day(stage.view.time_utc)
+    context.painter.draw_text(text, (40, middle_y), style, align="left", width_max=width * 0.6)
+    clock = context.texts.format_time_of_day(context.view.time_utc)
     style = TextStyle("strong", "lead", "text", 2, edge)
-    stage.painter.draw_text(clock, (width - 40, middle_y), style, align="right", width_max=width * 0.3)
+    context.painter.draw_text(clock, (width - 40, middle_y), style, align="right", width_max=width * 0.3)
 
 
-def _draw_stop_reason(stage: Stage, scene: Scene) -> None:
+def _draw_stop_reason(context: DrawingContext, scene: Scene) -> None:
     """Draw why play has stopped.
 
     While staff use the service menu, it says that the machine is out of service.
     """
     shown_scene = Scene.OUT_OF_SERVICE if scene is Scene.SERVICE else scene
-    screen = (0.0, 0.0, *map(float, stage.layout.size))
+    screen = (0.0, 0.0, *map(float, context.layout.size))
     bar: Rect = (0.0, screen[3], screen[2], 0.0)
-    draw_lockup(replace(stage, layout=replace(stage.layout, meter_bar=bar)), shown_scene)
+    draw_lockup(replace(context, layout=replace(context.layout, meter_bar=bar)), shown_scene)

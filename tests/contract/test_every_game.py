@@ -34,9 +34,9 @@ from egm.progressive.pools import ProgressivePools
 from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.help import describe_bet_limits
 from egm.screen.scenes.keno import format_catch_award, list_keno_prizes
-from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status_text_and_colour
 from egm.screen.scenes.table_side_panels import find_settled_step, format_spot_lines
 from egm.screen.text import Texts
@@ -341,7 +341,7 @@ def theme():
     return load_theme()
 
 
-def stage_of(machine, theme, language):
+def build_context(machine, theme, language):
     """Return the screen of a machine in its current state."""
     machine.engine.handle(EventType.SELECT_LANGUAGE, value=language)
     views = tuple(
@@ -359,7 +359,7 @@ def stage_of(machine, theme, language):
         apply_message(View(now=100.0, last_activity_at=100.0), Hello(games=views)),
         build_snapshot(machine.engine),
     )
-    return Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
+    return DrawingContext(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
 
 
 @pytest.mark.requirement("C-22", "S-04")
@@ -367,13 +367,13 @@ def stage_of(machine, theme, language):
 @pytest.mark.parametrize("game", list_table_games())
 def test_the_help_states_the_limits_of_every_spot(rig, theme, game, language):
     machine, rules = with_credit(rig(game), CREDIT_CENTS), rules_of(game)
-    stage = stage_of(machine, theme, language)
-    limits_text = describe_bet_limits(stage)
-    cents = stage.view.snapshot.denomination_cents
+    context = build_context(machine, theme, language)
+    limits_text = describe_bet_limits(context)
+    cents = context.view.snapshot.denomination_cents
     if not rules.list_spots():
         costs = [bet for bet in rules.bet_options if bet * cents <= LIMIT_CENTS]
-        words = {"least": stage.texts.number(min(costs)), "most": stage.texts.number(max(costs))}
-        assert limits_text == stage.texts.say("help.unit", amount=stage.money(cents), **words)
+        words = {"least": context.texts.number(min(costs)), "most": context.texts.number(max(costs))}
+        assert limits_text == context.texts.say("help.unit", amount=context.money(cents), **words)
         return
     room_ = LIMIT_CENTS // cents
     on = rules.find_highest_bet(room_)
@@ -384,12 +384,12 @@ def test_the_help_states_the_limits_of_every_spot(rig, theme, game, language):
         max(taken.values()),
         rules.find_highest_stake(room_),
     ):
-        assert stage.money(credits_ * cents) in limits_text
+        assert context.money(credits_ * cents) in limits_text
     for spot in spots if len(spots) < 12 else ():  # each stated limit of a spot is the accepted one
-        shown = stage.view.table.spots[spot.id]
-        lines = [words for words, _ in format_spot_lines(stage, shown, cents)]
+        shown = context.view.table.spots[spot.id]
+        lines = [words for words, _ in format_spot_lines(context, shown, cents)]
         least, most = (
-            stage.money(credits_ * cents)
+            context.money(credits_ * cents)
             for credits_ in (spot.bet_min, taken[spot.id] // spot.bet_step * spot.bet_step)
         )
         assert any(least in words and most in words for words in lines), (spot.id, lines)
@@ -411,7 +411,7 @@ class Round:
         if rules.list_spots():
             forms = rng.sample(rules.table_layout.forms, len(rules.table_layout.forms))
             assert any(lay(machine, form.bets) for form in forms)
-        self.view = stage_of(machine, theme, "en").view
+        self.view = build_context(machine, theme, "en").view
         self.applied_count = len(machine.hands.messages)
         machine.engine.handle(EventType.PLAY)
         assert machine.state is State.PLAYING, machine.notice
@@ -420,8 +420,8 @@ class Round:
             machine.engine.handle(EventType.CHOOSE, value=rng.choice(machine.hands.messages[-1].options))
         self.listen()
         self.view = replace(self.view, now=self.view.now + 3600.0)
-        self.stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, self.view)
-        self.words = choose_status_text_and_colour(self.stage)[0]
+        self.context = DrawingContext(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, self.view)
+        self.words = choose_status_text_and_colour(self.context)[0]
         machine.report_shown()
         if machine.state is State.HANDPAY:
             machine.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -446,7 +446,7 @@ def test_stake_and_return_shown_to_the_player_equal_the_journal(rig, theme, game
             machine.play()
             machine.report_shown()
         played = Round(machine, theme, game, rng)
-        over, cents = find_settled_step(played.stage), machine.machine.selection.denomination_cents
+        over, cents = find_settled_step(played.context), machine.machine.selection.denomination_cents
         returned_cents = played.grew["coin_out"]
         if over is None or list_tables_with_standing_bets(machine.machine):
             continue
@@ -471,8 +471,8 @@ def test_stake_and_return_shown_to_the_player_equal_the_journal(rig, theme, game
         assert named * cents == played.grew["push"]
         if game in PAY_TABLES:
             assert played.grew["push"] == played.grew["games_pushed"] == 0
-            assert played.words != played.stage.texts.say(
-                "status.bet_returned", amount=played.stage.money(back_cents)
+            assert played.words != played.context.texts.say(
+                "status.bet_returned", amount=played.context.money(back_cents)
             )
             least_paid += any(
                 0 < settlement["credits"] <= settlement.get("staked", 0) for settlement in over.settlements
@@ -485,17 +485,17 @@ def test_stake_and_return_shown_to_the_player_equal_the_journal(rig, theme, game
 @pytest.mark.parametrize("game", [name for name, family in FAMILIES.items() if family == "keno"])
 def test_a_keno_glass_shows_every_prize_and_level(rig, theme, game, language):
     """A level won by a catch is shown as its prize, with or instead of the pay, and raises no remark."""
-    stage, loaded = stage_of(rig(game), theme, language), load_game(game)
+    context, loaded = build_context(rig(game), theme, language), load_game(game)
     for level in loaded.rules.definition.progressive:
-        assert stage.texts.choose_translation(level.name.model_dump()) in format_catch_award(
-            stage, level.spots, level.catch
+        assert context.texts.choose_translation(level.name.model_dump()) in format_catch_award(
+            context, level.spots, level.catch
         )
     for table in loaded.rules.definition.table:
         for catch, pay in table.pays.items():
-            assert not pay or stage.texts.number(pay) in format_catch_award(stage, table.spots, catch)
-    spots, shown = list_keno_prizes(stage)
+            assert not pay or context.texts.number(pay) in format_catch_award(context, table.spots, catch)
+    spots, shown = list_keno_prizes(context)
     (pays,) = [table.pays for table in loaded.rules.definition.table if table.spots == spots]
     levels = {level.catch for level in loaded.rules.definition.progressive if level.spots == spots}
     assert {catch for catch, _ in shown} == levels | pays.keys()
-    assert all(stage.texts.number(pays[catch]) in text for catch, text in shown if pays.get(catch))
+    assert all(context.texts.number(pays[catch]) in text for catch, text in shown if pays.get(catch))
     assert loaded.rules.list_remarks() == ()

@@ -9,7 +9,7 @@ import pytest
 
 from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.painter import Painter
-from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.status import format_return
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
@@ -178,7 +178,7 @@ def test_the_machine_states_the_main_bets_return_and_names_the_worst_bet(theme, 
     )
     least = min(figures, key=lambda bet: bet.rtp)
     text = format_return(
-        Stage(
+        DrawingContext(
             Painter(theme),
             Texts(language),
             LANDSCAPE_LAYOUT,

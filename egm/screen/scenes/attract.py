@@ -13,7 +13,7 @@ from egm.screen.art.symbols import render_drawing
 from egm.screen.motion import clamp_to_unit_interval, compute_roll_up_amount, ease_out
 from egm.screen.painter import FACT_SEPARATOR, TextStyle, build_gold_gradient
 from egm.screen.presentation import OutcomePresentation, find_step_stage, is_feature_step
-from egm.screen.scenes.stage import BLACK, Stage, format_prizes_won, format_stage_name
+from egm.screen.scenes.drawing_context import BLACK, DrawingContext, format_prizes_won, format_stage_name
 from egm.screen.theme import fade_colour, mix_colours
 from egm.screen.view import build_view_timeline, is_decision_due
 
@@ -35,10 +35,10 @@ _FIELD_VEIL_PAINT: Final = LinearGradient(
 )
 
 
-def draw_attract(stage: Stage) -> None:
+def draw_attract(context: DrawingContext) -> None:
     """Draw the welcome plate over the game field of an idle machine. It says how to start a game."""
-    p, view = stage.painter, stage.view
-    x, y, w, h = stage.layout.game_field
+    p, view = context.painter, context.view
+    x, y, w, h = context.layout.game_field
     beat = 0.0 if view.reduced_motion else math.sin(view.now * 1.6)
     height = 210.0
     top = y + h / 2 - height / 2
@@ -53,34 +53,34 @@ def draw_attract(stage: Stage) -> None:
     )
     p.fill_rounded_rect((x, top, w, height), band)
     p.draw_text(
-        stage.texts.say("attract.welcome"),
+        context.texts.say("attract.welcome"),
         (x + w / 2, top + 74),
-        TextStyle("display", "marquee", build_gold_gradient(stage.theme), 3, (20, 6, 0, 220)),
+        TextStyle("display", "marquee", build_gold_gradient(context.theme), 3, (20, 6, 0, 220)),
         width_max=w - 60,
     )
     p.draw_text(
-        stage.texts.say("attract.insert"),
+        context.texts.say("attract.insert"),
         (x + w / 2, top + 152 + 3 * beat),
         TextStyle("strong", "lead", "text", 2),
         width_max=w - 60,
     )
 
 
-def draw_celebration(stage: Stage) -> None:
+def draw_celebration(context: DrawingContext) -> None:
     """Draw the celebration of a win of level 2 or higher, or of a win that a feature has ended with.
 
     It shows the level's name or a title, the amount rolling up, and coins and symbols, more of them at a higher level.
     Draw nothing while the player has a decision to make.
     """
-    view, timeline = stage.view, build_view_timeline(stage.view, stage.theme)
+    view, timeline = context.view, build_view_timeline(context.view, context.theme)
     if view.presentation is None or timeline is None or view.snapshot is None:
         return
-    feature_title = _find_closing_title(stage, view.presentation)
+    feature_title = _find_closing_title(context, view.presentation)
     if timeline.celebration_level < (
         0 if feature_title else 2
     ) or not view.presentation.outcome.win_cents + len(view.presentation.outcome.prizes):
         return
-    if view.decision is not None and is_decision_due(view, stage.theme):
+    if view.decision is not None and is_decision_due(view, context.theme):
         return  # Do not hide the answers.
     elapsed_seconds = view.now - view.presentation.began_at - timeline.last_stop
     roll_up_seconds = timeline.roll_up_end - timeline.last_stop
@@ -90,17 +90,17 @@ def draw_celebration(stage: Stage) -> None:
         or view.snapshot.state not in {"playing", "idle"}
     ):
         return
-    p = stage.painter
-    x, y, w, h = stage.layout.game_field
+    p = context.painter
+    x, y, w, h = context.layout.game_field
     centre_x, centre_y = x + w / 2, y + h / 2
     entrance_share = 1.0 if view.reduced_motion else ease_out(elapsed_seconds / 0.35)
     visible_share = 1 - clamp_to_unit_interval((elapsed_seconds - roll_up_seconds) / 1.2)
     is_large = timeline.celebration_level >= 3 or bool(feature_title)
     if timeline.celebration_level >= 3 and not view.reduced_motion:
-        _draw_rays(stage, (centre_x, centre_y), entrance_share * visible_share)
+        _draw_rays(context, (centre_x, centre_y), entrance_share * visible_share)
     if not view.reduced_motion:
         _draw_celebration_items(
-            stage, elapsed_seconds, _ITEMS_BY_WIN_LEVEL[timeline.celebration_level], roll_up_seconds + 1.0
+            context, elapsed_seconds, _ITEMS_BY_WIN_LEVEL[timeline.celebration_level], roll_up_seconds + 1.0
         )
     height = 320.0 if is_large else 132.0
     top = centre_y - height / 2 if is_large else y + h - height - 6
@@ -115,21 +115,25 @@ def draw_celebration(stage: Stage) -> None:
         name = (
             feature_title
             if feature_title and not has_named_prize
-            else _format_win_name(stage, outcome, timeline.celebration_level)
+            else _format_win_name(context, outcome, timeline.celebration_level)
         )
         amount_text = _format_win_amount(
-            stage,
+            context,
             view.presentation.outcome,
             compute_roll_up_amount(view.presentation.outcome.win_cents, elapsed_seconds, roll_up_seconds),
         )
         glow = LinearGradient(
-            ((0, (255, 255, 255, 255)), (0.6, stage.theme.colour("meter")), (1, stage.theme.colour("amber")))
+            (
+                (0, (255, 255, 255, 255)),
+                (0.6, context.theme.colour("meter")),
+                (1, context.theme.colour("amber")),
+            )
         )
         if is_large:
             p.draw_text(
                 name,
                 (centre_x, top + 76 - 30 * (1 - entrance_share)),
-                TextStyle("display", "marquee", build_gold_gradient(stage.theme), 3, (30, 8, 0, 230)),
+                TextStyle("display", "marquee", build_gold_gradient(context.theme), 3, (30, 8, 0, 230)),
                 width_max=w - 80,
             )
             p.draw_text(
@@ -142,7 +146,7 @@ def draw_celebration(stage: Stage) -> None:
             p.draw_text(
                 name,
                 (x + w * 0.3, top + height / 2),
-                TextStyle("display", "title", build_gold_gradient(stage.theme), 3, (30, 8, 0, 230)),
+                TextStyle("display", "title", build_gold_gradient(context.theme), 3, (30, 8, 0, 230)),
                 width_max=w * 0.5,
             )
             p.draw_text(
@@ -153,37 +157,37 @@ def draw_celebration(stage: Stage) -> None:
             )
 
 
-def _format_win_name(stage: Stage, play: GameOutcome, celebration_level: int) -> str:
+def _format_win_name(context: DrawingContext, play: GameOutcome, celebration_level: int) -> str:
     """Return the heading of a celebration: the merchandise or progressive won, or else the level's name."""
     if play.prizes:
-        return format_prizes_won(stage, play.prizes)
+        return format_prizes_won(context, play.prizes)
     if not play.progressives:
-        return stage.texts.say(f"win.level_{celebration_level}")
+        return context.texts.say(f"win.level_{celebration_level}")
     names = FACT_SEPARATOR.join(
-        stage.texts.choose_translation(progressive.names, progressive.level)
+        context.texts.choose_translation(progressive.names, progressive.level)
         for progressive in play.progressives
     )
-    return stage.texts.say("progressive.won", name=names)
+    return context.texts.say("progressive.won", name=names)
 
 
-def _format_win_amount(stage: Stage, play: GameOutcome, win_cents: int) -> str:
+def _format_win_amount(context: DrawingContext, play: GameOutcome, win_cents: int) -> str:
     """Return the amount of a win as text.
 
     For merchandise alone, it is the stated value. For a progressive whose amount is not known yet, it says so.
     """
     if play.prizes and not play.win_cents:
         value_cents = sum(prize.value_cents for prize in play.prizes)
-        return stage.texts.say("win.worth", amount=stage.money(value_cents))
+        return context.texts.say("win.worth", amount=context.money(value_cents))
     if not play.prizes and any(progressive.amount_cents is None for progressive in play.progressives):
-        return stage.texts.say("progressive.confirming")
-    return stage.money(win_cents)
+        return context.texts.say("progressive.confirming")
+    return context.money(win_cents)
 
 
-def _draw_rays(stage: Stage, centre: tuple[float, float], opacity: float) -> None:
+def _draw_rays(context: DrawingContext, centre: tuple[float, float], opacity: float) -> None:
     """Draw slowly turning rays of light around the point ``centre``, with the given opacity (0 to 1)."""
-    p = stage.painter
+    p = context.painter
     width = 900.0
-    turn_degrees = int(stage.view.now * 6) % 15 * 2
+    turn_degrees = int(context.view.now * 6) % 15 * 2
 
     def render_rays(size: tuple[int, int]) -> pygame.Surface:
         small_size = (max(1, size[0] // 3), max(1, size[1] // 3))  # A soft light needs few pixels.
@@ -196,7 +200,7 @@ def _draw_rays(stage: Stage, centre: tuple[float, float], opacity: float) -> Non
                     (50 + 50 * math.cos(angle), 50 + 50 * math.sin(angle)),
                     (50 + 50 * math.cos(angle + 0.2), 50 + 50 * math.sin(angle + 0.2)),
                 ],
-                fade_colour(stage.look.accent_colour, 0.16),
+                fade_colour(context.look.accent_colour, 0.16),
             )
         faded = ink.finish_surface()
         mask = RadialGradient(
@@ -205,36 +209,36 @@ def _draw_rays(stage: Stage, centre: tuple[float, float], opacity: float) -> Non
         faded.blit(create_painted_surface(small_size, mask), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
         return pygame.transform.smoothscale(faded, size)
 
-    with p.clip_to(stage.layout.game_field):
+    with p.clip_to(context.layout.game_field):
         p.draw_cached_picture(
-            ("rays", turn_degrees, stage.look.name),
+            ("rays", turn_degrees, context.look.name),
             (centre[0] - width / 2, centre[1] - width / 2, width, width),
             render_rays,
             alpha=opacity,
         )
 
 
-def _find_closing_title(stage: Stage, presentation: OutcomePresentation) -> str:
+def _find_closing_title(context: DrawingContext, presentation: OutcomePresentation) -> str:
     """Return the title of the card that is shown after a feature, or "" if the game does not end with a feature."""
     last_index = len(presentation.steps) - 1
     if not presentation.is_complete or not is_feature_step(presentation, last_index):
         return ""
-    return stage.texts.say(
-        "feature.total", name=format_stage_name(stage, find_step_stage(presentation, last_index))
+    return context.texts.say(
+        "feature.total", name=format_stage_name(context, find_step_stage(presentation, last_index))
     )
 
 
 def _draw_celebration_items(
-    stage: Stage, elapsed_seconds: float, item_count: int, duration_seconds: float
+    context: DrawingContext, elapsed_seconds: float, item_count: int, duration_seconds: float
 ) -> None:
     """Draw the moving items of a celebration: coins and the game's highest symbol.
 
     They move as the look of the game requires: thrown up, raining, bursting or streaming.
     """
-    p, symbol = stage.painter, _find_highest_prize_symbol(stage)
-    x, y, w, h = stage.layout.game_field
-    place_item = _ITEM_POSITION_BY_ANIMATION[stage.look.celebration_animation]
-    with p.clip_to(stage.layout.game_field):
+    p, symbol = context.painter, _find_highest_prize_symbol(context)
+    x, y, w, h = context.layout.game_field
+    place_item = _ITEM_POSITION_BY_ANIMATION[context.look.celebration_animation]
+    with p.clip_to(context.layout.game_field):
         for i in range(item_count):
             start_seconds = (i * 0.618034 % 1.0) * max(0.2, duration_seconds - 1.4)
             item_seconds = elapsed_seconds - start_seconds
@@ -256,10 +260,10 @@ def _draw_celebration_items(
             )
 
 
-def _find_highest_prize_symbol(stage: Stage) -> str:
+def _find_highest_prize_symbol(context: DrawingContext) -> str:
     """Return the symbol of the game's highest prize for a symbol, or "" if the game has no such prize."""
-    game = stage.view.game
-    fields = stage.view.reel_fields_by_game.get(game.id, {}) if game else {}
+    game = context.view.game
+    fields = context.view.reel_fields_by_game.get(game.id, {}) if game else {}
     prizes = [prize for field in fields.values() for prize in field.prizes if prize.symbol]
     return max(prizes, key=lambda prize: prize.credits).symbol if prizes else ""
 

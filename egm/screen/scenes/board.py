@@ -11,12 +11,12 @@ from egm.screen.presentation import (
 )
 from egm.screen.scenes.bonus import draw_hold_and_spin, draw_pick_boxes, draw_wheel
 from egm.screen.scenes.decide import draw_decision
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.feature import draw_feature_title_card
 from egm.screen.scenes.felt import draw_felt
 from egm.screen.scenes.gamble import draw_gamble
 from egm.screen.scenes.keno import draw_keno
 from egm.screen.scenes.reels import draw_cascade_window, draw_spinning_reels, draw_stopped_reels
-from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.wheel import draw_idle_wheel
 from egm.screen.scenes.wins import draw_wins, find_current_window, find_reels_stop_time
 from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, WheelStep
@@ -29,28 +29,28 @@ from egm.screen.view import (
 )
 
 
-def draw_board(stage: Stage) -> None:
+def draw_board(context: DrawingContext) -> None:
     """Draw the content of the game field: a table, a decision, a step of the game, or the last result."""
-    view = stage.view
+    view = context.view
     if view.game is None:
         return
     if view.table is not None:
-        draw_felt(stage)
+        draw_felt(context)
         return
-    if view.decision is not None and is_decision_due(view, stage.theme):
-        draw_decision(stage, view.decision)
+    if view.decision is not None and is_decision_due(view, context.theme):
+        draw_decision(context, view.decision)
         return
-    timeline, presentation = build_view_timeline(view, stage.theme), view.selected_game_presentation
+    timeline, presentation = build_view_timeline(view, context.theme), view.selected_game_presentation
     if presentation is None or timeline is None:
-        _draw_between_games(stage)
+        _draw_between_games(context)
         return
     elapsed_seconds = view.now - presentation.began_at
     if (
         is_keno_game(view.game)
         and view.accepts_request("bet")
-        and not is_presentation_running(view, stage.theme)
+        and not is_presentation_running(view, context.theme)
     ):
-        draw_keno(stage, presentation.steps[-1], None, 0.0)  # The player may mark the next card.
+        draw_keno(context, presentation.steps[-1], None, 0.0)  # The player may mark the next card.
         return
     step_index = timeline.find_step_index(elapsed_seconds)
     if elapsed_seconds < timeline.steps[step_index].begin and has_feature_title_card(
@@ -58,107 +58,119 @@ def draw_board(stage: Stage) -> None:
     ):
         previous_index = step_index - 1
         _draw_step(
-            stage,
+            context,
             presentation,
             previous_index,
             timeline.steps[previous_index],
             max(timeline.steps[previous_index].last_stop, elapsed_seconds),
         )
-        draw_feature_title_card(stage, presentation, step_index, timeline.steps[step_index], elapsed_seconds)
+        draw_feature_title_card(
+            context, presentation, step_index, timeline.steps[step_index], elapsed_seconds
+        )
         return
-    _draw_step(stage, presentation, step_index, timeline.steps[step_index], elapsed_seconds)
+    _draw_step(context, presentation, step_index, timeline.steps[step_index], elapsed_seconds)
 
 
-def _draw_between_games(stage: Stage) -> None:
+def _draw_between_games(context: DrawingContext) -> None:
     """Draw the game field between games: the last result or, before any game, the idle game."""
-    view = stage.view
+    view = context.view
     game = view.game
     fields = view.reel_fields_by_game.get(game.id, {}) if game else {}
     if is_wheel_game(game):
-        draw_idle_wheel(stage)
+        draw_idle_wheel(context)
         return
     if not fields:
-        draw_keno(stage, find_last_step(view), None, 0.0)
+        draw_keno(context, find_last_step(view), None, 0.0)
         return
     last_step, reel_spin = find_last_step(view), find_shown_reel_spin(view)
     if last_step is not None and not isinstance(last_step, ReelSpin):
         ended_time = StepTimes(0.0, 0.0, (0.0,) * count_step_parts(last_step), 0.0, 0.0)
-        _draw_step_without_reels(stage, last_step, ended_time, PRESENTATION_SECONDS_MAX)
+        _draw_step_without_reels(context, last_step, ended_time, PRESENTATION_SECONDS_MAX)
         return
     field = fields[reel_spin.stage] if reel_spin else next(iter(fields.values()))
     if reel_spin is None or view.snapshot is None or not view.snapshot.win_cents:
-        draw_stopped_reels(stage, field, reel_spin.last_window if reel_spin else None)
+        draw_stopped_reels(context, field, reel_spin.last_window if reel_spin else None)
         return
-    window, wins = find_current_window(reel_spin, view.now, stage.theme.motion.winning_line_seconds)
-    draw_stopped_reels(stage, field, window)
-    draw_wins(stage, field, window, wins, view.now)
+    window, wins = find_current_window(reel_spin, view.now, context.theme.motion.winning_line_seconds)
+    draw_stopped_reels(context, field, window)
+    draw_wins(context, field, window, wins, view.now)
 
 
 def _draw_step(
-    stage: Stage, presentation: OutcomePresentation, index: int, step_time: StepTimes, elapsed_seconds: float
+    context: DrawingContext,
+    presentation: OutcomePresentation,
+    index: int,
+    step_time: StepTimes,
+    elapsed_seconds: float,
 ) -> None:
     """Draw step ``index`` of the game being presented, ``elapsed_seconds`` after the presentation began."""
     step: Step = presentation.steps[index]
     if isinstance(step, ReelSpin):
-        _draw_reels(stage, presentation, index, step_time, elapsed_seconds)
+        _draw_reels(context, presentation, index, step_time, elapsed_seconds)
     else:
-        _draw_step_without_reels(stage, step, step_time, elapsed_seconds)
+        _draw_step_without_reels(context, step, step_time, elapsed_seconds)
 
 
-def _draw_step_without_reels(stage: Stage, step: Step, step_time: StepTimes, elapsed_seconds: float) -> None:
+def _draw_step_without_reels(
+    context: DrawingContext, step: Step, step_time: StepTimes, elapsed_seconds: float
+) -> None:
     """Draw a step that is not played on reels."""
     if isinstance(step, HoldStep):
-        draw_hold_and_spin(stage, step, step_time, elapsed_seconds)
+        draw_hold_and_spin(context, step, step_time, elapsed_seconds)
     elif isinstance(step, PickStep):
-        draw_pick_boxes(stage, step, step_time, elapsed_seconds)
+        draw_pick_boxes(context, step, step_time, elapsed_seconds)
     elif isinstance(step, WheelStep):
-        draw_wheel(stage, step, step_time, elapsed_seconds)
+        draw_wheel(context, step, step_time, elapsed_seconds)
     elif isinstance(step, GambleStep):
-        draw_gamble(stage, step, step_time, elapsed_seconds)
+        draw_gamble(context, step, step_time, elapsed_seconds)
     elif isinstance(step, KenoStep):
-        draw_keno(stage, step, step_time, elapsed_seconds)
+        draw_keno(context, step, step_time, elapsed_seconds)
 
 
 def _draw_reels(
-    stage: Stage, presentation: OutcomePresentation, index: int, step_time: StepTimes, elapsed_seconds: float
+    context: DrawingContext,
+    presentation: OutcomePresentation,
+    index: int,
+    step_time: StepTimes,
+    elapsed_seconds: float,
 ) -> None:
     """Draw a step on reels. They spin; then each window of a cascade and its wins are shown in turn."""
     step = presentation.steps[index]
-    game = stage.view.game
+    game = context.view.game
     assert isinstance(step, ReelSpin)
     assert game is not None
     earlier_spins = [spin for spin in presentation.steps[:index] if isinstance(spin, ReelSpin)]
     previous_spin = earlier_spins[-1] if earlier_spins else presentation.reels_before
-    field = stage.view.reel_fields_by_game[game.id][step.stage]
-    reels_stop_time = find_reels_stop_time(step_time, stage.theme.motion)
+    field = context.view.reel_fields_by_game[game.id][step.stage]
+    reels_stop_time = find_reels_stop_time(step_time, context.theme.motion)
     if elapsed_seconds < reels_stop_time:
-        draw_spinning_reels(stage, field, step, previous_spin, step_time, elapsed_seconds)
+        draw_spinning_reels(context, field, step, previous_spin, step_time, elapsed_seconds)
         return
     seconds_since_stop = elapsed_seconds - reels_stop_time
     if not step.cascade_falls:
-        draw_stopped_reels(stage, field, step.last_window)
-        draw_wins(stage, field, step.last_window, step.wins, seconds_since_stop)
+        draw_stopped_reels(context, field, step.last_window)
+        draw_wins(context, field, step.last_window, step.wins, seconds_since_stop)
         return
     seconds_since_last_fall = (
-        seconds_since_stop - len(step.cascade_falls) * stage.theme.motion.cascade_fall_seconds
+        seconds_since_stop - len(step.cascade_falls) * context.theme.motion.cascade_fall_seconds
     )
     if seconds_since_last_fall >= 0:
         window, wins = find_current_window(
-            step, seconds_since_last_fall, stage.theme.motion.winning_line_seconds
+            step, seconds_since_last_fall, context.theme.motion.winning_line_seconds
         )
-        draw_stopped_reels(stage, field, window)
-        draw_wins(stage, field, window, wins, seconds_since_last_fall)
+        draw_stopped_reels(context, field, window)
+        draw_wins(context, field, window, wins, seconds_since_last_fall)
         return
-    fall_index = int(seconds_since_stop / stage.theme.motion.cascade_fall_seconds)
+    fall_index = int(seconds_since_stop / context.theme.motion.cascade_fall_seconds)
     fall = step.cascade_falls[fall_index]
-    fall_seconds = seconds_since_stop - fall_index * stage.theme.motion.cascade_fall_seconds
+    fall_seconds = seconds_since_stop - fall_index * context.theme.motion.cascade_fall_seconds
     if fall_index and fall_seconds < _CASCADE_DROP_SECONDS:
         draw_cascade_window(
-            stage, field, fall.window, step.cascade_falls[fall_index - 1].window, fall_seconds
+            context, field, fall.window, step.cascade_falls[fall_index - 1].window, fall_seconds
         )
         return
-    draw_stopped_reels(stage, field, fall.window)
-    draw_wins(stage, field, fall.window, fall.wins, fall_seconds)
+    draw_stopped_reels(context, field, fall.window)
+    draw_wins(context, field, fall.window, fall.wins, fall_seconds)
 
 
 #: Seconds in which the new symbols of a cascade drop in.

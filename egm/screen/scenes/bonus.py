@@ -12,7 +12,7 @@ from egm.screen.keno_slip import find_minimum_wheel_turns
 from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Painter, Rect, TextStyle
 from egm.screen.presentation import StepTimes
-from egm.screen.scenes.stage import BLACK, WHITE, Stage, build_metal_gradient
+from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext, build_metal_gradient
 from egm.screen.steps import BonusAward, HoldStep, PickStep, WheelStep
 from egm.screen.theme import mix_colours, parse_colour
 
@@ -28,13 +28,13 @@ _WHEEL_SEGMENT_COLOURS: Final = tuple(
 )
 
 
-def draw_board_background(stage: Stage) -> None:
+def draw_board_background(context: DrawingContext) -> None:
     """Draw the dark background, lighter in the middle, on which features are drawn."""
 
     def render_board(size: tuple[int, int]) -> pygame.Surface:
-        _, _, w, h = stage.layout.game_field
+        _, _, w, h = context.layout.game_field
         ink = VectorCanvas(size, (w, h), 2)
-        look = stage.look
+        look = context.look
         ink.fill_path(
             build_rounded_box(0, 0, w, h),
             RadialGradient(
@@ -49,27 +49,29 @@ def draw_board_background(stage: Stage) -> None:
         )
         return ink.finish_surface()
 
-    stage.painter.draw_cached_picture(("board", stage.look.name), stage.layout.game_field, render_board)
+    context.painter.draw_cached_picture(("board", context.look.name), context.layout.game_field, render_board)
 
 
-def format_item_award(stage: Stage, award: BonusAward) -> str:
+def format_item_award(context: DrawingContext, award: BonusAward) -> str:
     """Return the award of a wheel segment, box or coin as text: its credits, or else its name."""
     if award.credits:
-        return stage.texts.number(award.credits)
-    symbol = stage.game_data.get("symbols", {}).get(award.name)
+        return context.texts.number(award.credits)
+    symbol = context.game_data.get("symbols", {}).get(award.name)
     if symbol is not None:
-        return stage.texts.choose_translation(symbol["name"], award.name)
-    names = stage.game_data.get("names", {}).get(award.name)
-    return stage.texts.choose_translation(names, award.name) if names else award.name.capitalize()
+        return context.texts.choose_translation(symbol["name"], award.name)
+    names = context.game_data.get("names", {}).get(award.name)
+    return context.texts.choose_translation(names, award.name) if names else award.name.capitalize()
 
 
 # ---------------------------------------------------------------------- hold and spin
-def draw_hold_and_spin(stage: Stage, step: HoldStep, step_time: StepTimes, elapsed_seconds: float) -> None:
+def draw_hold_and_spin(
+    context: DrawingContext, step: HoldStep, step_time: StepTimes, elapsed_seconds: float
+) -> None:
     """Draw the cells of a hold-and-spin feature at this moment, the spins left, and the total of the coins.
 
     Coins that have landed stay in their cells; empty cells shimmer while the feature spins.
     """
-    draw_board_background(stage)
+    draw_board_background(context)
     ended_spins = next(
         (i for i, stop in enumerate(step_time.stops) if elapsed_seconds < stop), len(step.cells_after_spins)
     )
@@ -78,7 +80,7 @@ def draw_hold_and_spin(stage: Stage, step: HoldStep, step_time: StepTimes, elaps
     )
     rows = 3 if len(coin_indices) % 3 == 0 else 1
     columns = -(-len(coin_indices) // rows)
-    x, y, w, h = stage.layout.game_field
+    x, y, w, h = context.layout.game_field
     head_height = 64.0
     width, height = (w - 60) / columns, (h - head_height - 24) / rows
     for i, coin_index in enumerate(coin_indices):
@@ -89,7 +91,7 @@ def draw_hold_and_spin(stage: Stage, step: HoldStep, step_time: StepTimes, elaps
             height - 10,
         )
         _draw_hold_cell(
-            stage,
+            context,
             cell,
             None if coin_index is None else step.coin_awards[coin_index],
             spinning=ended_spins < len(step.cells_after_spins),
@@ -101,16 +103,16 @@ def draw_hold_and_spin(stage: Stage, step: HoldStep, step_time: StepTimes, elaps
         if ended_spins
         else step.spins_left[0]
     )
-    p = stage.painter
+    p = context.painter
     p.draw_text(
-        stage.texts.say("feature.spins_left", count=spins_left),
+        context.texts.say("feature.spins_left", count=spins_left),
         (x + 30, y + 36),
         TextStyle("strong", "body", "text"),
         align="left",
         width_max=w * 0.5,
     )
     p.draw_text(
-        stage.texts.number(total),
+        context.texts.number(total),
         (x + w - 30, y + 36),
         TextStyle("numbers", "title", "meter"),
         align="right",
@@ -119,21 +121,25 @@ def draw_hold_and_spin(stage: Stage, step: HoldStep, step_time: StepTimes, elaps
 
 
 def _draw_hold_cell(
-    stage: Stage, cell: Rect, coin: BonusAward | None, *, spinning: bool, cell_index: int
+    context: DrawingContext, cell: Rect, coin: BonusAward | None, *, spinning: bool, cell_index: int
 ) -> None:
     """Draw one cell of hold-and-spin.
 
     ``coin`` is the coin that it holds; if None, the cell is empty and, if ``spinning``, shimmers.
     """
-    p, (x, y, w, h) = stage.painter, cell
+    p, (x, y, w, h) = context.painter, cell
     p.draw_panel(
-        cell, radius=18, fill=(10, 6, 22, 220), edge_paint=(*stage.look.accent_colour[:3], 120), edge_width=3
+        cell,
+        radius=18,
+        fill=(10, 6, 22, 220),
+        edge_paint=(*context.look.accent_colour[:3], 120),
+        edge_width=3,
     )
     if coin is None:
-        if spinning and not stage.view.reduced_motion:
-            share = (stage.view.now * 2.3 + cell_index * 0.37) % 1.0
+        if spinning and not context.view.reduced_motion:
+            share = (context.view.now * 2.3 + cell_index * 0.37) % 1.0
             p.fill_rounded_rect(
-                (x + 8, y + 8 + (h - 40) * share, w - 16, 24), (*stage.look.accent_colour[:3], 46), 10
+                (x + 8, y + 8 + (h - 40) * share, w - 16, 24), (*context.look.accent_colour[:3], 46), 10
             )
         return
     side = min(w, h) - 14
@@ -143,7 +149,7 @@ def _draw_hold_cell(
         lambda size: render_drawing("blank_coin", min(size)),
     )
     p.draw_text(
-        format_item_award(stage, coin),
+        format_item_award(context, coin),
         (x + w / 2, y + h / 2),
         TextStyle("numbers", "lead", (74, 38, 4, 255), 1.5, (255, 236, 170, 200)),
         width_max=side * 0.68,
@@ -163,48 +169,50 @@ def lay_out_pick_boxes(field: Rect, box_count: int) -> list[Rect]:
     ]
 
 
-def draw_pick_boxes(stage: Stage, step: PickStep, step_time: StepTimes, elapsed_seconds: float) -> None:
+def draw_pick_boxes(
+    context: DrawingContext, step: PickStep, step_time: StepTimes, elapsed_seconds: float
+) -> None:
     """Draw the boxes of a pick feature, opened one after another as time passes."""
     opened_count = sum(1 for stop in step_time.stops if elapsed_seconds >= stop)
-    draw_boxes(stage, step.box_count, dict(step.opened_boxes[:opened_count]), asks_player=False)
+    draw_boxes(context, step.box_count, dict(step.opened_boxes[:opened_count]), asks_player=False)
 
 
 def draw_boxes(
-    stage: Stage, box_count: int, opened_boxes: dict[int, BonusAward], *, asks_player: bool
+    context: DrawingContext, box_count: int, opened_boxes: dict[int, BonusAward], *, asks_player: bool
 ) -> None:
     """Draw the boxes of a pick feature: closed ones with a number, opened ones with their contents.
 
     If ``asks_player``, also draw a text that asks the player to open one; otherwise the credits won so far.
     """
-    draw_board_background(stage)
-    p = stage.painter
-    x, y, w, _ = stage.layout.game_field
+    draw_board_background(context)
+    p = context.painter
+    x, y, w, _ = context.layout.game_field
     text = (
-        stage.texts.say("feature.pick")
+        context.texts.say("feature.pick")
         if asks_player
-        else stage.texts.number(sum(award.credits for award in opened_boxes.values()))
+        else context.texts.number(sum(award.credits for award in opened_boxes.values()))
     )
     p.draw_text(
-        text, (x + w / 2, y + 40), TextStyle("heavy", "lead", stage.look.accent_colour), width_max=w - 60
+        text, (x + w / 2, y + 40), TextStyle("heavy", "lead", context.look.accent_colour), width_max=w - 60
     )
-    for i, rect in enumerate(lay_out_pick_boxes(stage.layout.game_field, box_count)):
+    for i, rect in enumerate(lay_out_pick_boxes(context.layout.game_field, box_count)):
         if i in opened_boxes:
             p.draw_panel(
-                rect, radius=20, fill=(12, 7, 24, 235), edge_paint=stage.look.accent_colour, edge_width=3
+                rect, radius=20, fill=(12, 7, 24, 235), edge_paint=context.look.accent_colour, edge_width=3
             )
             item = opened_boxes[i]
             colour = "meter" if item.credits else "alarm"
             p.draw_text(
-                format_item_award(stage, item),
+                format_item_award(context, item),
                 (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2),
                 TextStyle("numbers", "title", colour),
                 width_max=rect[2] - 20,
             )
         else:
             p.draw_cached_picture(
-                ("gift", stage.look.name),
+                ("gift", context.look.name),
                 rect,
-                lambda size, r=rect: _draw_closed_box(stage, size, r),  # type: ignore[misc]
+                lambda size, r=rect: _draw_closed_box(context, size, r),  # type: ignore[misc]
             )
             p.draw_text(
                 str(i + 1),
@@ -214,11 +222,11 @@ def draw_boxes(
             )
 
 
-def _draw_closed_box(stage: Stage, size: tuple[int, int], rect: Rect) -> pygame.Surface:
+def _draw_closed_box(context: DrawingContext, size: tuple[int, int], rect: Rect) -> pygame.Surface:
     """Return the drawing of a closed box of a pick feature."""
     _, _, w, h = rect
     ink = VectorCanvas(size, (w, h), 2)
-    look = stage.look
+    look = context.look
     ink.fill_path(build_rounded_box(4, 4, w - 8, h - 8, 20), BLACK)
     ink.fill_path(
         build_rounded_box(7, 7, w - 14, h - 14, 17),
@@ -231,15 +239,15 @@ def _draw_closed_box(stage: Stage, size: tuple[int, int], rect: Rect) -> pygame.
         ),
     )
     ink.fill_path(
-        build_rounded_box(w / 2 - 10, 7, 20, h - 14, 2), build_metal_gradient(stage.theme, look.rim_metal)
+        build_rounded_box(w / 2 - 10, 7, 20, h - 14, 2), build_metal_gradient(context.theme, look.rim_metal)
     )
     ink.fill_path(
-        build_rounded_box(7, h * 0.26, w - 14, 16, 2), build_metal_gradient(stage.theme, look.rim_metal)
+        build_rounded_box(7, h * 0.26, w - 14, 16, 2), build_metal_gradient(context.theme, look.rim_metal)
     )
     for side in (-1, 1):
         ink.fill_path(
             build_ellipse(w / 2 + side * 16, h * 0.22, 15, 9, 24 * side),
-            build_metal_gradient(stage.theme, look.rim_metal),
+            build_metal_gradient(context.theme, look.rim_metal),
         )
     return ink.finish_surface()
 
@@ -275,7 +283,7 @@ def find_rect_beside_wheel(field: Rect) -> Rect:
 
 
 def draw_wheel(
-    stage: Stage,
+    context: DrawingContext,
     step: WheelStep,
     step_time: StepTimes | None,
     elapsed_seconds: float,
@@ -287,34 +295,34 @@ def draw_wheel(
     The wheel turns or, without ``step_time``, rests on the winning segment. If ``shows_result``, the award is written
     next to the wheel once it has stopped.
     """
-    draw_board_background(stage)
-    p = stage.painter
-    x, y, w, h = stage.layout.game_field
-    wheel_width = _compute_wheel_width(stage.layout.game_field)
+    draw_board_background(context)
+    p = context.painter
+    x, y, w, h = context.layout.game_field
+    wheel_width = _compute_wheel_width(context.layout.game_field)
     centre_x, centre_y = x + w / 2 - (w - wheel_width) / 4, y + h / 2 + 6
     spin_seconds = step_time.stops[-1] - step_time.begin if step_time is not None else 1.0
     spin_elapsed = elapsed_seconds - step_time.begin if step_time is not None else spin_seconds
-    game = stage.view.game
+    game = context.view.game
     angle = compute_wheel_angle(step, spin_elapsed, spin_seconds, find_minimum_wheel_turns(game))
-    key = ("wheel", step.segments, p.scale_length(wheel_width), stage.look.name)
-    face = p.find_or_create_surface(key, lambda: _draw_wheel_face(stage, step, p.scale_length(wheel_width)))
+    key = ("wheel", step.segments, p.scale_length(wheel_width), context.look.name)
+    face = p.find_or_create_surface(key, lambda: _draw_wheel_face(context, step, p.scale_length(wheel_width)))
     rotated_face = p.cache_result("wheel", (face, angle), lambda: pygame.transform.rotozoom(face, angle, 1.0))
     _draw_rotated_disc(
         p, rotated_face, (p.scale_length(centre_x), p.scale_length(centre_y)), face.get_width()
     )
     p.draw_cached_picture(
-        ("hub", stage.look.name),
+        ("hub", context.look.name),
         (centre_x - 46, centre_y - 46, 92, 92),
-        lambda size: _draw_wheel_hub(stage, size),
+        lambda size: _draw_wheel_hub(context, size),
     )
     p.draw_cached_picture(
         ("pointer",),
         (centre_x - 30, centre_y - wheel_width / 2 - 10, 60, 70),
-        lambda size: draw_wheel_pointer(stage, size),
+        lambda size: draw_wheel_pointer(context, size),
     )
     if shows_result and spin_elapsed >= spin_seconds:
-        left, _, width, _ = find_rect_beside_wheel(stage.layout.game_field)
-        _draw_wheel_result(stage, step.segments[step.winning_index], (left, centre_y - 130, width, 260))
+        left, _, width, _ = find_rect_beside_wheel(context.layout.game_field)
+        _draw_wheel_result(context, step.segments[step.winning_index], (left, centre_y - 130, width, 260))
 
 
 def _draw_rotated_disc(
@@ -334,14 +342,14 @@ def _draw_rotated_disc(
     painter.draw_surface(disc, (centre[0] - width // 2 + left, centre[1] - height // 2 + top))
 
 
-def _draw_wheel_result(stage: Stage, award: BonusAward, rect: Rect) -> None:
+def _draw_wheel_result(context: DrawingContext, award: BonusAward, rect: Rect) -> None:
     """Draw the award of the winning segment in the rectangle next to the wheel."""
-    p, (x, y, w, h) = stage.painter, rect
-    p.draw_panel(rect, radius=24, fill=(10, 6, 22, 235), edge_paint=stage.look.accent_colour, edge_width=4)
-    symbol_names = stage.game_data.get("symbols", {}).get(award.name)
+    p, (x, y, w, h) = context.painter, rect
+    p.draw_panel(rect, radius=24, fill=(10, 6, 22, 235), edge_paint=context.look.accent_colour, edge_width=4)
+    symbol_names = context.game_data.get("symbols", {}).get(award.name)
     if symbol_names is None:
         p.draw_text(
-            format_item_award(stage, award),
+            format_item_award(context, award),
             (x + w / 2, y + h / 2),
             TextStyle("numbers", "hero", "meter"),
             width_max=w - 30,
@@ -354,25 +362,25 @@ def _draw_wheel_result(stage: Stage, award: BonusAward, rect: Rect) -> None:
         lambda size: p.render_symbol(award.name, "", size),
     )
     p.draw_text(
-        stage.texts.choose_translation(symbol_names["name"], award.name),
+        context.texts.choose_translation(symbol_names["name"], award.name),
         (x + w / 2, y + h - 66),
         TextStyle("strong", "lead", "text"),
         width_max=w - 30,
     )
     if award.credits:
         p.draw_text(
-            stage.texts.number(award.credits),
+            context.texts.number(award.credits),
             (x + w / 2, y + h - 28),
             TextStyle("numbers", "lead", "meter"),
             width_max=w - 30,
         )
 
 
-def _draw_wheel_face(stage: Stage, step: WheelStep, width_pixels: int) -> pygame.Surface:
+def _draw_wheel_face(context: DrawingContext, step: WheelStep, width_pixels: int) -> pygame.Surface:
     """Return the drawing of a wheel: coloured segments, each with its symbol or, if it has none, its award."""
     ink = VectorCanvas((width_pixels, width_pixels), (100, 100), 2)
     ink.fill_path(build_ellipse(50, 50, 50), BLACK)
-    ink.fill_path(build_ellipse(50, 50, 49.4), build_metal_gradient(stage.theme, stage.look.rim_metal))
+    ink.fill_path(build_ellipse(50, 50, 49.4), build_metal_gradient(context.theme, context.look.rim_metal))
     segment_degrees = 360.0 / len(step.segments)
     award_names = list(dict.fromkeys(item.name for item in step.segments))
     for i, item in enumerate(step.segments):
@@ -382,15 +390,15 @@ def _draw_wheel_face(stage: Stage, step: WheelStep, width_pixels: int) -> pygame
             [(50.0, 50.0), *arc],
             _WHEEL_SEGMENT_COLOURS[award_names.index(item.name) % len(_WHEEL_SEGMENT_COLOURS)],
         )
-        ink.stroke_path([(50.0, 50.0), arc[0]], 0.4, stage.theme.colour("gold_light"))
+        ink.stroke_path([(50.0, 50.0), arc[0]], 0.4, context.theme.colour("gold_light"))
     face = ink.finish_surface()
-    symbols = stage.game_data.get("symbols", {})
+    symbols = context.game_data.get("symbols", {})
     side = min(width_pixels * 0.12, width_pixels * math.tau * 0.42 / len(step.segments) * 0.95)
     for i, item in enumerate(step.segments):
         sign = (
-            stage.painter.render_symbol(item.name, "", (round(side), round(side)))
+            context.painter.render_symbol(item.name, "", (round(side), round(side)))
             if item.name in symbols
-            else _render_segment_award(stage, item, width_pixels)
+            else _render_segment_award(context, item, width_pixels)
         )
         rotated_sign = pygame.transform.rotozoom(
             sign, (0 if item.name in symbols else 90) - segment_degrees * (i + 0.5), 1.0
@@ -414,31 +422,33 @@ def draw_on_wheel_face(
     face.blit(sign, (x, y), special_flags=pygame.BLEND_PREMULTIPLIED)
 
 
-def _render_segment_award(stage: Stage, award: BonusAward, wheel_width_pixels: int) -> pygame.Surface:
+def _render_segment_award(
+    context: DrawingContext, award: BonusAward, wheel_width_pixels: int
+) -> pygame.Surface:
     """Return the text of a segment's award, for a picture of the wheel that is ``wheel_width_pixels`` wide."""
-    font = pygame.font.Font(str(stage.theme.fonts["numbers"]), max(8, round(wheel_width_pixels * 0.07)))
-    return font.render(format_item_award(stage, award), True, (255, 255, 255)).premul_alpha()
+    font = pygame.font.Font(str(context.theme.fonts["numbers"]), max(8, round(wheel_width_pixels * 0.07)))
+    return font.render(format_item_award(context, award), True, (255, 255, 255)).premul_alpha()
 
 
-def _draw_wheel_hub(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+def _draw_wheel_hub(context: DrawingContext, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the middle of a bonus wheel."""
     ink = VectorCanvas(size)
     ink.fill_path(build_ellipse(50, 50, 49), BLACK)
-    ink.fill_path(build_ellipse(50, 50, 46), build_metal_gradient(stage.theme, stage.look.rim_metal))
+    ink.fill_path(build_ellipse(50, 50, 46), build_metal_gradient(context.theme, context.look.rim_metal))
     ink.fill_path(
         build_ellipse(50, 50, 34),
         RadialGradient(
-            ((0, stage.look.light_colour), (1, stage.look.background_colours[2])), (0.4, 0.35), 0.8
+            ((0, context.look.light_colour), (1, context.look.background_colours[2])), (0.4, 0.35), 0.8
         ),
     )
     return ink.finish_surface()
 
 
-def draw_wheel_pointer(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+def draw_wheel_pointer(context: DrawingContext, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the pointer above a wheel."""
     ink = VectorCanvas(size)
     ink.fill_path(build_polygon_path(50, 40, 48, 3, 90), BLACK)
     ink.fill_path(
-        build_polygon_path(50, 39, 42, 3, 90), build_metal_gradient(stage.theme, stage.look.rim_metal)
+        build_polygon_path(50, 39, 42, 3, 90), build_metal_gradient(context.theme, context.look.rim_metal)
     )
     return ink.finish_surface()

@@ -9,7 +9,7 @@ from egm.screen.art.files import render_own_picture
 from egm.screen.art.ink import LinearGradient, VectorCanvas
 from egm.screen.art.paths import Outline, build_ellipse, build_rounded_box
 from egm.screen.painter import Rect
-from egm.screen.scenes.stage import WHITE, Stage
+from egm.screen.scenes.drawing_context import WHITE, DrawingContext
 from egm.screen.scenes.tiles import draw_tile_art, is_tile
 from egm.screen.theme import Colour, parse_colour
 
@@ -35,28 +35,28 @@ _TWO_SUIT_COLOURS: Final = {
 }
 
 
-def draw_card(stage: Stage, rect: Rect, card_code: str, *, is_small: bool = False) -> None:
+def draw_card(context: DrawingContext, rect: Rect, card_code: str, *, is_small: bool = False) -> None:
     """Draw a card's face or back, or a tile, in a rectangle. Draw nothing for a removed card.
 
     A small card (``is_small``) has larger letters, and its suit only once.
     """
     if not card_code:
         return
-    has_four_suit_colours = stage.view.has_four_suit_colours
+    has_four_suit_colours = context.view.has_four_suit_colours
     render_card = partial(
         draw_card_art,
-        stage,
+        context,
         card_code=card_code,
         has_four_suit_colours=has_four_suit_colours,
         is_small=is_small,
     )
-    stage.painter.draw_cached_picture(
+    context.painter.draw_cached_picture(
         ("playing card", card_code, has_four_suit_colours, is_small), rect, render_card
     )
 
 
 def draw_card_art(
-    stage: Stage,
+    context: DrawingContext,
     size: tuple[int, int],
     *,
     card_code: str,
@@ -77,7 +77,7 @@ def draw_card_art(
     ink.fill_path(
         build_rounded_box(1.2, 1.2, 97.6, 137.6, 8), LinearGradient(((0, WHITE), (1, (232, 230, 222, 255))))
     )
-    font = str(stage.theme.fonts["heavy"])
+    font = str(context.theme.fonts["heavy"])
     if card_code == "Jk":
         ink.draw_text(font, "JOKER", (50, 116), 20, parse_colour("#7a2cc0"), width_max=84)
         ink.fill_path(_build_star_path(50, 56, 40), parse_colour("#7a2cc0"))
@@ -114,13 +114,13 @@ def draw_suits_art(size: tuple[int, int], *, has_four_suit_colours: bool) -> pyg
     return ink.finish_surface()
 
 
-def draw_suits(stage: Stage, rect: Rect) -> None:
+def draw_suits(context: DrawingContext, rect: Rect) -> None:
     """Draw the four suits on the key that switches between two and four suit colours."""
     x, y, w, h = rect
     width = min(w - 10, (h - 10) * 3)
     suits_rect = (x + (w - width) / 2, y + (h - width / 3) / 2, width, width / 3)
-    has_four_suit_colours = stage.view.has_four_suit_colours
-    stage.painter.draw_cached_picture(
+    has_four_suit_colours = context.view.has_four_suit_colours
+    context.painter.draw_cached_picture(
         ("suits", has_four_suit_colours),
         suits_rect,
         partial(draw_suits_art, has_four_suit_colours=has_four_suit_colours),

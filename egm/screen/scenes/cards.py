@@ -16,6 +16,7 @@ from egm.screen.scenes.dealt_hands import (
     find_flying_card,
     read_final_hands,
 )
+from egm.screen.scenes.drawing_context import DrawingContext, draw_button
 from egm.screen.scenes.hand_layout import (
     CARD_HEIGHT_MAX,
     CARD_TEXT_GAP,
@@ -31,7 +32,6 @@ from egm.screen.scenes.hand_layout import (
     place_split_hands,
 )
 from egm.screen.scenes.pay_table import draw_pay_columns, lay_out_pay_columns, list_pay_table_entries
-from egm.screen.scenes.stage import Stage, draw_button
 from egm.screen.scenes.tiles import FACE_DOWN_TILE, find_tile_rect, is_tile
 from egm.screen.spot_layout import compute_height_above_spots, find_felt_rect
 from egm.screen.steps import TableStep
@@ -68,25 +68,29 @@ _SMALL_HANDS_HEIGHT_SHARE: Final = 0.58
 
 
 # ---------------------------------------------------------------------- layout
-def find_cards_rect(stage: Stage, table: TableGameData) -> Rect:
+def find_cards_rect(context: DrawingContext, table: TableGameData) -> Rect:
     """Return the part of the game field in which cards lie."""
-    x, y, w, h = find_felt_rect(stage.layout)
+    x, y, w, h = find_felt_rect(context.layout)
     if not table.spots:
-        hold_keys_height = _HOLD_KEY_HEIGHT + 12 if _can_hold_cards(stage) else 0.0
-        suits_key = find_suits_key_rect(stage.layout)
+        hold_keys_height = _HOLD_KEY_HEIGHT + 12 if _can_hold_cards(context) else 0.0
+        suits_key = find_suits_key_rect(context.layout)
         top_offset = suits_key[1] + suits_key[3] - y
-        if stage.layout.is_telephone and list_pay_table_entries(stage):
+        if context.layout.is_telephone and list_pay_table_entries(context):
             top_offset = max(
                 column_y + column_height - y
-                for (_, column_y, _, column_height), _ in lay_out_pay_columns(stage, (x, y, w, h), suits_key)
+                for (_, column_y, _, column_height), _ in lay_out_pay_columns(
+                    context, (x, y, w, h), suits_key
+                )
             )
-        full_height = h + (2 * stage.layout.touch_size_min if stage.layout.is_telephone else 0)
+        full_height = h + (2 * context.layout.touch_size_min if context.layout.is_telephone else 0)
         return (x, y + top_offset, w, full_height - hold_keys_height - top_offset)
-    decision = stage.view.decision
-    is_setting = decision is not None and decision.kind == "set" and is_decision_due(stage.view, stage.theme)
-    if stage.layout.is_telephone and is_setting:  # No bets are shown, and each card is a touch target.
+    decision = context.view.decision
+    is_setting = (
+        decision is not None and decision.kind == "set" and is_decision_due(context.view, context.theme)
+    )
+    if context.layout.is_telephone and is_setting:  # No bets are shown, and each card is a touch target.
         return (x, y, w, h - 8)
-    return (x, y, w, compute_height_above_spots(table, stage.layout) - 8)
+    return (x, y, w, compute_height_above_spots(table, context.layout) - 8)
 
 
 def find_suits_key_rect(layout: Layout) -> Rect:
@@ -104,30 +108,30 @@ def find_suits_key_rect(layout: Layout) -> Rect:
     )
 
 
-def _can_hold_cards(stage: Stage) -> bool:
+def _can_hold_cards(context: DrawingContext) -> bool:
     """Return whether the player of this game holds cards and draws others, as in video poker."""
-    return bool(stage.game_data.get("hold"))
+    return bool(context.game_data.get("hold"))
 
 
-def _read_hand_number(stage: Stage, hand_id: str, number_key: str) -> int:
+def _read_hand_number(context: DrawingContext, hand_id: str, number_key: str) -> int:
     """Return a number from the game's data about a hand, by its key; 0 if the hand or the number is absent.
 
     ``cards``, for example, is the largest number of cards that the hand can have.
     """
-    hands = stage.game_data.get("hands", ())
+    hands = context.game_data.get("hands", ())
     return next((int(hand_data.get(number_key, 0)) for hand_data in hands if hand_data["id"] == hand_id), 0)
 
 
-def _list_hands_with_area(stage: Stage, hands: Sequence[DealtHand]) -> list[DealtHand]:
+def _list_hands_with_area(context: DrawingContext, hands: Sequence[DealtHand]) -> list[DealtHand]:
     """Return the hands for which the table has an area, dealt or not yet dealt, in the game's order.
 
     Left out are undealt hands whose bet was not made and, on a telephone, hands of other seats.
     """
-    ids_in_order = ["", *_read_hand_names(stage)]
-    excluded_ids = {hand.id for hand in hands} | _find_hands_without_bets(stage, is_dealt=bool(hands))
-    if stage.layout.is_telephone:
+    ids_in_order = ["", *_read_hand_names(context)]
+    excluded_ids = {hand.id for hand in hands} | _find_hands_without_bets(context, is_dealt=bool(hands))
+    if context.layout.is_telephone:
         hands = [hand for hand in hands if hand.seat is None or hand.is_own]
-    possible_ids = [*ids_in_order[1:], *_list_additional_hands(stage, is_dealt=bool(hands))]
+    possible_ids = [*ids_in_order[1:], *_list_additional_hands(context, is_dealt=bool(hands))]
     hands_on_table = [
         *hands,
         *(DealtHand(hand_id, (), {}) for hand_id in possible_ids if hand_id not in excluded_ids),
@@ -135,30 +139,30 @@ def _list_hands_with_area(stage: Stage, hands: Sequence[DealtHand]) -> list[Deal
     return sorted(
         hands_on_table,
         key=lambda hand: (
-            ids_in_order.index(base := _find_base_hand(stage, hand.id)[0]),
+            ids_in_order.index(base := _find_base_hand(context, hand.id)[0]),
             _parse_split_number(hand.id, base),
         ),
     )
 
 
-def _list_additional_hands(stage: Stage, *, is_dealt: bool) -> list[str]:
+def _list_additional_hands(context: DrawingContext, *, is_dealt: bool) -> list[str]:
     """Return the ids of the hands after the first one in a multi-hand bet, which are all drawn from one deal.
 
     Return none while the cards of an ended round are on the table, or if the hands would be too small to see.
     """
-    snapshot = stage.view.snapshot
-    table = stage.view.table
+    snapshot = context.view.snapshot
+    table = context.view.table
     if (
         table is None
         or snapshot is None
-        or not _can_hold_cards(stage)
+        or not _can_hold_cards(context)
         or (is_dealt and snapshot.state != "playing")
     ):
         return []
     hand_count = int(snapshot.bet_wager.get("hands", 1))
     return [
         f"player-{n + 1}"
-        for n in range(1, hand_count if _compute_small_hands_height(stage, table, hand_count) else 1)
+        for n in range(1, hand_count if _compute_small_hands_height(context, table, hand_count) else 1)
     ]
 
 
@@ -167,15 +171,15 @@ def _compute_small_hands_share(hand_count: int) -> float:
     return _SMALL_HANDS_HEIGHT_SHARE if hand_count > _HANDS_ON_HALF_FIELD_MAX else 0.5
 
 
-def _compute_small_hands_height(stage: Stage, table: TableGameData, hand_count: int) -> float:
+def _compute_small_hands_height(context: DrawingContext, table: TableGameData, hand_count: int) -> float:
     """Return the height for the small hands of a multi-hand bet; 0 if they would be too small to see.
 
     It leaves enough room for the first hand, whose cards the player can hold.
     """
-    x, y, w, h = find_cards_rect(stage, table)
+    x, y, w, h = find_cards_rect(context, table)
     height = min(
         h * _compute_small_hands_share(hand_count),
-        h - compute_first_hand_height(max(stage.layout.touch_size_min, _HOLD_KEY_WIDTH_MIN)),
+        h - compute_first_hand_height(max(context.layout.touch_size_min, _HOLD_KEY_WIDTH_MIN)),
     )
     return (
         height
@@ -194,44 +198,44 @@ def _parse_split_number(hand_id: str, base_id: str) -> int:
     return int(number) if number.isdecimal() else 1
 
 
-def _find_hands_without_bets(stage: Stage, *, is_dealt: bool) -> set[str]:
+def _find_hands_without_bets(context: DrawingContext, *, is_dealt: bool) -> set[str]:
     """Return the ids of the hands that are dealt only if a certain bet is made, and whose bet is not made.
 
     While the cards of an ended round are on the table (``is_dealt``), return all hands that need a bet: the registered
     bets are then those of the next round.
     """
-    table, snapshot = stage.view.table, stage.view.snapshot
+    table, snapshot = context.view.table, context.view.snapshot
     if table is None or snapshot is None:
         return set()
     bets = {} if is_dealt and snapshot.state != "playing" else read_registered_bets(table, snapshot)
     return {
         hand_id
-        for hand_id, spots in _map_hands_to_bets(stage).items()
+        for hand_id, spots in _map_hands_to_bets(context).items()
         if not any(bets.get(spot) for spot in spots)
     }
 
 
-def _map_hands_to_bets(stage: Stage) -> dict[str, list[str]]:
+def _map_hands_to_bets(context: DrawingContext) -> dict[str, list[str]]:
     """Return, for each hand that is dealt only if a certain bet is made, the ids of the spots of this bet."""
-    return {str(hand["id"]): hand["with"] for hand in stage.game_data.get("hands", ()) if "with" in hand}
+    return {str(hand["id"]): hand["with"] for hand in context.game_data.get("hands", ()) if "with" in hand}
 
 
-def _read_hand_names(stage: Stage) -> dict[str, Mapping[str, str]]:
+def _read_hand_names(context: DrawingContext) -> dict[str, Mapping[str, str]]:
     """Return the names of the game's hands, by id."""
-    return {str(hand["id"]): hand.get("names", {}) for hand in stage.game_data.get("hands", ())}
+    return {str(hand["id"]): hand.get("names", {}) for hand in context.game_data.get("hands", ())}
 
 
-def _find_base_hand(stage: Stage, hand_id: str) -> tuple[str, Mapping[str, Mapping[str, str]]]:
+def _find_base_hand(context: DrawingContext, hand_id: str) -> tuple[str, Mapping[str, Mapping[str, str]]]:
     """Return the id of the hand from which a hand was split (or its own), and the names of all hands."""
-    names = _read_hand_names(stage)
+    names = _read_hand_names(context)
     return max(
         (possible_base for possible_base in names if hand_id.startswith(possible_base)), key=len, default=""
     ), names
 
 
-def _find_split_number(stage: Stage, hand_id: str, hand_ids: Sequence[str]) -> int:
+def _find_split_number(context: DrawingContext, hand_id: str, hand_ids: Sequence[str]) -> int:
     """Return the number of a hand among those that were split from the same hand; 0 if it was not split."""
-    base_id, names = _find_base_hand(stage, hand_id)
+    base_id, names = _find_base_hand(context, hand_id)
     split_ids = [
         other_id
         for other_id in hand_ids
@@ -240,31 +244,37 @@ def _find_split_number(stage: Stage, hand_id: str, hand_ids: Sequence[str]) -> i
     return _parse_split_number(hand_id, base_id) if len(split_ids) > 1 and hand_id in split_ids else 0
 
 
-def format_hand_name(stage: Stage, hand_id: str, hand_ids: Sequence[str]) -> str:
+def format_hand_name(context: DrawingContext, hand_id: str, hand_ids: Sequence[str]) -> str:
     """Return the name of a hand on the table.
 
     If all hands but the bank's were split from one hand, the name is only the number of the hand.
     """
-    base_id, names = _find_base_hand(stage, hand_id)
-    name = stage.texts.choose_translation(names[base_id]) if base_id else ""
-    number = _find_split_number(stage, hand_id, hand_ids)
+    base_id, names = _find_base_hand(context, hand_id)
+    name = context.texts.choose_translation(names[base_id]) if base_id else ""
+    number = _find_split_number(context, hand_id, hand_ids)
     if not number:
         return name
     has_one_name = (
-        len({_find_base_hand(stage, other_id)[0] for other_id in hand_ids if not other_id.startswith("bank")})
+        len(
+            {
+                _find_base_hand(context, other_id)[0]
+                for other_id in hand_ids
+                if not other_id.startswith("bank")
+            }
+        )
         == 1
     )
-    return stage.texts.say("felt.hand" if has_one_name else "felt.hand_of", name=name, number=number)
+    return context.texts.say("felt.hand" if has_one_name else "felt.hand_of", name=name, number=number)
 
 
-def append_split_number(stage: Stage, bet_name: str, step: TableStep, hand_id: str) -> str:
+def append_split_number(context: DrawingContext, bet_name: str, step: TableStep, hand_id: str) -> str:
     """Return the name of a bet and, if its hand was split, the number of the hand."""
     number = (
-        _find_split_number(stage, hand_id, [hand.id for hand in read_final_hands(step.display)])
+        _find_split_number(context, hand_id, [hand.id for hand in read_final_hands(step.display)])
         if hand_id
         else 0
     )
-    return stage.texts.say("felt.hand_of", name=bet_name, number=number) if number else bet_name
+    return context.texts.say("felt.hand_of", name=bet_name, number=number) if number else bet_name
 
 
 def _count_hands_in_rows(hand_ids: Sequence[str], upper_hand_ids: Collection[str]) -> list[int]:
@@ -284,7 +294,7 @@ def _count_hands_in_rows(hand_ids: Sequence[str], upper_hand_ids: Collection[str
 
 
 def _lay_out_hand_areas(
-    stage: Stage, rect: Rect, hand_ids: Sequence[str], own_hand_ids: Collection[str]
+    context: DrawingContext, rect: Rect, hand_ids: Sequence[str], own_hand_ids: Collection[str]
 ) -> list[Rect]:
     """Return the area of each hand: the bank's above, the players' in rows below.
 
@@ -296,7 +306,7 @@ def _lay_out_hand_areas(
     x, y, w, h = rect
     if len(hand_ids) <= 1:
         return [rect] * len(hand_ids)
-    card_counts = [_read_hand_number(stage, hand_id, "cards") for hand_id in hand_ids]
+    card_counts = [_read_hand_number(context, hand_id, "cards") for hand_id in hand_ids]
     if len(hand_ids) == 2 and w > 1.6 * h and max(card_counts) <= _CARDS_SIDE_BY_SIDE_MAX:
         # The first hand, on the left, is the bank's.
         return [(x, y, w / 2, h), (x + w / 2, y, w / 2, h)]
@@ -305,7 +315,7 @@ def _lay_out_hand_areas(
         if all(card_counts)
         else [1.0] * len(card_counts)
     )
-    hands_with_bets = {hand_id for hand_id, spots in _map_hands_to_bets(stage).items() if spots}
+    hands_with_bets = {hand_id for hand_id, spots in _map_hands_to_bets(context).items() if spots}
     rows = _count_hands_in_rows(hand_ids, hands_with_bets | {"board"} if own_hand_ids else hands_with_bets)
     if not own_hand_ids or len(hand_ids) - rows[0] < _HANDS_PER_ROW_MAX:
         return place_hands_in_rows(rect, rows, width_shares)
@@ -323,11 +333,13 @@ def _is_multi_hand_deal(hands: Sequence[DealtHand]) -> bool:
     )
 
 
-def _place_hands(stage: Stage, table: TableGameData, hands: Sequence[DealtHand]) -> list[HandLayout]:
+def _place_hands(
+    context: DrawingContext, table: TableGameData, hands: Sequence[DealtHand]
+) -> list[HandLayout]:
     """Return the layout of each hand's cards. Hands that were split from one hand share its area."""
-    x, y, w, h = find_cards_rect(stage, table)
+    x, y, w, h = find_cards_rect(context, table)
     if _is_multi_hand_deal(hands):  # Draw the first hand large, the others small above it.
-        small_height = _compute_small_hands_height(stage, table, len(hands))
+        small_height = _compute_small_hands_height(context, table, len(hands))
         # Small hands that are drawn only after the decision get the room of the hold keys too.
         full_height = h if small_height else h + _HOLD_KEY_HEIGHT
         upper_height = small_height or full_height * _compute_small_hands_share(len(hands))
@@ -337,11 +349,11 @@ def _place_hands(stage: Stage, table: TableGameData, hands: Sequence[DealtHand])
             HandRoomNeeds(_MULTI_HAND_CARDS, has_hold_keys=True),
         )
         return [first_hand_layout, *(place_small_hand_cards(area, _MULTI_HAND_CARDS) for area in small_areas)]
-    hand_base_ids = [_find_base_hand(stage, hand.id)[0] for hand in hands]
+    hand_base_ids = [_find_base_hand(context, hand.id)[0] for hand in hands]
     base_ids = list(dict.fromkeys(hand_base_ids))
-    room_needs = [_find_hand_room_needs(stage, base_id, len(base_ids)) for base_id in base_ids]
+    room_needs = [_find_hand_room_needs(context, base_id, len(base_ids)) for base_id in base_ids]
     own_base_ids = {base_id for hand, base_id in zip(hands, hand_base_ids, strict=True) if hand.is_own}
-    areas = _lay_out_hand_areas(stage, (x, y, w, h), base_ids, own_base_ids)
+    areas = _lay_out_hand_areas(context, (x, y, w, h), base_ids, own_base_ids)
     card_heights = [
         CARD_HEIGHT_MAX
         if needs.low_hand_card_count or own_base_ids
@@ -368,32 +380,32 @@ def _place_hands(stage: Stage, table: TableGameData, hands: Sequence[DealtHand])
     return hand_layouts
 
 
-def _find_hand_room_needs(stage: Stage, hand_id: str, hand_count: int) -> HandRoomNeeds:
+def _find_hand_room_needs(context: DrawingContext, hand_id: str, hand_count: int) -> HandRoomNeeds:
     """Return how much room the cards of a hand need, at a table with ``hand_count`` hands."""
-    card_count = _read_hand_number(stage, hand_id, "cards")
+    card_count = _read_hand_number(context, hand_id, "cards")
     cards = card_count or _CARD_ROOM_OF_UNLIMITED_HAND[hand_count > _FEW_HANDS_MAX]
     return HandRoomNeeds(
         cards,
-        _read_hand_number(stage, hand_id, "low"),
+        _read_hand_number(context, hand_id, "low"),
         can_stack_rows=not card_count,
-        has_hold_keys=_can_hold_cards(stage),
+        has_hold_keys=_can_hold_cards(context),
     )
 
 
-def lay_out_card_touches(stage: Stage) -> list[Rect]:
+def lay_out_card_touches(context: DrawingContext) -> list[Rect]:
     """Return the touch target of each card in the hand about which the player decides.
 
     A target covers the card and the hold key below it. If the player divides a hand in two (as at pai gow), there are
     no hold keys, and a target covers the card only.
     """
-    table, step = stage.view.table, find_last_step(stage.view)
+    table, step = context.view.table, find_last_step(context.view)
     if table is None or not isinstance(step, TableStep):
         return []
-    hands = _list_hands_with_area(stage, read_final_hands(step.display))
+    hands = _list_hands_with_area(context, read_final_hands(step.display))
     if not hands:
         return []
-    card_rects = [hand_layout.cards for hand_layout in _place_hands(stage, table, hands)]
-    decision = stage.view.decision
+    card_rects = [hand_layout.cards for hand_layout in _place_hands(context, table, hands)]
+    decision = context.view.decision
     if decision is not None and decision.kind == "set":
         decision_rects = card_rects[_find_decision_hand_index(hands, decision)]
         # The gaps between cards belong to the targets.
@@ -409,7 +421,7 @@ def _find_decision_hand_index(hands: Sequence[DealtHand], decision: DecisionRequ
 
 # ---------------------------------------------------------------------- drawing
 def draw_cards(
-    stage: Stage,
+    context: DrawingContext,
     step: TableStep | None,
     previous_step: TableStep | None,
     step_time: StepTimes | None,
@@ -419,54 +431,63 @@ def draw_cards(
 
     On a telephone, also draw the pay table above them if the game has no betting spots.
     """
-    table = stage.view.table
+    table = context.view.table
     assert table is not None
-    if stage.layout.is_telephone and not table.spots and list_pay_table_entries(stage):
-        draw_pay_columns(stage, find_felt_rect(stage.layout), find_suits_key_rect(stage.layout))
+    if context.layout.is_telephone and not table.spots and list_pay_table_entries(context):
+        draw_pay_columns(context, find_felt_rect(context.layout), find_suits_key_rect(context.layout))
     if step is None:
-        _draw_waiting_hands(stage, table)
+        _draw_waiting_hands(context, table)
         return
-    hands = _list_hands_with_area(stage, build_current_hands(step, previous_step, step_time, elapsed_seconds))
-    decision = stage.view.decision
-    is_holding = decision is not None and decision.kind == "hold" and is_decision_due(stage.view, stage.theme)
+    hands = _list_hands_with_area(
+        context, build_current_hands(step, previous_step, step_time, elapsed_seconds)
+    )
+    decision = context.view.decision
+    is_holding = (
+        decision is not None and decision.kind == "hold" and is_decision_due(context.view, context.theme)
+    )
     marked_hand_index = (
         -1
-        if decision is None or not is_decision_by_marking(stage.view) or step_time is not None
+        if decision is None or not is_decision_by_marking(context.view) or step_time is not None
         else _find_decision_hand_index(hands, decision)
     )
     flying_card = find_flying_card(step, step_time, elapsed_seconds)
-    hand_layouts = _place_hands(stage, table, hands)
+    hand_layouts = _place_hands(context, table, hands)
     are_others_small = _is_multi_hand_deal(hands)
     for hand_index, (hand, hand_layout) in enumerate(zip(hands, hand_layouts, strict=True)):
         if hand_index and are_others_small:
-            _draw_small_hand(stage, hand_layout, hand)
+            _draw_small_hand(context, hand_layout, hand)
             continue
-        if not _can_hold_cards(stage):
-            _draw_hand_outline(stage, hand_layout)
+        if not _can_hold_cards(context):
+            _draw_hand_outline(context, hand_layout)
         _draw_hand_cards(
-            stage,
+            context,
             hand,
             hand_layout.cards,
-            stage.view.held_items_mask if hand_index == marked_hand_index else 0,
+            context.view.held_items_mask if hand_index == marked_hand_index else 0,
             is_holding=is_holding,
         )
-        text = "  ·  ".join(_format_hand_texts(stage, hand, hands, is_deal_finished=step_time is None))
+        text = "  ·  ".join(_format_hand_texts(context, hand, hands, is_deal_finished=step_time is None))
         if text:
             is_decision_hand = (
                 step_time is None and decision is not None and hand.id == decision.display.get("hand")
             )
-            _draw_hand_text(stage, hand_layout, text, is_lit=is_decision_hand)
+            _draw_hand_text(context, hand_layout, text, is_lit=is_decision_hand)
         if flying_card is not None and flying_card.hand_id == hand.id:
-            _draw_flying_card(stage, hand_layout.cards, flying_card, len(hand.cards))
+            _draw_flying_card(context, hand_layout.cards, flying_card, len(hand.cards))
     if is_holding:
         for i, (x, y, w, h) in enumerate(hand_layouts[0].cards):
-            is_held = bool(stage.view.held_items_mask >> i & 1)
-            text = stage.texts.say("feature.held" if is_held else "feature.hold")
-            draw_button(stage, (x, y + h + 8, w, _HOLD_KEY_HEIGHT), text, is_active=is_held)
+            is_held = bool(context.view.held_items_mask >> i & 1)
+            text = context.texts.say("feature.held" if is_held else "feature.hold")
+            draw_button(context, (x, y + h + 8, w, _HOLD_KEY_HEIGHT), text, is_active=is_held)
 
 
 def _draw_hand_cards(
-    stage: Stage, hand: DealtHand, rects: Sequence[Rect], marked_card_bits: int, *, is_holding: bool
+    context: DrawingContext,
+    hand: DealtHand,
+    rects: Sequence[Rect],
+    marked_card_bits: int,
+    *,
+    is_holding: bool,
 ) -> None:
     """Draw the cards of a hand at the given rectangles.
 
@@ -479,36 +500,36 @@ def _draw_hand_cards(
         elif marked_card_bits >> i & 1:
             tile_x, tile_y, tile_width, tile_height = find_tile_rect(rect) if is_tile(card) else rect
             frame = (tile_x - 6, tile_y - 6, tile_width + 12, tile_height + 12)
-            stage.painter.draw_panel(frame, radius=14, fill=(255, 176, 48, 255), edge_paint="amber")
-        draw_card(stage, (x, y, w, h), card)
+            context.painter.draw_panel(frame, radius=14, fill=(255, 176, 48, 255), edge_paint="amber")
+        draw_card(context, (x, y, w, h), card)
 
 
-def _draw_small_hand(stage: Stage, hand_layout: HandLayout, hand: DealtHand) -> None:
+def _draw_small_hand(context: DrawingContext, hand_layout: HandLayout, hand: DealtHand) -> None:
     """Draw one of the small hands of a multi-hand bet: its cards, or backs before they are dealt.
 
     A hand that wins has a lit background and, if there is room, the name of its pay.
     """
     x, y, w, h = hand_layout.area
     if hand.won_pay_id:
-        stage.painter.draw_panel(
+        context.painter.draw_panel(
             (x + 1, y + 1, w - 2, h - 2), radius=5, fill=(122, 66, 8, 255), edge_paint="meter"
         )
     for card, rect in zip(
         hand.cards or (FACE_DOWN_CARD_CODE,) * len(hand_layout.cards), hand_layout.cards, strict=False
     ):
-        draw_card(stage, rect, card, is_small=True)
+        draw_card(context, rect, card, is_small=True)
     height_below_cards = y + h - hand_layout.printed_outline[1] - hand_layout.printed_outline[3]
     if hand.won_pay_id and height_below_cards > 0.8 * HAND_TEXT_HEIGHT:
         style = TextStyle("strong", "small", "text")
-        stage.painter.draw_text(
-            stage.texts.choose_translation(hand.value_texts),
+        context.painter.draw_text(
+            context.texts.choose_translation(hand.value_texts),
             (x + w / 2, y + h - height_below_cards / 2),
             style,
             width_max=w - 16,
         )
 
 
-def _format_hand_label(stage: Stage, hand: DealtHand, hands: Sequence[DealtHand]) -> str:
+def _format_hand_label(context: DrawingContext, hand: DealtHand, hands: Sequence[DealtHand]) -> str:
     """Return the label of a hand, with its number if it was split.
 
     At a shared table it is "You" or the player who has the hand. For a tableau, or for a bank that a player may have,
@@ -516,117 +537,127 @@ def _format_hand_label(stage: Stage, hand: DealtHand, hands: Sequence[DealtHand]
     """
     ids = [each.id for each in hands]
     if hand.seat is None:
-        return format_hand_name(stage, hand.id, ids)
-    name, number = stage.texts.say("felt.own"), _find_split_number(stage, hand.id, ids)
+        return format_hand_name(context, hand.id, ids)
+    name, number = context.texts.say("felt.own"), _find_split_number(context, hand.id, ids)
     if not hand.is_own:
-        name = stage.texts.say("felt.seat", number=hand.seat + 1)
-    if _read_hand_number(stage, hand.id, "held"):
-        return stage.texts.say("felt.held_by", name=format_hand_name(stage, hand.id, ids), player=name)
-    return stage.texts.say("felt.hand_of", name=name, number=number) if number else name
+        name = context.texts.say("felt.seat", number=hand.seat + 1)
+    if _read_hand_number(context, hand.id, "held"):
+        return context.texts.say("felt.held_by", name=format_hand_name(context, hand.id, ids), player=name)
+    return context.texts.say("felt.hand_of", name=name, number=number) if number else name
 
 
 def _format_hand_texts(
-    stage: Stage, hand: DealtHand, hands: Sequence[DealtHand], *, is_deal_finished: bool
+    context: DrawingContext, hand: DealtHand, hands: Sequence[DealtHand], *, is_deal_finished: bool
 ) -> list[str]:
     """Return the texts about a hand: its label if there are several hands and, once it is dealt, value and money.
 
     The money texts state the hand's stake, its player's remaining and received credits, and the result of its bet.
     """
-    texts = [_format_hand_label(stage, hand, hands)] if len(hands) > 1 else []
+    texts = [_format_hand_label(context, hand, hands)] if len(hands) > 1 else []
     if is_deal_finished and hand.value_texts:
-        texts.append(stage.texts.choose_translation(hand.value_texts))
-    decision = stage.view.decision
+        texts.append(context.texts.choose_translation(hand.value_texts))
+    decision = context.view.decision
     if (
         is_deal_finished
         and decision is not None
         and decision.kind == "set"
         and hand.id == decision.display.get("hand")
     ):
-        texts.append(_format_set_hands(stage, decision))
+        texts.append(_format_set_hands(context, decision))
     unit_cents = (
-        stage.view.snapshot.denomination_cents if is_deal_finished and stage.view.snapshot is not None else 0
+        context.view.snapshot.denomination_cents
+        if is_deal_finished and context.view.snapshot is not None
+        else 0
     )
     if hand.staked_credits and unit_cents:
         texts.append(
-            " + ".join(stage.money(each * unit_cents) for each in hand.pots or (hand.staked_credits,))
+            " + ".join(context.money(each * unit_cents) for each in hand.pots or (hand.staked_credits,))
         )
     if hand.remaining_credits is not None and unit_cents:
-        texts.append(stage.texts.say("felt.left", amount=stage.money(hand.remaining_credits * unit_cents)))
+        texts.append(
+            context.texts.say("felt.left", amount=context.money(hand.remaining_credits * unit_cents))
+        )
     if hand.received_credits and unit_cents:
-        texts.append(stage.texts.say("felt.received", amount=stage.money(hand.received_credits * unit_cents)))
+        texts.append(
+            context.texts.say("felt.received", amount=context.money(hand.received_credits * unit_cents))
+        )
     if is_deal_finished and hand.settlements:
-        texts.append(" / ".join(format_settlement(stage, each) for each in hand.settlements))
+        texts.append(" / ".join(format_settlement(context, each) for each in hand.settlements))
     return [each for each in texts if each]
 
 
-def format_settlement(stage: Stage, settlement_name: str) -> str:
+def format_settlement(context: DrawingContext, settlement_name: str) -> str:
     """Return the text for the result of a bet: won, lost, push, or the game's own text for a pay."""
     key = f"felt.as_{settlement_name.replace(' ', '_')}"
-    if stage.texts.has_text(key):
-        return stage.texts.say(key)
-    pay_names = next((pay.names for pay in list_pay_table_entries(stage) if pay.id == settlement_name), None)
-    return stage.texts.choose_translation(pay_names) if pay_names else settlement_name
+    if context.texts.has_text(key):
+        return context.texts.say(key)
+    pay_names = next(
+        (pay.names for pay in list_pay_table_entries(context) if pay.id == settlement_name), None
+    )
+    return context.texts.choose_translation(pay_names) if pay_names else settlement_name
 
 
-def _format_set_hands(stage: Stage, decision: DecisionRequest) -> str:
+def _format_set_hands(context: DrawingContext, decision: DecisionRequest) -> str:
     """Return the values of the two pai gow hands that the marked cards would make; "" if the rules forbid them."""
     texts_by_cards: Mapping[str, Mapping[str, str]] = decision.display.get("ways", {})
-    translations = texts_by_cards.get(str(stage.view.held_items_mask))
-    return "" if translations is None else stage.texts.choose_translation(translations)
+    translations = texts_by_cards.get(str(context.view.held_items_mask))
+    return "" if translations is None else context.texts.choose_translation(translations)
 
 
-def _draw_waiting_hands(stage: Stage, table: TableGameData) -> None:
+def _draw_waiting_hands(context: DrawingContext, table: TableGameData) -> None:
     """Draw the empty outlines of the hands before the deal; in video poker, the backs of the cards."""
-    hands = _list_hands_with_area(stage, ())
-    for hand, hand_layout in zip(hands, _place_hands(stage, table, hands), strict=True):
-        if _can_hold_cards(stage):
+    hands = _list_hands_with_area(context, ())
+    for hand, hand_layout in zip(hands, _place_hands(context, table, hands), strict=True):
+        if _can_hold_cards(context):
             for rect in hand_layout.cards:
-                draw_card(stage, rect, FACE_DOWN_CARD_CODE)
+                draw_card(context, rect, FACE_DOWN_CARD_CODE)
             continue
-        _draw_hand_outline(stage, hand_layout)
-        text = format_hand_name(stage, hand.id, [each.id for each in hands]) if len(hands) > 1 else ""
+        _draw_hand_outline(context, hand_layout)
+        text = format_hand_name(context, hand.id, [each.id for each in hands]) if len(hands) > 1 else ""
         if text:
-            _draw_hand_text(stage, hand_layout, text, is_lit=False)
+            _draw_hand_text(context, hand_layout, text, is_lit=False)
 
 
-def _draw_hand_outline(stage: Stage, hand_layout: HandLayout) -> None:
+def _draw_hand_outline(context: DrawingContext, hand_layout: HandLayout) -> None:
     """Draw the shade on the cloth where a hand lies, as wide as its cards need."""
-    stage.painter.fill_rounded_rect(grow_rect(hand_layout.printed_outline, 5), _HAND_SHADE_COLOUR, 12)
+    context.painter.fill_rounded_rect(grow_rect(hand_layout.printed_outline, 5), _HAND_SHADE_COLOUR, 12)
 
 
-def _draw_flying_card(stage: Stage, rects: Sequence[Rect], flying: FlyingCard, next_card_index: int) -> None:
+def _draw_flying_card(
+    context: DrawingContext, rects: Sequence[Rect], flying: FlyingCard, next_card_index: int
+) -> None:
     """Draw a card on its way from the shoe at the upper right to its position in the hand."""
     _, card_index, card, share = flying
     card_index = next_card_index if card_index < 0 else card_index
     if card_index >= len(rects):
         return
     x, y, w, h = rects[card_index]
-    field_x, field_y, field_width, _ = stage.layout.game_field
-    progress = 1.0 if stage.view.reduced_motion else ease_out(share)
+    field_x, field_y, field_width, _ = context.layout.game_field
+    progress = 1.0 if context.view.reduced_motion else ease_out(share)
     start = (field_x + field_width - w - 20, field_y + 10)
     top_left = (start[0] + (x - start[0]) * progress, start[1] + (y - start[1]) * progress)
     back_sign = FACE_DOWN_TILE if is_tile(card) else FACE_DOWN_CARD_CODE
-    draw_card(stage, (*top_left, w, h), back_sign if share < 0.7 else card)
+    draw_card(context, (*top_left, w, h), back_sign if share < 0.7 else card)
 
 
-def _draw_hand_text(stage: Stage, hand_layout: HandLayout, text: str, *, is_lit: bool) -> None:
+def _draw_hand_text(context: DrawingContext, hand_layout: HandLayout, text: str, *, is_lit: bool) -> None:
     """Draw the texts of a hand: below its cards or, in a game with hold keys below the cards, above them.
 
     They have a lit plate if ``is_lit``, and a dark one if the cards reach below the hand's outline.
     """
     (x, _, w, _), (_, y, _, h) = hand_layout.area, hand_layout.printed_outline
-    top = y - CARD_TEXT_GAP - HAND_TEXT_HEIGHT if _can_hold_cards(stage) else y + h + CARD_TEXT_GAP
+    top = y - CARD_TEXT_GAP - HAND_TEXT_HEIGHT if _can_hold_cards(context) else y + h + CARD_TEXT_GAP
     # A long text takes several lines if there is room.
     free_height = hand_layout.area[1] + hand_layout.area[3] - top
     style = TextStyle("strong", "small", "text", 1)
     height = (
         HAND_TEXT_HEIGHT
-        if stage.painter.measure_text(text, style) <= w - 16
+        if context.painter.measure_text(text, style) <= w - 16
         else min(free_height, NARROW_HAND_TEXT_HEIGHT)
     )
     plate, last_card_rect = (x + 4, top, w - 8, height), hand_layout.cards[-1]
     if is_lit:
-        stage.painter.draw_panel(plate, radius=8, fill=(122, 66, 8, 255), edge_paint="meter")
+        context.painter.draw_panel(plate, radius=8, fill=(122, 66, 8, 255), edge_paint="meter")
     elif last_card_rect[1] + last_card_rect[3] > y + h + 1:
-        stage.painter.draw_panel(plate, radius=8, fill=(0, 24, 12, 255), edge_paint=(0, 24, 12, 255))
-    stage.painter.draw_label(text, (x + 8, top + 2, w - 16, height - 4), style)
+        context.painter.draw_panel(plate, radius=8, fill=(0, 24, 12, 255), edge_paint=(0, 24, 12, 255))
+    context.painter.draw_label(text, (x + 8, top + 2, w - 16, height - 4), style)

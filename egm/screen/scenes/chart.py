@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from egm.screen.painter import Rect, TextStyle
-from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.theme import Colour, parse_colour
 
 #: The colour of each answer; its letter means the same.
@@ -20,24 +20,24 @@ _COLOUR_BY_ANSWER: Final[Mapping[str, Colour]] = {
 _HAND_NAMES_WIDTH_SHARE: Final = 0.3
 
 
-def has_strategy_chart(stage: Stage) -> bool:
+def has_strategy_chart(context: DrawingContext) -> bool:
     """Return whether the game on the screen has a strategy chart; the machine removes it if the venue allows none."""
-    return stage.game_data.get("chart") is not None
+    return context.game_data.get("chart") is not None
 
 
-def draw_chart(stage: Stage, rect: Rect) -> None:
+def draw_chart(context: DrawingContext, rect: Rect) -> None:
     """Draw the chart of a game that has one, and the meaning of its letters below.
 
     The chart has a column for each first card of the dealer, and a row for each hand of the player: its names by
     language, and a letter for each column, the advised decision.
     """
-    columns, rows = stage.game_data["chart"]["columns"], stage.game_data["chart"]["rows"]
-    p, (x, y, w, h) = stage.painter, rect
-    height = min(46.0, (h - (64 if not stage.layout.is_telephone else 92)) / (len(rows) + 1))
+    columns, rows = context.game_data["chart"]["columns"], context.game_data["chart"]["rows"]
+    p, (x, y, w, h) = context.painter, rect
+    height = min(46.0, (h - (64 if not context.layout.is_telephone else 92)) / (len(rows) + 1))
     left, width = x + w * _HAND_NAMES_WIDTH_SHARE, w * (1 - _HAND_NAMES_WIDTH_SHARE) / len(columns)
     size = "small" if height > 34 else "caption"
     p.draw_label(
-        stage.texts.say("chart.dealer"),
+        context.texts.say("chart.dealer"),
         (x, y, w * _HAND_NAMES_WIDTH_SHARE - 10, height),
         TextStyle("text", size, "text_dim"),
     )
@@ -45,7 +45,7 @@ def draw_chart(stage: Stage, rect: Rect) -> None:
         p.draw_label(str(column), (left + n * width, y, width, height), TextStyle("strong", size, "meter"))
     for n, row in enumerate(rows):
         top = y + (n + 1) * height
-        name = stage.texts.choose_translation(row["names"])
+        name = context.texts.choose_translation(row["names"])
         p.draw_label(
             name,
             (x, top, w * _HAND_NAMES_WIDTH_SHARE - 10, height),
@@ -56,14 +56,14 @@ def draw_chart(stage: Stage, rect: Rect) -> None:
             cell: Rect = (left + column_index * width + 1, top + 1, width - 2, height - 2)
             p.draw_panel(cell, radius=4, fill=_COLOUR_BY_ANSWER[letter])
             if letter != ".":
-                p.draw_label(_format_letter(stage, letter), cell, TextStyle("strong", size, "text"))
-    text = stage.texts.say("chart.legend")
+                p.draw_label(_format_letter(context, letter), cell, TextStyle("strong", size, "text"))
+    text = context.texts.say("chart.legend")
     p.write_paragraph(
         text, (x, y + (len(rows) + 1) * height + 8, w, 56), TextStyle("text", "caption", "text")
     )
 
 
-def _format_letter(stage: Stage, letter: str) -> str:
+def _format_letter(context: DrawingContext, letter: str) -> str:
     """Return the letter for a decision in the player's language. D, E and P are the same in all languages."""
     key = f"chart.{letter}"
-    return stage.texts.say(key) if stage.texts.has_text(key) else letter
+    return context.texts.say(key) if context.texts.has_text(key) else letter

@@ -15,7 +15,7 @@ from egm.screen.roulette_layout import (
 from egm.screen.scenes.card_faces import draw_suits
 from egm.screen.scenes.cards import find_suits_key_rect
 from egm.screen.scenes.chips import draw_chip, find_chip_colour
-from egm.screen.scenes.stage import Stage, draw_button
+from egm.screen.scenes.drawing_context import DrawingContext, draw_button
 from egm.screen.spot_layout import list_page_spots, split_common_words
 from egm.screen.table import (
     BetSpot,
@@ -145,51 +145,55 @@ def list_felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     return [*lay_out_table_keys(view, layout), *lay_out_part_tabs(table, view.chips, layout), *touches]
 
 
-def draw_table_key(stage: Stage, table: TableGameData, rect: Rect, action: Action) -> None:
+def draw_table_key(context: DrawingContext, table: TableGameData, rect: Rect, action: Action) -> None:
     """Draw one key of a table game, such as a chip, a tool or undo."""
     x, y, w, h = rect
     key_rect: Rect = (x + 3, y + 3, w - 6, h - 6)
-    chips, say, snapshot = stage.view.chips, stage.texts.say, stage.view.snapshot
+    chips, say, snapshot = context.view.chips, context.texts.say, context.view.snapshot
     if action.name == "chip" and snapshot is not None:
         is_active = (
             chips.selected_tool == "chip"
             and find_chip_value(table, chips, build_bet_limits(snapshot)) == action.value
         )
-        draw_button(stage, key_rect, "", is_active=is_active)
+        draw_button(context, key_rect, "", is_active=is_active)
         side = min(w, h) - 12
         credits_ = int(action.value)
-        draw_chip(stage, (x + w / 2, y + h / 2 + 1), credits_, find_chip_colour(table, credits_), side)
+        draw_chip(context, (x + w / 2, y + h / 2 + 1), credits_, find_chip_colour(table, credits_), side)
     elif action.name == "cloth":
-        is_active = find_open_layout_part(table, chips, stage.layout) == action.value
-        draw_layout_part_key(stage, table, key_rect, str(action.value), is_active=is_active)
+        is_active = find_open_layout_part(table, chips, context.layout) == action.value
+        draw_layout_part_key(context, table, key_rect, str(action.value), is_active=is_active)
     elif action.name == "tool":
-        text = _format_tool_label(stage, rect, action.value)
+        text = _format_tool_label(context, rect, action.value)
         size = "caption" if w > _KEY_WIDTH_FOR_TEXT_MIN else "lead"
-        draw_button(stage, key_rect, text, is_active=chips.selected_tool == action.value, text_size=size)
+        draw_button(context, key_rect, text, is_active=chips.selected_tool == action.value, text_size=size)
     elif action.name == "suits":
-        draw_button(stage, key_rect, "", is_active=stage.view.has_four_suit_colours)
-        draw_suits(stage, key_rect)
+        draw_button(context, key_rect, "", is_active=context.view.has_four_suit_colours)
+        draw_suits(context, key_rect)
     elif action.name == "board":
-        draw_table_text_key(stage, key_rect, say("felt.board"), is_active=should_show_scoreboard(stage.view))
+        draw_table_text_key(
+            context, key_rect, say("felt.board"), is_active=should_show_scoreboard(context.view)
+        )
     else:
-        is_enabled = stage.view.accepts_request("bet") and _would_change_chips(chips, action.name)
-        draw_table_text_key(stage, key_rect, say(f"felt.{action.name}"), is_enabled=is_enabled)
+        is_enabled = context.view.accepts_request("bet") and _would_change_chips(chips, action.name)
+        draw_table_text_key(context, key_rect, say(f"felt.{action.name}"), is_enabled=is_enabled)
 
 
-def _format_tool_label(stage: Stage, rect: Rect, tool: str) -> str:
+def _format_tool_label(context: DrawingContext, rect: Rect, tool: str) -> str:
     """Return the text on a tool's key, or its sign if the key is too narrow for the text."""
     return (
-        stage.texts.say(f"felt.{tool}") if rect[2] > _KEY_WIDTH_FOR_TEXT_MIN else _KEY_SIGN_BY_CHIP_TOOL[tool]
+        context.texts.say(f"felt.{tool}")
+        if rect[2] > _KEY_WIDTH_FOR_TEXT_MIN
+        else _KEY_SIGN_BY_CHIP_TOOL[tool]
     )
 
 
-def find_info_key_label(stage: Stage, keys: list[tuple[Rect, Action]]) -> str:
+def find_info_key_label(context: DrawingContext, keys: list[tuple[Rect, Action]]) -> str:
     """Return the label of the key that explains a spot, for texts that mention this key.
 
     ``keys`` are all keys of the table with their rectangles.
     """
     rect = next(rect for rect, action in keys if action == Action("tool", "ask"))
-    return _format_tool_label(stage, rect, "ask")
+    return _format_tool_label(context, rect, "ask")
 
 
 def _would_change_chips(chips: ChipsOnTable, key_name: str) -> bool:
@@ -204,57 +208,57 @@ def _would_change_chips(chips: ChipsOnTable, key_name: str) -> bool:
 
 
 def draw_table_text_key(
-    stage: Stage, rect: Rect, text: str, *, is_active: bool = False, is_enabled: bool = True
+    context: DrawingContext, rect: Rect, text: str, *, is_active: bool = False, is_enabled: bool = True
 ) -> None:
     """Draw a key of a table game that has a text. The text may be as wide as the key, because the keys are narrow."""
     x, y, w, h = rect
-    draw_button(stage, rect, "", is_active=is_active, is_enabled=is_enabled)
+    draw_button(context, rect, "", is_active=is_active, is_enabled=is_enabled)
     style = TextStyle("strong", "caption", "text" if is_enabled else "text_dim")
-    stage.painter.draw_label(text, (x + 3, y, w - 6, h), style)
+    context.painter.draw_label(text, (x + 3, y, w - 6, h), style)
 
 
 def draw_layout_part_key(
-    stage: Stage, table: TableGameData, rect: Rect, part: str, *, is_active: bool
+    context: DrawingContext, table: TableGameData, rect: Rect, part: str, *, is_active: bool
 ) -> None:
     """Draw a key that opens a part of the betting layout, with the part's name (on a telephone, a short sign)."""
-    draw_table_text_key(stage, rect, format_layout_part_name(stage, table, part), is_active=is_active)
+    draw_table_text_key(context, rect, format_layout_part_name(context, table, part), is_active=is_active)
 
 
-def format_layout_part_name(stage: Stage, table: TableGameData, part: str) -> str:
+def format_layout_part_name(context: DrawingContext, table: TableGameData, part: str) -> str:
     """Return the name of a part of the betting layout; on a telephone, a short sign."""
     if part == RACETRACK_PART_NAME:
-        return stage.texts.say("felt.race") if not stage.layout.is_telephone else "\u25cb"
-    if table.felt_kind != "roulette" and stage.layout.is_telephone:
+        return context.texts.say("felt.race") if not context.layout.is_telephone else "\u25cb"
+    if table.felt_kind != "roulette" and context.layout.is_telephone:
         return str(int(part) + 1)
     if table.felt_kind != "roulette":
-        page_spots = list_page_spots(table, stage.layout, int(part))
+        page_spots = list_page_spots(table, context.layout, int(part))
         names = [
-            format_group_name(stage, table.groups[spot.group]) for spot in (page_spots[0], page_spots[-1])
+            format_group_name(context, table.groups[spot.group]) for spot in (page_spots[0], page_spots[-1])
         ]
         return " \u2013 ".join(dict.fromkeys(names))
     spots = table.groups[part]
-    if stage.layout.is_telephone:
+    if context.layout.is_telephone:
         number_count = len(spots[0].covered_pockets)
         groups_of_size = [
             group for group in table.groups.values() if len(group[0].covered_pockets) == number_count
         ]
         return f"\u00d7{number_count}" + "\u2032" * groups_of_size.index(spots)
-    return format_group_name(stage, spots)
+    return format_group_name(context, spots)
 
 
-def list_group_names(stage: Stage, spots: tuple[BetSpot, ...]) -> list[str]:
+def list_group_names(context: DrawingContext, spots: tuple[BetSpot, ...]) -> list[str]:
     """Return the names to print on the key of a group of bets.
 
     It is one name: the words with which the names of all its bets begin. If they share no words, return the names of
     the first bets.
     """
-    names = [stage.texts.choose_translation(spot.names) for spot in spots]
+    names = [context.texts.choose_translation(spot.names) for spot in spots]
     if len(names) == 1:
         return names
     name = re.sub(r"[\s\d\u2013-]+$", "", split_common_words(names)[0])
     return [name] if name else names[:_NAMED_SPOTS_MAX]
 
 
-def format_group_name(stage: Stage, spots: tuple[BetSpot, ...]) -> str:
+def format_group_name(context: DrawingContext, spots: tuple[BetSpot, ...]) -> str:
     """Return the name of a group of bets as one text; see :func:`list_group_names`."""
-    return ", ".join(list_group_names(stage, spots))
+    return ", ".join(list_group_names(context, spots))

@@ -8,7 +8,7 @@ import pygame
 from egm.screen.art.ink import LinearGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.painter import Rect, TextStyle
-from egm.screen.scenes.stage import BLACK, WHITE, Stage
+from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext
 from egm.screen.table import TableGameData
 from egm.screen.theme import Colour, mix_colours, parse_colour
 
@@ -37,22 +37,24 @@ def draw_chip_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
     return ink.finish_surface()
 
 
-def draw_chip(stage: Stage, centre: tuple[float, float], credits_: int, colour: Colour, width: float) -> None:
+def draw_chip(
+    context: DrawingContext, centre: tuple[float, float], credits_: int, colour: Colour, width: float
+) -> None:
     """Draw a chip ``width`` units wide around the point ``centre``, with its value on it."""
     x, y = centre
     rect: Rect = (x - width / 2, y - width / 2, width, width)
-    stage.painter.draw_cached_picture(("chip", colour), rect, partial(draw_chip_art, colour=colour))
+    context.painter.draw_cached_picture(("chip", colour), rect, partial(draw_chip_art, colour=colour))
     style = TextStyle("heavy", "small" if width > 48 else "caption", (20, 16, 30, 255))
-    stage.painter.draw_text(
-        _format_short_credits(stage, credits_), (x, y - width * 0.03), style, width_max=width * 0.56
+    context.painter.draw_text(
+        _format_short_credits(context, credits_), (x, y - width * 0.03), style, width_max=width * 0.56
     )
 
 
-def _format_short_credits(stage: Stage, credits_: int) -> str:
+def _format_short_credits(context: DrawingContext, credits_: int) -> str:
     """Return credits as text for a chip, which has room for few digits: whole thousands as ``1k``."""
     if credits_ >= 1000 and credits_ % 1000 == 0:
-        return f"{stage.texts.number(credits_ // 1000)}k"
-    return stage.texts.number(credits_)
+        return f"{context.texts.number(credits_ // 1000)}k"
+    return context.texts.number(credits_)
 
 
 def find_chip_colour(table: TableGameData, credits_: int) -> Colour:
@@ -61,12 +63,15 @@ def find_chip_colour(table: TableGameData, credits_: int) -> Colour:
     return CHIP_COLOURS[max(0, min(chip_index, len(CHIP_COLOURS) - 1))]
 
 
-def draw_returned_amount(stage: Stage, centre: tuple[float, float], credits_: int) -> None:
+def draw_returned_amount(context: DrawingContext, centre: tuple[float, float], credits_: int) -> None:
     """Draw the credits that a bet has returned, stake included, around the point ``centre`` in place of the bet's chip.
 
     From 10,000 credits on, whole thousands are shortened as on a chip. The list next to the layout has them in full.
     """
-    p, text = stage.painter, str(credits_) if credits_ < 10_000 else _format_short_credits(stage, credits_)
+    p, text = (
+        context.painter,
+        str(credits_) if credits_ < 10_000 else _format_short_credits(context, credits_),
+    )
     p.draw_cached_picture(
         ("won",),
         (centre[0] - _RETURNED_AMOUNT_WIDTH / 2, centre[1] - 16, _RETURNED_AMOUNT_WIDTH, 32),

@@ -8,7 +8,13 @@ from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas, cre
 from egm.screen.art.paths import build_ellipse
 from egm.screen.layout import grow_rect
 from egm.screen.painter import PREMULTIPLIED_BLEND_MODE
-from egm.screen.scenes.stage import BLACK, FIELD_FRAME_WIDTH, Stage, build_metal_gradient, draw_rim_panel
+from egm.screen.scenes.drawing_context import (
+    BLACK,
+    FIELD_FRAME_WIDTH,
+    DrawingContext,
+    build_metal_gradient,
+    draw_rim_panel,
+)
 from egm.screen.theme import GameLook, fade_colour, mix_colours
 
 
@@ -96,15 +102,15 @@ def _draw_blurred_lights(surface: pygame.Surface, look: GameLook) -> None:
         surface.blit(disc, (x - radius, y - radius), special_flags=PREMULTIPLIED_BLEND_MODE)
 
 
-def draw_marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
+def draw_marquee(context: DrawingContext, surface: pygame.Surface, title: str) -> None:
     """Draw the game's title on the lit sign at the top of the picture."""
-    p, look, rect = stage.painter, stage.look, stage.layout.title_sign
+    p, look, rect = context.painter, context.look, context.layout.title_sign
     area = p.scale_rect(rect)
     ink = VectorCanvas(area.size, (rect[2], rect[3]), 2)
     w, h = rect[2], rect[3]
     shape = [(40.0, 4.0), (w - 40, 4.0), (w - 4, h - 30), (w - 60, h - 4), (60.0, h - 4), (4.0, h - 30)]
     ink.draw_glow(shape, 26, fade_colour(look.light_colour, 0.5))
-    ink.fill_path(shape, build_metal_gradient(stage.theme, look.rim_metal))
+    ink.fill_path(shape, build_metal_gradient(context.theme, look.rim_metal))
     inner_shape = [
         (46.0, 9.0),
         (w - 46, 9.0),
@@ -128,15 +134,15 @@ def draw_marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
     ink.fill_inside(inner_shape, build_ellipse(w / 2, -h * 0.3, w * 0.55, h * 0.75), (255, 255, 255, 22))
     letter_paint = LinearGradient(
         (
-            (0, stage.theme.colour("gold_light")),
-            (0.42, stage.theme.colour("gold")),
-            (0.55, stage.theme.colour("gold_deep")),
-            (0.7, stage.theme.colour("gold")),
-            (1, stage.theme.colour("gold_light")),
+            (0, context.theme.colour("gold_light")),
+            (0.42, context.theme.colour("gold")),
+            (0.55, context.theme.colour("gold_deep")),
+            (0.7, context.theme.colour("gold")),
+            (1, context.theme.colour("gold_light")),
         )
     )
     ink.draw_text(
-        str(stage.theme.fonts["display"]),
+        str(context.theme.fonts["display"]),
         title,
         (w / 2, h / 2),
         h * 0.7,
@@ -148,24 +154,24 @@ def draw_marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
     surface.blit(ink.finish_surface(), area.topleft, special_flags=PREMULTIPLIED_BLEND_MODE)
 
 
-def _render_meter_recess(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+def _render_meter_recess(context: DrawingContext, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the recess of the cabinet in which a meter lies."""
     fill = LinearGradient(((0, (3, 2, 8, 255)), (0.5, (18, 13, 34, 255)), (1, (30, 22, 52, 255))))
     return draw_rim_panel(
-        size, stage.painter.scale, stage.theme, stage.look, radius=20, rim_width=5, fill_paint=fill
+        size, context.painter.scale, context.theme, context.look, radius=20, rim_width=5, fill_paint=fill
     )
 
 
-def draw_background(stage: Stage) -> pygame.Surface:
+def draw_background(context: DrawingContext) -> pygame.Surface:
     """Return the static, opaque background. It is drawn once for each game, language and size."""
-    p, layout, look, title = stage.painter, stage.layout, stage.look, stage.title
+    p, layout, look, title = context.painter, context.layout, context.look, context.title
 
     def render_background() -> pygame.Surface:
         field = p.scale_rect(layout.game_field)
         surface = draw_hall(
             (p.scale_length(layout.size[0]), p.scale_length(layout.size[1])), look, field.center
         )
-        draw_marquee(stage, surface, title)
+        draw_marquee(context, surface, title)
         glass = LinearGradient(
             (
                 (0, fade_colour(mix_colours(look.background_colours[1], BLACK, 0.5), 0.88)),
@@ -200,7 +206,7 @@ def draw_background(stage: Stage) -> pygame.Surface:
             area.topleft,
             special_flags=PREMULTIPLIED_BLEND_MODE,
         )
-        _draw_meter_bar(stage, surface)
+        _draw_meter_bar(context, surface)
         return surface.convert() if pygame.display.get_surface() else surface
 
     return p.find_or_create_surface(
@@ -209,9 +215,9 @@ def draw_background(stage: Stage) -> pygame.Surface:
     )
 
 
-def _draw_meter_bar(stage: Stage, surface: pygame.Surface) -> None:
+def _draw_meter_bar(context: DrawingContext, surface: pygame.Surface) -> None:
     """Draw the bar behind the meters and the keys below them, and the recess of each meter."""
-    p, layout, look = stage.painter, stage.layout, stage.look
+    p, layout, look = context.painter, context.layout, context.look
     top, bottom = layout.meter_bar[1], layout.size[1]
     area = p.scale_rect((0, top, layout.size[0], bottom - top))
     metal_plate = LinearGradient(
@@ -231,5 +237,5 @@ def _draw_meter_bar(stage: Stage, surface: pygame.Surface) -> None:
     for rect in layout.meter_rects.values():
         area = p.scale_rect(rect)
         surface.blit(
-            _render_meter_recess(stage, area.size), area.topleft, special_flags=PREMULTIPLIED_BLEND_MODE
+            _render_meter_recess(context, area.size), area.topleft, special_flags=PREMULTIPLIED_BLEND_MODE
         )

@@ -13,10 +13,10 @@ from egm.screen.outcome import ReelField, ReelSpin
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.bonus import draw_board_background, draw_boxes, lay_out_pick_boxes
 from egm.screen.scenes.decision_text import format_question
+from egm.screen.scenes.drawing_context import DrawingContext, draw_button
 from egm.screen.scenes.felt import lay_out_felt_answers
 from egm.screen.scenes.gamble import draw_double_up_decision
 from egm.screen.scenes.reels import ReelGrid, draw_stopped_reels
-from egm.screen.scenes.stage import Stage, draw_button
 from egm.screen.steps import BonusAward, PickStep
 from egm.screen.view import Action, View, is_decision_due
 
@@ -34,32 +34,32 @@ def _find_decision_field(view: View) -> ReelField | None:
     return view.reel_fields_by_game.get(game.id, {}).get(str(decision.display.get("stage", "base")))
 
 
-def lay_out_answers(stage: Stage) -> list[tuple[Rect, Action]]:
+def lay_out_answers(context: DrawingContext) -> list[tuple[Rect, Action]]:
     """Return every touch target that answers the pending decision, with its action."""
-    view = stage.view
+    view = context.view
     decision = view.decision
-    if decision is None or not decision.options or not is_decision_due(view, stage.theme):
+    if decision is None or not decision.options or not is_decision_due(view, context.theme):
         return []
     if view.table is not None:
-        return lay_out_felt_answers(stage, decision)
+        return lay_out_felt_answers(context, decision)
     if decision.kind == "hold":
         field = _find_decision_field(view)
         if field is None:
             return []
-        grid = ReelGrid(stage.layout.game_field, field.reel_heights)
-        height = max(66.0, stage.layout.touch_size_min)
+        grid = ReelGrid(context.layout.game_field, field.reel_heights)
+        height = max(66.0, context.layout.touch_size_min)
         return [
             (_find_hold_key_rect(grid, reel, height), Action("hold", reel))
             for reel in range(len(grid.heights))
         ]
     if decision.kind == "pick":
-        boxes = lay_out_pick_boxes(stage.layout.game_field, _build_pick_step(view).box_count)
+        boxes = lay_out_pick_boxes(context.layout.game_field, _build_pick_step(view).box_count)
         return [
             (boxes[option], Action("choose", option))
             for option in decision.options
             if isinstance(option, int) and option < len(boxes)
         ]
-    return _lay_out_buttons(stage.layout, decision)
+    return _lay_out_buttons(context.layout, decision)
 
 
 def _lay_out_buttons(layout: Layout, decision: DecisionRequest) -> list[tuple[Rect, Action]]:
@@ -92,68 +92,68 @@ def _build_pick_step(view: View) -> PickStep:
     return PickStep("", len(decision.options) if decision is not None else 0, (), 0)
 
 
-def draw_decision(stage: Stage, decision: DecisionRequest) -> None:
+def draw_decision(context: DrawingContext, decision: DecisionRequest) -> None:
     """Draw the player's pending decision with its answers in the game field."""
     if decision.kind == "hold":
-        _draw_held_reels(stage)
+        _draw_held_reels(context)
     elif decision.kind == "pick":
-        step = _build_pick_step(stage.view)
+        step = _build_pick_step(context.view)
         opened_boxes: dict[int, BonusAward] = dict(step.opened_boxes)
-        draw_boxes(stage, step.box_count, opened_boxes, asks_player=True)
+        draw_boxes(context, step.box_count, opened_boxes, asks_player=True)
     elif decision.kind == "double_up":
         display = decision.display
         previous_cards = tuple(str(round_["shown"]) for round_ in display.get("rounds", ()))
-        draw_double_up_decision(stage, int(display["credits"]), int(display["to_win"]), previous_cards)
-        _draw_answers(stage)
+        draw_double_up_decision(context, int(display["credits"]), int(display["to_win"]), previous_cards)
+        _draw_answers(context)
     else:
-        _draw_question(stage, decision)
+        _draw_question(context, decision)
 
 
-def _draw_held_reels(stage: Stage) -> None:
+def _draw_held_reels(context: DrawingContext) -> None:
     """Draw the reels at rest, each with the key that holds it, which is lit while the reel is held."""
-    view = stage.view
+    view = context.view
     field = _find_decision_field(view)
     last_step = view.presentation.steps[-1] if view.presentation is not None else None
     if field is None or not isinstance(last_step, ReelSpin):
         return
-    draw_stopped_reels(stage, field, last_step.window)
-    for rect, action in lay_out_answers(stage):
+    draw_stopped_reels(context, field, last_step.window)
+    for rect, action in lay_out_answers(context):
         is_held = bool(view.held_items_mask >> int(action.value) & 1)
         draw_button(
-            stage, rect, stage.texts.say("feature.held" if is_held else "feature.hold"), is_active=is_held
+            context, rect, context.texts.say("feature.held" if is_held else "feature.hold"), is_active=is_held
         )
 
 
-def _draw_question(stage: Stage, decision: DecisionRequest) -> None:
+def _draw_question(context: DrawingContext, decision: DecisionRequest) -> None:
     """Draw a decision that is not made on a picture: its question, and a button for each answer."""
-    draw_board_background(stage)
-    x, y, w, _ = stage.layout.game_field
-    title = format_question(stage, decision)
-    stage.painter.draw_text(
-        title, (x + w / 2, y + 90), TextStyle("heavy", "title", stage.look.accent_colour), width_max=w - 80
+    draw_board_background(context)
+    x, y, w, _ = context.layout.game_field
+    title = format_question(context, decision)
+    context.painter.draw_text(
+        title, (x + w / 2, y + 90), TextStyle("heavy", "title", context.look.accent_colour), width_max=w - 80
     )
-    _draw_answers(stage)
+    _draw_answers(context)
 
 
-def _draw_answers(stage: Stage) -> None:
+def _draw_answers(context: DrawingContext) -> None:
     """Draw a button for each answer to a decision. An answer that is a card colour shows its suit, too."""
-    for rect, action in lay_out_answers(stage):
+    for rect, action in lay_out_answers(context):
         text_key = f"decide.{action.value}"
-        text = stage.texts.say(text_key) if stage.texts.has_text(text_key) else str(action.value)
+        text = context.texts.say(text_key) if context.texts.has_text(text_key) else str(action.value)
         if action.value not in _CARD_COLOUR_ANSWERS:
-            draw_button(stage, rect, text, text_size="lead")
+            draw_button(context, rect, text, text_size="lead")
             continue
         x, y, w, h = rect
-        draw_button(stage, rect, "")
+        draw_button(context, rect, "")
         style = TextStyle("strong", "lead", "text")
         render_suit = partial(render_own_picture, f"suit_{action.value}")
         if w < _SUIT_BESIDE_TEXT_WIDTH_MIN:
-            stage.painter.draw_cached_picture(
+            context.painter.draw_cached_picture(
                 ("suit", action.value), (x + w / 2 - 24, y + 8, 48, 48), render_suit
             )
-            stage.painter.draw_text(
+            context.painter.draw_text(
                 text, (x + w / 2, y + h - 26), style._replace(size_name="body"), width_max=w - 24
             )
             continue
-        stage.painter.draw_cached_picture(("suit", action.value), (x + 26, y + 20, 60, 60), render_suit)
-        stage.painter.draw_text(text, (x + w / 2 + 36, y + h / 2), style, width_max=w - 130)
+        context.painter.draw_cached_picture(("suit", action.value), (x + 26, y + 20, 60, 60), render_suit)
+        context.painter.draw_text(text, (x + w / 2 + 36, y + h / 2), style, width_max=w - 130)

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from egm.kernel.messages import DecisionRequest
-from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.drawing_context import DrawingContext
 
 #: More answers than this are not listed in a line; the field shows them.
 _LISTED_ANSWERS_MAX: Final = 4
@@ -12,50 +12,52 @@ _LISTED_ANSWERS_MAX: Final = 4
 _TURN_NOTICE_CODES: Final = frozenset({"answer_within", "answer_within_bank", "seat_answers"})
 
 
-def format_answer(stage: Stage, decision: DecisionRequest, option: str) -> str:
+def format_answer(context: DrawingContext, decision: DecisionRequest, option: str) -> str:
     """Return the text of an answer to a decision, with the amount that it adds to the stake, if any."""
-    text = format_answer_name(stage, option)
+    text = format_answer_name(context, option)
     cost = decision.costs.get(option, 0)
-    return f"{text}  +{stage.money(cost * stage.view.denomination_cents)}" if cost else text
+    return f"{text}  +{context.money(cost * context.view.denomination_cents)}" if cost else text
 
 
-def format_answer_name(stage: Stage, option: str) -> str:
+def format_answer_name(context: DrawingContext, option: str) -> str:
     """Return the text of an answer from its id ``option``.
 
     For ``raise-3`` it is the text of ``raise`` with the number 3. Without a text, it is the id in capital letters.
     """
     name, _, count = option.rpartition("-")
-    if stage.texts.has_text(f"decide.{option}"):
-        return stage.texts.say(f"decide.{option}")
-    if count.isdecimal() and stage.texts.has_text(f"decide.{name}"):
-        return stage.texts.say("decide.many", option=stage.texts.say(f"decide.{name}"), count=count)
+    if context.texts.has_text(f"decide.{option}"):
+        return context.texts.say(f"decide.{option}")
+    if count.isdecimal() and context.texts.has_text(f"decide.{name}"):
+        return context.texts.say("decide.many", option=context.texts.say(f"decide.{name}"), count=count)
     return re.sub(r"[_-]", " ", option).upper()
 
 
-def format_question(stage: Stage, decision: DecisionRequest) -> str:
+def format_question(context: DrawingContext, decision: DecisionRequest) -> str:
     """Return the question of a decision. If there is no text for its kind, return a list of its answers.
 
     If the decision is another player's and has no text, return a text that asks to wait.
     """
     key = f"decide.{decision.kind}"
     answer_kinds = {str(option).rstrip("-0123456789") for option in decision.options}
-    if not decision.options and not stage.texts.has_text(key):
-        return stage.texts.say("decide.waits")
+    if not decision.options and not context.texts.has_text(key):
+        return context.texts.say("decide.waits")
     # If an answer has the name of the kind, the text is that of the answer, not a question.
-    if stage.texts.has_text(key) and decision.kind not in answer_kinds:
-        return stage.texts.say(key)
-    answer_list = _format_answer_list(stage, decision)
+    if context.texts.has_text(key) and decision.kind not in answer_kinds:
+        return context.texts.say(key)
+    answer_list = _format_answer_list(context, decision)
     return (
-        stage.texts.say("decide.of", options=answer_list) if answer_list else stage.texts.say("decide.other")
+        context.texts.say("decide.of", options=answer_list)
+        if answer_list
+        else context.texts.say("decide.other")
     )
 
 
-def format_question_with_time_left(stage: Stage, decision: DecisionRequest) -> str:
+def format_question_with_time_left(context: DrawingContext, decision: DecisionRequest) -> str:
     """Return the question of a decision, with the time left if other players at the table wait for it.
 
     If it is another player's decision, return a text that says so.
     """
-    text, snapshot = format_question(stage, decision), stage.view.snapshot
+    text, snapshot = format_question(context, decision), context.view.snapshot
     turn_notice = (
         next((notice for notice in snapshot.notices if notice.code in _TURN_NOTICE_CODES), None)
         if snapshot
@@ -63,31 +65,31 @@ def format_question_with_time_left(stage: Stage, decision: DecisionRequest) -> s
     )
     if turn_notice is None:
         return text
-    notice_text = stage.texts.say(f"notice.{turn_notice.code}", **turn_notice.values)
+    notice_text = context.texts.say(f"notice.{turn_notice.code}", **turn_notice.values)
     return f"{text}  \u00b7  {notice_text}" if decision.options else notice_text
 
 
-def describe_decision_before_play(stage: Stage, decision: DecisionRequest) -> str:
+def describe_decision_before_play(context: DrawingContext, decision: DecisionRequest) -> str:
     """Return the text that says which decision the player must make before PLAY has an effect."""
-    answer_list = _format_answer_list(stage, decision)
+    answer_list = _format_answer_list(context, decision)
     return (
-        stage.texts.say("decide.first", options=answer_list)
+        context.texts.say("decide.first", options=answer_list)
         if answer_list
-        else format_question(stage, decision)
+        else format_question(context, decision)
     )
 
 
-def describe_offered_choices(stage: Stage, decision: DecisionRequest) -> str:
+def describe_offered_choices(context: DrawingContext, decision: DecisionRequest) -> str:
     """Return the text for an answer that was refused.
 
     It lists the answers on offer, or says that the player's answer is not among them.
     """
-    answer_list = _format_answer_list(stage, decision)
+    answer_list = _format_answer_list(context, decision)
     key = "decide.not_offered" if answer_list else "notice.refused.choice_is_offered"
-    return stage.texts.say(key, options=answer_list)
+    return context.texts.say(key, options=answer_list)
 
 
-def _format_answer_list(stage: Stage, decision: DecisionRequest) -> str:
+def _format_answer_list(context: DrawingContext, decision: DecisionRequest) -> str:
     """Return the answers to a decision as one line of text.
 
     Empty if there are too many, or if one has no text, such as a box that is known by its number.
@@ -95,4 +97,4 @@ def _format_answer_list(stage: Stage, decision: DecisionRequest) -> str:
     options = [option for option in decision.options if isinstance(option, str)]
     if not options or len(options) < len(decision.options) or len(options) > _LISTED_ANSWERS_MAX:
         return ""
-    return " / ".join(format_answer(stage, decision, option) for option in options)
+    return " / ".join(format_answer(context, decision, option) for option in options)

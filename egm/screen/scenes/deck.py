@@ -13,8 +13,8 @@ from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.layout import DECK_KEYS
 from egm.screen.motion import clamp_to_unit_interval, compute_pulse, compute_roll_up_amount
 from egm.screen.painter import Rect, TextStyle
+from egm.screen.scenes.drawing_context import WHITE, DrawingContext, draw_button
 from egm.screen.scenes.feature import sum_credits_of_ended_steps
-from egm.screen.scenes.stage import WHITE, Stage, draw_button
 from egm.screen.scenes.table_side_panels import find_settled_result
 from egm.screen.table import is_table_game
 from egm.screen.theme import Colour, mix_colours
@@ -67,12 +67,12 @@ class MeterAmounts:
     win_cents: int
 
 
-def compute_meter_amounts(stage: Stage) -> MeterAmounts:
+def compute_meter_amounts(context: DrawingContext) -> MeterAmounts:
     """Return the amounts to show on the meters.
 
     CREDIT counts up to a higher value; a lower value is shown at once. WIN counts up while the outcome is presented.
     """
-    view, snapshot = stage.view, stage.view.snapshot
+    view, snapshot = context.view, context.view.snapshot
     if snapshot is None:
         return MeterAmounts(0, 0, 0)
     share = clamp_to_unit_interval((view.now - view.credit_changed_at) / _CREDIT_ROLL_SECONDS)
@@ -83,7 +83,7 @@ def compute_meter_amounts(stage: Stage) -> MeterAmounts:
             view.previous_credit_cents + (credit_cents - view.previous_credit_cents) * rolled_permille // 1000
         )
     win_cents = snapshot.win_cents
-    timeline = build_view_timeline(view, stage.theme)
+    timeline = build_view_timeline(view, context.theme)
     if view.presentation is not None and timeline is not None and snapshot.state == "playing":
         elapsed_seconds, presentation = view.now - view.presentation.began_at, view.presentation
         counted_credits = sum_credits_of_ended_steps(
@@ -102,80 +102,86 @@ def compute_meter_amounts(stage: Stage) -> MeterAmounts:
     return MeterAmounts(credit_cents, compute_bet_credits(view), win_cents)
 
 
-def draw_meters(stage: Stage) -> None:
+def draw_meters(context: DrawingContext) -> None:
     """Draw the meters CREDIT, BET and WIN, each in currency and in credits. In a tournament, they show points."""
-    snapshot = stage.view.snapshot
-    figures = compute_meter_amounts(stage)
+    snapshot = context.view.snapshot
+    figures = compute_meter_amounts(context)
     unit = snapshot.denomination_cents if snapshot else 1
-    say = stage.texts.say
+    say = context.texts.say
     credits_ = figures.credit_cents // max(1, unit)
     tournament = None if snapshot is None else snapshot.current_tournament
     _draw_meter(
-        stage,
+        context,
         "credit",
         say("meter.credit" if tournament is None else "tournament.points"),
         figures.credit_cents,
         credits_,
         "meter",
-        format_promotional_credit(stage),
+        format_promotional_credit(context),
     )
-    _draw_meter(stage, "bet", say("meter.bet"), figures.bet_credits * unit, figures.bet_credits, "meter")
+    _draw_meter(context, "bet", say("meter.bet"), figures.bet_credits * unit, figures.bet_credits, "meter")
     if tournament is not None:
         _draw_meter(
-            stage, "win", say("tournament.won"), tournament.won_points * unit, tournament.won_points, "win"
+            context, "win", say("tournament.won"), tournament.won_points * unit, tournament.won_points, "win"
         )
         return
-    key = choose_win_meter_label_key(stage)
-    colour = "win" if figures.win_cents and _has_profit(stage) else "steel"
-    _draw_meter(stage, "win", say(key), figures.win_cents, figures.win_cents // max(1, unit), colour)
+    key = choose_win_meter_label_key(context)
+    colour = "win" if figures.win_cents and _has_profit(context) else "steel"
+    _draw_meter(context, "win", say(key), figures.win_cents, figures.win_cents // max(1, unit), colour)
 
 
-def choose_win_meter_label_key(stage: Stage) -> str:
+def choose_win_meter_label_key(context: DrawingContext) -> str:
     """Return the catalogue key of the WIN meter's label.
 
     At a table game the label of an amount above 0 says that it was returned, because the amount includes stakes.
     """
-    if not is_table_game(stage.view.game) or stage.game_data.get("hold"):
+    if not is_table_game(context.view.game) or context.game_data.get("hold"):
         return "meter.win"
-    return "meter.returned" if compute_meter_amounts(stage).win_cents else "meter.win"
+    return "meter.returned" if compute_meter_amounts(context).win_cents else "meter.win"
 
 
-def _has_profit(stage: Stage) -> bool:
+def _has_profit(context: DrawingContext) -> bool:
     """Return whether the amount on the WIN meter is a win. At a table it must be more than was staked."""
-    result = find_settled_result(stage)
+    result = find_settled_result(context)
     if result is None or result.pays_by_table:
-        return choose_win_meter_label_key(stage) == "meter.win"
+        return choose_win_meter_label_key(context) == "meter.win"
     return result.returned_cents > result.staked_cents
 
 
-def format_promotional_credit(stage: Stage) -> str:
+def format_promotional_credit(context: DrawingContext) -> str:
     """Return a text with the amount of promotional credit of each kind (restricted, non-restricted); "" without any.
 
     Without the text, a player could take promotional credit, which can only be played, for money.
     """
-    snapshot, say = stage.view.snapshot, stage.texts.say
+    snapshot, say = context.view.snapshot, context.texts.say
     if snapshot is None:
         return ""
     kinds = (
         ("meter.restricted", snapshot.restricted_cents),
         ("meter.nonrestricted", snapshot.nonrestricted_cents),
     )
-    return "  ·  ".join(say(key, amount=stage.money(cents)) for key, cents in kinds if cents)
+    return "  ·  ".join(say(key, amount=context.money(cents)) for key, cents in kinds if cents)
 
 
 def _draw_meter(
-    stage: Stage, meter_name: str, label: str, cents: int, credits_: int, colour: str, note_text: str = ""
+    context: DrawingContext,
+    meter_name: str,
+    label: str,
+    cents: int,
+    credits_: int,
+    colour: str,
+    note_text: str = "",
 ) -> None:
     """Draw one meter. ``note_text`` is written below the amount.
 
     In a tournament the amount is a number of points, not money.
     """
-    is_points = stage.view.snapshot is not None and stage.view.snapshot.current_tournament is not None
-    p, (x, y, w, h) = stage.painter, stage.layout.meter_rects[meter_name]
+    is_points = context.view.snapshot is not None and context.view.snapshot.current_tournament is not None
+    p, (x, y, w, h) = context.painter, context.layout.meter_rects[meter_name]
     baselines = (27.0, h - 28, h / 2 + 4) if not note_text else (20.0, 52.0, 34.0)
     p.draw_text(label, (x + 24, y + baselines[0]), TextStyle("strong", "caption", "text_dim"), align="left")
     credits_rect = p.draw_text(
-        "" if is_points else stage.texts.format_count("meter.credits", credits_),
+        "" if is_points else context.texts.format_count("meter.credits", credits_),
         (x + 24, y + baselines[1]),
         TextStyle("strong", "small", "text"),
         align="left",
@@ -190,7 +196,7 @@ def _draw_meter(
             align="right",
             width_max=w - 48,
         )
-    meter_colour = stage.theme.colour(colour)
+    meter_colour = context.theme.colour(colour)
     paint = LinearGradient(
         (
             (0, mix_colours(meter_colour, (255, 255, 255, 255), 0.55)),
@@ -199,7 +205,7 @@ def _draw_meter(
         )
     )
     p.draw_text(
-        stage.texts.number(credits_) if is_points else stage.money(cents),
+        context.texts.number(credits_) if is_points else context.money(cents),
         (x + w - 24, y + baselines[2]),
         TextStyle(
             "numbers", "meter" if not note_text else "title" if h > _LOW_METER_HEIGHT_MAX else "lead", paint
@@ -209,13 +215,13 @@ def _draw_meter(
     )
 
 
-def is_key_lit(stage: Stage, key_name: str) -> bool:
+def is_key_lit(context: DrawingContext, key_name: str) -> bool:
     """Return whether the lamp of a key is on. It is on if the key has an effect now."""
-    view = stage.view
+    view = context.view
     if key_name in {"help", "games", "volume"}:
         is_disabled = view.scene is Scene.SERVICE and key_name != "volume"
         return (
-            view.snapshot is not None and not is_disabled and not is_presentation_running(view, stage.theme)
+            view.snapshot is not None and not is_disabled and not is_presentation_running(view, context.theme)
         )
     if key_name == "language":
         return (
@@ -224,23 +230,23 @@ def is_key_lit(stage: Stage, key_name: str) -> bool:
             and len(view.snapshot.languages) > 1
         )
     if key_name == "play":
-        return _is_play_lit(stage)
+        return _is_play_lit(context)
     if key_name.startswith("bet_"):
-        is_selecting = view.is_machine_connected and is_selecting_targets(view, stage.theme)
+        is_selecting = view.is_machine_connected and is_selecting_targets(view, context.theme)
         return is_selecting or (
-            view.accepts_request("bet") and not is_presentation_running(view, stage.theme)
+            view.accepts_request("bet") and not is_presentation_running(view, context.theme)
         )
     return view.accepts_request(key_name)
 
 
-def _is_play_lit(stage: Stage) -> bool:
+def _is_play_lit(context: DrawingContext) -> bool:
     """Return whether PLAY has an effect now.
 
     It may answer a decision, activate the focused target, close a page, dismiss a reminder, end a roll-up, or start a
     game.
     """
-    view = stage.view
-    if is_selecting_targets(view, stage.theme) and not can_place_chips(view, stage.theme):
+    view = context.view
+    if is_selecting_targets(view, context.theme) and not can_place_chips(view, context.theme):
         can_answer = (
             (is_decision_by_marking(view) and is_marked_answer_permitted(view))
             or view.is_focus_shown
@@ -253,33 +259,33 @@ def _is_play_lit(stage: Stage) -> bool:
     return is_dismissible_reminder_shown(view) or (view.accepts_request("play") and view.decision is None)
 
 
-def format_key_label(stage: Stage, key_name: str) -> str:
+def format_key_label(context: DrawingContext, key_name: str) -> str:
     """Return the label of a key, which depends on what the key does now."""
-    say, view = stage.texts.say, stage.view
+    say, view = context.texts.say, context.view
     if key_name == "language":
         return say("language.other")
     if key_name == "play":
-        return say(_choose_play_label(stage))
-    if key_name in {"bet_less", "bet_more", "bet_max"} and is_selecting_targets(view, stage.theme):
+        return say(_choose_play_label(context))
+    if key_name in {"bet_less", "bet_more", "bet_max"} and is_selecting_targets(view, context.theme):
         return say(f"key.choose_{key_name.removeprefix('bet_')}")
     return say(f"key.{key_name}")
 
 
-def _choose_play_label(stage: Stage) -> str:
+def _choose_play_label(context: DrawingContext) -> str:
     """Return the catalogue key of the PLAY key's label, which depends on what PLAY does now."""
-    view = stage.view
+    view = context.view
     if view.scene is Scene.GAME and view.page is not PlayerPage.NONE and not view.is_focus_shown:
         return "key.close"
-    if _should_play_activate_focus(stage) and (view.is_focus_shown or _find_open_prompt(view)):
+    if _should_play_activate_focus(context) and (view.is_focus_shown or _find_open_prompt(view)):
         return "key.choose_max" if view.is_focus_shown else "service.confirm"
     if is_dismissible_reminder_shown(view):
         return "reminder.go_on"
-    timeline, presentation = build_view_timeline(view, stage.theme), view.presentation
+    timeline, presentation = build_view_timeline(view, context.theme), view.presentation
     if (
         presentation is None
         or timeline is None
-        or not is_presentation_running(view, stage.theme)
-        or not is_key_lit(stage, "play")
+        or not is_presentation_running(view, context.theme)
+        or not is_key_lit(context, "play")
     ):
         return "key.play"
     elapsed_seconds = view.now - presentation.began_at
@@ -298,29 +304,29 @@ def _find_open_prompt(view: View) -> Prompt | None:
     return page.prompt if page is not None else None
 
 
-def _should_play_activate_focus(stage: Stage) -> bool:
+def _should_play_activate_focus(context: DrawingContext) -> bool:
     """Return whether PLAY activates the focused target.
 
     While the player marks reels or cards, PLAY confirms the marks instead.
     """
-    if can_place_chips(stage.view, stage.theme):
+    if can_place_chips(context.view, context.theme):
         return False
-    return is_selecting_targets(stage.view, stage.theme) and not is_decision_by_marking(stage.view)
+    return is_selecting_targets(context.view, context.theme) and not is_decision_by_marking(context.view)
 
 
-def draw_deck(stage: Stage) -> None:
+def draw_deck(context: DrawingContext) -> None:
     """Draw the row of keys, each with its lamp."""
     for name in DECK_KEYS:
-        _draw_deck_key(stage, name, stage.layout.key_rects[name])
+        _draw_deck_key(context, name, context.layout.key_rects[name])
 
 
-def _draw_deck_key(stage: Stage, key_name: str, rect: Rect) -> None:
+def _draw_deck_key(context: DrawingContext, key_name: str, rect: Rect) -> None:
     """Draw one key of the deck with its lamp and label."""
-    view, p = stage.view, stage.painter
-    is_lit = is_key_lit(stage, key_name)
+    view, p = context.view, context.painter
+    is_lit = is_key_lit(context, key_name)
     is_pressed = view.pressed_key == key_name and view.now - view.pressed_at < 0.14
     x, y, w, h = rect
-    light_colour, dark_colour = (stage.theme.colour(name) for name in _COLOUR_NAMES_BY_DECK_KEY[key_name])
+    light_colour, dark_colour = (context.theme.colour(name) for name in _COLOUR_NAMES_BY_DECK_KEY[key_name])
     p.draw_cached_picture(
         ("key", key_name, is_lit, is_pressed),
         rect,
@@ -338,7 +344,7 @@ def _draw_deck_key(stage: Stage, key_name: str, rect: Rect) -> None:
     offset = 3 if is_pressed else 0
     paint: Paint | str = "text" if is_lit else (150, 143, 176, 255)
     has_icon = key_name in {"service", "help", "games", "language", "volume"}
-    text = format_key_label(stage, key_name)
+    text = format_key_label(context, key_name)
     if key_name == "play":
         p.draw_text(
             text,
@@ -361,24 +367,24 @@ def _draw_deck_key(stage: Stage, key_name: str, rect: Rect) -> None:
         p.draw_label(text, (x + 11, y + offset, w - 22, h), style)
 
 
-def draw_residual_key(stage: Stage) -> None:
+def draw_residual_key(context: DrawingContext) -> None:
     """Draw the key that gives up or gambles residual credit, which is too small for any game on this machine.
 
     It is drawn in place of the status line.
     """
-    draw_button(stage, stage.layout.status_line, describe_residual_credit(stage), is_active=True)
+    draw_button(context, context.layout.status_line, describe_residual_credit(context), is_active=True)
 
 
-def describe_residual_credit(stage: Stage) -> str:
+def describe_residual_credit(context: DrawingContext) -> str:
     """Return a text that says what happens to residual credit.
 
     If it is gambled, the text states the odds and the prize before the bet (C-12).
     """
-    snapshot, say = stage.view.snapshot, stage.texts.say
+    snapshot, say = context.view.snapshot, context.texts.say
     residual = snapshot.residual if snapshot is not None else None
     if residual is None:
         return ""
-    amount, prize = stage.money(residual.amount_cents), stage.money(residual.prize_cents)
+    amount, prize = context.money(residual.amount_cents), context.money(residual.prize_cents)
     if not residual.prize_cents:
         return say("key.residual", amount=amount)
     return say(
@@ -390,15 +396,15 @@ def describe_residual_credit(stage: Stage) -> str:
     )
 
 
-def draw_staff_key(stage: Stage, rect: Rect) -> None:
+def draw_staff_key(context: DrawingContext, rect: Rect) -> None:
     """Draw the small key that opens the service menu for staff: a person's head and shoulders."""
     x, y, w, h = rect
-    stage.painter.draw_panel(
+    context.painter.draw_panel(
         rect, radius=14, fill=(30, 38, 56, 245), edge_paint=(150, 170, 220, 255), edge_width=2
     )
 
     make = partial(render_own_picture, "staff", colour=(230, 238, 255, 255))
-    stage.painter.draw_cached_picture(("icon", "staff"), (x + 10, y + 8, w - 20, h - 16), make)
+    context.painter.draw_cached_picture(("icon", "staff"), (x + 10, y + 8, w - 20, h - 16), make)
 
 
 def _draw_key_cap(

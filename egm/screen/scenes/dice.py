@@ -11,7 +11,7 @@ from egm.screen.art.ink import LinearGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Rect, TextStyle
-from egm.screen.scenes.stage import BLACK, WHITE, Stage
+from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext
 from egm.screen.spot_layout import find_felt_rect
 from egm.screen.steps import TableStep
 from egm.screen.theme import Colour, mix_colours, parse_colour
@@ -53,22 +53,22 @@ def draw_die_art(size: tuple[int, int], face: int) -> pygame.Surface:
     return ink.finish_surface()
 
 
-def draw_die(stage: Stage, rect: Rect, face: int) -> None:
+def draw_die(context: DrawingContext, rect: Rect, face: int) -> None:
     """Draw a die that lies on the table with ``face`` up."""
-    stage.painter.draw_cached_picture(("die", face), rect, partial(draw_die_art, face=face))
+    context.painter.draw_cached_picture(("die", face), rect, partial(draw_die_art, face=face))
 
 
-def draw_resting_dice(stage: Stage, dice: Sequence[int], rect: Rect) -> None:
+def draw_resting_dice(context: DrawingContext, dice: Sequence[int], rect: Rect) -> None:
     """Draw dice that lie beside each other in the middle of a rectangle."""
     x, y, w, h = rect
     side = min(_DIE_SIDE_MAX, h, w / (len(dice) + 1.5))
     for i, face in enumerate(dice):
         middle = x + w / 2 + (i - (len(dice) - 1) / 2) * (side + _DICE_GAP)
-        draw_die(stage, (middle - side / 2, y + (h - side) / 2, side, side), face)
+        draw_die(context, (middle - side / 2, y + (h - side) / 2, side, side), face)
 
 
 def draw_dice(
-    stage: Stage,
+    context: DrawingContext,
     dice: Sequence[int],
     total: int | None,
     start_and_stop_seconds: tuple[float, float],
@@ -80,18 +80,18 @@ def draw_dice(
     presentation. The dice stop before the end. With reduced motion, they do not move.
     """
     begin, stop = start_and_stop_seconds
-    p, (x, y, w, h) = stage.painter, stage.layout.game_field
+    p, (x, y, w, h) = context.painter, context.layout.game_field
     moving_share = clamp_to_unit_interval(
         (elapsed_seconds - begin) / max(0.01, (stop - begin) * _MOVING_SHARE_OF_THROW)
     )
-    are_still = moving_share >= 1 or stage.view.reduced_motion
+    are_still = moving_share >= 1 or context.view.reduced_motion
     die_width = min(_DIE_SIDE_MAX, w / (len(dice) + 1.5))
     progress = ease_out(moving_share)
     for i, face in enumerate(dice):
         target = (x + w / 2 + (i - (len(dice) - 1) / 2) * (die_width + _DICE_GAP), y + h / 2 - 20)
         if are_still:
             draw_die(
-                stage, (target[0] - die_width / 2, target[1] - die_width / 2, die_width, die_width), face
+                context, (target[0] - die_width / 2, target[1] - die_width / 2, die_width, die_width), face
             )
             continue
         tumbling_face = 1 + (int(progress * 23) + 2 * i) % 6
@@ -125,17 +125,17 @@ def _draw_turned_die(size: tuple[int, int], face: int, rotation_degrees: int) ->
     return pygame.transform.rotozoom(draw_die_art(size, face), rotation_degrees, 1.0)
 
 
-def draw_craps_point(stage: Stage, step: TableStep | None, *, is_throw_shown: bool) -> None:
+def draw_craps_point(context: DrawingContext, step: TableStep | None, *, is_throw_shown: bool) -> None:
     """Draw the point numbers of craps, the puck on the current point (or off), and the dice of ``step``.
 
     While the result of a throw is shown (``is_throw_shown``), the point is the one after that throw. Otherwise it is
     the point in the machine's snapshot: before the throw's result, and between throws, because the last throw may be
     another player's, or missing.
     """
-    p, (x, y, w, _) = stage.painter, find_felt_rect(stage.layout)
+    p, (x, y, w, _) = context.painter, find_felt_rect(context.layout)
     display = step.display if step is not None else {}
     dice = tuple(map(int, display.get("dice", ())))
-    snapshot = stage.view.snapshot
+    snapshot = context.view.snapshot
     point = display.get("point") if snapshot is None or is_throw_shown else snapshot.felt.point
     height = 76.0
     left, numbers_width = x + 2, w - 4 - (150.0 if w > 700 else 0.0)
@@ -152,26 +152,26 @@ def draw_craps_point(stage: Stage, step: TableStep | None, *, is_throw_shown: bo
         )
         p.draw_text(str(number), anchor, TextStyle("heavy", "lead", "text"), width_max=width - 20)
         if is_point:
-            _draw_puck(stage, (cell[0] + width - 34, y + 30), is_on=True)
+            _draw_puck(context, (cell[0] + width - 34, y + 30), is_on=True)
     if w > 700 and dice:
         for i, face in enumerate(dice):
-            draw_die(stage, (x + w - 140 + i * 68, y + 8, 60, 60), face)
+            draw_die(context, (x + w - 140 + i * 68, y + 8, 60, 60), face)
     elif w > 700 and point is None:
-        _draw_puck(stage, (x + w - 70, y + 38), is_on=False)
+        _draw_puck(context, (x + w - 70, y + 38), is_on=False)
 
 
-def _draw_puck(stage: Stage, centre: tuple[float, float], *, is_on: bool) -> None:
+def _draw_puck(context: DrawingContext, centre: tuple[float, float], *, is_on: bool) -> None:
     """Draw the puck, which marks the point at craps and shows ON or OFF."""
     x, y = centre
-    stage.painter.draw_cached_picture(
+    context.painter.draw_cached_picture(
         ("puck", is_on), (x - 26, y - 26, 52, 52), partial(_draw_puck_art, is_on=is_on)
     )
     text_colour: Colour = BLACK if is_on else WHITE
-    text = stage.texts.say("felt.on" if is_on else "felt.off")
-    stage.painter.draw_text(
+    text = context.texts.say("felt.on" if is_on else "felt.off")
+    context.painter.draw_text(
         text,
         (x, y),
-        TextStyle("heavy", "tiny" if not stage.layout.is_telephone else "caption", text_colour),
+        TextStyle("heavy", "tiny" if not context.layout.is_telephone else "caption", text_colour),
         width_max=44,
     )
 

@@ -11,7 +11,7 @@ from typing import Final
 from egm.kernel.messages import BenchCommand
 from egm.screen.layout import Layout
 from egm.screen.painter import Rect, TextStyle
-from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
+from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext, draw_button
 from egm.screen.text import Texts
 from egm.screen.theme import mix_colours
 from egm.screen.view import View, compute_drawer_share
@@ -212,15 +212,15 @@ def _lay_out_fault_controls(
     return controls
 
 
-def draw_drawer(stage: Stage) -> None:
+def draw_drawer(context: DrawingContext) -> None:
     """Draw the tab of the drawer of simulated devices, and the part of the drawer that is open."""
-    view = stage.view
+    view = context.view
     if not view.has_device_drawer:
         return
-    p, layout, say = stage.painter, stage.layout, stage.texts.say
-    open_share = compute_drawer_share(view, stage.theme.motion)
+    p, layout, say = context.painter, context.layout, context.texts.say
+    open_share = compute_drawer_share(view, context.theme.motion)
     slide = layout.drawer[2] * (1 - open_share)
-    tab = find_drawer_tab_rect(stage.layout.drawer_tab, layout.drawer, open_share)
+    tab = find_drawer_tab_rect(context.layout.drawer_tab, layout.drawer, open_share)
     p.draw_panel(
         (tab[0], tab[1], tab[2] + 20, tab[3]),
         radius=16,
@@ -261,15 +261,15 @@ def draw_drawer(stage: Stage) -> None:
             align="left",
             width_max=w - 52,
         )
-    for control in lay_out_controls(layout, view, stage.texts, slide):
+    for control in lay_out_controls(layout, view, context.texts, slide):
         draw_button(
-            stage,
+            context,
             control.rect,
             control.label,
             is_enabled=view.is_simulator_connected,
             is_active=control.is_on,
         )
-    _draw_tower_light(stage, (x + w - 118, y + 18, 96, 52))
+    _draw_tower_light(context, (x + w - 118, y + 18, 96, 52))
     if not view.is_simulator_connected:
         p.draw_text(
             say("drawer.closed_bench"),
@@ -285,7 +285,7 @@ def draw_drawer(stage: Stage) -> None:
     ):
         key = "drawer.done" if view.bench_reply.ok else "drawer.refused"
         p.draw_text(
-            say(key, text=describe_last_commands(stage)),
+            say(key, text=describe_last_commands(context)),
             (x + 26, y + 86),
             TextStyle("text", "caption", "text_dim" if view.bench_reply.ok else "amber"),
             align="left",
@@ -293,13 +293,13 @@ def draw_drawer(stage: Stage) -> None:
         )
 
 
-def describe_last_commands(stage: Stage) -> str:
+def describe_last_commands(context: DrawingContext) -> str:
     """Return a text that says what the last touch of a control in the drawer did, such as inserting an amount."""
-    say, command = stage.texts.say, stage.view.bench_commands[0]
+    say, command = context.texts.say, context.view.bench_commands[0]
     cents, name = command.values.get("amount_cents"), str(command.values.get("name", ""))
     match command.action:
         case "insert" if isinstance(cents, int):
-            return say("drawer.did_insert", amount=stage.money(cents))
+            return say("drawer.did_insert", amount=context.money(cents))
         case "door":
             door_state = "open" if command.values.get("open") else "closed"
             return say(f"drawer.did_{door_state}", door=say(f"door.{name}"))
@@ -307,25 +307,25 @@ def describe_last_commands(stage: Stage) -> str:
             return say("drawer.did_key", name=say(f"input.key.{name}"))
         case "insert_ticket":
             return say("drawer.ticket")
-    return stage.texts.format_code_text("drawer", command.action)
+    return context.texts.format_code_text("drawer", command.action)
 
 
-def _draw_tower_light(stage: Stage, rect: Rect) -> None:
+def _draw_tower_light(context: DrawingContext, rect: Rect) -> None:
     """Draw the lamps of the tower light, as the I/O board reports them."""
-    board = _find_simulated_device(stage.view, "doors_open")
-    lit_lamps = stage.view.device_states[board].get("tower", []) if board is not None else []
+    board = _find_simulated_device(context.view, "doors_open")
+    lit_lamps = context.view.device_states[board].get("tower", []) if board is not None else []
     x, y, w, h = rect
     for i, (name, colour) in enumerate(_TOWER_LAMP_COLOURS):
         is_lit = name in lit_lamps
         lamp_colour = (
-            stage.theme.colour(colour)
+            context.theme.colour(colour)
             if is_lit
-            else mix_colours(stage.theme.colour(colour), (0, 0, 0, 255), 0.78)
+            else mix_colours(context.theme.colour(colour), (0, 0, 0, 255), 0.78)
         )
-        stage.painter.draw_panel(
+        context.painter.draw_panel(
             (x + i * w / 4 + 2, y, w / 4 - 4, h), radius=6, fill=lamp_colour, edge_paint=(140, 134, 170, 255)
         )
-        stage.painter.draw_text(
+        context.painter.draw_text(
             name[:1].upper(),
             (x + (i + 0.5) * w / 4, y + h / 2),
             TextStyle(

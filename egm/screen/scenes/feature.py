@@ -17,7 +17,7 @@ from egm.screen.presentation import (
     find_step_stage,
     is_feature_step,
 )
-from egm.screen.scenes.stage import Stage, format_stage_name
+from egm.screen.scenes.drawing_context import DrawingContext, format_stage_name
 from egm.screen.steps import GambleStep
 from egm.screen.theme import fade_colour
 from egm.screen.view import View, build_view_timeline
@@ -37,10 +37,10 @@ def find_shown_feature_step_index(view: View, timeline: PresentationTimeline | N
     return index if is_feature_step(presentation, index) and not has_ended else None
 
 
-def apply_feature_colours(stage: Stage) -> Stage:
+def apply_feature_colours(context: DrawingContext) -> DrawingContext:
     """Return the drawing context in a feature's colours if a feature is shown, otherwise unchanged."""
-    index = find_shown_feature_step_index(stage.view, build_view_timeline(stage.view, stage.theme))
-    return stage if index is None else replace(stage, has_feature_colours=True)
+    index = find_shown_feature_step_index(context.view, build_view_timeline(context.view, context.theme))
+    return context if index is None else replace(context, has_feature_colours=True)
 
 
 def sum_credits_of_ended_steps(
@@ -63,11 +63,15 @@ def sum_credits_of_ended_steps(
 
 
 def draw_feature_title_card(
-    stage: Stage, presentation: OutcomePresentation, index: int, step_time: StepTimes, elapsed_seconds: float
+    context: DrawingContext,
+    presentation: OutcomePresentation,
+    index: int,
+    step_time: StepTimes,
+    elapsed_seconds: float,
 ) -> None:
     """Draw the title card of the feature that step ``index`` begins: its name, and its number of games."""
-    p, view = stage.painter, stage.view
-    x, y, w, h = stage.layout.game_field
+    p, view = context.painter, context.view
+    x, y, w, h = context.layout.game_field
     shown_share = clamp_to_unit_interval(
         (elapsed_seconds - step_time.title_card_begin)
         / max(0.01, step_time.begin - step_time.title_card_begin)
@@ -75,29 +79,32 @@ def draw_feature_title_card(
     entrance_share = 1.0 if view.reduced_motion else ease_out(shown_share * 5)
     p.fill_rounded_rect((x, y, w, h), (4, 2, 12, round(200 * entrance_share)))
     if not view.reduced_motion:
-        _draw_searchlights(stage, entrance_share * (1 - clamp_to_unit_interval((shown_share - 0.9) * 10)))
+        _draw_searchlights(context, entrance_share * (1 - clamp_to_unit_interval((shown_share - 0.9) * 10)))
     _, game_count = compute_free_game_number_and_total(presentation, index, has_stopped=False)
-    name = format_stage_name(stage, find_step_stage(presentation, index))
-    style = TextStyle("display", "hero", build_gold_gradient(stage.theme), 4, (20, 6, 0, 230))
+    name = format_stage_name(context, find_step_stage(presentation, index))
+    style = TextStyle("display", "hero", build_gold_gradient(context.theme), 4, (20, 6, 0, 230))
     offset = 0.0 if view.reduced_motion else 40 * (1 - entrance_share)
     middle = y + h / 2 + (54 if game_count > 1 else 0)
     if game_count > 1:
         number_style = TextStyle("numbers", "hero", "meter", 4, (20, 6, 0, 230))
         p.draw_text(
-            stage.texts.number(game_count), (x + w / 2, middle - 150 - offset), number_style, width_max=w - 80
+            context.texts.number(game_count),
+            (x + w / 2, middle - 150 - offset),
+            number_style,
+            width_max=w - 80,
         )
     p.draw_text(name, (x + w / 2, middle + offset), style, width_max=w - 90)
-    text = stage.texts.say("feature.begins")
+    text = context.texts.say("feature.begins")
     p.draw_text(text, (x + w / 2, middle + 110), TextStyle("strong", "lead", "text", 2), width_max=w - 120)
 
 
-def _draw_searchlights(stage: Stage, opacity: float) -> None:
+def _draw_searchlights(context: DrawingContext, opacity: float) -> None:
     """Draw slowly turning searchlights behind the title card.
 
     They are drawn at a few angles only, so that the pictures can be cached.
     """
-    p, (_, _, w, h) = stage.painter, stage.layout.game_field
-    angle_index = int(stage.view.now * 9) % _SEARCHLIGHT_ANGLE_COUNT
+    p, (_, _, w, h) = context.painter, context.layout.game_field
+    angle_index = int(context.view.now * 9) % _SEARCHLIGHT_ANGLE_COUNT
 
     def render_beams(size: tuple[int, int]) -> pygame.Surface:
         small_size = (max(1, size[0] // 3), max(1, size[1] // 3))
@@ -109,7 +116,7 @@ def _draw_searchlights(stage: Stage, opacity: float) -> None:
                 for half_width in (-0.14, 0.14)
             )
             ink.fill_path(
-                [(w / 2, h / 2), left_beam, right_beam], fade_colour(stage.look.accent_colour, 0.34)
+                [(w / 2, h / 2), left_beam, right_beam], fade_colour(context.look.accent_colour, 0.34)
             )
         beams = ink.finish_surface()
         mask = RadialGradient(
@@ -119,13 +126,13 @@ def _draw_searchlights(stage: Stage, opacity: float) -> None:
         return pygame.transform.smoothscale(beams, size)
 
     p.draw_cached_picture(
-        ("beams", angle_index, stage.look.name), stage.layout.game_field, render_beams, alpha=opacity
+        ("beams", angle_index, context.look.name), context.layout.game_field, render_beams, alpha=opacity
     )
 
 
-def draw_anticipation_light(stage: Stage, rect: tuple[float, float, float, float]) -> None:
+def draw_anticipation_light(context: DrawingContext, rect: tuple[float, float, float, float]) -> None:
     """Draw the light around a reel that spins longer to build anticipation."""
-    beat = round(4 * stage.compute_flash_brightness())
+    beat = round(4 * context.compute_flash_brightness())
     x, y, w, h = rect
 
     def render_veil(size: tuple[int, int]) -> pygame.Surface:
@@ -133,10 +140,10 @@ def draw_anticipation_light(stage: Stage, rect: tuple[float, float, float, float
             size,
             LinearGradient(
                 (
-                    (0, fade_colour(stage.look.accent_colour, 0.5 + beat / 10)),
-                    (0.16, fade_colour(stage.look.accent_colour, 0.05)),
-                    (0.84, fade_colour(stage.look.accent_colour, 0.05)),
-                    (1, fade_colour(stage.look.accent_colour, 0.5 + beat / 10)),
+                    (0, fade_colour(context.look.accent_colour, 0.5 + beat / 10)),
+                    (0.16, fade_colour(context.look.accent_colour, 0.05)),
+                    (0.84, fade_colour(context.look.accent_colour, 0.05)),
+                    (1, fade_colour(context.look.accent_colour, 0.5 + beat / 10)),
                 ),
                 is_horizontal=True,
             ),
@@ -144,6 +151,6 @@ def draw_anticipation_light(stage: Stage, rect: tuple[float, float, float, float
         surface.blit(surface, (0, 0), special_flags=PREMULTIPLIED_BLEND_MODE)
         return surface
 
-    stage.painter.draw_cached_picture(
-        ("awaited", beat, stage.look.name), (x - 4, y - 4, w + 8, h + 8), render_veil
+    context.painter.draw_cached_picture(
+        ("awaited", beat, context.look.name), (x - 4, y - 4, w + 8, h + 8), render_veil
     )

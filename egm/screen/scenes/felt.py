@@ -36,10 +36,10 @@ from egm.screen.scenes.chips import (
 )
 from egm.screen.scenes.decision_text import format_answer, format_question
 from egm.screen.scenes.dice import draw_craps_point, draw_dice, draw_resting_dice
+from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext, draw_button
 from egm.screen.scenes.pay_table import format_spot_odds
 from egm.screen.scenes.roulette_wheel import POCKET_COLOURS, draw_roulette_wheel
 from egm.screen.scenes.scoreboard import draw_scoreboard, should_draw_scoreboard
-from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
 from egm.screen.scenes.table_side_panels import find_settled_step
 from egm.screen.spot_layout import (
     FeltCell,
@@ -92,7 +92,7 @@ _CLOSED_SPOT_EDGE_COLOUR: Final = (226, 240, 226, 60)
 _CLOSED_SPOT_TEXT_COLOUR: Final = (166, 178, 170, 255)
 
 
-def lay_out_felt_answers(stage: Stage, decision: DecisionRequest) -> list[tuple[Rect, Action]]:
+def lay_out_felt_answers(context: DrawingContext, decision: DecisionRequest) -> list[tuple[Rect, Action]]:
     """Return the touch targets for a decision at a table: a key for each answer, or the cards that can be held.
 
     If the player divides a hand in two (decision ``set``), they are the cards and the keys. None if the decision is
@@ -101,21 +101,21 @@ def lay_out_felt_answers(stage: Stage, decision: DecisionRequest) -> list[tuple[
     if not decision.options:
         return []
     if decision.kind == "hold":
-        return [(rect, Action("hold", i)) for i, rect in enumerate(lay_out_card_touches(stage))]
+        return [(rect, Action("hold", i)) for i, rect in enumerate(lay_out_card_touches(context))]
     if decision.kind == "set":
         keys = [Action("play"), Action("set_as", decision.display["house"])]
         keys += [Action("choose", option) for option in decision.options if isinstance(option, str)]
-        card_touches = [(rect, Action("hold", i)) for i, rect in enumerate(lay_out_card_touches(stage))]
-        return [*card_touches, *_lay_out_key_rows(stage, keys)]
-    return _lay_out_key_rows(stage, [Action("choose", option) for option in decision.options])
+        card_touches = [(rect, Action("hold", i)) for i, rect in enumerate(lay_out_card_touches(context))]
+        return [*card_touches, *_lay_out_key_rows(context, keys)]
+    return _lay_out_key_rows(context, [Action("choose", option) for option in decision.options])
 
 
-def _lay_out_key_rows(stage: Stage, actions: list[Action]) -> list[tuple[Rect, Action]]:
+def _lay_out_key_rows(context: DrawingContext, actions: list[Action]) -> list[tuple[Rect, Action]]:
     """Return the rectangle of a key for each of the given actions, in rows at the lower edge of the field."""
-    x, y, w, h = stage.layout.game_field
-    keys_per_row = 3 if stage.layout.is_telephone else 6
+    x, y, w, h = context.layout.game_field
+    keys_per_row = 3 if context.layout.is_telephone else 6
     rows = [actions[i : i + keys_per_row] for i in range(0, len(actions), keys_per_row)]
-    height = max(stage.layout.touch_size_min, 76.0) + 10
+    height = max(context.layout.touch_size_min, 76.0) + 10
     keys: list[tuple[Rect, Action]] = []
     for row_index, row in enumerate(rows):
         top = y + h - 16 - (len(rows) - row_index) * height
@@ -127,17 +127,17 @@ def _lay_out_key_rows(stage: Stage, actions: list[Action]) -> list[tuple[Rect, A
     return keys
 
 
-def draw_felt(stage: Stage) -> None:
+def draw_felt(context: DrawingContext) -> None:
     """Draw a table game at this moment of its presentation: layout, chips, cards and moving parts."""
-    view, table = stage.view, stage.view.table
+    view, table = context.view, context.view.table
     assert table is not None
-    p = stage.painter
+    p = context.painter
     presentation = view.selected_game_presentation
-    timeline = build_view_timeline(view, stage.theme)
+    timeline = build_view_timeline(view, context.theme)
     p.draw_cached_picture(
-        ("table", stage.look.name), stage.layout.game_field, partial(_draw_felt_background, stage)
+        ("table", context.look.name), context.layout.game_field, partial(_draw_felt_background, context)
     )
-    decision = view.decision if is_decision_due(view, stage.theme) else None
+    decision = view.decision if is_decision_due(view, context.theme) else None
     step, step_time, elapsed_seconds = find_last_step(view), None, 0.0
     previous_step: TableStep | None = None
     if presentation is not None and timeline is not None:
@@ -151,25 +151,29 @@ def draw_felt(stage: Stage) -> None:
     if (
         table_step is not None
         and step_time is not None
-        and _draw_wheel_or_dice(stage, table, table_step, step_time, elapsed_seconds)
+        and _draw_wheel_or_dice(context, table, table_step, step_time, elapsed_seconds)
     ):
         return
-    if table.felt_kind == "cards" and should_draw_scoreboard(stage, table):
-        draw_scoreboard(stage, table)
+    if table.felt_kind == "cards" and should_draw_scoreboard(context, table):
+        draw_scoreboard(context, table)
     elif table.felt_kind == "cards":
-        draw_cards(stage, table_step, previous_step, step_time, elapsed_seconds)
-        for rect, action in lay_out_table_keys(view, stage.layout) if not table.spots else ():
-            draw_table_key(stage, table, rect, action)
+        draw_cards(context, table_step, previous_step, step_time, elapsed_seconds)
+        for rect, action in lay_out_table_keys(view, context.layout) if not table.spots else ():
+            draw_table_key(context, table, rect, action)
     elif table.felt_kind == "craps":
-        draw_craps_point(stage, table_step, is_throw_shown=step_time is not None)
+        draw_craps_point(context, table_step, is_throw_shown=step_time is not None)
     if decision is None and table.spots:
-        _draw_betting_layout(stage, table, table_step if step_time is None else None)
+        _draw_betting_layout(context, table, table_step if step_time is None else None)
     elif decision is not None and decision.kind != "hold":
-        _draw_question(stage, table, decision)
+        _draw_question(context, table, decision)
 
 
 def _draw_wheel_or_dice(
-    stage: Stage, table: TableGameData, step: TableStep, step_time: StepTimes, elapsed_seconds: float
+    context: DrawingContext,
+    table: TableGameData,
+    step: TableStep,
+    step_time: StepTimes,
+    elapsed_seconds: float,
 ) -> bool:
     """Draw the moving wheel next to the layout, or the moving dice on it. Return False if neither moves.
 
@@ -180,12 +184,12 @@ def _draw_wheel_or_dice(
         if elapsed_seconds >= stop and cue_index < len(step.cues) - 1:
             continue
         if cue_kind in {"ball", "wheel"} and table.wheel_pockets:
-            layout_stage, rect = _divide_field_for_wheel(stage)
-            if not stage.layout.is_telephone:
-                _draw_betting_layout(layout_stage, table, None)
+            layout_context, rect = _divide_field_for_wheel(context)
+            if not context.layout.is_telephone:
+                _draw_betting_layout(layout_context, table, None)
             pocket, stated_index = str(cue["pocket"]), cue.get("part")
             draw_roulette_wheel(
-                stage,
+                context,
                 table,
                 rect,
                 (pocket, stated_index),
@@ -196,39 +200,39 @@ def _draw_wheel_or_dice(
             return True
         if cue_kind == "dice":
             if table.felt_kind == "craps":
-                draw_craps_point(stage, None, is_throw_shown=False)
-            _draw_betting_layout(stage, table, None)
-            stage.painter.fill_rounded_rect(stage.layout.game_field, (0, 12, 8, 90))
+                draw_craps_point(context, None, is_throw_shown=False)
+            _draw_betting_layout(context, table, None)
+            context.painter.fill_rounded_rect(context.layout.game_field, (0, 12, 8, 90))
             total = step.display.get("total")
-            draw_dice(stage, tuple(map(int, cue["dice"])), total, (begin, stop), elapsed_seconds)
+            draw_dice(context, tuple(map(int, cue["dice"])), total, (begin, stop), elapsed_seconds)
             return True
         return False
     return False
 
 
-def _divide_field_for_wheel(stage: Stage) -> tuple[Stage, Rect]:
+def _divide_field_for_wheel(context: DrawingContext) -> tuple[DrawingContext, Rect]:
     """Return the drawing context whose field is reduced by the room for the wheel, and the wheel's rectangle.
 
     The wheel is beside the layout or, in portrait, above it. On a telephone it covers the whole field.
     """
-    layout = stage.layout
+    layout = context.layout
     x, y, w, h = layout.game_field
     if layout.is_telephone:
-        return stage, layout.game_field
+        return context, layout.game_field
     if layout.is_portrait:
         wheel_height = h * _WHEEL_HEIGHT_SHARE_IN_PORTRAIT
         layout_field: Rect = (x, y + wheel_height, w, h - wheel_height)
-        return replace(stage, layout=replace(layout, game_field=layout_field)), (x, y, w, wheel_height)
+        return replace(context, layout=replace(layout, game_field=layout_field)), (x, y, w, wheel_height)
     wheel_width = w * _WHEEL_WIDTH_SHARE
     layout_field = (x + wheel_width, y, w - wheel_width, h)
-    return replace(stage, layout=replace(layout, game_field=layout_field)), (x, y, wheel_width, h)
+    return replace(context, layout=replace(layout, game_field=layout_field)), (x, y, wheel_width, h)
 
 
-def _draw_felt_background(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+def _draw_felt_background(context: DrawingContext, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the table's green cloth, lighter in the middle."""
-    _, _, w, h = stage.layout.game_field
+    _, _, w, h = context.layout.game_field
     ink = VectorCanvas(size, (w, h), 1)
-    base = mix_colours(_CLOTH_COLOUR, stage.look.background_colours[1], 0.2)
+    base = mix_colours(_CLOTH_COLOUR, context.look.background_colours[1], 0.2)
     ink.fill_path(
         build_rounded_box(0, 0, w, h),
         RadialGradient(
@@ -240,18 +244,20 @@ def _draw_felt_background(stage: Stage, size: tuple[int, int]) -> pygame.Surface
     return ink.finish_surface()
 
 
-def _draw_betting_layout(stage: Stage, table: TableGameData, settled_step: TableStep | None) -> None:
+def _draw_betting_layout(
+    context: DrawingContext, table: TableGameData, settled_step: TableStep | None
+) -> None:
     """Draw the betting layout with every chip on it and the keys that belong to it.
 
     The keys are drawn while the machine takes bets, on a telephone always, but not in the attract scene.
     ``settled_step`` is the last step of a round whose results are to be shown on the layout, or None.
     """
-    view, chips = stage.view, stage.view.chips
-    felt_layout = lay_out_felt(table, chips, stage.layout)
+    view, chips = context.view, context.view.chips
+    felt_layout = lay_out_felt(table, chips, context.layout)
     result_pocket = str(settled_step.display.get("pocket", "")) if settled_step is not None else ""
     limits = build_bet_limits(view.snapshot) if view.snapshot is not None else None
     shown_step = (
-        find_settled_step(stage)
+        find_settled_step(context)
         if settled_step is not None and not has_touched_bets_since_game(view)
         else None
     )
@@ -260,7 +266,7 @@ def _draw_betting_layout(stage: Stage, table: TableGameData, settled_step: Table
         for settlement in (shown_step.settlements if shown_step else ())
         if settlement["credits"]
     }
-    bets_to_draw = _list_bets_to_draw(stage, table, shown_step)
+    bets_to_draw = _list_bets_to_draw(context, table, shown_step)
     spots_with_chips |= {spot for spot, new_credits in bets_to_draw.items() if new_credits > 0} | set(
         limits.standing_bets if limits else ()
     )
@@ -272,43 +278,49 @@ def _draw_betting_layout(stage: Stage, table: TableGameData, settled_step: Table
             and bool(find_reason_spot_is_closed(spot, chips.bets, limits)[0])
         )
         is_hit, has_chip = bool(result_pocket) and cell.pocket == result_pocket, cell.spot in spots_with_chips
-        _draw_cell(stage, table, cell, is_hit=is_hit, is_closed=is_closed, has_chip=has_chip)
-    if view.scene is not Scene.ATTRACT and (view.accepts_request("bet") or stage.layout.is_telephone):
-        for rect, action in lay_out_part_tabs(table, chips, stage.layout):
-            _draw_layout_part_tab(stage, table, rect, action)
-        if find_open_layout_part(table, chips, stage.layout) == RACETRACK_PART_NAME:
-            for rect, action in lay_out_racetrack_keys(table, chips, stage.layout):
+        _draw_cell(context, table, cell, is_hit=is_hit, is_closed=is_closed, has_chip=has_chip)
+    if view.scene is not Scene.ATTRACT and (view.accepts_request("bet") or context.layout.is_telephone):
+        for rect, action in lay_out_part_tabs(table, chips, context.layout):
+            _draw_layout_part_tab(context, table, rect, action)
+        if find_open_layout_part(table, chips, context.layout) == RACETRACK_PART_NAME:
+            for rect, action in lay_out_racetrack_keys(table, chips, context.layout):
                 draw_table_text_key(
-                    stage,
+                    context,
                     rect,
-                    _format_racetrack_key(stage, table, action),
+                    _format_racetrack_key(context, table, action),
                     is_active=action.name == "neighbours",
                 )
-        if stage.layout.is_telephone:
-            for rect, action in lay_out_table_keys(view, stage.layout):
-                draw_table_key(stage, table, rect, action)
-    _draw_bets(stage, table, felt_layout, bets_to_draw, shown_step)
+        if context.layout.is_telephone:
+            for rect, action in lay_out_table_keys(view, context.layout):
+                draw_table_key(context, table, rect, action)
+    _draw_bets(context, table, felt_layout, bets_to_draw, shown_step)
 
 
-def _format_racetrack_key(stage: Stage, table: TableGameData, action: Action) -> str:
+def _format_racetrack_key(context: DrawingContext, table: TableGameData, action: Action) -> str:
     """Return the text of a key of the racetrack: the number of neighbours, an announced bet, or an arrow."""
     if action.name == "call":
-        return stage.texts.choose_translation(table.announced_bets[str(action.value)].names)
+        return context.texts.choose_translation(table.announced_bets[str(action.value)].names)
     if action.name == "sheet":
         return "\u203a"
-    return stage.texts.say("felt.neighbours", count=stage.view.chips.neighbour_count)
+    return context.texts.say("felt.neighbours", count=context.view.chips.neighbour_count)
 
 
 def _draw_cell(
-    stage: Stage, table: TableGameData, cell: FeltCell, *, is_hit: bool, is_closed: bool, has_chip: bool
+    context: DrawingContext,
+    table: TableGameData,
+    cell: FeltCell,
+    *,
+    is_hit: bool,
+    is_closed: bool,
+    has_chip: bool,
 ) -> None:
     """Draw a printed cell of the layout, dark if ``is_closed`` to bets. The title of a row has no visible edge."""
-    p, (x, y, w, h) = stage.painter, cell.rect
+    p, (x, y, w, h) = context.painter, cell.rect
     spot = table.spots.get(cell.spot)
     fill = mix_colours(_CLOTH_COLOUR, BLACK, 0.25)
     if spot is None and cell.titled_spots:
         p.draw_panel((x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge_paint=fill)
-        _draw_row_title(stage, table, cell)
+        _draw_row_title(context, table, cell)
         return
     if cell.pocket:
         fill = POCKET_COLOURS.get(table.pocket_colours.get(cell.pocket, ""), fill)
@@ -342,7 +354,7 @@ def _draw_cell(
     )
     if spot is not None:
         _draw_spot(
-            stage, table, cell, text_colour, is_on_plain_cell=is_plain and not is_closed, has_chip=has_chip
+            context, table, cell, text_colour, is_on_plain_cell=is_plain and not is_closed, has_chip=has_chip
         )
     else:
         # In a wide cell, chips lie next to the number; in others, below it.
@@ -351,11 +363,11 @@ def _draw_cell(
         p.draw_text(cell.pocket, anchor, TextStyle("heavy", "body", text_colour), width_max=w - 12)
 
 
-def _draw_row_title(stage: Stage, table: TableGameData, cell: FeltCell) -> None:
+def _draw_row_title(context: DrawingContext, table: TableGameData, cell: FeltCell) -> None:
     """Draw the title of a row of bets and, if all of the bets have the same odds, these odds."""
-    p, (x, y, w, h) = stage.painter, cell.rect
+    p, (x, y, w, h) = context.painter, cell.rect
     spots = [table.spots[each] for each in cell.titled_spots]
-    name, _ = split_common_words([stage.texts.choose_translation(spot.names) for spot in spots])
+    name, _ = split_common_words([context.texts.choose_translation(spot.names) for spot in spots])
     odds = {spot.odds for spot in spots}
     rect: Rect = (x + 8, y + 4, w - 16, h - 8 - (22 if len(odds) == 1 else 0))
     p.draw_label(
@@ -363,15 +375,15 @@ def _draw_row_title(stage: Stage, table: TableGameData, cell: FeltCell) -> None:
         rect,
         TextStyle("strong", "small", "text"),
         align="left",
-        wrapped_size=_choose_smallest_text_size(stage),
+        wrapped_size=_choose_smallest_text_size(context),
     )
     if len(odds) == 1:
-        style = TextStyle("text", _choose_smallest_text_size(stage), "meter")
+        style = TextStyle("text", _choose_smallest_text_size(context), "meter")
         p.draw_text(odds.pop(), (x + 8, y + h - 18), style, align="left", width_max=w - 16)
 
 
 def _draw_spot(
-    stage: Stage,
+    context: DrawingContext,
     table: TableGameData,
     cell: FeltCell,
     text_colour: Colour,
@@ -383,21 +395,21 @@ def _draw_spot(
 
     Draw the odds below it, unless the label is the odds, the title of the row states them, or the cell is too low.
     """
-    p, (x, y, w, h), spot = stage.painter, cell.rect, table.spots[cell.spot]
-    label = _format_spot_label(stage, table, spot)
+    p, (x, y, w, h), spot = context.painter, cell.rect, table.spots[cell.spot]
+    label = _format_spot_label(context, table, spot)
     row_spots = [table.spots[each] for each in cell.titled_spots]
     if row_spots:
-        label_in_row = split_common_words([stage.texts.choose_translation(each.names) for each in row_spots])[
-            1
-        ][cell.titled_spots.index(spot.id)]
+        label_in_row = split_common_words(
+            [context.texts.choose_translation(each.names) for each in row_spots]
+        )[1][cell.titled_spots.index(spot.id)]
         label = label_in_row or label
     are_odds_stated = label == spot.odds or (bool(row_spots) and len({each.odds for each in row_spots}) == 1)
     should_draw_odds = not are_odds_stated and h > _HEIGHT_WITHOUT_ODDS_MAX
     label_size = "small" if len(label) > _LARGE_LABEL_LENGTH_MAX or h < _HEIGHT_FOR_FULL_TEXT_MIN else "lead"
     style = TextStyle("strong", label_size, text_colour)
-    small_style = TextStyle("strong", _choose_smallest_text_size(stage), text_colour)
+    small_style = TextStyle("strong", _choose_smallest_text_size(context), text_colour)
     odds_style = TextStyle(
-        "text", _choose_smallest_text_size(stage), "meter" if is_on_plain_cell else text_colour
+        "text", _choose_smallest_text_size(context), "meter" if is_on_plain_cell else text_colour
     )
     label_rect, odds_rect = split_label_and_odds(cell.rect)
     if not should_draw_odds:
@@ -405,11 +417,11 @@ def _draw_spot(
             *label_rect[:3],
             h - 6 if is_chip_beside_label(cell.rect) else max(label_rect[3], h * 0.76 - 24),
         )
-    if has_chip and _can_fit(stage, label, label_rect, small_style):
+    if has_chip and _can_fit(context, label, label_rect, small_style):
         p.draw_label(label, label_rect, style, wrapped_size=small_style.size_name)
         if should_draw_odds:
             p.draw_text(
-                _format_spot_odds(stage, spot, odds_style, odds_rect[2]),
+                _format_spot_odds(context, spot, odds_style, odds_rect[2]),
                 find_rect_centre(odds_rect),
                 odds_style,
                 width_max=odds_rect[2],
@@ -420,20 +432,20 @@ def _draw_spot(
     label_height = (h - 6 - 24 * should_draw_odds) if fills_cell else (h - 6) * 0.44
     p.draw_label(label, (x + 5, y + 3, w - 10, label_height), style, wrapped_size=small_style.size_name)
     if should_draw_odds:
-        odds_text = _format_spot_odds(stage, spot, odds_style, w - 6) or spot.odds.replace(" / ", "/")
+        odds_text = _format_spot_odds(context, spot, odds_style, w - 6) or spot.odds.replace(" / ", "/")
         p.draw_text(
             odds_text, (x + w / 2, y + (h - 17 if fills_cell else h * 0.54)), odds_style, width_max=w - 6
         )
 
 
-def _can_fit(stage: Stage, text: str, rect: Rect, style: TextStyle) -> bool:
+def _can_fit(context: DrawingContext, text: str, rect: Rect, style: TextStyle) -> bool:
     """Return whether a text fits into a rectangle at a readable size, on several lines if necessary."""
-    p, lines = stage.painter, stage.painter.wrap_text(text, rect[2], style)
-    height = len(lines) * stage.theme.sizes[style.size_name] * 1.16
+    p, lines = context.painter, context.painter.wrap_text(text, rect[2], style)
+    height = len(lines) * context.theme.sizes[style.size_name] * 1.16
     return height <= rect[3] and all(p.measure_text(line, style) <= rect[2] for line in lines)
 
 
-def _format_spot_odds(stage: Stage, spot: BetSpot, style: TextStyle, width_max: float) -> str:
+def _format_spot_odds(context: DrawingContext, spot: BetSpot, style: TextStyle, width_max: float) -> str:
     """Return the odds to print on a bet spot: the longest of the following texts that fits in ``width_max`` units.
 
     The texts are: what the bet pays in all cases; the spot's own odds with an asterisk, which means that INFO shows the
@@ -441,20 +453,20 @@ def _format_spot_odds(stage: Stage, spot: BetSpot, style: TextStyle, width_max: 
     """
     odds = spot.odds.replace(" / ", "/")
     full_text = (
-        stage.texts.choose_translation(spot.pay_texts)
+        context.texts.choose_translation(spot.pay_texts)
         if spot.pay_texts
-        else format_spot_odds(stage, spot).replace(" / ", "/")
+        else format_spot_odds(context, spot).replace(" / ", "/")
     )
     texts = (full_text, f"{odds} *", odds) if full_text != odds else (odds,)
-    return next((text for text in texts if stage.painter.measure_text(text, style) <= width_max), "")
+    return next((text for text in texts if context.painter.measure_text(text, style) <= width_max), "")
 
 
-def _choose_smallest_text_size(stage: Stage) -> str:
+def _choose_smallest_text_size(context: DrawingContext) -> str:
     """Return the smallest text size used on the layout."""
-    return "tiny" if not stage.layout.is_telephone else "caption"
+    return "tiny" if not context.layout.is_telephone else "caption"
 
 
-def _format_spot_label(stage: Stage, table: TableGameData, spot: BetSpot) -> str:
+def _format_spot_label(context: DrawingContext, table: TableGameData, spot: BetSpot) -> str:
     """Return the label of a bet spot; for most spots it is the spot's name.
 
     On a wheel game's spot for a single result without a name of its own, it is the result. On a spot for twelve or 24
@@ -474,34 +486,36 @@ def _format_spot_label(stage: Stage, table: TableGameData, spot: BetSpot) -> str
     if len(numbers) == 12:
         if numbers[-1] - numbers[0] == 11:
             return f"{numbers[0]}\u2013{numbers[-1]}"
-        return spot.odds if table.felt_kind == "roulette" else stage.texts.choose_translation(spot.names)
-    return stage.texts.choose_translation(spot.names)
+        return spot.odds if table.felt_kind == "roulette" else context.texts.choose_translation(spot.names)
+    return context.texts.choose_translation(spot.names)
 
 
-def _draw_layout_part_tab(stage: Stage, table: TableGameData, rect: Rect, action: Action) -> None:
+def _draw_layout_part_tab(context: DrawingContext, table: TableGameData, rect: Rect, action: Action) -> None:
     """Draw a key that opens another part of the betting layout, or another sheet of it."""
     x, y, w, h = rect
     key_rect: Rect = (x + 3, y + 3, w - 6, h - 6)
     if action.name == "sheet":
-        sheets = list_street_sheets(table, stage.layout)
+        sheets = list_street_sheets(table, context.layout)
         sheet_number = int(action.value)
-        is_active = stage.view.chips.sheet_index % (len(sheets) + 1) == sheet_number
-        text = stage.texts.say("felt.outside")
+        is_active = context.view.chips.sheet_index % (len(sheets) + 1) == sheet_number
+        text = context.texts.say("felt.outside")
         if sheet_number < len(sheets):
             first, count = sheets[sheet_number]
             text = f"{max(0, round(first)) * 3 + (0 if first < 0 else 1)}\u2013{round(first + count) * 3}"
-        draw_table_text_key(stage, key_rect, text, is_active=is_active)
+        draw_table_text_key(context, key_rect, text, is_active=is_active)
         return
-    is_active = find_open_layout_part(table, stage.view.chips, stage.layout) == action.value
-    draw_layout_part_key(stage, table, key_rect, str(action.value), is_active=is_active)
+    is_active = find_open_layout_part(table, context.view.chips, context.layout) == action.value
+    draw_layout_part_key(context, table, key_rect, str(action.value), is_active=is_active)
 
 
-def _list_bets_to_draw(stage: Stage, table: TableGameData, settled_step: TableStep | None) -> BetsBySpot:
+def _list_bets_to_draw(
+    context: DrawingContext, table: TableGameData, settled_step: TableStep | None
+) -> BetsBySpot:
     """Return the new bets to draw as chips.
 
     During a round at a table where bets stay (craps), they are the bets of the round that are not decided yet.
     """
-    chips, snapshot = stage.view.chips, stage.view.snapshot
+    chips, snapshot = context.view.chips, context.view.snapshot
     if snapshot is None or not chips.must_report_clearing or snapshot.state != "playing":
         return chips.bets
     settled_spots = (
@@ -517,7 +531,7 @@ def _list_bets_to_draw(stage: Stage, table: TableGameData, settled_step: TableSt
 
 
 def _draw_bets(
-    stage: Stage,
+    context: DrawingContext,
     table: TableGameData,
     felt_layout: FeltLayout,
     bets_by_spot: BetsBySpot,
@@ -527,7 +541,7 @@ def _draw_bets(
 
     A standing bet that the player takes down is crossed out.
     """
-    view = stage.view
+    view = context.view
     standing_bets = view.snapshot.standing if view.snapshot is not None else {}
     returned_credits: dict[str, int] = {}
     for settlement in settled_step.settlements if settled_step is not None else ():
@@ -538,28 +552,28 @@ def _draw_bets(
         new_credits, standing_credits = bets_by_spot.get(spot, 0), standing_bets.get(spot, 0)
         offset = 16.0 if new_credits > 0 and standing_credits else 0.0
         if standing_credits:
-            draw_chip(stage, (x - offset, y), standing_credits, STANDING_BET_CHIP_COLOUR, CHIP_WIDTH)
+            draw_chip(context, (x - offset, y), standing_credits, STANDING_BET_CHIP_COLOUR, CHIP_WIDTH)
             if new_credits < 0:
-                stage.painter.draw_text(
+                context.painter.draw_text(
                     "\u00d7", (x, y), TextStyle("heavy", "title", "alarm", 2), width_max=CHIP_WIDTH
                 )
         if returned_credits.get(spot):
-            draw_returned_amount(stage, (x, y), returned_credits[spot])
+            draw_returned_amount(context, (x, y), returned_credits[spot])
         elif new_credits > 0:
-            draw_chip(stage, (x + offset, y), new_credits, find_chip_colour(table, new_credits), CHIP_WIDTH)
+            draw_chip(context, (x + offset, y), new_credits, find_chip_colour(table, new_credits), CHIP_WIDTH)
         if limits is not None and new_credits + standing_credits > 0 and not returned_credits.get(spot):
-            _draw_on_off_ring(stage, table, spot, (x, y), limits)
+            _draw_on_off_ring(context, table, spot, (x, y), limits)
 
 
 def _draw_on_off_ring(
-    stage: Stage, table: TableGameData, spot: str, centre: tuple[float, float], limits: BetLimits
+    context: DrawingContext, table: TableGameData, spot: str, centre: tuple[float, float], limits: BetLimits
 ) -> None:
     """Draw a ring around a craps bet: dark if it is off for the next throw, in the colour of wins if it is on.
 
     Only a bet that the player can switch has a ring. A bet that is on without being switched has none. A bet that is
     off on a come-out throw unless it is switched has a ring only before a come-out throw.
     """
-    is_on = is_bet_on(table, stage.view.chips, spot, limits)
+    is_on = is_bet_on(table, context.view.chips, spot, limits)
     is_come_out = limits.table_state.point is None
     if (
         is_on is None
@@ -568,8 +582,8 @@ def _draw_on_off_ring(
     ):
         return
     x, y = centre
-    render_ring = partial(_draw_ring, colour=stage.theme.colour("win") if is_on else BLACK)
-    stage.painter.draw_cached_picture(("said", is_on), (x - 26, y - 26, 52, 52), render_ring)
+    render_ring = partial(_draw_ring, colour=context.theme.colour("win") if is_on else BLACK)
+    context.painter.draw_cached_picture(("said", is_on), (x - 26, y - 26, 52, 52), render_ring)
 
 
 def _draw_ring(size: tuple[int, int], colour: Colour) -> pygame.Surface:
@@ -580,38 +594,41 @@ def _draw_ring(size: tuple[int, int], colour: Colour) -> pygame.Surface:
     return ink.finish_surface()
 
 
-def _draw_question(stage: Stage, table: TableGameData, decision: DecisionRequest) -> None:
+def _draw_question(context: DrawingContext, table: TableGameData, decision: DecisionRequest) -> None:
     """Draw a decision at a table: a key with its cost for each answer, and the stake that the decision is about.
 
     At a game without cards, also draw the question. If the decision shows dice, draw them above the keys.
     """
-    x, y, w, _ = stage.layout.game_field
-    keys = lay_out_felt_answers(stage, decision)
+    x, y, w, _ = context.layout.game_field
+    keys = lay_out_felt_answers(context, decision)
     spot = table.spots.get(str(decision.display.get("spot", "")))
     if table.felt_kind != "cards":
-        text = format_question(stage, decision)
-        style = TextStyle("heavy", "title", stage.look.accent_colour)
-        stage.painter.draw_text(text, (x + w / 2, y + 120), style, width_max=w - 80)
+        text = format_question(context, decision)
+        style = TextStyle("heavy", "title", context.look.accent_colour)
+        context.painter.draw_text(text, (x + w / 2, y + 120), style, width_max=w - 80)
     if spot is not None and "hand" not in decision.display:
         stake_middle = keys[0][0][1] - 24 if table.felt_kind == "cards" and keys else y + 170
-        staked_text = stage.money(int(decision.display.get("staked", 0)) * stage.view.denomination_cents)
-        text = f"{stage.texts.choose_translation(spot.names)}  {stage.texts.say('felt.standing', amount=staked_text)}"
-        stage.painter.draw_text(
-            text, (x + w / 2, stake_middle), TextStyle("strong", "lead", "text"), width_max=w - 80
+        staked_text = context.money(int(decision.display.get("staked", 0)) * context.view.denomination_cents)
+        standing_bet_text = context.texts.say("felt.standing", amount=staked_text)
+        context.painter.draw_text(
+            f"{context.texts.choose_translation(spot.names)}  {standing_bet_text}",
+            (x + w / 2, stake_middle),
+            TextStyle("strong", "lead", "text"),
+            width_max=w - 80,
         )
     dice = [int(face) for face in decision.display.get("dice", ())]
     if dice and keys:
         dice_top = y + 210
-        draw_resting_dice(stage, dice, (x + 20, dice_top, w - 40, keys[0][0][1] - 20 - dice_top))
+        draw_resting_dice(context, dice, (x + 20, dice_top, w - 40, keys[0][0][1] - 20 - dice_top))
     for rect, action in keys:
         if action.name == "choose":
-            draw_button(stage, rect, format_answer(stage, decision, str(action.value)), text_size="body")
+            draw_button(context, rect, format_answer(context, decision, str(action.value)), text_size="body")
         elif action.name != "hold":
-            is_enabled = action.name != "play" or is_marked_answer_permitted(stage.view)
+            is_enabled = action.name != "play" or is_marked_answer_permitted(context.view)
             draw_button(
-                stage,
+                context,
                 rect,
-                stage.texts.say(f"decide.{_TEXT_BY_SET_HANDS_ANSWER[action.name]}"),
+                context.texts.say(f"decide.{_TEXT_BY_SET_HANDS_ANSWER[action.name]}"),
                 text_size="body",
                 is_enabled=is_enabled,
             )

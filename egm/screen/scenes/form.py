@@ -7,7 +7,7 @@ from egm.kernel.service_pages import PageAction, PageText
 from egm.screen.art.files import render_own_picture
 from egm.screen.art.ink import LinearGradient
 from egm.screen.painter import Rect, TextStyle
-from egm.screen.scenes.stage import BLACK, WHITE, Stage, format_message
+from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext, format_message
 from egm.screen.theme import Colour, mix_colours
 
 #: A key no wider than this has its sign and text closer together.
@@ -29,16 +29,16 @@ _PICTURE_AND_COLOUR_BY_ICON: Final = {
 }
 
 
-def format_page_text(stage: Stage, text: PageText) -> str:
+def format_page_text(context: DrawingContext, text: PageText) -> str:
     """Return a text of a service page in the language of the attendant or operator who reads it."""
     if text.kind == "say":
-        return format_message(stage, str(text.value), text.values)
-    return stage.texts.format_page_text(text, stage.money)
+        return format_message(context, str(text.value), text.values)
+    return context.texts.format_page_text(text, context.money)
 
 
-def draw_action_key(stage: Stage, rect: Rect, action: PageAction) -> None:
+def draw_action_key(context: DrawingContext, rect: Rect, action: PageAction) -> None:
     """Draw a key of a service page. Its icon and colour show the style of its action, such as danger or back."""
-    p, (x, y, w, h) = stage.painter, rect
+    p, (x, y, w, h) = context.painter, rect
     fill, edge = (
         _KEY_COLOURS_BY_STYLE[action.style] if action.enabled else ((26, 28, 36, 255), (60, 62, 76, 255))
     )
@@ -55,24 +55,24 @@ def draw_action_key(stage: Stage, rect: Rect, action: PageAction) -> None:
         icon_rect,
         partial(render_own_picture, action.style, colour=colour),
     )
-    text = format_page_text(stage, action.label)
+    text = format_page_text(context, action.label)
     size = "body" if h > 90 or (action.style == "confirm" and w > _WIDE_KEY_WIDTH_MIN) else "small"
     text_rect: Rect = (x + icon_width + margin + 10, y, w - icon_width - 2 * margin - 12, h)
     p.draw_label(text, text_rect, TextStyle("strong", size, colour), align="left")
 
 
-def draw_page_key(stage: Stage, rect: Rect, text: str) -> None:
+def draw_page_key(context: DrawingContext, rect: Rect, text: str) -> None:
     """Draw a key that the screen adds to a service page, such as the key for more rows."""
     fill, edge = _KEY_COLOURS_BY_STYLE["go"]
-    stage.painter.draw_panel(rect, radius=14, fill=fill, edge_paint=edge, edge_width=2.5)
+    context.painter.draw_panel(rect, radius=14, fill=fill, edge_paint=edge, edge_width=2.5)
     style = TextStyle("heavy", "lead" if len(text) == 1 else "small", WHITE)
-    stage.painter.draw_text(
+    context.painter.draw_text(
         text, (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2), style, width_max=rect[2] - 16
     )
 
 
-def draw_icon(stage: Stage, icon: str, rect: Rect) -> None:
+def draw_icon(context: DrawingContext, icon: str, rect: Rect) -> None:
     """Draw an icon of a service page in a disc: tick (good), i (info), triangle (warning) or cross (alarm)."""
     picture_name, colour_name = _PICTURE_AND_COLOUR_BY_ICON.get(icon, ("alarm", "alarm"))
-    render_icon = partial(render_own_picture, picture_name, colour=stage.theme.colour(colour_name))
-    stage.painter.draw_cached_picture(("page icon", icon), rect, render_icon)
+    render_icon = partial(render_own_picture, picture_name, colour=context.theme.colour(colour_name))
+    context.painter.draw_cached_picture(("page icon", icon), rect, render_icon)

@@ -13,7 +13,7 @@ from egm.screen.motion import clamp_to_unit_interval, ease_in_out
 from egm.screen.painter import Rect, TextStyle, build_gold_gradient
 from egm.screen.presentation import StepTimes
 from egm.screen.scenes.bonus import draw_board_background
-from egm.screen.scenes.stage import BLACK, WHITE, Stage, build_metal_gradient
+from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext, build_metal_gradient
 from egm.screen.steps import GambleStep
 from egm.screen.theme import mix_colours, parse_colour
 
@@ -28,63 +28,65 @@ _PREVIOUS_CARDS_SHOWN: Final = 8
 
 
 def draw_double_up_decision(
-    stage: Stage, at_stake: int, to_win: int, previous_cards: tuple[str, ...]
+    context: DrawingContext, at_stake: int, to_win: int, previous_cards: tuple[str, ...]
 ) -> None:
     """Draw a double-up decision: the face-down card between the stake and the possible win."""
-    _draw_gamble_table(stage, previous_cards)
-    _draw_turning_card(stage, "", 0.0)
+    _draw_gamble_table(context, previous_cards)
+    _draw_turning_card(context, "", 0.0)
     _draw_stake_and_possible_win(
-        stage, ("gamble.at_stake", at_stake, "meter"), ("gamble.to_win", to_win, "win")
+        context, ("gamble.at_stake", at_stake, "meter"), ("gamble.to_win", to_win, "win")
     )
 
 
-def draw_gamble(stage: Stage, step: GambleStep, step_time: StepTimes, elapsed_seconds: float) -> None:
+def draw_gamble(
+    context: DrawingContext, step: GambleStep, step_time: StepTimes, elapsed_seconds: float
+) -> None:
     """Draw the card of a double-up being turned over, and then whether the player has won or lost."""
     progress = clamp_to_unit_interval(
         (elapsed_seconds - step_time.begin) / max(0.01, step_time.last_stop - step_time.begin)
     )
-    if stage.view.reduced_motion:
+    if context.view.reduced_motion:
         progress = 1.0 if progress > 0.5 else 0.0
     turned_share = ease_in_out(clamp_to_unit_interval(progress * 1.25))
-    _draw_gamble_table(stage, step.previous_cards)
-    _draw_turning_card(stage, step.drawn_card if turned_share >= 0.5 else "", turned_share)
-    call = stage.texts.say(f"decide.{step.called_choice}")
-    x, y, w, h = stage.layout.game_field
+    _draw_gamble_table(context, step.previous_cards)
+    _draw_turning_card(context, step.drawn_card if turned_share >= 0.5 else "", turned_share)
+    call = context.texts.say(f"decide.{step.called_choice}")
+    x, y, w, h = context.layout.game_field
     style = TextStyle("strong", "lead", "text")
-    stage.painter.draw_text(
-        stage.texts.say("gamble.called", call=call), (x + w / 2, y + h - 162), style, width_max=w - 80
+    context.painter.draw_text(
+        context.texts.say("gamble.called", call=call), (x + w / 2, y + h - 162), style, width_max=w - 80
     )
     if progress < 1:
         return
     has_won = step.credits > 0
-    text = stage.texts.say(
-        "gamble.won" if has_won else "gamble.lost", credits=stage.texts.number(step.credits)
+    text = context.texts.say(
+        "gamble.won" if has_won else "gamble.lost", credits=context.texts.number(step.credits)
     )
-    paint = build_gold_gradient(stage.theme) if has_won else stage.theme.colour("text_dim")
+    paint = build_gold_gradient(context.theme) if has_won else context.theme.colour("text_dim")
     style = TextStyle("display" if has_won else "heavy", "title", paint, 2.5, (20, 6, 0, 220))
-    stage.painter.draw_text(text, (x + w / 2, y + h - 96), style, width_max=w - 80)
+    context.painter.draw_text(text, (x + w / 2, y + h - 96), style, width_max=w - 80)
 
 
-def _draw_gamble_table(stage: Stage, previous_cards: tuple[str, ...]) -> None:
+def _draw_gamble_table(context: DrawingContext, previous_cards: tuple[str, ...]) -> None:
     """Draw the cloth of a double-up, with the cards of the previous rounds."""
-    draw_board_background(stage)
-    p, (x, y, w, h) = stage.painter, stage.layout.game_field
+    draw_board_background(context)
+    p, (x, y, w, h) = context.painter, context.layout.game_field
     cloth_rect: Rect = (x + 18, y + 18, w - 36, h - 36)
-    p.draw_cached_picture(("felt", stage.look.name), cloth_rect, partial(_draw_cloth, stage))
-    top, scale = (y + 36, 1.0) if not stage.layout.is_telephone else (y + 30, 0.6)
+    p.draw_cached_picture(("felt", context.look.name), cloth_rect, partial(_draw_cloth, context))
+    top, scale = (y + 36, 1.0) if not context.layout.is_telephone else (y + 30, 0.6)
     width, height = (length * scale for length in _PREVIOUS_CARD_SIZE)
     for i, card in enumerate(previous_cards[-_PREVIOUS_CARDS_SHOWN:]):
         card_rect: Rect = (x + 40 + i * (width + 8), top, width, height)
         p.draw_cached_picture(("card", card), card_rect, partial(_draw_card_face, face=card))
 
 
-def _draw_cloth(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+def _draw_cloth(context: DrawingContext, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of a double-up's cloth."""
     ink = VectorCanvas(size, (100.0, 100.0 * size[1] / size[0]), 2)
     height = 100.0 * size[1] / size[0]
-    base = mix_colours(parse_colour("#0f5a3c"), stage.look.background_colours[1], 0.25)
+    base = mix_colours(parse_colour("#0f5a3c"), context.look.background_colours[1], 0.25)
     ink.fill_path(
-        build_rounded_box(0, 0, 100, height, 5), build_metal_gradient(stage.theme, stage.look.rim_metal)
+        build_rounded_box(0, 0, 100, height, 5), build_metal_gradient(context.theme, context.look.rim_metal)
     )
     ink.fill_path(
         build_rounded_box(0.6, 0.6, 98.8, height - 1.2, 4.5),
@@ -97,53 +99,53 @@ def _draw_cloth(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     ink.stroke_path(
         build_rounded_box(2.4, 2.4, 95.2, height - 4.8, 3.4),
         0.25,
-        (*stage.theme.colour("gold_light")[:3], 90),
+        (*context.theme.colour("gold_light")[:3], 90),
     )
     return ink.finish_surface()
 
 
-def _choose_card_scale(stage: Stage) -> float:
+def _choose_card_scale(context: DrawingContext) -> float:
     """Return the scale of the double-up card.
 
     It is smaller on a telephone, where the keys for the answers need room in the field.
     """
-    height_max = stage.layout.game_field[3] - _HEIGHT_AROUND_CARD_ON_TELEPHONE
-    return 1.0 if not stage.layout.is_telephone else min(0.7, height_max / _CARD_SIZE[1])
+    height_max = context.layout.game_field[3] - _HEIGHT_AROUND_CARD_ON_TELEPHONE
+    return 1.0 if not context.layout.is_telephone else min(0.7, height_max / _CARD_SIZE[1])
 
 
-def _draw_turning_card(stage: Stage, face: str, turned_share: float) -> None:
+def _draw_turning_card(context: DrawingContext, face: str, turned_share: float) -> None:
     """Draw the double-up card in the middle of the field while it is turned over.
 
     ``turned_share`` is the progress: the card gets narrower and then wider again.
     """
-    x, y, w, _ = stage.layout.game_field
-    full_width, height = (length * _choose_card_scale(stage) for length in _CARD_SIZE)
+    x, y, w, _ = context.layout.game_field
+    full_width, height = (length * _choose_card_scale(context) for length in _CARD_SIZE)
     frame = round(abs(math.cos(turned_share * math.pi)) * 12)
     width = max(10.0, full_width * frame / 12)
     card_rect: Rect = (x + w / 2 - width / 2, y + 40, width, height)
-    stage.painter.draw_cached_picture(("card", face), card_rect, partial(_draw_card_face, face=face))
+    context.painter.draw_cached_picture(("card", face), card_rect, partial(_draw_card_face, face=face))
 
 
-def _draw_stake_and_possible_win(stage: Stage, *labelled_credits: tuple[str, int, str]) -> None:
+def _draw_stake_and_possible_win(context: DrawingContext, *labelled_credits: tuple[str, int, str]) -> None:
     """Draw the stake and the possible win of a double-up next to the card, and a note on its odds."""
-    x, y, w, _ = stage.layout.game_field
+    x, y, w, _ = context.layout.game_field
     for side, (key, credits_, colour) in zip((-1, 1), labelled_credits, strict=True):
         middle_x = x + w / 2 + side * (w / 4 + 36)
-        text = stage.texts.say(key)
-        middle_y = y + 40 + _CARD_SIZE[1] / 2 * _choose_card_scale(stage)
-        stage.painter.draw_text(
+        text = context.texts.say(key)
+        middle_y = y + 40 + _CARD_SIZE[1] / 2 * _choose_card_scale(context)
+        context.painter.draw_text(
             text, (middle_x, middle_y - 28), TextStyle("strong", "body", "text"), width_max=w / 4
         )
         style = TextStyle("numbers", "marquee", colour, 2, (0, 20, 10, 200))
-        stage.painter.draw_text(
-            stage.texts.number(credits_), (middle_x, middle_y + 44), style, width_max=w / 4 - 10
+        context.painter.draw_text(
+            context.texts.number(credits_), (middle_x, middle_y + 44), style, width_max=w / 4 - 10
         )
-    p, field = stage.painter, stage.layout.game_field
-    note_rect: Rect = (x + 40, field[1] + 52 + _CARD_SIZE[1] * _choose_card_scale(stage), w - 80, 80)
+    p, field = context.painter, context.layout.game_field
+    note_rect: Rect = (x + 40, field[1] + 52 + _CARD_SIZE[1] * _choose_card_scale(context), w - 80, 80)
     style = TextStyle(
-        "text", "small" if not stage.layout.is_telephone else "caption", stage.look.accent_colour
+        "text", "small" if not context.layout.is_telephone else "caption", context.look.accent_colour
     )
-    p.write_paragraph(stage.texts.say("gamble.fair"), note_rect, style, align="centre")
+    p.write_paragraph(context.texts.say("gamble.fair"), note_rect, style, align="centre")
 
 
 def _draw_card_face(size: tuple[int, int], *, face: str) -> pygame.Surface:

@@ -18,6 +18,13 @@ from egm.screen.layout import TOUCH_TARGET_SIZE_MIN, grow_rect
 from egm.screen.outcome import PrizeTableRow, ReelField, compute_prize_at_bet
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.scenes.chart import draw_chart, has_strategy_chart
+from egm.screen.scenes.drawing_context import (
+    DrawingContext,
+    draw_button,
+    draw_heading,
+    draw_rim_panel,
+    format_stage_name,
+)
 from egm.screen.scenes.keno import format_catch_award
 from egm.screen.scenes.limits_sign import format_table_limits
 from egm.screen.scenes.odds import draw_chances, draw_odds, list_chance_pages, list_long_odds_pages
@@ -25,7 +32,6 @@ from egm.screen.scenes.pay_table import draw_pay_table_entries, list_pay_table_e
 from egm.screen.scenes.reels import PAY_LINE_COLOURS, render_symbol
 from egm.screen.scenes.reminder import draw_limits, lay_out_limit_keys
 from egm.screen.scenes.side_panels import find_base_field, format_prize_name
-from egm.screen.scenes.stage import Stage, draw_button, draw_heading, draw_rim_panel, format_stage_name
 from egm.screen.scenes.status import format_help_line, format_return
 from egm.screen.scenes.table_side_panels import draw_felt_prizes, list_prize_pages
 from egm.screen.scenes.wheel import draw_wheel_prizes
@@ -50,61 +56,65 @@ class HelpPage:
     """One help page: its heading and the function that draws it in a rectangle."""
 
     heading: str
-    draw: Callable[[Stage, Rect], None]
+    draw: Callable[[DrawingContext, Rect], None]
 
 
-def list_help_pages(stage: Stage) -> list[HelpPage]:
+def list_help_pages(context: DrawingContext) -> list[HelpPage]:
     """Return the help pages of the game on the screen, in order."""
-    say = stage.texts.say
-    pages = [*_list_tournament_pages(stage), HelpPage(say("help.rules"), _draw_rules)]
-    pages += _list_rule_difference_pages(stage)
-    field = find_base_field(stage)
+    say = context.texts.say
+    pages = [*_list_tournament_pages(context), HelpPage(say("help.rules"), _draw_rules)]
+    pages += _list_rule_difference_pages(context)
+    field = find_base_field(context)
     if field is not None and field.prizes:
-        rows_per_page_max = 9 if not stage.layout.is_portrait else 14 if not stage.layout.is_telephone else 11
+        rows_per_page_max = (
+            9 if not context.layout.is_portrait else 14 if not context.layout.is_telephone else 11
+        )
         rows_per_page = -(-len(field.prizes) // -(-len(field.prizes) // rows_per_page_max))
         prizes = sorted(
-            field.prizes, key=lambda prize: (-_compute_highest_pay(stage, prize), -prize.symbol_count)
+            field.prizes, key=lambda prize: (-_compute_highest_pay(context, prize), -prize.symbol_count)
         )
         for start in range(0, len(prizes), rows_per_page):
             rows = prizes[start : start + rows_per_page]
             pages.append(HelpPage(say("help.prizes"), partial(_draw_prize_table, field=field, prizes=rows)))
-        if read_merchandise_prizes(stage):
+        if read_merchandise_prizes(context):
             pages.append(HelpPage(say("help.in_kind"), _draw_merchandise_prizes))
         if field.pay_lines:
             pages.append(HelpPage(say("help.lines"), partial(_draw_pay_lines, field=field)))
-    if "tables" in stage.game_data:
+    if "tables" in context.game_data:
         pages.append(HelpPage(say("help.prizes"), _draw_keno_table))
-    if is_wheel_game(stage.view.game):
+    if is_wheel_game(context.view.game):
         pages.append(HelpPage(say("help.prizes"), draw_wheel_prizes))
     pages += [
         HelpPage(say("help.prizes"), partial(draw_felt_prizes, groups=groups))
-        for groups in list_prize_pages(stage)
+        for groups in list_prize_pages(context)
     ]
-    if list_pay_table_entries(stage):
+    if list_pay_table_entries(context):
         pages.append(
-            HelpPage(say("help.prizes"), partial(draw_pay_table_entries, rows=list_pay_table_entries(stage)))
+            HelpPage(
+                say("help.prizes"), partial(draw_pay_table_entries, rows=list_pay_table_entries(context))
+            )
         )
-    if has_strategy_chart(stage):
+    if has_strategy_chart(context):
         pages.append(HelpPage(say("chart.title"), draw_chart))
     pages += [
         HelpPage(say("odds.chances"), partial(draw_chances, entries=entries))
-        for entries in list_chance_pages(stage)
+        for entries in list_chance_pages(context)
     ]
     pages += [
         HelpPage(say("odds.title"), partial(draw_odds, entries=entries))
-        for entries in list_long_odds_pages(stage)
+        for entries in list_long_odds_pages(context)
     ]
     pages.append(HelpPage(say("help.about"), _draw_game_facts))
     pages.append(HelpPage(say("help.responsible"), _draw_responsible_gambling))
-    snapshot = stage.view.snapshot
+    snapshot = context.view.snapshot
     if snapshot is not None and snapshot.protection.limits:
         pages.append(HelpPage(say("help.limits_title"), draw_limits))
     return pages
 
 
-def _compute_highest_pay(stage: Stage, prize: PrizeTableRow) -> int:
+def _compute_highest_pay(context: DrawingContext, prize: PrizeTableRow) -> int:
     """Return the pay of a prize at the highest bet, in credits."""
-    game = stage.view.game
+    game = context.view.game
     return (
         compute_prize_at_bet(game, prize.name, prize.credits, max(game.bet_options))
         if game
@@ -112,26 +122,27 @@ def _compute_highest_pay(stage: Stage, prize: PrizeTableRow) -> int:
     )
 
 
-def draw_help(stage: Stage) -> None:
+def draw_help(context: DrawingContext) -> None:
     """Draw the help page that is open, with its heading and the keys that turn the page."""
-    game = stage.view.game
+    game = context.view.game
     if game is None:
         return
-    p, rect = stage.painter, stage.layout.player_page
+    p, rect = context.painter, context.layout.player_page
     x, y, w, _ = rect
-    p.fill_rounded_rect(stage.layout.area_above_meters, (4, 2, 10, 170))
+    p.fill_rounded_rect(context.layout.area_above_meters, (4, 2, 10, 170))
     p.draw_cached_picture(
-        ("sheet", stage.look.name),
+        ("sheet", context.look.name),
         rect,
         lambda size: draw_rim_panel(
-            size, p.scale, p.theme, stage.look, radius=30, rim_width=8, fill_paint=(18, 13, 34, 250)
+            size, p.scale, p.theme, context.look, radius=30, rim_width=8, fill_paint=(18, 13, 34, 250)
         ),
     )
-    pages = list_help_pages(stage)
-    page_index = stage.view.sheet_index % len(pages)
-    title = stage.texts.say("help.title", game=stage.texts.choose_translation(game.title, game.id))
-    page_text = f"{pages[page_index].heading}  ·  {stage.texts.say('help.page', page=page_index + 1, pages=len(pages))}"
-    title_style = TextStyle("heavy", "lead", stage.look.accent_colour)
+    pages = list_help_pages(context)
+    page_index = context.view.sheet_index % len(pages)
+    title = context.texts.say("help.title", game=context.texts.choose_translation(game.title, game.id))
+    page_number_text = context.texts.say("help.page", page=page_index + 1, pages=len(pages))
+    page_text = FACT_SEPARATOR.join((pages[page_index].heading, page_number_text))
+    title_style = TextStyle("heavy", "lead", context.look.accent_colour)
     page_style = TextStyle("strong", "small", "text_dim")
     if w > _TELEPHONE_PAGE_WIDTH_MAX:
         p.draw_text(title, (x + 48, y + 52), title_style, align="left", width_max=w * 0.54)
@@ -139,18 +150,18 @@ def draw_help(stage: Stage) -> None:
     else:
         p.draw_text(title, (x + 30, y + 32), title_style, align="left", width_max=w - 60)
         p.draw_text(page_text, (x + 30, y + 70), page_style, align="left", width_max=w - 60)
-    p.fill_rounded_rect((x + 40, y + 88, w - 80, 2), (*stage.look.accent_colour[:3], 120))
-    pages[page_index].draw(stage, _find_content_rect(rect))
-    for name, key_rect in lay_out_page_keys(stage.layout.player_page).items():
-        draw_button(stage, key_rect, stage.texts.say(f"key.{name}"))
+    p.fill_rounded_rect((x + 40, y + 88, w - 80, 2), (*context.look.accent_colour[:3], 120))
+    pages[page_index].draw(context, _find_content_rect(rect))
+    for name, key_rect in lay_out_page_keys(context.layout.player_page).items():
+        draw_button(context, key_rect, context.texts.say(f"key.{name}"))
 
 
-def list_help_page_touches(stage: Stage) -> list[tuple[Rect, Action]]:
+def list_help_page_touches(context: DrawingContext) -> list[tuple[Rect, Action]]:
     """Return the touch targets on the open help page, without the keys that turn or close it."""
-    pages = list_help_pages(stage)
-    if stage.view.game is None or pages[stage.view.sheet_index % len(pages)].draw is not draw_limits:
+    pages = list_help_pages(context)
+    if context.view.game is None or pages[context.view.sheet_index % len(pages)].draw is not draw_limits:
         return []
-    return lay_out_limit_keys(stage.view, _find_content_rect(stage.layout.player_page))
+    return lay_out_limit_keys(context.view, _find_content_rect(context.layout.player_page))
 
 
 def _find_content_rect(page_rect: Rect) -> Rect:
@@ -176,46 +187,48 @@ def lay_out_page_keys(rect: Rect) -> dict[str, Rect]:
     }
 
 
-def _draw_rules(stage: Stage, rect: Rect) -> None:
+def _draw_rules(context: DrawingContext, rect: Rect) -> None:
     """Draw the game's rules, as large as the page allows, and below them the pictures of symbols and pay lines."""
-    game = stage.view.game
+    game = context.view.game
     if game is None:
         return
     x, y, w, h = rect
-    h -= _draw_rule_pictures(stage, rect)
-    paragraphs = _PARAGRAPH_BREAK_PATTERN.split(stage.texts.choose_translation(game.help).strip())
+    h -= _draw_rule_pictures(context, rect)
+    paragraphs = _PARAGRAPH_BREAK_PATTERN.split(context.texts.choose_translation(game.help).strip())
     _write_fitting_paragraphs(
-        stage, [_LINE_BREAK_PATTERN.sub(" ", paragraph) for paragraph in paragraphs], (x, y, w, h)
+        context, [_LINE_BREAK_PATTERN.sub(" ", paragraph) for paragraph in paragraphs], (x, y, w, h)
     )
 
 
-def _list_tournament_pages(stage: Stage) -> list[HelpPage]:
+def _list_tournament_pages(context: DrawingContext) -> list[HelpPage]:
     """Return the help pages with the published rules of a tournament, one for each section of the rules."""
-    snapshot = stage.view.snapshot
+    snapshot = context.view.snapshot
     tournament = None if snapshot is None else snapshot.tournament
     if tournament is None:
         return []
-    sections = tournament.rules.get(stage.texts.language) or next(iter(tournament.rules.values()))
-    title = stage.texts.choose_translation(tournament.name)
+    sections = tournament.rules.get(context.texts.language) or next(iter(tournament.rules.values()))
+    title = context.texts.choose_translation(tournament.name)
     return [
         HelpPage(title, partial(_draw_tournament_section, heading=heading, sentences=sentences))
         for heading, sentences in sections
     ]
 
 
-def _draw_tournament_section(stage: Stage, rect: Rect, heading: str, sentences: Sequence[str]) -> None:
+def _draw_tournament_section(
+    context: DrawingContext, rect: Rect, heading: str, sentences: Sequence[str]
+) -> None:
     """Draw one section of a tournament's rules: its heading, and a paragraph for each sentence."""
-    language = stage.texts.language
-    paragraphs = [stage.texts.choose_translation({language: text}) for text in (heading, *sentences)]
-    _write_fitting_paragraphs(stage, paragraphs, rect)
+    language = context.texts.language
+    paragraphs = [context.texts.choose_translation({language: text}) for text in (heading, *sentences)]
+    _write_fitting_paragraphs(context, paragraphs, rect)
 
 
-def _list_rule_difference_pages(stage: Stage) -> list[HelpPage]:
+def _list_rule_difference_pages(context: DrawingContext) -> list[HelpPage]:
     """Return the help pages that say how the game differs from the usual rules of the game of this name."""
-    departures = () if stage.view.game is None else stage.view.game.departures
+    departures = () if context.view.game is None else context.view.game.departures
     return [
         HelpPage(
-            stage.texts.say("help.departures"),
+            context.texts.say("help.departures"),
             partial(
                 _draw_rule_differences, departures=departures[start : start + _RULE_DIFFERENCES_PER_PAGE_MAX]
             ),
@@ -224,34 +237,36 @@ def _list_rule_difference_pages(stage: Stage) -> list[HelpPage]:
     ]
 
 
-def _draw_rule_differences(stage: Stage, rect: Rect, departures: Sequence[Mapping[str, str]]) -> None:
+def _draw_rule_differences(
+    context: DrawingContext, rect: Rect, departures: Sequence[Mapping[str, str]]
+) -> None:
     """Draw how the game differs from the usual rules, one paragraph for each difference."""
-    _write_fitting_paragraphs(stage, [stage.texts.choose_translation(text) for text in departures], rect)
+    _write_fitting_paragraphs(context, [context.texts.choose_translation(text) for text in departures], rect)
 
 
-def _write_fitting_paragraphs(stage: Stage, paragraphs: Sequence[str], rect: Rect) -> None:
+def _write_fitting_paragraphs(context: DrawingContext, paragraphs: Sequence[str], rect: Rect) -> None:
     """Draw paragraphs in a rectangle, in the largest text size in which all of them fit.
 
     If they fit in no size, draw them in the smallest size, joined into one paragraph.
     """
-    p, (x, y, w, h) = stage.painter, rect
+    p, (x, y, w, h) = context.painter, rect
     texts_and_sizes = [("\n".join(paragraphs), size) for size in ("body", "small", "caption")]
     for text, size in (*texts_and_sizes, (FACT_SEPARATOR.join(paragraphs), "caption")):
         style = TextStyle("text", size, "text")
-        if len(p.wrap_text(text, w, style)) * stage.theme.sizes[size] * 1.3 <= h:
+        if len(p.wrap_text(text, w, style)) * context.theme.sizes[size] * 1.3 <= h:
             break
     p.write_paragraph(text, (x, y, w, h), style)
 
 
-def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
+def _draw_rule_pictures(context: DrawingContext, rect: Rect) -> float:
     """Draw pictures below the rules: the symbols of prizes that award more than credits, and the first pay lines.
 
     Return the height used, in units.
     """
-    field = find_base_field(stage)
+    field = find_base_field(context)
     if field is None:
         return 0.0
-    p, (x, y, w, h) = stage.painter, rect
+    p, (x, y, w, h) = context.painter, rect
     pictured_prizes = [prize for prize in field.prizes if prize.additional_awards and prize.symbol][
         -_PICTURED_PRIZES_MAX:
     ]
@@ -259,11 +274,11 @@ def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
         pictured_prizes if all(prize.symbol_count <= 5 for prize in pictured_prizes) else pictured_prizes[-1:]
     )
     icons_and_texts = [
-        (field.list_prize_icons(prize), _describe_prize_award(stage, field, prize))
+        (field.list_prize_icons(prize), _describe_prize_award(context, field, prize))
         for prize in pictured_prizes
     ]
-    row_height = 62.0 if not stage.layout.is_telephone else 56.0
-    pay_lines = field.pay_lines[: 6 if not stage.layout.is_portrait else 4]
+    row_height = 62.0 if not context.layout.is_telephone else 56.0
+    pay_lines = field.pay_lines[: 6 if not context.layout.is_portrait else 4]
     height = row_height * len(icons_and_texts) + (104.0 if len(pay_lines) > 1 else 0.0)
     top = y + h - height
     for i, (icons, text) in enumerate(icons_and_texts):
@@ -272,7 +287,7 @@ def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
         for n, symbol in enumerate(icons):
             size = (p.scale_length(50), p.scale_length(50))
             p.draw_surface(
-                render_symbol(stage, field, symbol, size),
+                render_symbol(context, field, symbol, size),
                 (p.scale_length(x + 12 + n * 54), p.scale_length(middle - 28)),
             )
         text_anchor = (x + 30 + 54 * len(icons), middle - 3)
@@ -292,65 +307,66 @@ def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
     return height + 16
 
 
-def _describe_prize_award(stage: Stage, field: ReelField, prize: PrizeTableRow) -> str:
+def _describe_prize_award(context: DrawingContext, field: ReelField, prize: PrizeTableRow) -> str:
     """Return what a prize awards.
 
     If the picture of the prize does not show all of its symbols, the prize's name comes first.
     """
     if len(field.list_prize_icons(prize)) == prize.symbol_count:
-        return _format_additional_awards(stage, prize)
-    name = format_prize_name(stage.texts, field, prize.symbol_count, prize.symbol, prize.name)
-    return f"{name}  ·  {_format_additional_awards(stage, prize)}"
+        return _format_additional_awards(context, prize)
+    name = format_prize_name(context.texts, field, prize.symbol_count, prize.symbol, prize.name)
+    return f"{name}  ·  {_format_additional_awards(context, prize)}"
 
 
-def _format_additional_awards(stage: Stage, prize: PrizeTableRow) -> str:
+def _format_additional_awards(context: DrawingContext, prize: PrizeTableRow) -> str:
     """Return the text of what a prize awards in addition to credits, such as free games or merchandise."""
     merchandise_names = {
-        str(prize_data["id"]): stage.texts.choose_translation(prize_data["name"])
-        for prize_data in read_merchandise_prizes(stage)
+        str(prize_data["id"]): context.texts.choose_translation(prize_data["name"])
+        for prize_data in read_merchandise_prizes(context)
     }
     awards = [
         (
-            merchandise_names.get(award_id) or format_stage_name(stage, award_id) or award_id.capitalize(),
+            merchandise_names.get(award_id) or format_stage_name(context, award_id) or award_id.capitalize(),
             count,
         )
         for award_id, count in prize.additional_awards
     ]
     return " + ".join(
-        text if count == 1 else stage.texts.say("help.kind", count=count, name=text) for text, count in awards
+        text if count == 1 else context.texts.say("help.kind", count=count, name=text)
+        for text, count in awards
     )
 
 
-def describe_bet_limits(stage: Stage) -> str:
+def describe_bet_limits(context: DrawingContext) -> str:
     """Return a text with the value of a credit and the permitted bets.
 
     For a table, they are the limits of its spots and, if the machine reports it, the highest total stake of a round.
     """
-    view, say, snapshot = stage.view, stage.texts.say, stage.view.snapshot
+    view, say, snapshot = context.view, context.texts.say, context.view.snapshot
     if snapshot is None:
         return ""
     cents = snapshot.denomination_cents
-    limits = format_table_limits(stage)
+    limits = format_table_limits(context)
     if limits is None:
         lowest_text, highest_text = (
-            stage.texts.number(choose(list_offered_costs(view), default=0)) for choose in (min, max)
+            context.texts.number(choose(list_offered_costs(view), default=0)) for choose in (min, max)
         )
-        return say("help.unit", amount=stage.money(cents), least=lowest_text, most=highest_text)
-    text = say("help.unit_table", amount=stage.money(cents), least=limits[0], most=limits[1])
+        return say("help.unit", amount=context.money(cents), least=lowest_text, most=highest_text)
+    text = say("help.unit_table", amount=context.money(cents), least=limits[0], most=limits[1])
     if snapshot.most_staked_cents is None:
         return text
-    return f"{text} {say('help.most_staked', amount=stage.money(snapshot.most_staked_cents))}"
+    return f"{text} {say('help.most_staked', amount=context.money(snapshot.most_staked_cents))}"
 
 
-def _draw_game_facts(stage: Stage, rect: Rect) -> None:
+def _draw_game_facts(context: DrawingContext, rect: Rect) -> None:
     """Draw the value of a credit, the theoretical return, the malfunction clause, and the game's exact identity."""
-    game, snapshot, say = stage.view.game, stage.view.snapshot, stage.texts.say
+    game, snapshot, say = context.view.game, context.view.snapshot, context.texts.say
     if game is None or snapshot is None:
         return
-    p, (x, y, w, h) = stage.painter, rect
-    limits = describe_bet_limits(stage)
-    y += p.write_paragraph(limits, (x, y, w, h), TextStyle("strong", "lead", stage.look.accent_colour)) + 18
-    return_text = format_return(stage, game)
+    p, (x, y, w, h) = context.painter, rect
+    limits = describe_bet_limits(context)
+    y += p.write_paragraph(limits, (x, y, w, h), TextStyle("strong", "lead", context.look.accent_colour)) + 18
+    return_text = format_return(context, game)
     y += p.write_paragraph(return_text, (x, y, w, h), TextStyle("strong", "body", "text")) + 18
     y += (
         p.write_paragraph(
@@ -362,35 +378,37 @@ def _draw_game_facts(stage: Stage, rect: Rect) -> None:
     p.write_paragraph(identity_text, (x, y, w, h), TextStyle("text", "small", "text_dim"))
 
 
-def _draw_prize_table(stage: Stage, rect: Rect, field: ReelField, prizes: list[PrizeTableRow]) -> None:
+def _draw_prize_table(
+    context: DrawingContext, rect: Rect, field: ReelField, prizes: list[PrizeTableRow]
+) -> None:
     """Draw a help page with the game's prizes: a row for each prize, with its credits at each bet (C-22).
 
     Of more than eight bets, only the four lowest and the four highest have a column.
     """
-    game = stage.view.game
+    game = context.view.game
     if game is None:
         return
-    p, number, (x, y, w, h) = stage.painter, stage.texts.number, rect
-    bets = list_offered_costs(stage.view)
+    p, number, (x, y, w, h) = context.painter, context.texts.number, rect
+    bets = list_offered_costs(context.view)
     bets = bets if len(bets) <= 8 else (*bets[:4], *bets[-4:])
-    is_telephone = stage.layout.is_telephone
-    name_width_share = 0.46 if not stage.layout.is_telephone else 0.34
-    draw_heading(stage, stage.texts.say("help.prize_bet"), (x, y - 10, w * name_width_share, 52))
+    is_telephone = context.layout.is_telephone
+    name_width_share = 0.46 if not context.layout.is_telephone else 0.34
+    draw_heading(context, context.texts.say("help.prize_bet"), (x, y - 10, w * name_width_share, 52))
     left = x + w * name_width_share
     column_width = (w - w * name_width_share) / max(1, len(bets))
     row_height = min(76.0, (h - 44) / max(1, len(prizes)))
     for i, bet in enumerate(bets):
-        is_current_bet = stage.view.snapshot is not None and bet == stage.view.snapshot.bet_credits
+        is_current_bet = context.view.snapshot is not None and bet == context.view.snapshot.bet_credits
         if is_current_bet:
             p.fill_rounded_rect(
                 (left + i * column_width, y - 8, column_width, 50 + row_height * len(prizes)),
-                (*stage.look.accent_colour[:3], 30),
+                (*context.look.accent_colour[:3], 30),
                 12,
             )
         p.draw_text(
-            number(bet) if is_telephone else stage.texts.say("help.bet", bet=number(bet)),
+            number(bet) if is_telephone else context.texts.say("help.bet", bet=number(bet)),
             (left + (i + 0.5) * column_width, y + 16),
-            TextStyle("strong", "small", stage.look.accent_colour if is_current_bet else "text_dim"),
+            TextStyle("strong", "small", context.look.accent_colour if is_current_bet else "text_dim"),
             width_max=column_width - 8,
         )
     for row, prize in enumerate(prizes):
@@ -406,16 +424,18 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: ReelField, prizes: list[P
         icon_width = min(icon_width, row_height - 32) if icon_lift else icon_width
         for symbol in icons:
             p.draw_surface(
-                render_symbol(stage, field, symbol, (p.scale_length(icon_width), p.scale_length(icon_width))),
+                render_symbol(
+                    context, field, symbol, (p.scale_length(icon_width), p.scale_length(icon_width))
+                ),
                 (p.scale_length(icon_left), p.scale_length(middle - icon_width / 2 - icon_lift)),
             )
             icon_left += icon_width
         if not is_name_left_out:
-            _draw_prize_name(stage, field, prize, (icon_left + 12, middle), left - icon_left - 16)
+            _draw_prize_name(context, field, prize, (icon_left + 12, middle), left - icon_left - 16)
         elif prize.additional_awards:
             awards_anchor = (x + 10, top + row_height - 18)
             p.draw_text(
-                _format_additional_awards(stage, prize),
+                _format_additional_awards(context, prize),
                 awards_anchor,
                 TextStyle("text", "caption"),
                 align="left",
@@ -433,68 +453,74 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: ReelField, prizes: list[P
 
 
 def _draw_prize_name(
-    stage: Stage, field: ReelField, prize: PrizeTableRow, left_middle: tuple[float, float], width: float
+    context: DrawingContext,
+    field: ReelField,
+    prize: PrizeTableRow,
+    left_middle: tuple[float, float],
+    width: float,
 ) -> None:
     """Draw a prize's name, and what it awards in addition to credits; in portrait, on two lines.
 
     ``left_middle`` is the left end of the text and the middle of its height.
     """
-    name = format_prize_name(stage.texts, field, prize.symbol_count, prize.symbol, prize.name)
-    awards = _format_additional_awards(stage, prize)
-    has_two_lines = bool(awards) and stage.layout.is_portrait
+    name = format_prize_name(context.texts, field, prize.symbol_count, prize.symbol, prize.name)
+    awards = _format_additional_awards(context, prize)
+    has_two_lines = bool(awards) and context.layout.is_portrait
     first_lines = [name] if has_two_lines or not awards else [f"{name} + {awards}"]
     for i, text in enumerate(first_lines + ([awards] if has_two_lines else [])):
         y = left_middle[1] + (24 * i - 12 if has_two_lines else 0)
         style = TextStyle("text", "caption" if has_two_lines else "small", "text")
         height = 24.0 if has_two_lines else 48.0
-        stage.painter.draw_label(text, (left_middle[0], y - height / 2, width, height), style, align="left")
+        context.painter.draw_label(text, (left_middle[0], y - height / 2, width, height), style, align="left")
 
 
-def read_merchandise_prizes(stage: Stage) -> Sequence[Mapping[str, Any]]:
+def read_merchandise_prizes(context: DrawingContext) -> Sequence[Mapping[str, Any]]:
     """Return the merchandise prizes of the game on the screen, as the game's definition states them."""
-    prizes: Sequence[Mapping[str, Any]] = stage.game_data.get("merchandise", ())
+    prizes: Sequence[Mapping[str, Any]] = context.game_data.get("merchandise", ())
     return prizes
 
 
-def _draw_merchandise_prizes(stage: Stage, rect: Rect) -> None:
+def _draw_merchandise_prizes(context: DrawingContext, rect: Rect) -> None:
     """Draw each merchandise prize: its name, its description, and the value that the operator states (C-03)."""
-    p, (x, y, w, h) = stage.painter, rect
-    for prize in read_merchandise_prizes(stage):
-        name = stage.texts.choose_translation(prize["name"])
-        y += p.write_paragraph(name, (x, y, w, h), TextStyle("heavy", "lead", stage.look.accent_colour)) + 10
+    p, (x, y, w, h) = context.painter, rect
+    for prize in read_merchandise_prizes(context):
+        name = context.texts.choose_translation(prize["name"])
+        y += (
+            p.write_paragraph(name, (x, y, w, h), TextStyle("heavy", "lead", context.look.accent_colour)) + 10
+        )
         y += (
             p.write_paragraph(
-                stage.texts.choose_translation(prize["description"]),
+                context.texts.choose_translation(prize["description"]),
                 (x, y, w, h),
                 TextStyle("text", "body", "text"),
             )
             + 8
         )
-        value = stage.texts.say("handpay.prize_value", amount=stage.money(prize["value_cents"]))
+        value = context.texts.say("handpay.prize_value", amount=context.money(prize["value_cents"]))
         y += p.write_paragraph(value, (x, y, w, h), TextStyle("strong", "body", "text")) + 34
     p.write_paragraph(
-        stage.texts.say("help.in_kind_say"), (x, y, w, h), TextStyle("text", "small", "text_dim")
+        context.texts.say("help.in_kind_say"), (x, y, w, h), TextStyle("text", "small", "text_dim")
     )
 
 
-def _draw_keno_table(stage: Stage, rect: Rect) -> None:
+def _draw_keno_table(context: DrawingContext, rect: Rect) -> None:
     """Draw what each catch (number of hits) pays for each number of spots, for one credit staked (M-01)."""
-    tables: dict[str, dict[str, int]] = stage.game_data.get("tables", {})
-    p, (x, y, w, h) = stage.painter, rect
+    tables: dict[str, dict[str, int]] = context.game_data.get("tables", {})
+    p, (x, y, w, h) = context.painter, rect
     spot_counts = sorted(tables, key=int)
-    levels = stage.game_data.get("progressives", ())
+    levels = context.game_data.get("progressives", ())
     paid_catches = {int(catch) for table in tables.values() for catch in table}
     catches = sorted(paid_catches | {int(level["catch"]) for level in levels}, reverse=True)
-    draw_heading(stage, stage.texts.say("keno.table"), (x, y - 8, w, 44))
+    draw_heading(context, context.texts.say("keno.table"), (x, y - 8, w, 44))
     catch_column_width = 170.0
     column_width = (w - catch_column_width) / max(1, len(spot_counts))
     row_height = min(52.0, (h - 96) / max(1, len(catches)))
-    heading_style = TextStyle("strong", "small", stage.look.accent_colour)
-    titles = [stage.texts.format_count("keno.of", int(spot_count)) for spot_count in spot_counts]
+    heading_style = TextStyle("strong", "small", context.look.accent_colour)
+    titles = [context.texts.format_count("keno.of", int(spot_count)) for spot_count in spot_counts]
     if max((p.measure_text(title, heading_style) for title in titles), default=0.0) > column_width - 6:
         # The columns have only numbers, and one heading says what they are.
         p.draw_text(
-            stage.texts.say("keno.spots_head"),
+            context.texts.say("keno.spots_head"),
             (x + 14, y + 62),
             heading_style,
             align="left",
@@ -512,7 +538,7 @@ def _draw_keno_table(stage: Stage, rect: Rect) -> None:
         top = y + 88 + row * row_height
         p.fill_rounded_rect((x, top, w, row_height - 3), (255, 255, 255, 12 if row % 2 else 22), 8)
         middle = top + (row_height - 3) / 2
-        text = stage.texts.say("keno.catch", count=catch)
+        text = context.texts.say("keno.catch", count=catch)
         p.draw_text(
             text,
             (x + 14, middle),
@@ -521,7 +547,7 @@ def _draw_keno_table(stage: Stage, rect: Rect) -> None:
             width_max=catch_column_width - 20,
         )
         for i, spot_count in enumerate(spot_counts):
-            text = format_catch_award(stage, int(spot_count), catch) or NO_PRIZE_SIGN
+            text = format_catch_award(context, int(spot_count), catch) or NO_PRIZE_SIGN
             p.draw_text(
                 text,
                 (x + catch_column_width + (i + 0.5) * column_width, middle),
@@ -530,11 +556,11 @@ def _draw_keno_table(stage: Stage, rect: Rect) -> None:
             )
 
 
-def _draw_pay_lines(stage: Stage, rect: Rect, field: ReelField) -> None:
+def _draw_pay_lines(context: DrawingContext, rect: Rect, field: ReelField) -> None:
     """Draw each pay line of the game as a small grid, with the line's number."""
-    p, (x, y, w, h) = stage.painter, rect
+    p, (x, y, w, h) = context.painter, rect
     used_height = p.write_paragraph(
-        stage.texts.say("help.lines_rule"), (x, y, w, 90), TextStyle("text", "small", "text")
+        context.texts.say("help.lines_rule"), (x, y, w, 90), TextStyle("text", "small", "text")
     )
     y, h = y + used_height + 12, h - used_height - 12
     line_count = len(field.pay_lines)
@@ -577,15 +603,16 @@ def _draw_pay_line_grid(
     return ink.finish_surface()
 
 
-def _draw_responsible_gambling(stage: Stage, rect: Rect) -> None:
+def _draw_responsible_gambling(context: DrawingContext, rect: Rect) -> None:
     """Draw the help page on responsible gambling, with the jurisdiction's help line."""
-    p, (x, y, w, h) = stage.painter, grow_rect(rect, -10)
-    size = "lead" if not stage.layout.is_telephone else "body"
-    chance_text, limits_text = stage.texts.say("help.chance"), stage.texts.say("help.limits")
+    p, (x, y, w, h) = context.painter, grow_rect(rect, -10)
+    size = "lead" if not context.layout.is_telephone else "body"
+    chance_text, limits_text = context.texts.say("help.chance"), context.texts.say("help.limits")
     y += (
-        p.write_paragraph(chance_text, (x, y, w, h), TextStyle("strong", size, stage.look.accent_colour)) + 30
+        p.write_paragraph(chance_text, (x, y, w, h), TextStyle("strong", size, context.look.accent_colour))
+        + 30
     )
     y += p.write_paragraph(limits_text, (x, y, w, h), TextStyle("text", size, "text")) + 24
-    help_line = format_help_line(stage)
+    help_line = format_help_line(context)
     if help_line:
         p.write_paragraph(help_line, (x, y, w, h), TextStyle("strong", size, "win"))

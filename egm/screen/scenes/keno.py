@@ -28,7 +28,7 @@ from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.presentation import StepTimes
 from egm.screen.scenes.bonus import draw_board_background
-from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
+from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext, draw_button
 from egm.screen.steps import KenoStep, KenoWayResult, Step
 from egm.screen.text import Texts
 from egm.screen.theme import Colour, mix_colours, parse_colour
@@ -55,29 +55,31 @@ _KEY_HEIGHT: Final = 62.0
 _TICKET_ROW_HEIGHT_MAX: Final = 104.0
 
 
-def draw_keno(stage: Stage, step: Step | None, step_time: StepTimes | None, elapsed_seconds: float) -> None:
+def draw_keno(
+    context: DrawingContext, step: Step | None, step_time: StepTimes | None, elapsed_seconds: float
+) -> None:
     """Draw the Keno board with the balls drawn so far, and the tray.
 
     Without ``step_time``, draw the complete draw ``step``. If there is none, or if the player has changed the marks
     since the last game, draw the player's marks instead.
     """
-    draw_board_background(stage)
-    view, game = stage.view, stage.view.game
-    data = stage.game_data
+    draw_board_background(context)
+    view, game = context.view, context.view.game
+    data = context.game_data
     numbers, columns = int(data.get("numbers", 80)), int(data.get("columns", 10))
     keno_step = step if isinstance(step, KenoStep) else None
     if step_time is None and (keno_step is None or has_touched_bets_since_game(view)):
         slip = view.marked_keno_slip
-        _draw_board(stage, (numbers, columns), (), slip.current_card_numbers, 1.0)
-        if len(slip.current_card) > 1 and not stage.layout.is_telephone:
-            board = _split_board_and_tray(stage.layout)[0]
+        _draw_board(context, (numbers, columns), (), slip.current_card_numbers, 1.0)
+        if len(slip.current_card) > 1 and not context.layout.is_telephone:
+            board = _split_board_and_tray(context.layout)[0]
             cells = [(find_number_rect(board, (numbers, columns), n), n) for n in range(1, numbers + 1)]
-            draw_group_letters(stage, cells, map_numbers_to_group_letters(slip))
+            draw_group_letters(context, cells, map_numbers_to_group_letters(slip))
         if view.scene is not Scene.ATTRACT:  # The text of the attract scene would cover half of the tray.
-            _draw_tray_background(stage, describe_slip(stage))
+            _draw_tray_background(context, describe_slip(context))
             if not slip.has_marks and is_keno_game(game):
-                _draw_purchase(stage)
-        _draw_marking_keys(stage)
+                _draw_purchase(context)
+        _draw_marking_keys(context)
         return
     assert keno_step is not None
     ball_count = (
@@ -93,19 +95,19 @@ def draw_keno(stage: Stage, step: Step | None, step_time: StepTimes | None, elap
         if step_time is None or not ball_count
         else (elapsed_seconds - step_time.stops[ball_count - 1]) / 0.25
     )
-    _draw_board(stage, (numbers, columns), balls, marked_numbers, flash_progress)
+    _draw_board(context, (numbers, columns), balls, marked_numbers, flash_progress)
     _draw_tray(
-        stage,
+        context,
         balls,
         marked_numbers,
         int(data.get("drawn", 20)),
-        _format_draw_pay(stage, keno_step) if step_time is None else "",
+        _format_draw_pay(context, keno_step) if step_time is None else "",
     )
     # After the draw, a telephone has keys at the foot of the tray.
-    if step_time is not None or not stage.layout.is_telephone:
-        _draw_tray_foot(stage, keno_step, balls)
+    if step_time is not None or not context.layout.is_telephone:
+        _draw_tray_foot(context, keno_step, balls)
     if step_time is None:
-        _draw_marking_keys(stage)
+        _draw_marking_keys(context)
 
 
 def _should_show_marks(view: View) -> bool:
@@ -256,34 +258,34 @@ def count_tray_rows(game: GameView) -> int:
     )
 
 
-def _draw_marking_keys(stage: Stage) -> None:
+def _draw_marking_keys(context: DrawingContext) -> None:
     """Draw the keys with which the player fills in a Keno slip; none while the machine takes no bets."""
-    view = stage.view
+    view = context.view
     if not view.accepts_request("bet") or not is_keno_game(view.game):
         return
-    if stage.layout.is_telephone:
-        for rect, action in list_keno_touches(view, stage.layout)[:2]:
-            draw_slip_key(stage, rect, action)
+    if context.layout.is_telephone:
+        for rect, action in list_keno_touches(view, context.layout)[:2]:
+            draw_slip_key(context, rect, action)
         return
     if view.marked_keno_slip.has_marks or not _should_show_marks(view):
-        draw_button(stage, _find_quick_pick_rect(stage.layout), stage.texts.say("keno.quick_pick"))
-    for rect, action in _lay_out_slip_keys(view, stage.layout):
+        draw_button(context, _find_quick_pick_rect(context.layout), context.texts.say("keno.quick_pick"))
+    for rect, action in _lay_out_slip_keys(view, context.layout):
         is_enabled = action.name != "card" or bool(view.marked_keno_slip.cards[int(action.value)][0])
-        draw_slip_key(stage, rect, action, is_enabled=is_enabled)
+        draw_slip_key(context, rect, action, is_enabled=is_enabled)
 
 
-def draw_slip_key(stage: Stage, rect: Rect, action: Action, *, is_enabled: bool = True) -> None:
+def draw_slip_key(context: DrawingContext, rect: Rect, action: Action, *, is_enabled: bool = True) -> None:
     """Draw a key of a Keno slip. It is lit if its card is the current one or its bonus is on the ticket."""
-    slip = stage.view.marked_keno_slip
+    slip = context.view.marked_keno_slip
     is_active = action == Action("card", slip.current_card_index) or (
         action.name == "bonus" and action.value in slip.bonus_ids
     )
-    draw_button(stage, rect, _format_slip_key(stage, action), is_active=is_active, is_enabled=is_enabled)
+    draw_button(context, rect, _format_slip_key(context, action), is_active=is_active, is_enabled=is_enabled)
 
 
-def _format_slip_key(stage: Stage, action: Action) -> str:
+def _format_slip_key(context: DrawingContext, action: Action) -> str:
     """Return the text of a key of a Keno slip: a number of a card or of draws, a bonus with its fee, or a name."""
-    view, game, texts = stage.view, stage.view.game, stage.texts
+    view, game, texts = context.view, context.view.game, context.texts
     assert game is not None
     if action.name == "card":
         return str(int(action.value) + 1)
@@ -314,12 +316,12 @@ def format_slip_legal_text(view: View, texts: Texts) -> str:
     return " · ".join(parts)
 
 
-def describe_purchase(stage: Stage) -> tuple[str, int]:
+def describe_purchase(context: DrawingContext) -> tuple[str, int]:
     """Return a text about the Keno ticket that PLAY buys, and its price in minor units.
 
     While the player's marks make no valid ticket, the text is empty and the price is 0.
     """
-    view, game, texts = stage.view, stage.view.game, stage.texts
+    view, game, texts = context.view, context.view.game, context.texts
     if game is None or not is_keno_game(game) or view.snapshot is None:
         return "", 0
     slip, unit_cents = view.marked_keno_slip, view.snapshot.denomination_cents
@@ -337,16 +339,16 @@ def describe_purchase(stage: Stage) -> tuple[str, int]:
     return text, compute_bet_credits(view) * unit_cents
 
 
-def _draw_purchase(stage: Stage) -> None:
+def _draw_purchase(context: DrawingContext) -> None:
     """Draw, in large type, the ticket that PLAY buys while there are no marks, with its price.
 
     Below it, draw the mandatory texts of a Keno slip. On a telephone, the slip has these texts.
     """
-    x, y, w, h = _split_board_and_tray(stage.layout)[1]
-    p, (text, price_cents) = stage.painter, describe_purchase(stage)
-    style, price = TextStyle("strong", "small", "text"), stage.money(price_cents)
-    if stage.layout.is_portrait:
-        width = w * (0.62 if stage.layout.is_telephone else 0.64)
+    x, y, w, h = _split_board_and_tray(context.layout)[1]
+    p, (text, price_cents) = context.painter, describe_purchase(context)
+    style, price = TextStyle("strong", "small", "text"), context.money(price_cents)
+    if context.layout.is_portrait:
+        width = w * (0.62 if context.layout.is_telephone else 0.64)
         p.draw_label(text, (x + 16, y + 40, width, 52), style, align="left")
         p.draw_text(
             price,
@@ -355,7 +357,7 @@ def _draw_purchase(stage: Stage) -> None:
             align="right",
             width_max=w * 0.3,
         )
-        if stage.layout.is_telephone:
+        if context.layout.is_telephone:
             return
         legal_text_rect = (x + 16, y + 92, w - 32, h)
     else:
@@ -363,23 +365,23 @@ def _draw_purchase(stage: Stage) -> None:
         p.draw_text(price, (x + w / 2, y + 32), TextStyle("numbers", "title", "meter"), width_max=w - 32)
         legal_text_rect = (x + 16, y + 66, w - 32, h)
     p.write_paragraph(
-        format_slip_legal_text(stage.view, stage.texts),
+        format_slip_legal_text(context.view, context.texts),
         legal_text_rect,
         TextStyle("text", "caption", "text"),
         leading=1.2,
     )
 
 
-def describe_slip(stage: Stage) -> str:
+def describe_slip(context: DrawingContext) -> str:
     """Return how many numbers are marked on the current card and, if the marks make a valid ticket, its price.
 
     If nothing is marked, return the heading for the ticket that PLAY buys.
     """
-    text, price_cents = describe_purchase(stage)
-    if not stage.view.marked_keno_slip.has_marks:
-        return stage.texts.say("keno.buys_now")
-    count = stage.texts.say("keno.marking", count=len(stage.view.marked_keno_slip.current_card_numbers))
-    return f"{count}  ·  {stage.money(price_cents)}" if text else count
+    text, price_cents = describe_purchase(context)
+    if not context.view.marked_keno_slip.has_marks:
+        return context.texts.say("keno.buys_now")
+    count = context.texts.say("keno.marking", count=len(context.view.marked_keno_slip.current_card_numbers))
+    return f"{count}  ·  {context.money(price_cents)}" if text else count
 
 
 def map_numbers_to_group_letters(slip: KenoSlip) -> dict[int, str]:
@@ -387,12 +389,14 @@ def map_numbers_to_group_letters(slip: KenoSlip) -> dict[int, str]:
     return {n: "ABCDEFGHIJ"[i] for i, group in enumerate(slip.current_card) for n in group}
 
 
-def draw_group_letters(stage: Stage, cells: Sequence[tuple[Rect, int]], letters: Mapping[int, str]) -> None:
+def draw_group_letters(
+    context: DrawingContext, cells: Sequence[tuple[Rect, int]], letters: Mapping[int, str]
+) -> None:
     """Draw, in the corner of each marked number's cell, the letter of its group."""
-    style = TextStyle("heavy", "tiny" if not stage.layout.is_telephone else "caption", (58, 38, 0, 255))
+    style = TextStyle("heavy", "tiny" if not context.layout.is_telephone else "caption", (58, 38, 0, 255))
     for (x, y, _, _), number in cells:
         if number in letters:
-            stage.painter.draw_text(letters[number], (x + 14, y + 14), style, width_max=18)
+            context.painter.draw_text(letters[number], (x + 14, y + 14), style, width_max=18)
 
 
 def find_number_rect(board: Rect, size: tuple[int, int], number: int) -> Rect:
@@ -429,7 +433,7 @@ def _split_board_and_tray(layout: Layout) -> tuple[Rect, Rect]:
 
 
 def _draw_board(
-    stage: Stage,
+    context: DrawingContext,
     size: tuple[int, int],
     balls: tuple[int, ...],
     marked_numbers: frozenset[int],
@@ -439,13 +443,13 @@ def _draw_board(
 
     ``flash_progress`` (0 to 1) is the progress of the flash with which the last ball appears.
     """
-    board = _split_board_and_tray(stage.layout)[0]
+    board = _split_board_and_tray(context.layout)[0]
     cells = [(find_number_rect(board, size, n), n) for n in range(1, size[0] + 1)]
-    draw_keno_numbers(stage, cells, marked_numbers, balls, flash_progress)
+    draw_keno_numbers(context, cells, marked_numbers, balls, flash_progress)
 
 
 def draw_keno_numbers(
-    stage: Stage,
+    context: DrawingContext,
     cells: Sequence[tuple[Rect, int]],
     marked_numbers: frozenset[int],
     balls: tuple[int, ...] = (),
@@ -455,7 +459,7 @@ def draw_keno_numbers(
 
     The last ball flashes; ``flash_progress`` is the progress of the flash, from 0 to 1.
     """
-    p, drawn_numbers = stage.painter, set(balls)
+    p, drawn_numbers = context.painter, set(balls)
     for cell, number in cells:
         state = (
             ("hit" if number in marked_numbers else "drawn")
@@ -465,7 +469,7 @@ def draw_keno_numbers(
             else ""
         )
         p.draw_cached_picture(
-            ("keno cell", state, stage.look.name), cell, partial(_draw_cell, stage, cell_state=state)
+            ("keno cell", state, context.look.name), cell, partial(_draw_cell, context, cell_state=state)
         )
         text_colour: Colour = {"hit": (2, 40, 18, 255), "drawn": WHITE, "marked": (58, 38, 0, 255)}.get(
             state, (206, 220, 240, 255)
@@ -476,18 +480,18 @@ def draw_keno_numbers(
             TextStyle("heavy", "small" if cell[3] < 60 else "body", text_colour),
             width_max=cell[2] - 6,
         )
-        if balls and number == balls[-1] and flash_progress < 1 and not stage.view.reduced_motion:
+        if balls and number == balls[-1] and flash_progress < 1 and not context.view.reduced_motion:
             margin = 14 * (1 - ease_out(flash_progress))
             p.fill_rounded_rect(grow_rect(cell, margin), (255, 255, 255, 80), 12)
 
 
-def _draw_cell(stage: Stage, size: tuple[int, int], cell_state: str) -> pygame.Surface:
+def _draw_cell(context: DrawingContext, size: tuple[int, int], cell_state: str) -> pygame.Surface:
     """Return the drawing of a cell of the Keno board.
 
     Marked, drawn (a disc) and hit (a frame) numbers differ in shape as well as in colour.
     """
     ink = VectorCanvas(size)
-    base = mix_colours(stage.look.background_colours[1], (10, 16, 34, 255), 0.62)
+    base = mix_colours(context.look.background_colours[1], (10, 16, 34, 255), 0.62)
     ink.fill_path(build_rounded_box(0, 0, 100, 100, 14), (0, 0, 0, 150))
     ink.fill_path(
         build_rounded_box(2, 2, 96, 96, 12), LinearGradient(((0, mix_colours(base, WHITE, 0.14)), (1, base)))
@@ -524,39 +528,43 @@ def _draw_cell(stage: Stage, size: tuple[int, int], cell_state: str) -> pygame.S
     return ink.finish_surface()
 
 
-def _format_draw_pay(stage: Stage, step: KenoStep) -> str:
+def _format_draw_pay(context: DrawingContext, step: KenoStep) -> str:
     """Return what a complete draw has paid, to append to the heading of a telephone's tray, with a separator.
 
     Empty on larger screens, which have this text at the foot of the tray, and if the draw has paid nothing.
     """
     return (
-        "  ·  " + stage.texts.format_count("keno.pays", step.credits)
-        if stage.layout.is_telephone and step.credits
+        "  ·  " + context.texts.format_count("keno.pays", step.credits)
+        if context.layout.is_telephone and step.credits
         else ""
     )
 
 
 def _draw_tray(
-    stage: Stage, balls: tuple[int, ...], marked_numbers: frozenset[int], ball_count: int, pay_text: str
+    context: DrawingContext,
+    balls: tuple[int, ...],
+    marked_numbers: frozenset[int],
+    ball_count: int,
+    pay_text: str,
 ) -> None:
     """Draw the Keno balls in the order in which they were drawn, and a heading with the count of balls and hits.
 
     The tray has room for ``ball_count`` balls. ``pay_text`` is appended to the heading.
     """
-    x, y, w, h = _split_board_and_tray(stage.layout)[1]
-    heading = stage.texts.say(
+    x, y, w, h = _split_board_and_tray(context.layout)[1]
+    heading = context.texts.say(
         "keno.count", drawn=len(balls), total=ball_count, hits=len(marked_numbers & set(balls))
     )
-    _draw_tray_background(stage, heading + pay_text)
-    head_height = 44.0 if not stage.layout.is_telephone else 36.0
+    _draw_tray_background(context, heading + pay_text)
+    head_height = 44.0 if not context.layout.is_telephone else 36.0
     foot_height = (
         142
-        if not stage.layout.is_portrait
+        if not context.layout.is_portrait
         else 124
-        if not stage.layout.is_telephone
+        if not context.layout.is_telephone
         else TOUCH_TARGET_SIZE_MIN + 16
     )
-    columns = 4 if not stage.layout.is_portrait else 10
+    columns = 4 if not context.layout.is_portrait else 10
     rows = -(-ball_count // columns)
     ball_width = min((w - 16) / columns, (h - head_height - foot_height) / rows)
     left = x + (w - ball_width * columns) / 2
@@ -564,30 +572,33 @@ def _draw_tray(
         ball_x = left + (i % columns + 0.5) * ball_width
         ball_y = y + head_height + (i // columns + 0.5) * ball_width
         draw_ball(
-            stage,
+            context,
             (ball_x - ball_width / 2 + 3, ball_y - ball_width / 2 + 3, ball_width - 6, ball_width - 6),
             ball,
             is_hit=ball in marked_numbers,
         )
 
 
-def _draw_tray_background(stage: Stage, text: str) -> None:
+def _draw_tray_background(context: DrawingContext, text: str) -> None:
     """Draw the tray for the Keno balls, empty, with its heading."""
-    (x, y, w, h), p = _split_board_and_tray(stage.layout)[1], stage.painter
+    (x, y, w, h), p = _split_board_and_tray(context.layout)[1], context.painter
     p.draw_panel(
-        (x, y, w, h), radius=22, fill=(6, 10, 24, 200), edge_paint=(*stage.look.accent_colour[:3], 110)
+        (x, y, w, h), radius=22, fill=(6, 10, 24, 200), edge_paint=(*context.look.accent_colour[:3], 110)
     )
     p.draw_text(
-        text, (x + w / 2, y + 24), TextStyle("strong", "caption", stage.look.accent_colour), width_max=w - 20
+        text,
+        (x + w / 2, y + 24),
+        TextStyle("strong", "caption", context.look.accent_colour),
+        width_max=w - 20,
     )
 
 
-def draw_ball(stage: Stage, rect: Rect, number: int, *, is_hit: bool) -> None:
+def draw_ball(context: DrawingContext, rect: Rect, number: int, *, is_hit: bool) -> None:
     """Draw a Keno ball with its number. It is coloured if ``is_hit``: the player has marked the number."""
     x, y, w, h = rect
-    stage.painter.draw_cached_picture(("ball", is_hit), rect, partial(_draw_ball, is_hit=is_hit))
+    context.painter.draw_cached_picture(("ball", is_hit), rect, partial(_draw_ball, is_hit=is_hit))
     style = TextStyle("heavy", "caption" if w < 62 else "small", (20, 16, 30, 255))
-    stage.painter.draw_text(str(number), (x + w / 2, y + h / 2), style, width_max=w * 0.62)
+    context.painter.draw_text(str(number), (x + w / 2, y + h / 2), style, width_max=w * 0.62)
 
 
 def _draw_ball(size: tuple[int, int], *, is_hit: bool) -> pygame.Surface:
@@ -603,53 +614,53 @@ def _draw_ball(size: tuple[int, int], *, is_hit: bool) -> pygame.Surface:
     return ink.finish_surface()
 
 
-def _draw_tray_foot(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> None:
+def _draw_tray_foot(context: DrawingContext, step: KenoStep, balls: tuple[int, ...]) -> None:
     """Draw, at the foot of the tray, the number of the draw, the most hits of any card, and what the draw pays.
 
     The pay appears with the last ball.
     """
-    (x, y, w, h), p = _split_board_and_tray(stage.layout)[1], stage.painter
+    (x, y, w, h), p = _split_board_and_tray(context.layout)[1], context.painter
     drawn_numbers = set(balls)
     hit_counts = [len(drawn_numbers & set(way.numbers)) for way in step.way_results]
-    text = stage.texts.say("keno.draw", number=step.draw_number, draws=step.draw_count)
+    text = context.texts.say("keno.draw", number=step.draw_number, draws=step.draw_count)
     if len(step.way_results) > 1:
-        text += "  ·  " + stage.texts.say(
+        text += "  ·  " + context.texts.say(
             "keno.best", count=len(step.way_results), hits=max(hit_counts, default=0)
         )
     # In portrait, leave room for the keys below.
-    foot = y + h - (0 if not stage.layout.is_portrait or stage.layout.is_telephone else _KEY_HEIGHT + 12)
+    foot = y + h - (0 if not context.layout.is_portrait or context.layout.is_telephone else _KEY_HEIGHT + 12)
     p.draw_text(text, (x + w / 2, foot - 42), TextStyle("text", "caption", "text"), width_max=w - 16)
     if len(balls) == len(step.balls) and step.credits:
-        text = stage.texts.format_count("keno.pays", step.credits)
+        text = context.texts.format_count("keno.pays", step.credits)
         p.draw_text(text, (x + w / 2, foot - 18), TextStyle("heavy", "caption", "win"), width_max=w - 16)
 
 
-def list_keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
+def list_keno_prizes(context: DrawingContext) -> tuple[int, list[tuple[int, str]]]:
     """Return the number of spots of a Keno ticket, and its prizes as pairs of catch (number of hits) and text.
 
     If the player has marked numbers, the number of spots is that of the current card's way with the most spots. Without
     marks, the ticket is the last one played or, before any game, the one that PLAY buys.
     """
-    game = stage.view.game
+    game = context.view.game
     if game is None:
         return 0, []
-    card = stage.view.marked_keno_slip.current_card
+    card = context.view.marked_keno_slip.current_card
     spot_count = (
         max(count_paid_ways_by_spot_count(game, card), default=0)
-        if stage.view.marked_keno_slip.has_marks
+        if context.view.marked_keno_slip.has_marks
         else 0
     )
-    last_step = find_last_step(stage.view)
+    last_step = find_last_step(context.view)
     if not spot_count and isinstance(last_step, KenoStep) and last_step.way_results:
         spot_count = len(last_step.way_results[0].numbers)
-    snapshot = stage.view.snapshot
+    snapshot = context.view.snapshot
     if not spot_count and snapshot is not None and game.presentation.get("forms"):
         spot_count = int(find_current_preset_ticket(game, snapshot)["spots"])
     pays_by_catch = game.presentation.get("tables", {}).get(str(spot_count), {})
     catches = {int(catch) for catch in pays_by_catch}
     catches |= {int(level["catch"]) for level in _list_levels_of_card(game, spot_count)}
     return spot_count, [
-        (catch, format_catch_award(stage, spot_count, catch)) for catch in sorted(catches, reverse=True)
+        (catch, format_catch_award(context, spot_count, catch)) for catch in sorted(catches, reverse=True)
     ]
 
 
@@ -658,15 +669,15 @@ def _list_levels_of_card(game: GameView, spot_count: int) -> list[Mapping[str, A
     return [level for level in game.presentation.get("progressives", ()) if int(level["spots"]) == spot_count]
 
 
-def format_catch_award(stage: Stage, spot_count: int, catch_count: int) -> str:
+def format_catch_award(context: DrawingContext, spot_count: int, catch_count: int) -> str:
     """Return what a catch (number of hits) wins for one credit staked, as text.
 
     It is an amount of credits, the name of a progressive level, both, or nothing.
     """
-    game = stage.view.game
+    game = context.view.game
     if game is None:
         return ""
     pay = game.presentation.get("tables", {}).get(str(spot_count), {}).get(str(catch_count))
     levels = [level for level in _list_levels_of_card(game, spot_count) if int(level["catch"]) == catch_count]
-    texts = [stage.texts.number(int(pay))] if pay else []
-    return " + ".join([*texts, *(stage.texts.choose_translation(level["name"]) for level in levels)])
+    texts = [context.texts.number(int(pay))] if pay else []
+    return " + ".join([*texts, *(context.texts.choose_translation(level["name"]) for level in levels)])

@@ -4,8 +4,8 @@ from typing import Final
 
 from egm.kernel.service_pages import Prompt
 from egm.screen.painter import Rect, TextStyle
+from egm.screen.scenes.drawing_context import WHITE, DrawingContext
 from egm.screen.scenes.form import draw_action_key, format_page_text
-from egm.screen.scenes.stage import WHITE, Stage
 from egm.screen.service_input import (
     ACCENT_ROW,
     KEYBOARD_PROMPT_KINDS,
@@ -39,22 +39,24 @@ def _find_keys_rect(rect: Rect) -> Rect:
     )
 
 
-def lay_out_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> list[tuple[Rect, Action]]:
+def lay_out_keypad(context: DrawingContext, prompt: Prompt, rect: Rect) -> list[tuple[Rect, Action]]:
     """Return a touch target for every key of an input prompt.
 
     The keys that erase are left out while nothing is typed; a search page has no ENTER key.
     """
     if prompt.kind == "choice":
-        return _lay_out_choices(prompt, rect, stage.layout.touch_size_min)
+        return _lay_out_choices(prompt, rect, context.layout.touch_size_min)
     keys_rect, is_for_serial_number = _find_keys_rect(rect), prompt.kind == "serial"
     keys = (
-        _lay_out_letter_keys(stage, keys_rect, is_for_serial_number=is_for_serial_number)
+        _lay_out_letter_keys(context, keys_rect, is_for_serial_number=is_for_serial_number)
         if prompt.kind in KEYBOARD_PROMPT_KINDS
         else _lay_out_digit_keys(keys_rect)
     )
     if prompt.kind == "find":
         keys = [key for key in keys if key[1].name != "enter"]
-    return [key for key in keys if stage.view.page_input.typed_text or key[1].name not in {"erase", "clear"}]
+    return [
+        key for key in keys if context.view.page_input.typed_text or key[1].name not in {"erase", "clear"}
+    ]
 
 
 def _lay_out_choices(prompt: Prompt, rect: Rect, touch_size_min: float) -> list[tuple[Rect, Action]]:
@@ -97,20 +99,20 @@ def _lay_out_digit_keys(rect: Rect) -> list[tuple[Rect, Action]]:
 
 
 def _lay_out_letter_keys(
-    stage: Stage, rect: Rect, *, is_for_serial_number: bool
+    context: DrawingContext, rect: Rect, *, is_for_serial_number: bool
 ) -> list[tuple[Rect, Action]]:
     """Return the keys with letters.
 
     If ``is_for_serial_number``, there are only capital letters, as used in serial numbers.
     """
     x, y, w, h = rect
-    case_index = 1 if stage.view.page_input.is_shift_on else 0
+    case_index = 1 if context.view.page_input.is_shift_on else 0
     rows = (
         SERIAL_NUMBER_ROWS
         if is_for_serial_number
         else [pair[case_index] for pair in (*LETTER_ROWS, LAST_LETTER_ROW, ACCENT_ROW)]
     )
-    height = min(max(78.0, stage.layout.touch_size_min), (h - 5 * _KEY_GAP) / 6)
+    height = min(max(78.0, context.layout.touch_size_min), (h - 5 * _KEY_GAP) / 6)
     gap = _KEY_GAP if w > _NARROW_KEYBOARD_WIDTH_MAX else _KEY_GAP / 2
     width = (min(w, 1240.0) - 9 * gap) / 10
     left = x + (w - 10 * width - 9 * gap) / 2
@@ -137,20 +139,20 @@ def _lay_out_letter_keys(
     return keys
 
 
-def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
+def draw_keypad(context: DrawingContext, prompt: Prompt, rect: Rect) -> None:
     """Draw an input prompt of a service page: its label, the typed text, and the keys.
 
     While nothing is typed, the field for a serial number says which characters are permitted.
     """
-    p, (x, y, w, _) = stage.painter, rect
+    p, (x, y, w, _) = context.painter, rect
     label_style = TextStyle("strong", "body", "text")
     p.draw_label(
-        format_page_text(stage, prompt.label), (x + 10, y, w - 20, _PROMPT_LABEL_HEIGHT), label_style
+        format_page_text(context, prompt.label), (x + 10, y, w - 20, _PROMPT_LABEL_HEIGHT), label_style
     )
     if prompt.kind == "choice":
         choice_by_id = {choice.id: choice for choice in prompt.choices}
-        for key_rect, action in lay_out_keypad(stage, prompt, rect):
-            draw_action_key(stage, key_rect, choice_by_id[str(action.value)])
+        for key_rect, action in lay_out_keypad(context, prompt, rect):
+            draw_action_key(context, key_rect, choice_by_id[str(action.value)])
         return
     field: Rect = (
         x + w / 2 - min(w, 620.0) / 2,
@@ -159,9 +161,9 @@ def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
         _PROMPT_FIELD_HEIGHT,
     )
     p.draw_panel(field, radius=14, fill=(4, 7, 14, 255), edge_paint=(124, 196, 255, 255), edge_width=3)
-    text = format_shown_input(prompt, stage.view.page_input)
+    text = format_shown_input(prompt, context.view.page_input)
     if prompt.kind == "amount":
-        text = stage.money(int(text or "0"))
+        text = context.money(int(text or "0"))
     face = "numbers" if prompt.kind in {"amount", "digits"} else "strong"
     if text:
         style = TextStyle(face, "title" if prompt.kind not in KEYBOARD_PROMPT_KINDS else "lead", "meter")
@@ -172,21 +174,21 @@ def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
             width_max=field[2] - 30,
         )
     elif prompt.kind == "serial":
-        p.draw_label(stage.texts.say("first.refused.name"), field, TextStyle("text", "small", "text_dim"))
-    for key_rect, action in lay_out_keypad(stage, prompt, rect):
-        _draw_keypad_key(stage, key_rect, action, prompt)
+        p.draw_label(context.texts.say("first.refused.name"), field, TextStyle("text", "small", "text_dim"))
+    for key_rect, action in lay_out_keypad(context, prompt, rect):
+        _draw_keypad_key(context, key_rect, action, prompt)
 
 
-def _draw_keypad_key(stage: Stage, rect: Rect, action: Action, prompt: Prompt) -> None:
+def _draw_keypad_key(context: DrawingContext, rect: Rect, action: Action, prompt: Prompt) -> None:
     """Draw one key of an input prompt, with its letter, digit or sign."""
-    p, (x, y, w, h) = stage.painter, rect
+    p, (x, y, w, h) = context.painter, rect
     colours_by_action: dict[str, tuple[Colour, Colour]] = {
         "enter": ((14, 88, 54, 255), (96, 220, 150, 255)),
         "erase": ((78, 52, 20, 255), (255, 190, 110, 255)),
         "clear": ((78, 52, 20, 255), (255, 190, 110, 255)),
     }
     fill, edge = colours_by_action.get(action.name, ((40, 50, 78, 255), (110, 136, 200, 255)))
-    is_pressed = stage.view.pressed_key == action.name and stage.view.now - stage.view.pressed_at < 0.12
+    is_pressed = context.view.pressed_key == action.name and context.view.now - context.view.pressed_at < 0.12
     p.draw_panel(
         rect,
         radius=14,
@@ -195,10 +197,10 @@ def _draw_keypad_key(stage: Stage, rect: Rect, action: Action, prompt: Prompt) -
         edge_width=2.5,
     )
     if action.name == "type":
-        text = str(action.value) if action.value != " " else stage.texts.say("page.space")
+        text = str(action.value) if action.value != " " else context.texts.say("page.space")
     elif action.name == "enter":
-        text = format_page_text(stage, prompt.confirm)
+        text = format_page_text(context, prompt.confirm)
     else:
-        text = stage.texts.say(f"page.{action.name}")
+        text = context.texts.say(f"page.{action.name}")
     size = "lead" if action.name == "type" and action.value != " " else "small"
     p.draw_label(text, (x + 6, y, w - 12, h), TextStyle("heavy", size, WHITE))

@@ -11,7 +11,7 @@ from typing import Final
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.roulette_layout import is_inside_bet
 from egm.screen.scenes.chip_keys import find_info_key_label, lay_out_table_keys, list_group_names
-from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.table import BetLimits, BetSpot, build_bet_limits
 
 #: Height of a line of the sign, in units.
@@ -30,13 +30,13 @@ _LINE_WIDTH_BEYOND_ROOM_MAX: Final = 1.1
 LIMITS_TEXT_STYLE: Final = TextStyle("strong", "caption", "text")
 
 
-def format_table_limits(stage: Stage) -> tuple[str, str] | None:
+def format_table_limits(context: DrawingContext) -> tuple[str, str] | None:
     """Return the lowest and the highest bet on a spot of the table as amounts of money.
 
     Bets that are made during a round are not counted. The lowest is at least the venue's minimum of a round. None if
     the table has no spots.
     """
-    snapshot, table = stage.view.snapshot, stage.view.table
+    snapshot, table = context.view.snapshot, context.view.table
     if snapshot is None or table is None or not table.spots:
         return None
     limits, unit_cents = build_bet_limits(snapshot), snapshot.denomination_cents
@@ -45,20 +45,20 @@ def format_table_limits(stage: Stage) -> tuple[str, str] | None:
     ]
     lowest_credits, highest_credits = _find_lowest_and_highest_bet(limits, spots)
     return (
-        stage.money(max(lowest_credits, limits.venue_bet_min) * unit_cents),
-        stage.money(highest_credits * unit_cents),
+        context.money(max(lowest_credits, limits.venue_bet_min) * unit_cents),
+        context.money(highest_credits * unit_cents),
     )
 
 
-def list_kind_limits(stage: Stage) -> list[str]:
+def list_kind_limits(context: DrawingContext) -> list[str]:
     """Return a text with the limits for each kind of bet of a table.
 
     Empty if the table has only one kind of bet, or too many.
     """
-    snapshot, table = stage.view.snapshot, stage.view.table
+    snapshot, table = context.view.snapshot, context.view.table
     if snapshot is None or table is None:
         return []
-    rows = list_limit_rows(stage)
+    rows = list_limit_rows(context)
     if table.felt_kind == "roulette":
         limits = build_bet_limits(snapshot)
         kinds = {"inside": list[BetSpot](), "outside_bets": list[BetSpot]()}
@@ -68,8 +68,8 @@ def list_kind_limits(stage: Stage) -> list[str]:
             )
         rows = [
             (
-                [stage.texts.say(f"felt.{kind}")],
-                _format_limits(stage, _find_lowest_and_highest_bet(limits, spots)),
+                [context.texts.say(f"felt.{kind}")],
+                _format_limits(context, _find_lowest_and_highest_bet(limits, spots)),
             )
             for kind, spots in kinds.items()
             if spots
@@ -82,34 +82,36 @@ def list_kind_limits(stage: Stage) -> list[str]:
     ]
 
 
-def lay_out_small_print(stage: Stage, width: float) -> list[str]:
+def lay_out_small_print(context: DrawingContext, width: float) -> list[str]:
     """Return the lines of small print that state the value of a credit and the limits of the table's bets.
 
     They fit into ``width`` units. A line may be a little wider, and is then drawn smaller, if this saves a line. On
     screens without the sign, they have the limits of each kind of bet instead of those of the whole table. Before the
     machine's first snapshot, return nothing.
     """
-    if stage.view.snapshot is None:
+    if context.view.snapshot is None:
         return []
     facts = [
-        stage.texts.say("meter.denomination", amount=stage.money(stage.view.snapshot.denomination_cents))
+        context.texts.say(
+            "meter.denomination", amount=context.money(context.view.snapshot.denomination_cents)
+        )
     ]
-    if stage.layout.is_portrait and (kinds := list_kind_limits(stage)):
+    if context.layout.is_portrait and (kinds := list_kind_limits(context)):
         facts += kinds
-    elif (limits := format_table_limits(stage)) is not None:
-        key = "felt.limits_short" if stage.layout.is_telephone else "felt.limits"
-        facts.append(stage.texts.say(key, least=limits[0], most=limits[1]))
-    wide_lines = _join_facts_into_lines(stage, facts, width * _LINE_WIDTH_BEYOND_ROOM_MAX)
-    lines = _join_facts_into_lines(stage, facts, width)
+    elif (limits := format_table_limits(context)) is not None:
+        key = "felt.limits_short" if context.layout.is_telephone else "felt.limits"
+        facts.append(context.texts.say(key, least=limits[0], most=limits[1]))
+    wide_lines = _join_facts_into_lines(context, facts, width * _LINE_WIDTH_BEYOND_ROOM_MAX)
+    lines = _join_facts_into_lines(context, facts, width)
     return lines if len(lines) == len(wide_lines) else wide_lines
 
 
-def _join_facts_into_lines(stage: Stage, facts: list[str], width: float) -> list[str]:
+def _join_facts_into_lines(context: DrawingContext, facts: list[str], width: float) -> list[str]:
     """Return texts joined to lines, each line with as many of the ``facts`` as fit into ``width`` units."""
     lines = facts[:1]
     for fact in facts[1:]:
         joined_line = FACT_SEPARATOR.join((lines[-1], fact))
-        if stage.painter.measure_text(joined_line, LIMITS_TEXT_STYLE) <= width:
+        if context.painter.measure_text(joined_line, LIMITS_TEXT_STYLE) <= width:
             lines[-1] = joined_line
         else:
             lines.append(fact)
@@ -121,9 +123,9 @@ def _find_lowest_and_highest_bet(limits: BetLimits, spots: list[BetSpot]) -> tup
     return min(spot.bet_min for spot in spots), max(map(limits.find_spot_maximum, spots))
 
 
-def list_limit_rows(stage: Stage) -> list[tuple[list[str], str]]:
+def list_limit_rows(context: DrawingContext) -> list[tuple[list[str], str]]:
     """Return the rows of the limits sign: the names of bets that have the same limits, and these limits as text."""
-    snapshot, table = stage.view.snapshot, stage.view.table
+    snapshot, table = context.view.snapshot, context.view.table
     if snapshot is None or table is None:
         return []
     limits = build_bet_limits(snapshot)
@@ -135,46 +137,46 @@ def list_limit_rows(stage: Stage) -> list[tuple[list[str], str]]:
                 maximum = limits.find_spot_maximum(spot)
                 spots_by_limits.setdefault((spot.bet_min, maximum - maximum % spot.bet_step), []).append(spot)
         for amounts, spots_of_limits in spots_by_limits.items():
-            names_by_limits.setdefault(amounts, []).extend(list_group_names(stage, tuple(spots_of_limits)))
+            names_by_limits.setdefault(amounts, []).extend(list_group_names(context, tuple(spots_of_limits)))
     return [
-        (list(dict.fromkeys(names)), _format_limits(stage, amounts))
+        (list(dict.fromkeys(names)), _format_limits(context, amounts))
         for amounts, names in names_by_limits.items()
     ]
 
 
-def _join_names(stage: Stage, names: list[str], width: float) -> str:
+def _join_names(context: DrawingContext, names: list[str], width: float) -> str:
     """Return names joined to one text that fits into ``width`` units.
 
     Names that do not fit are replaced by an ellipsis, but never the first.
     """
     text = ", ".join(names)
     for count in range(len(names) - 1, 0, -1):
-        if stage.painter.measure_text(text, LIMITS_TEXT_STYLE) <= width:
+        if context.painter.measure_text(text, LIMITS_TEXT_STYLE) <= width:
             break
         text = ", ".join(names[:count]) + " \u2026"
     return text
 
 
-def _format_limits(stage: Stage, amounts: tuple[int, int]) -> str:
+def _format_limits(context: DrawingContext, amounts: tuple[int, int]) -> str:
     """Return the lowest and the highest bet (``amounts``) as one text."""
-    assert stage.view.snapshot is not None  # Rows exist only with a snapshot.
-    least, most = (stage.money(each * stage.view.snapshot.denomination_cents) for each in amounts)
+    assert context.view.snapshot is not None  # Rows exist only with a snapshot.
+    least, most = (context.money(each * context.view.snapshot.denomination_cents) for each in amounts)
     return least if least == most else f"{least}\u2013{most}"
 
 
-def draw_limits_sign(stage: Stage, right_panel: Rect, small_print_height: float) -> Rect:
+def draw_limits_sign(context: DrawingContext, right_panel: Rect, small_print_height: float) -> Rect:
     """Draw the sign with the limits of each group of bets, and return the free part of the right panel.
 
     The sign is below the chip keys on the left panel. If there is too little room, it is at the foot of the right
     panel, whose rectangle is ``right_panel``. ``small_print_height`` is the height of the small print on the panels. In
     portrait and on a telephone there is no sign.
     """
-    rows = list_limit_rows(stage)
-    if not rows or stage.layout.is_portrait:
+    rows = list_limit_rows(context)
+    if not rows or context.layout.is_portrait:
         return right_panel
-    x, y, w, h = stage.layout.left_panel
-    keys = lay_out_table_keys(stage.view, stage.layout)
-    more_text = stage.texts.say("felt.limits_more", info=find_info_key_label(stage, keys))
+    x, y, w, h = context.layout.left_panel
+    keys = lay_out_table_keys(context.view, context.layout)
+    more_text = context.texts.say("felt.limits_more", info=find_info_key_label(context, keys))
     bottom = max((rect[1] + rect[3] for rect, _ in keys), default=y)
     below_keys: Rect = (
         x + 18,
@@ -182,15 +184,15 @@ def draw_limits_sign(stage: Stage, right_panel: Rect, small_print_height: float)
         w - 36,
         y + h - small_print_height - bottom - _SIGN_SPACE,
     )
-    lines = _lay_out_lines(stage, rows, w - 36)
+    lines = _lay_out_lines(context, rows, w - 36)
     lines_max = int(below_keys[3] // _SIGN_LINE_HEIGHT)
     if lines_max >= min(len(lines), _LINES_BELOW_CHIP_KEYS_MIN):
-        _draw_lines(stage, _keep_first_lines(lines, lines_max, more_text), below_keys)
+        _draw_lines(context, _keep_first_lines(lines, lines_max, more_text), below_keys)
         return right_panel
     x, y, w, h = right_panel
-    lines = _keep_first_lines(_lay_out_lines(stage, rows, w - 36), _LINES_ON_RIGHT_MAX, more_text)
+    lines = _keep_first_lines(_lay_out_lines(context, rows, w - 36), _LINES_ON_RIGHT_MAX, more_text)
     height = len(lines) * _SIGN_LINE_HEIGHT
-    _draw_lines(stage, lines, (x + 18, y + h - small_print_height - height, w - 36, height))
+    _draw_lines(context, lines, (x + 18, y + h - small_print_height - height, w - 36, height))
     return (x, y, w, h - height)
 
 
@@ -207,31 +209,33 @@ def _keep_first_lines(lines: list[tuple[str, str]], lines_max: int, more_text: s
     return [*shown_lines, (more_text, "")]
 
 
-def _lay_out_lines(stage: Stage, rows: list[tuple[list[str], str]], width: float) -> list[tuple[str, str]]:
+def _lay_out_lines(
+    context: DrawingContext, rows: list[tuple[list[str], str]], width: float
+) -> list[tuple[str, str]]:
     """Return the lines of the limits sign, each as a name and limits; the heading is the first.
 
     A name that is too wide to stand beside its limits has its own line.
     """
-    p, lines = stage.painter, [(stage.texts.say("felt.limits_sign"), "")]
+    p, lines = context.painter, [(context.texts.say("felt.limits_sign"), "")]
     for names, amounts in rows:
         name_width = width - p.measure_text(amounts, LIMITS_TEXT_STYLE) - _SIGN_SPACE
-        text = _join_names(stage, names, name_width)
+        text = _join_names(context, names, name_width)
         if p.measure_text(text, LIMITS_TEXT_STYLE) <= name_width:
             lines.append((text, amounts))
         else:
-            lines += [(_join_names(stage, names, width), ""), ("", amounts)]
+            lines += [(_join_names(context, names, width), ""), ("", amounts)]
     return lines
 
 
-def _draw_lines(stage: Stage, lines: list[tuple[str, str]], rect: Rect) -> None:
+def _draw_lines(context: DrawingContext, lines: list[tuple[str, str]], rect: Rect) -> None:
     """Draw the lines of the limits sign in a rectangle."""
-    p, (x, y, w, _) = stage.painter, rect
+    p, (x, y, w, _) = context.painter, rect
     for i, (text, amounts) in enumerate(lines):
         middle = y + (i + 0.5) * _SIGN_LINE_HEIGHT
         p.draw_text(
             text,
             (x, middle),
-            LIMITS_TEXT_STYLE if i else LIMITS_TEXT_STYLE._replace(paint=stage.look.accent_colour),
+            LIMITS_TEXT_STYLE if i else LIMITS_TEXT_STYLE._replace(paint=context.look.accent_colour),
             align="left",
             width_max=w,
         )

@@ -8,8 +8,8 @@ from typing import Final, Literal
 
 from egm.kernel.service_pages import PageRow, PageTable, ServicePage
 from egm.screen.painter import Rect, TextAlignment, TextStyle
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.form import draw_icon, format_page_text
-from egm.screen.scenes.stage import Stage
 from egm.screen.view import Action
 
 #: Height of a row of one line, in units.
@@ -73,26 +73,33 @@ class PlacedListing:
         ]
 
 
-def lay_out_listing(stage: Stage, page: ServicePage, body: Rect) -> PlacedListing:
+def lay_out_listing(context: DrawingContext, page: ServicePage, body: Rect) -> PlacedListing:
     """Return the tables of a service page, laid out in the rectangle ``body``.
 
     If the rectangle is wide, all tables are narrow, and they have more than six rows, there are two columns of tables.
     """
-    snapshot = stage.view.snapshot
+    snapshot = context.view.snapshot
     currency = None if snapshot is None else snapshot.currency
-    key = (page, stage.texts, currency, stage.view.page_input.typed_text, stage.layout, stage.painter.scale)
-    return stage.painter.cache_result(("listing", body), key, lambda: _lay_out_tables(stage, page, body))
+    key = (
+        page,
+        context.texts,
+        currency,
+        context.view.page_input.typed_text,
+        context.layout,
+        context.painter.scale,
+    )
+    return context.painter.cache_result(("listing", body), key, lambda: _lay_out_tables(context, page, body))
 
 
-def measure_listing(stage: Stage, page: ServicePage, body: Rect) -> float:
+def measure_listing(context: DrawingContext, page: ServicePage, body: Rect) -> float:
     """Return the height that a page's tables need at the width of ``body``, in units, even if ``body`` is lower."""
-    lines = lay_out_listing(stage, page, (*body[:3], math.inf)).get_sheet_lines(0)
+    lines = lay_out_listing(context, page, (*body[:3], math.inf)).get_sheet_lines(0)
     return max((rect[1] + rect[3] for rect, _ in lines), default=body[1]) - body[1]
 
 
-def _lay_out_tables(stage: Stage, page: ServicePage, body: Rect) -> PlacedListing:
+def _lay_out_tables(context: DrawingContext, page: ServicePage, body: Rect) -> PlacedListing:
     """Lay out the tables of a service page in the rectangle ``body``; :func:`lay_out_listing` caches the result."""
-    tables = _list_matching_tables(stage, page)
+    tables = _list_matching_tables(context, page)
     are_narrow = all(_count_columns(table) <= _NARROW_TABLE_COLUMNS_MAX for table in tables)
     row_count = sum(len(table.rows) for table in tables)
     in_two_columns = are_narrow and body[2] > 1200 and row_count > 6
@@ -100,18 +107,18 @@ def _lay_out_tables(stage: Stage, page: ServicePage, body: Rect) -> PlacedListin
     # Search results share the page with a keyboard, so their rows are lower on a telephone.
     is_search = page.prompt is not None and page.prompt.kind == "find"
     touchable_height = (
-        _TOUCHABLE_ROW_HEIGHT if is_search else max(_TOUCHABLE_ROW_HEIGHT, stage.layout.touch_size_min)
+        _TOUCHABLE_ROW_HEIGHT if is_search else max(_TOUCHABLE_ROW_HEIGHT, context.layout.touch_size_min)
     )
-    lines_by_table = [_build_lines(stage, table, width, touchable_height) for table in tables]
+    lines_by_table = [_build_lines(context, table, width, touchable_height) for table in tables]
     return PlacedListing(_arrange_lines(lines_by_table, body, width, in_two_columns=in_two_columns))
 
 
-def _list_matching_tables(stage: Stage, page: ServicePage) -> tuple[PageTable, ...]:
+def _list_matching_tables(context: DrawingContext, page: ServicePage) -> tuple[PageTable, ...]:
     """Return the tables of a service page.
 
     On a search page they have only the rows whose first cell contains the typed text; case and accents do not matter.
     """
-    search_text = _normalise_for_search(stage.view.page_input.typed_text)
+    search_text = _normalise_for_search(context.view.page_input.typed_text)
     if page.prompt is None or page.prompt.kind != "find" or not search_text:
         return page.tables
     matching_tables = (
@@ -120,7 +127,7 @@ def _list_matching_tables(stage: Stage, page: ServicePage) -> tuple[PageTable, .
                 "rows": tuple(
                     row
                     for row in table.rows
-                    if search_text in _normalise_for_search(format_page_text(stage, row.cells[0]))
+                    if search_text in _normalise_for_search(format_page_text(context, row.cells[0]))
                 )
             }
         )
@@ -140,30 +147,32 @@ def _count_columns(table: PageTable) -> int:
     return max([len(table.columns), *(len(row.cells) for row in table.rows)], default=0)
 
 
-def _build_lines(stage: Stage, table: PageTable, width: float, touch_size_min: float) -> list[ListingLine]:
+def _build_lines(
+    context: DrawingContext, table: PageTable, width: float, touch_size_min: float
+) -> list[ListingLine]:
     """Return the lines of a service page's table with their heights: its title, column heads and rows."""
     column_count = _count_columns(table)
-    row_texts = [tuple(format_page_text(stage, cell) for cell in row.cells) for row in table.rows]
-    heads = tuple(format_page_text(stage, text) for text in table.columns)
+    row_texts = [tuple(format_page_text(context, cell) for cell in row.cells) for row in table.rows]
+    heads = tuple(format_page_text(context, text) for text in table.columns)
     left_inset = 40.0 if any(row.icon for row in table.rows) else 0.0
-    shares = _compute_column_shares(stage, [heads, *row_texts], column_count, width - left_inset)
+    shares = _compute_column_shares(context, [heads, *row_texts], column_count, width - left_inset)
     alignments = tuple(_choose_alignment(table.rows, i, column_count) for i in range(column_count))
     lines: list[ListingLine] = []
     if table.title is not None:
         lines.append(
             ListingLine(
-                "title", (format_page_text(stage, table.title),), ("left",), (1.0,), _TABLE_TITLE_HEIGHT
+                "title", (format_page_text(context, table.title),), ("left",), (1.0,), _TABLE_TITLE_HEIGHT
             )
         )
     if heads:
-        height = _compute_row_height(stage, heads, shares, width - left_inset)
+        height = _compute_row_height(context, heads, shares, width - left_inset)
         lines.append(ListingLine("head", heads, alignments, shares, height, left_inset=left_inset))
     least_height = touch_size_min if any(row.action for row in table.rows) else 0.0
     for row, cells in zip(table.rows, row_texts, strict=True):
-        height = max(least_height, _compute_row_height(stage, cells, shares, width - left_inset))
+        height = max(least_height, _compute_row_height(context, cells, shares, width - left_inset))
         lines.append(ListingLine("row", cells, alignments, shares, height, row.action, row.icon, left_inset))
     if not row_texts:
-        lines.append(ListingLine("row", (stage.texts.say("page.none"),), ("left",), (1.0,), _ROW_HEIGHT))
+        lines.append(ListingLine("row", (context.texts.say("page.none"),), ("left",), (1.0,), _ROW_HEIGHT))
     return lines
 
 
@@ -180,14 +189,14 @@ def _choose_alignment(rows: Sequence[PageRow], column: int, column_count: int) -
 
 
 def _compute_column_shares(
-    stage: Stage, lines: Sequence[tuple[str, ...]], column_count: int, width: float
+    context: DrawingContext, lines: Sequence[tuple[str, ...]], column_count: int, width: float
 ) -> tuple[float, ...]:
     """Return the fraction of the width for each column of a table.
 
     It depends on the column's longest cell, and has room for its longest word.
     """
     style = TextStyle("strong", "small")
-    p = stage.painter
+    p = context.painter
     cells = [[line[i] for line in lines if i < len(line)] for i in range(column_count)]
     full_widths = [max([p.measure_text(cell, style) for cell in column] or [0.0]) + 28 for column in cells]
     small_style = TextStyle("strong", "caption")
@@ -210,13 +219,13 @@ def _compute_column_shares(
 
 
 def _compute_row_height(
-    stage: Stage, cells: tuple[str, ...], shares: tuple[float, ...], width: float
+    context: DrawingContext, cells: tuple[str, ...], shares: tuple[float, ...], width: float
 ) -> float:
     """Return the height of a table row, in units.
 
     It has room for the lines of its longest cell, whether that is drawn in bold or in normal type.
     """
-    p = stage.painter
+    p = context.painter
     cell_widths = [width * share - _CELL_PADDING for share in shares]
     line_count = max(
         [
@@ -226,7 +235,7 @@ def _compute_row_height(
         ],
         default=1,
     )
-    return _ROW_HEIGHT if line_count == 1 else 14.0 + line_count * stage.theme.sizes["caption"] * 1.16
+    return _ROW_HEIGHT if line_count == 1 else 14.0 + line_count * context.theme.sizes["caption"] * 1.16
 
 
 def _arrange_lines(
@@ -278,7 +287,7 @@ def _arrange_lines(
     return tuple(tuple(sheet) for sheet in sheets if sheet) or ((),)
 
 
-def draw_listing(stage: Stage, listing: PlacedListing, sheet_index: int, body: Rect) -> None:
+def draw_listing(context: DrawingContext, listing: PlacedListing, sheet_index: int, body: Rect) -> None:
     """Draw sheet ``sheet_index`` of a service page's tables in the rectangle ``body``.
 
     Only the plain background of the page may have been drawn there before, because the result is cached.
@@ -292,19 +301,19 @@ def draw_listing(stage: Stage, listing: PlacedListing, sheet_index: int, body: R
     )
     lines = listing.get_sheet_lines(sheet_index)
     if any(rect[1] + rect[3] > y + h for rect, _ in lines):  # A row higher than the body covers other parts.
-        _draw_lines(stage, listing, sheet_index)
+        _draw_lines(context, listing, sheet_index)
         return
-    stage.painter.draw_cached_rect(
+    context.painter.draw_cached_rect(
         "sheet",
-        (listing, sheet_index, stage.layout),
+        (listing, sheet_index, context.layout),
         cached_rect,
-        lambda: _draw_lines(stage, listing, sheet_index),
+        lambda: _draw_lines(context, listing, sheet_index),
     )
 
 
-def _draw_lines(stage: Stage, listing: PlacedListing, sheet_index: int) -> None:
+def _draw_lines(context: DrawingContext, listing: PlacedListing, sheet_index: int) -> None:
     """Draw the lines of one sheet of a service page's tables."""
-    p = stage.painter
+    p = context.painter
     for i, (rect, line) in enumerate(listing.get_sheet_lines(sheet_index)):
         x, y, w, h = rect
         if line.kind == "title":
@@ -324,11 +333,11 @@ def _draw_lines(stage: Stage, listing: PlacedListing, sheet_index: int) -> None:
         else:
             p.fill_rounded_rect((x, y, w, h - 3), (255, 255, 255, 20 if i % 2 else 10), 8)
         if line.icon:
-            draw_icon(stage, line.icon, (x + 8, y + (h - 4 - 26) / 2, 26, 26))
-        _draw_cells(stage, line, (x + line.left_inset, y, w - line.left_inset, h - 4))
+            draw_icon(context, line.icon, (x + 8, y + (h - 4 - 26) / 2, 26, 26))
+        _draw_cells(context, line, (x + line.left_inset, y, w - line.left_inset, h - 4))
 
 
-def _draw_cells(stage: Stage, line: ListingLine, rect: Rect) -> None:
+def _draw_cells(context: DrawingContext, line: ListingLine, rect: Rect) -> None:
     """Draw the cells of one line of a service page's table, each in its column."""
     x, y, w, h = rect
     face = "strong" if line.kind == "head" or line.action else "text"
@@ -339,5 +348,5 @@ def _draw_cells(stage: Stage, line: ListingLine, rect: Rect) -> None:
             colour = "text_dim" if line.kind == "head" else "text"
             style = TextStyle(face, "small" if line.kind == "row" else "caption", colour)
             text_rect: Rect = (left + (12 if align == "left" else 10), y, width - _CELL_PADDING, h)
-            stage.painter.draw_label(cell, text_rect, style, align=align)
+            context.painter.draw_label(cell, text_rect, style, align=align)
         left += width

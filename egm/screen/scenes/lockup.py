@@ -19,7 +19,7 @@ from egm.screen.art.ink import LinearGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_polygon_path, build_rounded_box
 from egm.screen.motion import ease_out
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
-from egm.screen.scenes.stage import BLACK, WHITE, Stage, format_message, format_prize_names
+from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext, format_message, format_prize_names
 from egm.screen.scenes.value import draw_value_at_slot
 from egm.screen.text import LOCALE_BY_LANGUAGE, CatalogueError, Texts, format_fault
 from egm.screen.theme import Colour, mix_colours
@@ -52,55 +52,57 @@ CONNECTION_LOST_SECONDS_UNTIL_CALL: Final = 60.0
 _CLEARING_AUTHORITY_ORDER: Final = ("self", "attendant", "technician", "ruling", "memory_clear")
 
 
-def draw_lockup(stage: Stage, scene: Scene) -> None:
+def draw_lockup(context: DrawingContext, scene: Scene) -> None:
     """Dim the picture above the meters, and draw the plate of a lock-up over it, sliding in from above."""
     entrance_share = (
         1.0
-        if stage.view.reduced_motion
+        if context.view.reduced_motion
         else ease_out(
-            (stage.view.now - stage.view.scene_began_at) / stage.theme.motion.lockup_entrance_seconds
+            (context.view.now - context.view.scene_began_at) / context.theme.motion.lockup_entrance_seconds
         )
     )
-    stage.painter.fill_rounded_rect(stage.layout.area_above_meters, (4, 2, 10, round(190 * entrance_share)))
-    text = describe_lockup_with_journal_head(stage, scene)
-    width = min(1180.0, stage.layout.size[0] - 80.0)
-    height = max(560.0, _compute_needed_height(stage, scene, text, width))
-    x = (stage.layout.size[0] - width) / 2
-    y = _find_plate_top(stage, height) - 40 * (1 - entrance_share)
-    _draw_plate(stage, (x, y, width, height), scene, text)
+    context.painter.fill_rounded_rect(
+        context.layout.area_above_meters, (4, 2, 10, round(190 * entrance_share))
+    )
+    text = describe_lockup_with_journal_head(context, scene)
+    width = min(1180.0, context.layout.size[0] - 80.0)
+    height = max(560.0, _compute_needed_height(context, scene, text, width))
+    x = (context.layout.size[0] - width) / 2
+    y = _find_plate_top(context, height) - 40 * (1 - entrance_share)
+    _draw_plate(context, (x, y, width, height), scene, text)
 
 
-def _find_plate_top(stage: Stage, height: float) -> float:
+def _find_plate_top(context: DrawingContext, height: float) -> float:
     """Return the top of a lock-up's plate, which is ``height`` units high.
 
     The plate is centred, or lower if the sign above the plate would cover the game's title.
     """
-    layout = stage.layout
+    layout = context.layout
     _, y, _, h = layout.title_sign
     top_min = min(y + h + _SIGN_HEIGHT * _SIGN_SHARE_ABOVE_PLATE, layout.area_above_meters[3] - height - 20)
     return max((layout.area_above_meters[3] - height) / 2, top_min)
 
 
-def _compute_needed_height(stage: Stage, scene: Scene, text: "LockupText", width: float) -> float:
+def _compute_needed_height(context: DrawingContext, scene: Scene, text: "LockupText", width: float) -> float:
     """Return the height of a lock-up's plate that has room for all of its texts."""
     style = TextStyle("text", "body", "text")
-    line_count = sum(len(stage.painter.wrap_text(line, width - 160, style)) for line in text.lines)
+    line_count = sum(len(context.painter.wrap_text(line, width - 160, style)) for line in text.lines)
     head_height = 210 + (0 if not text.headline else 126 if text.is_about_money else 84)
-    picture_height = 150 if scene is Scene.PAYING and _choose_payout_picture(stage) else 0
-    foot_height = 52 + 36 * max(2, len(_format_who_can_help(stage, text, width)))
+    picture_height = 150 if scene is Scene.PAYING and _choose_payout_picture(context) else 0
+    foot_height = 52 + 36 * max(2, len(_format_who_can_help(context, text, width)))
     return (
         head_height
-        + line_count * stage.theme.sizes["body"] * 1.35
+        + line_count * context.theme.sizes["body"] * 1.35
         + 4 * len(text.lines)
         + foot_height
         + picture_height
     )
 
 
-def _format_who_can_help(stage: Stage, text: "LockupText", width: float) -> list[str]:
+def _format_who_can_help(context: DrawingContext, text: "LockupText", width: float) -> list[str]:
     """Return the text that says who can clear the lock-up, in lines that fit into ``width`` units."""
     return (
-        stage.painter.wrap_evenly(text.who_can_help, width - 80, TextStyle("strong", "body"))
+        context.painter.wrap_evenly(text.who_can_help, width - 80, TextStyle("strong", "body"))
         if text.who_can_help
         else []
     )
@@ -119,37 +121,41 @@ class LockupText:
     """The name of the drawing above the plate; empty for the one that belongs to the scene."""
 
 
-def describe_lockup_with_journal_head(stage: Stage, scene: Scene) -> LockupText:
+def describe_lockup_with_journal_head(context: DrawingContext, scene: Scene) -> LockupText:
     """Return the texts of a lock-up.
 
     If staff should note the journal head (the number and hash of the last journal entry), it is among them.
     """
-    text, snapshot = describe_lockup(stage, scene), stage.view.snapshot
+    text, snapshot = describe_lockup(context, scene), context.view.snapshot
     if snapshot is None or not snapshot.journal_head or scene not in _SCENES_WITH_JOURNAL_HEAD:
         return text
-    head = stage.texts.say("tilt.journal", head=snapshot.journal_head)
+    head = context.texts.say("tilt.journal", head=snapshot.journal_head)
     return replace(text, lines=(*text.lines, head))
 
 
-def describe_lockup(stage: Stage, scene: Scene) -> LockupText:
+def describe_lockup(context: DrawingContext, scene: Scene) -> LockupText:
     """Return the texts that say what a lock-up is about and what to do."""
-    say, snapshot = stage.texts.say, stage.view.snapshot
+    say, snapshot = context.texts.say, context.view.snapshot
     if scene is Scene.HANDPAY and snapshot is not None and snapshot.handpay is not None:
-        return _describe_handpay(stage, snapshot.handpay)
+        return _describe_handpay(context, snapshot.handpay)
     if scene is Scene.TILT and snapshot is not None and snapshot.tilts:
-        return _describe_tilts(stage, snapshot.tilts)
+        return _describe_tilts(context, snapshot.tilts)
     if scene is Scene.OUT_OF_SERVICE and snapshot is not None:
-        return _describe_out_of_service(stage, snapshot)
+        return _describe_out_of_service(context, snapshot)
     if scene is Scene.LOCKED_BY_HOST and snapshot is not None and snapshot.lock is not None:
-        return _describe_host_lock(stage, snapshot.lock)
-    doors = FACT_SEPARATOR.join(_format_door(stage, door) for door in snapshot.doors_open) if snapshot else ""
-    paying = snapshot.paying if snapshot is not None else None
-    amount_text = stage.money(paying.amount_cents) if paying else ""
-    text_key = (
-        f"paying.{paying.way}" if paying and stage.texts.has_text(f"paying.{paying.way}") else "paying.other"
+        return _describe_host_lock(context, snapshot.lock)
+    doors = (
+        FACT_SEPARATOR.join(_format_door(context, door) for door in snapshot.doors_open) if snapshot else ""
     )
-    if scene is Scene.STARTING and (snapshot is None or stage.view.start_up_activity is not None):
-        return _describe_start_up(stage)
+    paying = snapshot.paying if snapshot is not None else None
+    amount_text = context.money(paying.amount_cents) if paying else ""
+    text_key = (
+        f"paying.{paying.way}"
+        if paying and context.texts.has_text(f"paying.{paying.way}")
+        else "paying.other"
+    )
+    if scene is Scene.STARTING and (snapshot is None or context.view.start_up_activity is not None):
+        return _describe_start_up(context)
     return {
         Scene.DOOR: LockupText(
             say("door.title"), doors, (say("door.say"),), say(_choose_door_remedy_key(snapshot))
@@ -159,7 +165,7 @@ def describe_lockup(stage: Stage, scene: Scene) -> LockupText:
             say("status.cashing_out"), amount_text, (say(text_key),), is_about_money=True
         ),
         Scene.LOCKED_BY_HOST: LockupText(say("locked.title"), "", (say("locked.say"),)),
-        Scene.CONNECTION_LOST: _describe_unresponsive_machine(stage),
+        Scene.CONNECTION_LOST: _describe_unresponsive_machine(context),
     }.get(scene, LockupText(say("boot.title"), "", (say("boot.self_test"),)))
 
 
@@ -177,11 +183,11 @@ def _is_start_overdue(view: View) -> bool:
     return view.now - view.disconnected_at >= MACHINE_START_SECONDS_MAX
 
 
-def _describe_unresponsive_machine(stage: Stage) -> LockupText:
+def _describe_unresponsive_machine(context: DrawingContext) -> LockupText:
     """Return the texts while the machine sends nothing: please wait and, after some time, call an attendant."""
-    say = stage.texts.say
-    waited_s = stage.view.now - stage.view.scene_began_at
-    if waited_s < CONNECTION_LOST_SECONDS_UNTIL_CALL and not _is_start_overdue(stage.view):
+    say = context.texts.say
+    waited_s = context.view.now - context.view.scene_began_at
+    if waited_s < CONNECTION_LOST_SECONDS_UNTIL_CALL and not _is_start_overdue(context.view):
         return LockupText(say("lost.title"), "", (say("lost.say"),))
     return LockupText(
         say("lost.title_long"), "", (say("lost.say_long"),), say("lost.attendant"), sign_name="warning"
@@ -194,14 +200,14 @@ def _load_catalogue(language: str) -> Texts:
     return Texts(language)
 
 
-def _describe_start_up(stage: Stage) -> LockupText:
+def _describe_start_up(context: DrawingContext) -> LockupText:
     """Return the texts about the progress of the machine's start, or, if it takes too long, who is to be called.
 
     The progress is shown in every language, because at its first start the machine has not reported its language yet.
     """
-    if _is_start_overdue(stage.view):
-        return _describe_unresponsive_machine(stage)
-    activity = stage.view.start_up_activity or StartUpActivity("link")
+    if _is_start_overdue(context.view):
+        return _describe_unresponsive_machine(context)
+    activity = context.view.start_up_activity or StartUpActivity("link")
     catalogues = [_load_catalogue(language) for language in LOCALE_BY_LANGUAGE]
     key = (
         f"boot.{activity.activity_code}"
@@ -223,16 +229,16 @@ _ATTENDANT_ACTION_BY_TICKET_PROGRESS: Final = {
 }
 
 
-def _describe_handpay(stage: Stage, handpay: HandpayView) -> LockupText:
+def _describe_handpay(context: DrawingContext, handpay: HandpayView) -> LockupText:
     """Return the texts of a hand-pay: its amount or prizes, what the player must do, and who pays it."""
-    say, kind, prizes = stage.texts.say, handpay.kind, handpay.prizes
+    say, kind, prizes = context.texts.say, handpay.kind, handpay.prizes
     title, text, wait_text = say(f"handpay.title_{kind}"), say(f"handpay.say_{kind}"), say("handpay.wait")
-    facts = _format_handpay_facts(stage, handpay)
+    facts = _format_handpay_facts(context, handpay)
     form_lines = (say("handpay.form_first"),) if handpay.form_first else ()
     if not prizes:
-        amount_text = stage.money(handpay.amount_cents)
+        amount_text = context.money(handpay.amount_cents)
         reason_lines = (say(f"handpay.why.{handpay.why}"),) if handpay.why and not handpay.ticket else ()
-        owed_text, coins_text = stage.money(handpay.owed_cents), stage.money(handpay.coins_cents)
+        owed_text, coins_text = context.money(handpay.owed_cents), context.money(handpay.coins_cents)
         coin_lines = (
             (say("handpay.in_coins", owed=owed_text, coins=coins_text, rest=amount_text),)
             if handpay.coins_cents
@@ -251,10 +257,10 @@ def _describe_handpay(stage: Stage, handpay: HandpayView) -> LockupText:
     value_cents = sum(prize.value_cents for prize in prizes)
     lines = (
         say("handpay.say_merchandise"),
-        say("handpay.prize_value", amount=stage.money(value_cents)),
+        say("handpay.prize_value", amount=context.money(value_cents)),
         *([say("handpay.prize_instead")] if handpay.cash_instead else []),
         *(
-            [say("handpay.prize_money", amount=stage.money(handpay.amount_cents))]
+            [say("handpay.prize_money", amount=context.money(handpay.amount_cents))]
             * bool(handpay.amount_cents)
         ),
         wait_text,
@@ -262,19 +268,19 @@ def _describe_handpay(stage: Stage, handpay: HandpayView) -> LockupText:
         facts,
     )
     return LockupText(
-        title, format_prize_names(stage, prizes), lines, say("handpay.attendant_prize"), sign_name="gift"
+        title, format_prize_names(context, prizes), lines, say("handpay.attendant_prize"), sign_name="gift"
     )
 
 
-def _format_handpay_facts(stage: Stage, handpay: HandpayView) -> str:
+def _format_handpay_facts(context: DrawingContext, handpay: HandpayView) -> str:
     """Return what an attendant notes about a hand-pay.
 
     It has the number of the payment, the time since which it is pending, the machine and the player position.
     """
-    say, snapshot = stage.texts.say, stage.view.snapshot
+    say, snapshot = context.texts.say, context.view.snapshot
     facts = [say("handpay.number", number=handpay.number)] if handpay.number else []
     if handpay.since:
-        facts.append(say("tilt.since", time=stage.texts.format_date_and_time(handpay.since)))
+        facts.append(say("tilt.since", time=context.texts.format_date_and_time(handpay.since)))
     if snapshot is not None:
         facts.append(say("handpay.machine", number=snapshot.operator_number))
     if handpay.position:
@@ -282,46 +288,48 @@ def _format_handpay_facts(stage: Stage, handpay: HandpayView) -> str:
     return FACT_SEPARATOR.join(facts)
 
 
-def _describe_host_lock(stage: Stage, lock: HostLock) -> LockupText:
+def _describe_host_lock(context: DrawingContext, lock: HostLock) -> LockupText:
     """Return the texts of a lock by a host: the reason, the host, and that the machine will continue by itself."""
-    say = stage.texts.say
-    seconds = max(0, math.ceil(-compute_seconds_since(stage.view, lock.until_utc)))
+    say = context.texts.say
+    seconds = max(0, math.ceil(-compute_seconds_since(context.view, lock.until_utc)))
     text_key = "locked.cash_out" if lock.cash_out else "locked.transfer"
     lines = (say("locked.by", host=lock.host), say("locked.goes_on", count=seconds), say("locked.say"))
     return LockupText(say("locked.title"), say(text_key), lines)
 
 
-def _format_door(stage: Stage, door: str) -> str:
+def _format_door(context: DrawingContext, door: str) -> str:
     """Return a door's name in the player's language."""
     key = f"door.{door}"
-    return stage.texts.say(key) if stage.texts.has_text(key) else stage.texts.say("door.other", name=door)
+    return (
+        context.texts.say(key) if context.texts.has_text(key) else context.texts.say("door.other", name=door)
+    )
 
 
-def _describe_tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> LockupText:
+def _describe_tilts(context: DrawingContext, tilts: tuple[Tilt, ...]) -> LockupText:
     """Return the texts of active tilts.
 
     The last one is large; the texts below it name up to three others. A text says who may clear all of them.
     """
-    say, last_tilt = stage.texts.say, tilts[-1]
-    facts = say("tilt.since", time=stage.texts.format_date_and_time(last_tilt.since))
+    say, last_tilt = context.texts.say, tilts[-1]
+    facts = say("tilt.since", time=context.texts.format_date_and_time(last_tilt.since))
     # Only a fault without its own text needs its code.
-    if not stage.texts.has_text(f"tilt.text.{last_tilt.code}"):
+    if not context.texts.has_text(f"tilt.text.{last_tilt.code}"):
         facts = f"{say('tilt.code', code=last_tilt.code)}  ·  {facts}"
-    other_tilts = [format_fault(stage.texts, tilt.code) for tilt in tilts[:-1]]
+    other_tilts = [format_fault(context.texts, tilt.code) for tilt in tilts[:-1]]
     further_lines = (say("tilt.also", faults=FACT_SEPARATOR.join(other_tilts[-3:])),) if other_tilts else ()
     detail_key = f"tilt.detail.{last_tilt.code}"
     detail_lines = (
-        last_tilt.detail.splitlines()[:_DETAIL_LINES_MAX] if stage.texts.has_text(detail_key) else []
+        last_tilt.detail.splitlines()[:_DETAIL_LINES_MAX] if context.texts.has_text(detail_key) else []
     )
     examine_keys = dict.fromkeys(f"tilt.examine.{tilt.code}" for tilt in tilts)
     further_lines = (
         *(say(detail_key, detail=line) for line in detail_lines),
-        *(say(key) for key in examine_keys if stage.texts.has_text(key)),
+        *(say(key) for key in examine_keys if context.texts.has_text(key)),
         *further_lines,
     )
     held_cents = sum({tilt.code.partition(".")[0]: tilt.held_cents for tilt in tilts}.values())
     if held_cents:
-        further_lines = (say("tilt.held", amount=stage.money(held_cents)), *further_lines)
+        further_lines = (say("tilt.held", amount=context.money(held_cents)), *further_lines)
     highest_authority = max((tilt.cleared_by for tilt in tilts), key=_CLEARING_AUTHORITY_ORDER.index)
     lines = (
         say("tilt.say" if highest_authority != "memory_clear" else "tilt.say_memory"),
@@ -330,24 +338,24 @@ def _describe_tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> LockupText:
     )
     return LockupText(
         say("tilt.title"),
-        format_fault(stage.texts, last_tilt.code),
+        format_fault(context.texts, last_tilt.code),
         lines,
         say(f"tilt.cleared_{highest_authority}"),
     )
 
 
-def _describe_out_of_service(stage: Stage, snapshot: Snapshot) -> LockupText:
+def _describe_out_of_service(context: DrawingContext, snapshot: Snapshot) -> LockupText:
     """Return the texts of a machine that is out of service: why, what the player can do, and who can help.
 
     At most three causes are named, the first one in large type.
     """
-    say, texts = stage.texts.say, stage.texts
+    say, texts = context.texts.say, context.texts
     causes = [
         notice
         for notice in snapshot.notices
         if notice.code.partition(".")[0] in {"disabled", "out_of_service"}
     ]
-    reasons = [format_message(stage, f"notice.{notice.code}", notice.values) for notice in causes]
+    reasons = [format_message(context, f"notice.{notice.code}", notice.values) for notice in causes]
     helper_text_keys = [f"out.by_{notice.code.partition('.')[2]}" for notice in causes]
     key = next((text_key for text_key in helper_text_keys if texts.has_text(text_key)), "out.attendant")
     cash_out_lines = (say("out.cash_out"),) if "cash_out" in snapshot.accepts else ()
@@ -355,10 +363,10 @@ def _describe_out_of_service(stage: Stage, snapshot: Snapshot) -> LockupText:
     return LockupText(say("out.title"), reasons[0] if reasons else "", lines, say(key))
 
 
-def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> None:
+def _draw_plate(context: DrawingContext, rect: Rect, scene: Scene, text: LockupText) -> None:
     """Draw the plate of a lock-up with its sign, texts and picture."""
-    p, (x, y, w, h) = stage.painter, rect
-    colour = stage.theme.colour(_COLOUR_AND_SIGN_BY_SCENE[scene][0])
+    p, (x, y, w, h) = context.painter, rect
+    colour = context.theme.colour(_COLOUR_AND_SIGN_BY_SCENE[scene][0])
     p.draw_cached_picture(
         ("plate", scene), (x, y, w, h), lambda size: _draw_plate_background(size, (w, h), colour)
     )
@@ -405,7 +413,7 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> Non
             + 4
         )
     if helper_text:
-        helper_lines = _format_who_can_help(stage, text, w)
+        helper_lines = _format_who_can_help(context, text, w)
         height = 8 + 36.0 * max(2, len(helper_lines))
         p.fill_rounded_rect(
             (x + 10, y + h - 12 - height, w - 20, height), (*mix_colours(colour, BLACK, 0.65)[:3], 235), 18
@@ -414,29 +422,29 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> Non
         for i, line_text in enumerate(helper_lines):
             middle = y + h - 12 - height / 2 + (i - (len(helper_lines) - 1) / 2) * 36
             p.draw_text(line_text, (x + w / 2, middle), style, width_max=w - 80)
-    elif scene is Scene.PAYING and _choose_payout_picture(stage):
-        elapsed_seconds = stage.view.now - stage.view.scene_began_at
+    elif scene is Scene.PAYING and _choose_payout_picture(context):
+        elapsed_seconds = context.view.now - context.view.scene_began_at
         draw_value_at_slot(
-            stage,
-            _choose_payout_picture(stage),
+            context,
+            _choose_payout_picture(context),
             (x + w / 2 - 110, y + h - 196, 220, 170),
             elapsed_seconds % 3.2,
             is_leaving=True,
         )
     elif scene in {Scene.STARTING, Scene.CONNECTION_LOST, Scene.PAYING, Scene.LOCKED_BY_HOST}:
-        _draw_progress_beads(stage, (x, y, w, h), colour)
+        _draw_progress_beads(context, (x, y, w, h), colour)
 
 
-def _choose_payout_picture(stage: Stage) -> str:
+def _choose_payout_picture(context: DrawingContext) -> str:
     """Return the name of the picture of what is being paid out (a ticket or coins); "" for none."""
-    paying = stage.view.snapshot.paying if stage.view.snapshot is not None else None
+    paying = context.view.snapshot.paying if context.view.snapshot is not None else None
     return paying.way if paying is not None and paying.way in {"ticket", "coins"} else ""
 
 
-def _draw_progress_beads(stage: Stage, rect: Rect, colour: Colour) -> None:
+def _draw_progress_beads(context: DrawingContext, rect: Rect, colour: Colour) -> None:
     """Draw five beads, lit one after another, as a sign that the machine is working."""
     x, y, w, h = rect
-    lit_index = 2 if stage.view.reduced_motion else int(stage.view.now * 2) % 5
+    lit_index = 2 if context.view.reduced_motion else int(context.view.now * 2) % 5
     for i in range(5):
 
         def render_bead(size: tuple[int, int], is_lit: bool = i == lit_index) -> pygame.Surface:  # noqa: FBT001 (bound to the loop's value)
@@ -445,7 +453,7 @@ def _draw_progress_beads(stage: Stage, rect: Rect, colour: Colour) -> None:
             return ink.finish_surface()
 
         size = 26.0
-        stage.painter.draw_cached_picture(
+        context.painter.draw_cached_picture(
             ("bead", i == lit_index, colour),
             (x + w / 2 + (i - 2) * 52 - size / 2, y + h - 90, size, size),
             render_bead,

@@ -17,9 +17,15 @@ from egm.screen.outcome import ReelField, compute_prize_at_bet
 from egm.screen.painter import Rect, TextStyle, build_gold_gradient
 from egm.screen.scenes.card_faces import draw_card
 from egm.screen.scenes.chips import CHIP_COLOURS, draw_chip
+from egm.screen.scenes.drawing_context import (
+    BLACK,
+    DrawingContext,
+    build_metal_gradient,
+    draw_button,
+    draw_rim_panel,
+)
 from egm.screen.scenes.help import lay_out_page_keys
 from egm.screen.scenes.keno import draw_ball
-from egm.screen.scenes.stage import BLACK, Stage, build_metal_gradient, draw_button, draw_rim_panel
 from egm.screen.scenes.status import format_return
 from egm.screen.table import is_table_game
 from egm.screen.theme import fade_colour, mix_colours
@@ -154,84 +160,84 @@ def list_menu_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     return touches + [(rect, action) for rect, _, action in lay_out_kind_tabs(view, layout)]
 
 
-def format_menu_lines(stage: Stage) -> list[str]:
+def format_menu_lines(context: DrawingContext) -> list[str]:
     """Return the text of the menu for screen readers: every choice on the page that it shows."""
-    return [format_menu_choice(stage, action) for _, action in list_menu_touches(stage.view, stage.layout)]
+    return [
+        format_menu_choice(context, action) for _, action in list_menu_touches(context.view, context.layout)
+    ]
 
 
-def format_menu_choice(stage: Stage, action: Action) -> str:
+def format_menu_choice(context: DrawingContext, action: Action) -> str:
     """Return the text of one choice in the game menu, such as a game or a denomination."""
-    say = stage.texts.say
+    say = context.texts.say
     match action.name:
         case "game":
-            game = stage.view.games[str(action.value)]
-            return (
-                f"{stage.texts.choose_translation(game.title, game.id)}, {format_bet_range(stage, game)[0]}"
-            )
+            game = context.view.games[str(action.value)]
+            return f"{context.texts.choose_translation(game.title, game.id)}, {format_bet_range(context, game)[0]}"
         case "denomination":
-            return say("meter.denomination", amount=stage.money(int(action.value)))
+            return say("meter.denomination", amount=context.money(int(action.value)))
         case "part":
-            tabs = lay_out_kind_tabs(stage.view, stage.layout)
+            tabs = lay_out_kind_tabs(context.view, context.layout)
             return next(say(f"menu.{kind}") for _, kind, tab_action in tabs if tab_action == action)
         case _:
             return say(f"key.{action.name}")
 
 
-def draw_menu(stage: Stage) -> None:
+def draw_menu(context: DrawingContext) -> None:
     """Draw the game menu over the current scene."""
-    p, rect, view = stage.painter, stage.layout.player_page, stage.view
+    p, rect, view = context.painter, context.layout.player_page, context.view
     x, y, w, _ = rect
-    p.fill_rounded_rect(stage.layout.area_above_meters, (4, 2, 10, 170))
+    p.fill_rounded_rect(context.layout.area_above_meters, (4, 2, 10, 170))
     p.draw_cached_picture(
-        ("sheet", stage.look.name),
+        ("sheet", context.look.name),
         rect,
         lambda size: draw_rim_panel(
-            size, p.scale, p.theme, stage.look, radius=30, rim_width=8, fill_paint=(18, 13, 34, 250)
+            size, p.scale, p.theme, context.look, radius=30, rim_width=8, fill_paint=(18, 13, 34, 250)
         ),
     )
-    tabs = lay_out_kind_tabs(view, stage.layout)
+    tabs = lay_out_kind_tabs(view, context.layout)
     if not tabs:
-        title_style = TextStyle("heavy", "lead", stage.look.accent_colour)
-        p.draw_text(stage.texts.say("menu.title"), (x + w / 2, y + 54), title_style, width_max=w - 100)
-    shown_kinds = {find_game_kind(game) for _, game in lay_out_game_tiles(view, stage.layout)}
+        title_style = TextStyle("heavy", "lead", context.look.accent_colour)
+        p.draw_text(context.texts.say("menu.title"), (x + w / 2, y + 54), title_style, width_max=w - 100)
+    shown_kinds = {find_game_kind(game) for _, game in lay_out_game_tiles(view, context.layout)}
     for key_rect, kind, _ in tabs:
-        draw_button(stage, key_rect, stage.texts.say(f"menu.{kind}"), is_active=kind in shown_kinds)
-    for tile, game in lay_out_game_tiles(view, stage.layout):
-        _draw_tile(stage, tile, game)
+        draw_button(context, key_rect, context.texts.say(f"menu.{kind}"), is_active=kind in shown_kinds)
+    for tile, game in lay_out_game_tiles(view, context.layout):
+        _draw_tile(context, tile, game)
     p.draw_text(
-        stage.texts.say("menu.denomination", game=stage.texts.choose_translation(view.game.title))
+        context.texts.say("menu.denomination", game=context.texts.choose_translation(view.game.title))
         if view.game
         else "",
-        (x + w / 2, lay_out_page_keys(rect)["next"][1] - max(62.0, stage.layout.touch_size_min) - 46),
+        (x + w / 2, lay_out_page_keys(rect)["next"][1] - max(62.0, context.layout.touch_size_min) - 46),
         TextStyle("strong", "caption", "text_dim"),
         width_max=w - 100,
     )
-    for key_rect, action in list_menu_touches(view, stage.layout):
+    for key_rect, action in list_menu_touches(view, context.layout):
         if action.name == "denomination":
             is_chosen = view.snapshot is not None and view.snapshot.denomination_cents == action.value
             draw_button(
-                stage,
+                context,
                 key_rect,
-                stage.money(int(action.value)),
+                context.money(int(action.value)),
                 is_enabled=view.accepts_request("denomination"),
                 is_active=is_chosen,
             )
         elif action.name not in {"game", "part"}:
-            draw_button(stage, key_rect, stage.texts.say(f"key.{action.name}"))
+            draw_button(context, key_rect, context.texts.say(f"key.{action.name}"))
 
 
-def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
+def _draw_tile(context: DrawingContext, rect: Rect, game: GameView) -> None:
     """Draw a game's tile in the menu, in the look of the game: its title, facts about it, and a picture."""
-    p, (x, y, w, h) = stage.painter, rect
-    look = stage.theme.find_look(game.id, game.family, game.art.look)
-    is_current_game = stage.view.game is game
-    title = stage.texts.choose_translation(game.title, game.id)
+    p, (x, y, w, h) = context.painter, rect
+    look = context.theme.find_look(game.id, game.family, game.art.look)
+    is_current_game = context.view.game is game
+    title = context.texts.choose_translation(game.title, game.id)
 
     def render_tile(title_size: tuple[int, int]) -> pygame.Surface:
         ink = VectorCanvas(title_size, (w, h), 2)
         ink.fill_path(build_rounded_box(0, 0, w, h, 26), BLACK)
         ink.fill_path(
-            build_rounded_box(3, 3, w - 6, h - 6, 24), build_metal_gradient(stage.theme, look.rim_metal)
+            build_rounded_box(3, 3, w - 6, h - 6, 24), build_metal_gradient(context.theme, look.rim_metal)
         )
         ink.fill_path(
             build_rounded_box(9, 9, w - 18, h - 18, 19),
@@ -256,21 +262,21 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
 
     p.draw_cached_picture(("tile", game.id), rect, render_tile)
     title_size = "title" if h > _TILE_HEIGHT_FOR_LARGE_TITLE_MIN else "lead"
-    title_height = stage.theme.sizes[title_size] * 1.3
+    title_height = context.theme.sizes[title_size] * 1.3
     p.draw_text(
         title,
         (x + w / 2, y + 12 + title_height / 2),
         TextStyle(
             "display",
             title_size,
-            build_gold_gradient(stage.theme),
+            build_gold_gradient(context.theme),
             2,
             mix_colours(look.background_colours[2], BLACK, 0.4),
         ),
         width_max=w - 50,
     )
     free_height = h - 12 - title_height - 12 - 2 * _TEXT_PICTURE_GAP
-    facts = _format_game_facts(stage, game, w - 32, free_height)
+    facts = _format_game_facts(context, game, w - 32, free_height)
     fact_top = y + h - 12 - sum(fact_height for _, fact_height in facts)
     for fact, fact_height in facts:
         p.draw_label(fact, (x + 16, fact_top, w - 32, fact_height), _TILE_FACTS_STYLE)
@@ -279,7 +285,7 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
     if free_height >= _PICTURE_HEIGHT_MIN:
         height = min(free_height, h * 0.4)
         _draw_prize_symbols(
-            stage,
+            context,
             (x + 30, y + 12 + title_height + _TEXT_PICTURE_GAP + (free_height - height) / 2, w - 60, height),
             game,
         )
@@ -288,7 +294,7 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
             (x + w / 2 - 84, y - 22, 168, 34), radius=16, fill=look.accent_colour, edge_paint=(0, 0, 0, 255)
         )
         p.draw_text(
-            stage.texts.say("menu.chosen"),
+            context.texts.say("menu.chosen"),
             (x + w / 2, y - 5),
             TextStyle("heavy", "caption", mix_colours(look.background_colours[2], BLACK, 0.6)),
             width_max=136,
@@ -296,20 +302,20 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
 
 
 def _format_game_facts(
-    stage: Stage, game: GameView, width: float, height_max: float
+    context: DrawingContext, game: GameView, width: float, height_max: float
 ) -> list[tuple[str, float]]:
     """Return the facts on a game's menu tile, each as a text and its height.
 
     If the tile has too little room for them and a picture, they omit the value of a credit. If that is not enough, they
     leave no room for the picture. The last remedy is to omit the bets too.
     """
-    p, line_height = stage.painter, stage.theme.sizes["caption"] * 1.2
+    p, line_height = context.painter, context.theme.sizes["caption"] * 1.2
     selections = [
         [
             (text, line_height * len(p.wrap_text(text, width, _TILE_FACTS_STYLE)))
-            for text in (bets_text, format_return(stage, game))
+            for text in (bets_text, format_return(context, game))
         ]
-        for bets_text in format_bet_range(stage, game)
+        for bets_text in format_bet_range(context, game)
     ]
     for picture_height in (_PICTURE_HEIGHT_MIN, 0.0):
         for facts in selections:
@@ -318,10 +324,10 @@ def _format_game_facts(
     return selections[-1][1:]
 
 
-def format_bet_range(stage: Stage, game: GameView) -> tuple[str, str]:
+def format_bet_range(context: DrawingContext, game: GameView) -> tuple[str, str]:
     """Return two texts about a game: the value of a credit with the lowest and highest bet, and these bets alone."""
-    snapshot = stage.view.snapshot
-    table = stage.view.tables.get(game.id)
+    snapshot = context.view.snapshot
+    table = context.view.tables.get(game.id)
     denominations = game.denominations_cents
     lowest_bet, highest_bet = min(game.bet_options), max(game.bet_options)
     if table is not None and table.spots:
@@ -331,44 +337,44 @@ def format_bet_range(stage: Stage, game: GameView) -> tuple[str, str]:
     if snapshot is not None:
         least_cents = max(least_cents, snapshot.bet_least_cents)
         most_cents = min(most_cents, snapshot.bet_most_cents or most_cents)
-    bets = stage.texts.say("menu.stakes", least=stage.money(least_cents), most=stage.money(most_cents))
-    lowest_unit_text, highest_unit_text = stage.money(min(denominations)), stage.money(max(denominations))
+    bets = context.texts.say("menu.stakes", least=context.money(least_cents), most=context.money(most_cents))
+    lowest_unit_text, highest_unit_text = context.money(min(denominations)), context.money(max(denominations))
     key = "menu.unit" if lowest_unit_text == highest_unit_text else "menu.units"
-    return f"{stage.texts.say(key, unit=lowest_unit_text, last=highest_unit_text)}  \u00b7  {bets}", bets
+    return f"{context.texts.say(key, unit=lowest_unit_text, last=highest_unit_text)}  \u00b7  {bets}", bets
 
 
-def _draw_prize_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
+def _draw_prize_symbols(context: DrawingContext, rect: Rect, game: GameView) -> None:
     """Draw a picture of the game: the symbols of its four highest prizes, or else Keno balls, chips or cards.
 
     For a wheel game, they are the symbols of the last four betting areas.
     """
     x, y, w, h = rect
-    fields = stage.view.reel_fields_by_game.get(game.id, {})
+    fields = context.view.reel_fields_by_game.get(game.id, {})
     field: ReelField | None = next(iter(fields.values()), None)
     if field is None:
         if "areas" in game.presentation:
             symbols = [next(iter(area["pays"])) for area in game.presentation["areas"]]
-            _draw_symbol_row(stage, rect, game, symbols[-4:])
+            _draw_symbol_row(context, rect, game, symbols[-4:])
             return
         if is_table_game(game):
-            _draw_table_picture(stage, rect, game)
+            _draw_table_picture(context, rect, game)
             return
         side = min(h, w / len(_PICTURED_KENO_BALLS) - 8)
         left = x + (w - len(_PICTURED_KENO_BALLS) * (side + 8) + 8) / 2
         for i, number in enumerate(_PICTURED_KENO_BALLS):
             ball = (left + i * (side + 8), y + (h - side) / 2, side, side)
-            draw_ball(stage, ball, number, is_hit=i % 2 == 1)
+            draw_ball(context, ball, number, is_hit=i % 2 == 1)
         return
     prizes = sorted(
         field.prizes,
         key=lambda prize: -compute_prize_at_bet(game, prize.name, prize.credits, max(game.bet_options)),
     )
     _draw_symbol_row(
-        stage, rect, game, list(dict.fromkeys(prize.symbol for prize in prizes if prize.symbol))[:4]
+        context, rect, game, list(dict.fromkeys(prize.symbol for prize in prizes if prize.symbol))[:4]
     )
 
 
-def _draw_table_picture(stage: Stage, rect: Rect, game: GameView) -> None:
+def _draw_table_picture(context: DrawingContext, rect: Rect, game: GameView) -> None:
     """Draw a picture of a table game: cards if it is a card game, otherwise chips."""
     x, y, w, h = rect
     side = min(h, w / 4 - 10)
@@ -376,14 +382,14 @@ def _draw_table_picture(stage: Stage, rect: Rect, game: GameView) -> None:
     for i, (card, chip) in enumerate(zip(("As", "Kh", "Qd", "Jc"), (1, 5, 10, 50), strict=True)):
         picture_rect = (left + i * (side + 10), y + (h - side) / 2, side, side)
         if game.presentation.get("felt") == "cards":
-            draw_card(stage, (picture_rect[0] + side * 0.15, picture_rect[1], side * 0.7, side), card)
+            draw_card(context, (picture_rect[0] + side * 0.15, picture_rect[1], side * 0.7, side), card)
         else:
-            draw_chip(stage, (picture_rect[0] + side / 2, y + h / 2), chip, CHIP_COLOURS[i], side)
+            draw_chip(context, (picture_rect[0] + side / 2, y + h / 2), chip, CHIP_COLOURS[i], side)
 
 
-def _draw_symbol_row(stage: Stage, rect: Rect, game: GameView, symbols: list[str]) -> None:
+def _draw_symbol_row(context: DrawingContext, rect: Rect, game: GameView, symbols: list[str]) -> None:
     """Draw the given symbols of a game in a row on the game's tile."""
-    p, (x, y, w, h) = stage.painter, rect
+    p, (x, y, w, h) = context.painter, rect
     side = min(h, w / max(1, len(symbols)) - 10)
     left = x + (w - len(symbols) * (side + 10) + 10) / 2
     for i, symbol in enumerate(symbols):

@@ -10,8 +10,8 @@ from egm.kernel.messages import BetChances, GameView, LongOdds
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.cards import format_settlement
 from egm.screen.scenes.chip_keys import format_group_name
+from egm.screen.scenes.drawing_context import DrawingContext, format_stage_name
 from egm.screen.scenes.side_panels import format_prize_name
-from egm.screen.scenes.stage import Stage, format_stage_name
 from egm.screen.table import BetSpot, is_table_game
 
 #: The settlement name of a win that is not a pay table row.
@@ -25,37 +25,37 @@ _TWO_LINES_HEIGHT = 64.0
 _BETS_PER_PAGE = 3
 
 
-def list_long_odds_pages(stage: Stage) -> list[tuple[LongOdds, ...]]:
+def list_long_odds_pages(context: DrawingContext) -> list[tuple[LongOdds, ...]]:
     """Return the awards with very long odds on each help page; empty if the game has none."""
-    game = stage.view.game
+    game = context.view.game
     awards = game.long_odds if game else ()
     return [awards[start : start + AWARDS_PER_PAGE] for start in range(0, len(awards), AWARDS_PER_PAGE)]
 
 
-def list_chance_pages(stage: Stage) -> list[tuple[BetChances, ...]]:
+def list_chance_pages(context: DrawingContext) -> list[tuple[BetChances, ...]]:
     """Return the bets of the game on each help page, with how often each wins."""
-    game = stage.view.game
+    game = context.view.game
     chances = game.chances if game else ()
     bets_per_page = _BETS_PER_PAGE if len(chances) > 1 else 1
     return [chances[start : start + bets_per_page] for start in range(0, len(chances), bets_per_page)]
 
 
-def draw_chances(stage: Stage, rect: Rect, entries: tuple[BetChances, ...]) -> None:
+def draw_chances(context: DrawingContext, rect: Rect, entries: tuple[BetChances, ...]) -> None:
     """Draw how often each bet wins and starts each feature, and its highest prize with its odds."""
-    p, texts, (x, y, w, h) = stage.painter, stage.texts, rect
+    p, texts, (x, y, w, h) = context.painter, context.texts, rect
     page_top = y
     y += (
         p.write_paragraph(texts.say("odds.chances_say"), (x, y, w, h), TextStyle("text", "small", "text"))
         + 14
     )
     entry_height = min(
-        230.0 if len(entries) == 1 or stage.layout.is_telephone else 150.0,
+        230.0 if len(entries) == 1 or context.layout.is_telephone else 150.0,
         (h - (y - page_top)) / len(entries),
     )
     for entry_index, chances in enumerate(entries):
         top = y + entry_index * entry_height
         p.fill_rounded_rect((x, top, w, entry_height - 8), (255, 255, 255, 12 if entry_index % 2 else 22), 10)
-        lines = _format_chance_lines(stage, chances)
+        lines = _format_chance_lines(context, chances)
         height = (entry_height - 8) / (len(lines) + 0.4)
         for i, (text, number_text) in enumerate(lines):
             middle = top + (i + 0.7) * height
@@ -69,24 +69,24 @@ def draw_chances(stage: Stage, rect: Rect, entries: tuple[BetChances, ...]) -> N
             p.draw_text(number_text, (x + w - 16, middle), style, align="right", width_max=w * 0.3)
 
 
-def _format_chance_lines(stage: Stage, chances: BetChances) -> list[tuple[str, str]]:
+def _format_chance_lines(context: DrawingContext, chances: BetChances) -> list[tuple[str, str]]:
     """Return the lines about the chances of one bet, each as a text and a number."""
-    texts = stage.texts
+    texts = context.texts
     lines = []
     if chances.hit_percent:
         percent_text = texts.say("odds.percent", percent=texts.format_decimal(chances.hit_percent))
         lines.append(
-            (texts.say("odds.profit" if _is_table_bet(stage, chances) else "odds.hit"), percent_text)
+            (texts.say("odds.profit" if _is_table_bet(context, chances) else "odds.hit"), percent_text)
         )
     else:
         lines.append((texts.say("odds.prizes_in_100"), texts.format_decimal(chances.prizes_in_100)))
     for feature, one_in in chances.features:
-        name = format_stage_name(stage, feature) or texts.format_code_text("odds.feature", feature)
+        name = format_stage_name(context, feature) or texts.format_code_text("odds.feature", feature)
         lines.append((name, texts.say("odds.one_in", games=texts.number(one_in))))
     award = LongOdds(name=chances.top, stage=chances.top_stage, one_in=chances.top_one_in, bets=())
     credits_ = texts.format_count("meter.credits", chances.top_credits)
-    name = _format_award(stage, award)
-    if _is_table_bet(stage, chances):  # A table's payments include the stake.
+    name = _format_award(context, award)
+    if _is_table_bet(context, chances):  # A table's payments include the stake.
         # A win of the bet itself has no name of its own; the text then states what was staked.
         is_plain_win = chances.top == _WIN_SETTLEMENT_NAME and chances.top_stage in chances.spots
         staked_text = texts.number(chances.cost_credits)
@@ -99,60 +99,60 @@ def _format_chance_lines(stage: Stage, chances: BetChances) -> list[tuple[str, s
     else:
         top_text = texts.say("odds.top", name=name, credits=credits_)
     lines.append((top_text, texts.say("odds.one_in", games=texts.number(chances.top_one_in))))
-    if stage.view.game is not None and len(stage.view.game.chances) > 1:
+    if context.view.game is not None and len(context.view.game.chances) > 1:
         first_text, number_text = lines[0]
         lines[0] = (
-            texts.say("odds.bet_and_prize", bet=_describe_bet(stage, chances), prize=first_text),
+            texts.say("odds.bet_and_prize", bet=_describe_bet(context, chances), prize=first_text),
             number_text,
         )
     return lines
 
 
-def _describe_bet(stage: Stage, chances: BetChances) -> str:
+def _describe_bet(context: DrawingContext, chances: BetChances) -> str:
     """Return a text that names a bet: its spots, its hands, its number of Keno numbers, its wheel area, or its cost."""
-    game, texts = stage.view.game, stage.texts
-    if game is not None and _is_table_bet(stage, chances):
-        kinds = [_format_bet_kind(stage, bet_chances) for bet_chances in game.chances]
-        kind = _format_bet_kind(stage, chances)
-        return kind if kinds.count(kind) == 1 else _format_spot_names(stage, chances)
+    game, texts = context.view.game, context.texts
+    if game is not None and _is_table_bet(context, chances):
+        kinds = [_format_bet_kind(context, bet_chances) for bet_chances in game.chances]
+        kind = _format_bet_kind(context, chances)
+        return kind if kinds.count(kind) == 1 else _format_spot_names(context, chances)
     if chances.hands:
         credits_per_hand = texts.number(chances.cost_credits // chances.hands)
         return texts.format_count("odds.hands", chances.hands, bet=credits_per_hand)
     spot_count, _, suffix = chances.bet.partition(" ")
     if suffix in {"spot", "spots"} and spot_count.isdigit():
         return texts.format_count("keno.of", int(spot_count))
-    for area in stage.game_data.get("areas", ()):
+    for area in context.game_data.get("areas", ()):
         if area["id"] == chances.bet.partition(" ")[0]:
             return texts.choose_translation(area["name"])
     return texts.say("help.bet", bet=texts.number(chances.cost_credits))
 
 
-def _is_table_bet(stage: Stage, chances: BetChances) -> bool:
+def _is_table_bet(context: DrawingContext, chances: BetChances) -> bool:
     """Return whether a bet is on spots of a table.
 
     Bets on the areas of a wheel, which have other names, are not.
     """
-    return bool(chances.spots) and stage.view.table is not None
+    return bool(chances.spots) and context.view.table is not None
 
 
-def _format_bet_kind(stage: Stage, chances: BetChances) -> str:
+def _format_bet_kind(context: DrawingContext, chances: BetChances) -> str:
     """Return the name of a kind of bet.
 
     If bets of this kind have different odds, the name includes the odds.
     """
-    table = stage.view.table
+    table = context.view.table
     assert table is not None
     spots = [table.spots[spot] for spot in chances.spots if spot in table.spots]
-    names = [format_group_name(stage, table.groups[spot.group]) for spot in spots]
+    names = [format_group_name(context, table.groups[spot.group]) for spot in spots]
     return " + ".join(dict.fromkeys(names)) + _find_odds_suffix(chances)
 
 
-def _format_spot_names(stage: Stage, chances: BetChances) -> str:
+def _format_spot_names(context: DrawingContext, chances: BetChances) -> str:
     """Return the names of the spots of a bet as one text."""
-    table = stage.view.table
+    table = context.view.table
     assert table is not None
     names = [
-        stage.texts.choose_translation(table.spots[spot].names)
+        context.texts.choose_translation(table.spots[spot].names)
         for spot in chances.spots
         if spot in table.spots
     ]
@@ -168,11 +168,12 @@ def _find_odds_suffix(chances: BetChances) -> str:
     return f" {odds}" if re.fullmatch(r"\d+:\d+", odds) else ""
 
 
-def draw_odds(stage: Stage, rect: Rect, entries: tuple[LongOdds, ...]) -> None:
+def draw_odds(context: DrawingContext, rect: Rect, entries: tuple[LongOdds, ...]) -> None:
     """Draw each award, where and with which bets it can be won, and its odds: one in how many games."""
-    p, (x, y, w, h) = stage.painter, rect
+    p, (x, y, w, h) = context.painter, rect
     used_height = (
-        p.write_paragraph(stage.texts.say("odds.say"), (x, y, w, h), TextStyle("text", "small", "text")) + 16
+        p.write_paragraph(context.texts.say("odds.say"), (x, y, w, h), TextStyle("text", "small", "text"))
+        + 16
     )
     y, row_height = y + used_height, min(76.0, (h - used_height) / max(1, len(entries)))
     for award_index, award in enumerate(entries):
@@ -181,9 +182,9 @@ def draw_odds(stage: Stage, rect: Rect, entries: tuple[LongOdds, ...]) -> None:
         middle = top + (row_height - 4) / 2
         style = TextStyle("text", "small", "text")
         p.draw_label(
-            format_award_text(stage, award), (x + 14, top, w * 0.58, row_height - 4), style, align="left"
+            format_award_text(context, award), (x + 14, top, w * 0.58, row_height - 4), style, align="left"
         )
-        odds = stage.texts.say("odds.one_in", games=stage.texts.number(award.one_in))
+        odds = context.texts.say("odds.one_in", games=context.texts.number(award.one_in))
         p.draw_text(
             odds,
             (x + w - 14, middle),
@@ -193,17 +194,17 @@ def draw_odds(stage: Stage, rect: Rect, entries: tuple[LongOdds, ...]) -> None:
         )
 
 
-def format_award_text(stage: Stage, award: LongOdds) -> str:
+def format_award_text(context: DrawingContext, award: LongOdds) -> str:
     """Return an award's name in the player's language.
 
     If the award can be won only in some stages or with some bets, the text says which.
     """
-    game, texts = stage.view.game, stage.texts
+    game, texts = context.view.game, context.texts
     if game is None:
         return award.name
-    parts = [_format_award(stage, award)]
-    stage_or_spot = format_stage_name(stage, award.stage)
-    spot = _find_award_spot(stage, award)
+    parts = [_format_award(context, award)]
+    stage_or_spot = format_stage_name(context, award.stage)
+    spot = _find_award_spot(context, award)
     if spot is not None and award.name != _WIN_SETTLEMENT_NAME:
         stage_or_spot = texts.choose_translation(spot.names)
     if stage_or_spot:
@@ -214,46 +215,46 @@ def format_award_text(stage: Stage, award: LongOdds) -> str:
     return " · ".join(parts)
 
 
-def _format_award(stage: Stage, award: LongOdds) -> str:
+def _format_award(context: DrawingContext, award: LongOdds) -> str:
     """Return the name of an award in the player's language."""
-    game, texts = stage.view.game, stage.texts
+    game, texts = context.view.game, context.texts
     assert game is not None  # The caller has checked this.
     for kind in ("progressives", "merchandise"):
         for prize in game.presentation.get(kind, ()):
             if prize["id"] == award.name and not award.stage:
                 return texts.choose_translation(prize["name"], award.name)
     if is_table_game(game):
-        spot = _find_award_spot(stage, award)
+        spot = _find_award_spot(context, award)
         if award.name == _WIN_SETTLEMENT_NAME and spot is not None:
             return texts.choose_translation(spot.names)
-        settlement_text = format_settlement(stage, award.name)
-        return _format_level_name(stage, award.name) if settlement_text == award.name else settlement_text
-    return _format_award_name(stage, game, award)
+        settlement_text = format_settlement(context, award.name)
+        return _format_level_name(context, award.name) if settlement_text == award.name else settlement_text
+    return _format_award_name(context, game, award)
 
 
-def _format_level_name(stage: Stage, level: str) -> str:
+def _format_level_name(context: DrawingContext, level: str) -> str:
     """Return the name of a progressive level.
 
     If the current bet does not play for it, the machine has not reported its name: return its kind.
     """
-    snapshot = stage.view.snapshot
+    snapshot = context.view.snapshot
     names = (
         next((progressive.names for progressive in snapshot.progressives if progressive.level == level), {})
         if snapshot
         else {}
     )
-    return stage.texts.choose_translation(names, stage.texts.say("odds.level"))
+    return context.texts.choose_translation(names, context.texts.say("odds.level"))
 
 
-def _find_award_spot(stage: Stage, award: LongOdds) -> BetSpot | None:
+def _find_award_spot(context: DrawingContext, award: LongOdds) -> BetSpot | None:
     """Return the bet spot of the table on which an award is won, or None if it is not won on a spot."""
-    return None if stage.view.table is None else stage.view.table.spots.get(award.stage)
+    return None if context.view.table is None else context.view.table.spots.get(award.stage)
 
 
-def _format_award_name(stage: Stage, game: GameView, award: LongOdds) -> str:
+def _format_award_name(context: DrawingContext, game: GameView, award: LongOdds) -> str:
     """Return the name of an award that is a prize of reels, of a wheel or of Keno."""
-    texts = stage.texts
-    field = stage.view.reel_fields_by_game.get(game.id, {}).get(award.stage)
+    texts = context.texts
+    field = context.view.reel_fields_by_game.get(game.id, {}).get(award.stage)
     if field is not None:
         prize = next((each for each in field.prizes if each.name == award.name), None)
         if prize is not None:
@@ -267,5 +268,5 @@ def _format_award_name(stage: Stage, game: GameView, award: LongOdds) -> str:
     catch, separator, spot_count = award.name.partition(" of ")
     if separator and catch.isdigit() and spot_count.isdigit():
         return texts.format_count("keno.catch_of", int(catch), spots=texts.number(int(spot_count)))
-    stage_name = format_stage_name(stage, award.stage) if award.name.isdigit() else ""
+    stage_name = format_stage_name(context, award.stage) if award.name.isdigit() else ""
     return f"{stage_name} {award.name}".lstrip()  # A segment of a bonus wheel is named by its multiplier.

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from egm.screen.painter import Rect, TextStyle
-from egm.screen.scenes.stage import Stage, draw_heading
+from egm.screen.scenes.drawing_context import DrawingContext, draw_heading
 from egm.screen.steps import TableStep
 from egm.screen.table import BetSpot, is_table_game
 from egm.screen.view import find_last_step, is_presentation_running
@@ -41,9 +41,9 @@ class PayTableEntry:
     """The id of the spot whose bet the row pays; empty if the game has a single bet."""
 
 
-def list_pay_table_entries(stage: Stage) -> list[PayTableEntry]:
+def list_pay_table_entries(context: DrawingContext) -> list[PayTableEntry]:
     """Return the rows of the game's pay table in the game's order, which is the highest pay first."""
-    game = stage.view.game
+    game = context.view.game
     return [
         PayTableEntry(
             str(data["name"]),
@@ -66,26 +66,28 @@ class PayRow:
     is_won: bool = False
 
 
-def list_spot_pay_entries(stage: Stage, spot: BetSpot) -> list[PayTableEntry]:
+def list_spot_pay_entries(context: DrawingContext, spot: BetSpot) -> list[PayTableEntry]:
     """Return the rows of a bet spot's pay table; none if the odds printed on the spot say the same."""
-    entries = [entry for entry in list_pay_table_entries(stage) if entry.spot == spot.id]
+    entries = [entry for entry in list_pay_table_entries(context) if entry.spot == spot.id]
     return (
-        entries if len(entries) > 1 or any(format_pay(stage, entry) != spot.odds for entry in entries) else []
+        entries
+        if len(entries) > 1 or any(format_pay(context, entry) != spot.odds for entry in entries)
+        else []
     )
 
 
-def format_spot_odds(stage: Stage, spot: BetSpot) -> str:
+def format_spot_odds(context: DrawingContext, spot: BetSpot) -> str:
     """Return the odds of a bet spot as text.
 
     If the spot can win at several odds, the text has the spot's own odds and the highest, or "up to" and the spot's own
     odds if these are the highest.
     """
-    all_odds = [format_pay(stage, entry) for entry in list_spot_pay_entries(stage, spot)]
+    all_odds = [format_pay(context, entry) for entry in list_spot_pay_entries(context, spot)]
     if set(all_odds) <= {spot.odds}:
         return spot.odds
     highest_odds = max((spot.odds, *all_odds), key=_build_odds_sort_key)
     key = "felt.up_to" if highest_odds == spot.odds else "felt.odds_up_to"
-    return stage.texts.say(key, odds=spot.odds, most=highest_odds)
+    return context.texts.say(key, odds=spot.odds, most=highest_odds)
 
 
 @lru_cache(maxsize=1024)
@@ -99,25 +101,27 @@ def _build_odds_sort_key(odds: str) -> tuple[bool, Fraction]:
     return False, Fraction(net) / Fraction(stake)
 
 
-def draw_pay_table_entries(stage: Stage, rect: Rect, rows: Sequence[PayTableEntry]) -> None:
+def draw_pay_table_entries(context: DrawingContext, rect: Rect, rows: Sequence[PayTableEntry]) -> None:
     """Draw rows of the pay table with their pays at the current bet. The rows that were won are lit."""
-    draw_pay_rows(stage, rect, _format_pay_rows(stage, rows))
+    draw_pay_rows(context, rect, _format_pay_rows(context, rows))
 
 
-def _format_pay_rows(stage: Stage, rows: Sequence[PayTableEntry]) -> list[PayRow]:
+def _format_pay_rows(context: DrawingContext, rows: Sequence[PayTableEntry]) -> list[PayRow]:
     """Return rows of a pay table as text; the pay that was won is marked."""
-    won_pay_id, hand_counts = _find_won_pay_id(stage), _count_hands_by_pay(stage)
+    won_pay_id, hand_counts = _find_won_pay_id(context), _count_hands_by_pay(context)
     pay_rows: list[PayRow] = []
     for pay in rows:
-        text, count = stage.texts.choose_translation(pay.names), hand_counts[pay.id]
-        text = stage.texts.say("felt.times", count=count, name=text) if count else text
-        pay_rows.append(PayRow(text, format_pay(stage, pay), is_won=count > 0 or pay.id == won_pay_id))
+        text, count = context.texts.choose_translation(pay.names), hand_counts[pay.id]
+        text = context.texts.say("felt.times", count=count, name=text) if count else text
+        pay_rows.append(PayRow(text, format_pay(context, pay), is_won=count > 0 or pay.id == won_pay_id))
     return pay_rows
 
 
-def _wrap_row_names(stage: Stage, rows: Sequence[PayRow], width: float, text_size: str) -> list[list[str]]:
+def _wrap_row_names(
+    context: DrawingContext, rows: Sequence[PayRow], width: float, text_size: str
+) -> list[list[str]]:
     """Return the name of each row as lines that fit into the width next to the row's pay."""
-    p = stage.painter
+    p = context.painter
     style = TextStyle("strong", text_size, "text")
     pay_style = TextStyle("numbers", _PAY_TEXT_SIZE_BY_NAME_TEXT_SIZE[text_size], "meter")
     name_width = (
@@ -129,47 +133,47 @@ def _wrap_row_names(stage: Stage, rows: Sequence[PayRow], width: float, text_siz
     return [p.wrap_evenly(row.name_text, name_width, style) for row in rows]
 
 
-def _compute_lines_height(stage: Stage, lines: Sequence[str], text_size: str) -> float:
+def _compute_lines_height(context: DrawingContext, lines: Sequence[str], text_size: str) -> float:
     """Return the height of a pay-table row whose name has the given lines, in units."""
-    return len(lines) * stage.theme.sizes[text_size] * _LINE_HEIGHT_FACTOR + _ROW_GAP
+    return len(lines) * context.theme.sizes[text_size] * _LINE_HEIGHT_FACTOR + _ROW_GAP
 
 
 def compute_pay_rows_height(
-    stage: Stage, rows: Sequence[PayRow], width: float, text_size: str = _NAME_TEXT_SIZES[-1]
+    context: DrawingContext, rows: Sequence[PayRow], width: float, text_size: str = _NAME_TEXT_SIZES[-1]
 ) -> float:
     """Return the least total height of these rows of a pay table, in units, at this width and text size.
 
     If no text size is given, it is the smallest readable one.
     """
     return sum(
-        _compute_lines_height(stage, lines, text_size)
-        for lines in _wrap_row_names(stage, rows, width, text_size)
+        _compute_lines_height(context, lines, text_size)
+        for lines in _wrap_row_names(context, rows, width, text_size)
     )
 
 
 def draw_pay_rows(
-    stage: Stage, rect: Rect, rows: Sequence[PayRow], row_height_max: float = _ROW_HEIGHT_MAX
+    context: DrawingContext, rect: Rect, rows: Sequence[PayRow], row_height_max: float = _ROW_HEIGHT_MAX
 ) -> float:
     """Draw rows of a pay table as large as fits; long names have several lines. Return the height used.
 
     No row is higher than ``row_height_max``. All lengths are in units.
     """
-    p, (x, y, w, h) = stage.painter, rect
+    p, (x, y, w, h) = context.painter, rect
     size = next(
         (
             text_size
             for text_size in _NAME_TEXT_SIZES
-            if compute_pay_rows_height(stage, rows, w, text_size) <= h
+            if compute_pay_rows_height(context, rows, w, text_size) <= h
         ),
         _NAME_TEXT_SIZES[-1],
     )
-    wrapped_names = _wrap_row_names(stage, rows, w, size)
-    additional_height = (h - compute_pay_rows_height(stage, rows, w, size)) / max(1, len(rows))
+    wrapped_names = _wrap_row_names(context, rows, w, size)
+    additional_height = (h - compute_pay_rows_height(context, rows, w, size)) / max(1, len(rows))
     style = TextStyle("strong", size, "text")
     pay_style = TextStyle("numbers", _PAY_TEXT_SIZE_BY_NAME_TEXT_SIZE[size], "meter")
-    line_height, top = stage.theme.sizes[size] * _LINE_HEIGHT_FACTOR, y
+    line_height, top = context.theme.sizes[size] * _LINE_HEIGHT_FACTOR, y
     for row, lines in zip(rows, wrapped_names, strict=True):
-        least_height = _compute_lines_height(stage, lines, size)
+        least_height = _compute_lines_height(context, lines, size)
         height = max(least_height, min(row_height_max, least_height + additional_height))
         if row.is_won:
             p.draw_panel((x, top, w, height), radius=8, fill=(122, 66, 8, 255), edge_paint="meter")
@@ -187,17 +191,19 @@ def draw_pay_rows(
     return top - y
 
 
-def lay_out_pay_columns(stage: Stage, rect: Rect, key_rect: Rect) -> list[tuple[Rect, list[PayTableEntry]]]:
+def lay_out_pay_columns(
+    context: DrawingContext, rect: Rect, key_rect: Rect
+) -> list[tuple[Rect, list[PayTableEntry]]]:
     """Return a telephone's pay table as two columns: the rectangle and the rows of each.
 
     The right column begins below the key whose rectangle is ``key_rect``. The rows are divided so that the higher
     column is as low as possible.
     """
     x, y, w, _ = rect
-    width, rows = (w - _ROW_END_MARGIN) / 2, list_pay_table_entries(stage)
+    width, rows = (w - _ROW_END_MARGIN) / 2, list_pay_table_entries(context)
     heights = [
-        _compute_lines_height(stage, lines, "caption")
-        for lines in _wrap_row_names(stage, _format_pay_rows(stage, rows), width, "caption")
+        _compute_lines_height(context, lines, "caption")
+        for lines in _wrap_row_names(context, _format_pay_rows(context, rows), width, "caption")
     ]
     right_column_offset = key_rect[1] + key_rect[3] - y
     left_row_count = min(
@@ -213,27 +219,27 @@ def lay_out_pay_columns(stage: Stage, rect: Rect, key_rect: Rect) -> list[tuple[
     ]
 
 
-def draw_pay_columns(stage: Stage, rect: Rect, key_rect: Rect) -> None:
+def draw_pay_columns(context: DrawingContext, rect: Rect, key_rect: Rect) -> None:
     """Draw a telephone's pay table in two columns, with its heading next to the key whose rectangle is ``key_rect``."""
-    columns = lay_out_pay_columns(stage, rect, key_rect)
+    columns = lay_out_pay_columns(context, rect, key_rect)
     for column_rect, rows in columns:
-        draw_pay_table_entries(stage, column_rect, rows)
+        draw_pay_table_entries(context, column_rect, rows)
     (x, _, _, _), _ = columns[1]
-    style = TextStyle("heavy", "small", stage.look.accent_colour)
-    stage.painter.draw_label(
-        format_pay_heading(stage),
+    style = TextStyle("heavy", "small", context.look.accent_colour)
+    context.painter.draw_label(
+        format_pay_heading(context),
         (x + _ROW_END_MARGIN, key_rect[1], key_rect[0] - x - 2 * _ROW_END_MARGIN, key_rect[3]),
         style,
     )
 
 
-def _find_won_pay_id(stage: Stage) -> str:
+def _find_won_pay_id(context: DrawingContext) -> str:
     """Return the id of the pay-table row that the hand on the table has won.
 
     While the player decides, it is the row that the present cards would win. "" without such a row, while the
     presentation runs, and once the win of the ended round has been collected.
     """
-    step, view = find_last_step(stage.view), stage.view
+    step, view = find_last_step(context.view), context.view
     if not isinstance(step, TableStep) or view.snapshot is None:
         return ""
     is_win_collected = (
@@ -241,40 +247,40 @@ def _find_won_pay_id(stage: Stage) -> str:
     )
     return (
         ""
-        if is_win_collected or is_presentation_running(view, stage.theme)
+        if is_win_collected or is_presentation_running(view, context.theme)
         else str(step.display.get("won") or "")
     )
 
 
-def _count_hands_by_pay(stage: Stage) -> Counter[str]:
+def _count_hands_by_pay(context: DrawingContext) -> Counter[str]:
     """Return how many hands have won each row of the pay table, for a bet on several hands.
 
     Empty for one hand.
     """
-    step = find_last_step(stage.view)
-    if not _find_won_pay_id(stage) or not isinstance(step, TableStep):
+    step = find_last_step(context.view)
+    if not _find_won_pay_id(context) or not isinstance(step, TableStep):
         return Counter()
     hands = step.display.get("hands", ())
     return Counter(str(hand["won"]) for hand in hands if hand.get("won")) if len(hands) > 1 else Counter()
 
 
-def format_pay(stage: Stage, pay: PayTableEntry) -> str:
+def format_pay(context: DrawingContext, pay: PayTableEntry) -> str:
     """Return the pay of a pay-table row at the current bet on one hand as text, or its odds if it has odds."""
     if pay.odds:
         return pay.odds
-    snapshot = stage.view.snapshot
+    snapshot = context.view.snapshot
     if snapshot is None:
-        return stage.texts.number(pay.credits)
-    bet = str(snapshot.bet_credits // _count_hands_bought(stage))
-    return stage.texts.number(pay.credits_by_bet.get(bet, pay.credits))
+        return context.texts.number(pay.credits)
+    bet = str(snapshot.bet_credits // _count_hands_bought(context))
+    return context.texts.number(pay.credits_by_bet.get(bet, pay.credits))
 
 
-def _count_hands_bought(stage: Stage) -> int:
+def _count_hands_bought(context: DrawingContext) -> int:
     """Return how many hands the current bet buys.
 
     It is the number that the player chose; otherwise, the least number of hands whose price is the bet.
     """
-    snapshot, game = stage.view.snapshot, stage.view.game
+    snapshot, game = context.view.snapshot, context.view.game
     if snapshot is None or game is None:
         return 1
     if "hands" in snapshot.bet_wager:
@@ -287,26 +293,28 @@ def _count_hands_bought(stage: Stage) -> int:
     return 1
 
 
-def format_pay_heading(stage: Stage) -> str:
+def format_pay_heading(context: DrawingContext) -> str:
     """Return the heading of the pay table. For several hands, it has their number and the bet on each."""
-    hand_count, snapshot = _count_hands_bought(stage), stage.view.snapshot
+    hand_count, snapshot = _count_hands_bought(context), context.view.snapshot
     if hand_count == 1 or snapshot is None:
-        return stage.texts.say("felt.pays")
-    amount = stage.money(snapshot.bet_credits // hand_count * snapshot.denomination_cents)
-    return stage.texts.say("felt.hands_at", hands=hand_count, amount=amount)
+        return context.texts.say("felt.pays")
+    amount = context.money(snapshot.bet_credits // hand_count * snapshot.denomination_cents)
+    return context.texts.say("felt.hands_at", hands=hand_count, amount=amount)
 
 
-def draw_pay_panels(stage: Stage) -> bool:
+def draw_pay_panels(context: DrawingContext) -> bool:
     """Draw the pay table on the left panel, or on both panels if the left one is too small.
 
     On a telephone, draw nothing, because the field shows the table. Return False if the game has no pay table.
     """
-    rows, layout = list_pay_table_entries(stage), stage.layout
+    rows, layout = list_pay_table_entries(context), context.layout
     if not rows or layout.is_telephone:
         return bool(rows)
-    heading, height_max = format_pay_heading(stage), layout.left_panel[3] - 54 - 62
+    heading, height_max = format_pay_heading(context), layout.left_panel[3] - 54 - 62
     fits_on_left_panel = (
-        compute_pay_rows_height(stage, _format_pay_rows(stage, rows), layout.left_panel[2] - 24, "caption")
+        compute_pay_rows_height(
+            context, _format_pay_rows(context, rows), layout.left_panel[2] - 24, "caption"
+        )
         <= height_max
     )
     left_row_count = len(rows) if fits_on_left_panel else -(-len(rows) // 2)
@@ -315,8 +323,8 @@ def draw_pay_panels(stage: Stage) -> bool:
         (layout.right_panel, rows[left_row_count:]),
     ):
         if panel_rows:
-            draw_heading(stage, heading, (panel_x + 10, panel_y + 10, panel_width - 20, 40))
+            draw_heading(context, heading, (panel_x + 10, panel_y + 10, panel_width - 20, 40))
             draw_pay_table_entries(
-                stage, (panel_x + 12, panel_y + 54, panel_width - 24, height_max), panel_rows
+                context, (panel_x + 12, panel_y + 54, panel_width - 24, height_max), panel_rows
             )
     return True

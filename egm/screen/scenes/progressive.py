@@ -5,8 +5,8 @@ from typing import Final
 from egm.kernel.messages import ProgressiveView
 from egm.screen.art.ink import Paint
 from egm.screen.painter import Rect, TextStyle, build_gold_gradient
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.odometer import compute_displayed_thousandths, draw_odometer
-from egm.screen.scenes.stage import Stage
 from egm.screen.view import have_moving_parts_stopped
 
 #: More levels than this do not fit beside a field; the top screen shows them all.
@@ -15,27 +15,27 @@ LEVELS_BESIDE_FIELD_MAX: Final = 3
 _DRUMS_HEIGHT_MIN: Final = 60.0
 
 
-def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, text_size: str = "small") -> None:
+def draw_level(context: DrawingContext, level: ProgressiveView, rect: Rect, text_size: str = "small") -> None:
     """Draw one progressive level: its name, and its amount on drums below it or, in a low rectangle, beside it.
 
     If the amount may not be current, a text says so. A level that was won is reset at once; until the reels or balls of
     the game have stopped, its old amount is drawn (C-13).
     """
-    p, (x, y, w, h) = stage.painter, rect
-    view = stage.view
+    p, (x, y, w, h) = context.painter, rect
+    view = context.view
     has_won = view.presentation is not None and any(
         win.id == level.id for win in view.presentation.outcome.progressives
     )
-    has_stopped = not has_won or have_moving_parts_stopped(view, stage.theme)
+    has_stopped = not has_won or have_moving_parts_stopped(view, context.theme)
     is_shown_as_won = has_won and has_stopped
-    name_height = stage.theme.sizes[text_size] * 1.35
+    name_height = context.theme.sizes[text_size] * 1.35
     is_current = level.status == "up"
     paint: Paint | str = (
-        "win" if is_shown_as_won else build_gold_gradient(stage.theme) if is_current else "amber"
+        "win" if is_shown_as_won else build_gold_gradient(context.theme) if is_current else "amber"
     )
-    text = stage.texts.choose_translation(level.names, level.level)
+    text = context.texts.choose_translation(level.names, level.level)
     if not is_current:
-        text = f"{text}  ·  {stage.texts.say(f'progressive.{level.status}')}"
+        text = f"{text}  ·  {context.texts.say(f'progressive.{level.status}')}"
     is_name_beside_drums = is_current and h < name_height + _DRUMS_HEIGHT_MIN
     if is_name_beside_drums:
         p.draw_label(text, (x + 4, y, w * 0.3, h), TextStyle("heavy", text_size, paint, 1.5), align="left")
@@ -56,35 +56,35 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, text_size: str 
         if is_name_beside_drums
         else (x + 4, y + name_height, w - 8, h - name_height)
     )
-    amount = stage.money(thousandths // 1000)
+    amount = context.money(thousandths // 1000)
     draw_odometer(p, amount, drums_rect, thousandths=thousandths % 1000, is_dim=not is_current)
 
 
-def list_levels_beside_field(stage: Stage) -> tuple[ProgressiveView, ...]:
+def list_levels_beside_field(context: DrawingContext) -> tuple[ProgressiveView, ...]:
     """Return the progressive levels that the current bet plays for, as many as fit next to the game field."""
-    snapshot = stage.view.snapshot
+    snapshot = context.view.snapshot
     return snapshot.progressives[:LEVELS_BESIDE_FIELD_MAX] if snapshot is not None else ()
 
 
-def draw_levels(stage: Stage, area: Rect) -> Rect:
+def draw_levels(context: DrawingContext, area: Rect) -> Rect:
     """Draw the progressive levels next to the game's title, or in portrait on the side panel ``area``.
 
     Return the part of the panel that is still free.
     """
-    levels, meters_rect = list_levels_beside_field(stage), stage.layout.level_meters
+    levels, meters_rect = list_levels_beside_field(context), context.layout.level_meters
     if not levels:
         return area
     if meters_rect is not None:
         x, y, w, h = meters_rect
         for i, level in enumerate(levels):
-            draw_level(stage, level, (x + i * w / len(levels) + 20, y, w / len(levels) - 40, h))
+            draw_level(context, level, (x + i * w / len(levels) + 20, y, w / len(levels) - 40, h))
         return area
     x, y, w, h = area
-    row_pitch = min(130.0, (h - (74 if not stage.layout.is_telephone else 56)) / len(levels))
+    row_pitch = min(130.0, (h - (74 if not context.layout.is_telephone else 56)) / len(levels))
     for i, level in enumerate(levels):
-        draw_level(stage, level, (x + 14, y + 12 + i * row_pitch, w - 28, row_pitch - 8), "caption")
+        draw_level(context, level, (x + 14, y + 12 + i * row_pitch, w - 28, row_pitch - 8), "caption")
     used_height = len(levels) * row_pitch + 8
-    stage.painter.fill_rounded_rect(
-        (x + 24, y + used_height + 4, w - 48, 2), (*stage.look.accent_colour[:3], 110)
+    context.painter.fill_rounded_rect(
+        (x + 24, y + used_height + 4, w - 48, 2), (*context.look.accent_colour[:3], 110)
     )
     return (x, y + used_height, w, h - used_height)

@@ -12,6 +12,7 @@ from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.board import draw_board
 from egm.screen.scenes.chrome import draw_background
 from egm.screen.scenes.decide import lay_out_answers
+from egm.screen.scenes.drawing_context import BLACK, DrawingContext, draw_focus_frame
 from egm.screen.scenes.form import draw_action_key, format_page_text
 from egm.screen.scenes.service import (
     describe_active_faults,
@@ -20,7 +21,6 @@ from egm.screen.scenes.service import (
     find_back_key_rect,
     list_service_touches,
 )
-from egm.screen.scenes.stage import BLACK, Stage, draw_focus_frame
 from egm.screen.theme import Colour, mix_colours
 from egm.screen.view import Action
 
@@ -30,66 +30,67 @@ _ONE_LINE_FACT_HEIGHT_MAX: Final = 56.0
 _RECALL_MARK_COLOUR: Final[Colour] = (255, 214, 64, 255)
 
 
-def draw_page(stage: Stage) -> None:
+def draw_page(context: DrawingContext) -> None:
     """Draw the open service page. If it recalls a past game, draw the replay of that game in the field."""
-    page = stage.view.service_page
+    page = context.view.service_page
     if page is None:
         return
-    if page.replay is None or stage.view.recalled_view is None:
-        draw_service(stage)
+    if page.replay is None or context.view.recalled_view is None:
+        draw_service(context)
     else:
-        _draw_recall(stage, page, page.replay)
+        _draw_recall(context, page, page.replay)
 
 
-def list_page_touches(stage: Stage) -> list[tuple[Rect, Action]]:
+def list_page_touches(context: DrawingContext) -> list[tuple[Rect, Action]]:
     """Return all touch targets of the open service page."""
-    page = stage.view.service_page
-    if page is None or page.replay is None or stage.view.recalled_view is None:
-        return list_service_touches(stage)
+    page = context.view.service_page
+    if page is None or page.replay is None or context.view.recalled_view is None:
+        return list_service_touches(context)
     return [
         (rect, Action("answer", action.id))
-        for rect, action in _lay_out_action_keys(stage, page)
+        for rect, action in _lay_out_action_keys(context, page)
         if action.enabled
     ]
 
 
-def _lay_out_action_keys(stage: Stage, page: ServicePage) -> list[tuple[Rect, PageAction]]:
+def _lay_out_action_keys(context: DrawingContext, page: ServicePage) -> list[tuple[Rect, PageAction]]:
     """Return the keys for the actions of a recall page, in a row below the field."""
-    left, top, most_width, height = find_back_key_rect(stage.layout)
+    left, top, most_width, height = find_back_key_rect(context.layout)
     width = min(
         most_width,
-        (stage.layout.size[0] - stage.layout.drawer_width - 2 * left + 12) / max(1, len(page.actions)) - 12,
+        (context.layout.size[0] - context.layout.drawer_width - 2 * left + 12) / max(1, len(page.actions))
+        - 12,
     )
     return [((left + i * (width + 12), top, width, height), action) for i, action in enumerate(page.actions)]
 
 
-def _draw_recall(stage: Stage, page: ServicePage, replay: Replay) -> None:
+def _draw_recall(context: DrawingContext, page: ServicePage, replay: Replay) -> None:
     """Draw a past game as the player saw it, under the word RECALL, and the keys of the recall page."""
-    view = stage.view
+    view = context.view
     assert view.recalled_view is not None
-    recall_stage = replace(
-        stage, view=replace(view.recalled_view, now=view.now, pressed_key=view.pressed_key)
+    recall_context = replace(
+        context, view=replace(view.recalled_view, now=view.now, pressed_key=view.pressed_key)
     )
-    stage.painter.surface.blit(draw_background(recall_stage), (0, 0))
-    draw_board(recall_stage)
-    for target_rect, action in lay_out_answers(recall_stage):
+    context.painter.surface.blit(draw_background(recall_context), (0, 0))
+    draw_board(recall_context)
+    for target_rect, action in lay_out_answers(recall_context):
         if replay.answer is not None and action == Action("choose", replay.answer):
-            draw_focus_frame(stage, target_rect)
-    _draw_recall_frame(stage)
-    _draw_recall_facts(stage, page, replay)
-    severity, text = describe_active_faults(stage)
+            draw_focus_frame(context, target_rect)
+    _draw_recall_frame(context)
+    _draw_recall_facts(context, page, replay)
+    severity, text = describe_active_faults(context)
     if text:
-        draw_notice_line(stage, (28, 8, stage.layout.size[0] - 56, 46), severity, text)
-    for rect, page_action in _lay_out_action_keys(stage, page):
-        draw_action_key(stage, rect, page_action)
+        draw_notice_line(context, (28, 8, context.layout.size[0] - 56, 46), severity, text)
+    for rect, page_action in _lay_out_action_keys(context, page):
+        draw_action_key(context, rect, page_action)
 
 
-def _draw_recall_frame(stage: Stage) -> None:
+def _draw_recall_frame(context: DrawingContext) -> None:
     """Draw a hatched frame and the word RECALL around the field.
 
     Nobody can then mistake the recalled game for a game in progress.
     """
-    p, (x, y, w, h) = stage.painter, stage.layout.game_field
+    p, (x, y, w, h) = context.painter, context.layout.game_field
     for rect in (
         (x - 30, y - 30, w + 60, 30),
         (x - 30, y + h, w + 60, 30),
@@ -97,7 +98,7 @@ def _draw_recall_frame(stage: Stage) -> None:
         (x + w, y, 30, h),
     ):
         p.draw_cached_picture(("hatch", rect), rect, partial(_draw_hatching, units=(rect[2], rect[3])))
-    text = stage.texts.say("page.recall")
+    text = context.texts.say("page.recall")
     style = TextStyle("heavy", "body", BLACK)
     width = p.measure_text(text, style) + 60
     # The mark lies on the hatching and covers nothing of the game.
@@ -126,9 +127,9 @@ def _draw_hatching(size: tuple[int, int], *, units: tuple[float, float]) -> pyga
     return ink.finish_surface()
 
 
-def _draw_recall_facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
+def _draw_recall_facts(context: DrawingContext, page: ServicePage, replay: Replay) -> None:
     """Draw facts about the recalled game on the side panels: bet, win, time, and the moment of the game shown."""
-    texts, money = stage.texts, stage.money
+    texts, money = context.texts, context.money
     win_text = texts.say("page.open_game") if replay.win_cents is None else money(replay.win_cents)
     left_facts = [
         (texts.say("page.when"), texts.format_date_and_time(replay.time_utc)),
@@ -142,25 +143,25 @@ def _draw_recall_facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
         (texts.say("page.step"), f"{replay.step} / {replay.steps}"),
     ]
     if replay.answered is not None:
-        right_facts.append((texts.say("page.answer"), format_page_text(stage, replay.answered)))
+        right_facts.append((texts.say("page.answer"), format_page_text(context, replay.answered)))
     right_facts += [
-        (format_page_text(stage, row.cells[0]), format_page_text(stage, row.cells[-1]))
+        (format_page_text(context, row.cells[0]), format_page_text(context, row.cells[-1]))
         for table in page.tables
         for row in table.rows
         if row.cells
     ]
-    left, right = stage.layout.left_panel, stage.layout.right_panel
+    left, right = context.layout.left_panel, context.layout.right_panel
     if right[2] <= 0:
         x, y, w, h = left
         left, right = (x, y, w / 2 - 4, h), (x + w / 2 + 4, y, w / 2 - 4, h)
     for rect, facts in ((left, left_facts), (right, right_facts)):
-        _draw_fact_column(stage, rect, facts)
+        _draw_fact_column(context, rect, facts)
 
 
-def _draw_fact_column(stage: Stage, rect: Rect, facts: list[tuple[str, str]]) -> None:
+def _draw_fact_column(context: DrawingContext, rect: Rect, facts: list[tuple[str, str]]) -> None:
     """Draw facts about a recalled game on a side panel, one below another."""
-    p, (x, y, w, h) = stage.painter, rect
-    panel_colour: Colour = mix_colours(stage.look.background_colours[2], BLACK, 0.4)
+    p, (x, y, w, h) = context.painter, rect
+    panel_colour: Colour = mix_colours(context.look.background_colours[2], BLACK, 0.4)
     p.draw_panel(rect, radius=22, fill=(*panel_colour[:3], 255), edge_paint=_RECALL_MARK_COLOUR, edge_width=3)
     row_height = min(92.0, (h - 20) / max(1, len(facts)))
     label_style, value_style = TextStyle("text", "caption", "text_dim"), TextStyle("strong", "small", "text")

@@ -14,8 +14,8 @@ from egm.screen.motion import ReelTravel, ease_out
 from egm.screen.outcome import ReelField, ReelSpin, ReelWindow
 from egm.screen.painter import PREMULTIPLIED_BLEND_MODE, Rect, TextStyle
 from egm.screen.presentation import StepTimes, find_anticipated_reel
+from egm.screen.scenes.drawing_context import DrawingContext, build_metal_gradient
 from egm.screen.scenes.feature import draw_anticipation_light
-from egm.screen.scenes.stage import Stage, build_metal_gradient
 from egm.screen.theme import Colour, fade_colour, mix_colours, parse_colour
 
 #: The least width between reels, and the height above and below them, in units.
@@ -95,12 +95,12 @@ class ReelGrid:
         return (x, y + row * cell_height, w, cell_height)
 
 
-def draw_stopped_reels(stage: Stage, field: ReelField, window: ReelWindow | None) -> None:
+def draw_stopped_reels(context: DrawingContext, field: ReelField, window: ReelWindow | None) -> None:
     """Draw the reels at rest with the symbols of ``window``.
 
     Without a window, because no game was played yet, draw stops at which no bet wins (A-20).
     """
-    grid = _draw_frame(stage, field)
+    grid = _draw_frame(context, field)
     for reel in range(field.reel_count):
         column = (
             window[reel]
@@ -111,48 +111,48 @@ def draw_stopped_reels(stage: Stage, field: ReelField, window: ReelWindow | None
             ]
         )
         for row, symbol in enumerate(column):
-            _draw_cell(stage, grid, field, reel, row, symbol)
-        _draw_reel_glass(stage, grid, reel)
+            _draw_cell(context, grid, field, reel, row, symbol)
+        _draw_reel_glass(context, grid, reel)
 
 
 def draw_cascade_window(
-    stage: Stage,
+    context: DrawingContext,
     field: ReelField,
     new_window: ReelWindow,
     previous_window: ReelWindow,
     elapsed_seconds: float,
 ) -> None:
     """Draw the next window of a cascade: the symbols that are not in ``previous_window`` drop in from above."""
-    grid = _draw_frame(stage, field)
+    grid = _draw_frame(context, field)
     for reel in range(field.reel_count):
-        with stage.painter.clip_to(grid.find_reel_rect(reel)):
-            drop = 0.0 if stage.view.reduced_motion else 1 - ease_out((elapsed_seconds - 0.05 * reel) / 0.4)
+        with context.painter.clip_to(grid.find_reel_rect(reel)):
+            drop = 0.0 if context.view.reduced_motion else 1 - ease_out((elapsed_seconds - 0.05 * reel) / 0.4)
             for row, symbol in enumerate(new_window[reel]):
                 has_moved = symbol != previous_window[reel][row] or any(
                     a != b for a, b in zip(new_window[reel][row:], previous_window[reel][row:], strict=True)
                 )
                 _draw_cell(
-                    stage,
+                    context,
                     grid,
                     field,
                     reel,
                     row - (drop * field.reel_heights[reel] if has_moved else 0.0),
                     symbol,
                 )
-        _draw_reel_glass(stage, grid, reel)
+        _draw_reel_glass(context, grid, reel)
 
 
-def _draw_frame(stage: Stage, field: ReelField) -> ReelGrid:
+def _draw_frame(context: DrawingContext, field: ReelField) -> ReelGrid:
     """Draw what surrounds the reels: the bezels and the tabs of the pay lines. Return the positions of the cells."""
-    grid = ReelGrid(stage.layout.game_field, field.reel_heights)
-    _draw_bezels(stage, grid)
-    _draw_pay_line_tabs(stage, field, grid)
+    grid = ReelGrid(context.layout.game_field, field.reel_heights)
+    _draw_bezels(context, grid)
+    _draw_pay_line_tabs(context, field, grid)
     return grid
 
 
-def _draw_bezels(stage: Stage, grid: ReelGrid) -> None:
+def _draw_bezels(context: DrawingContext, grid: ReelGrid) -> None:
     """Draw brushed metal where there is no reel; the window of each reel is sunk into it."""
-    rim = build_metal_gradient(stage.theme, stage.look.rim_metal).stops
+    rim = build_metal_gradient(context.theme, context.look.rim_metal).stops
 
     def render_bezels(size: tuple[int, int]) -> pygame.Surface:
         x, y, w, h = grid.field
@@ -165,20 +165,20 @@ def _draw_bezels(stage: Stage, grid: ReelGrid) -> None:
             rx, ry, rw, rh = grid.find_reel_rect(reel)
             ink.fill_path(
                 build_rounded_box(rx - x - 5, ry - y - 5, rw + 10, rh + 10, 12),
-                build_metal_gradient(stage.theme, stage.look.rim_metal),
+                build_metal_gradient(context.theme, context.look.rim_metal),
             )
             ink.fill_path(build_rounded_box(rx - x - 2, ry - y - 2, rw + 4, rh + 4, 8), (4, 2, 8, 255))
         return ink.finish_surface()
 
-    stage.painter.draw_cached_picture(("bezels", grid, stage.look.name), grid.field, render_bezels)
+    context.painter.draw_cached_picture(("bezels", grid, context.look.name), grid.field, render_bezels)
 
 
-def _draw_pay_line_tabs(stage: Stage, field: ReelField, grid: ReelGrid) -> None:
+def _draw_pay_line_tabs(context: DrawingContext, field: ReelField, grid: ReelGrid) -> None:
     """Draw tabs with the numbers of the first pay lines at the left and right of the reels, where each line ends.
 
     Only the first :data:`PAY_LINE_TABS_MAX` lines have tabs.
     """
-    p = stage.painter
+    p = context.painter
     for side, reel in ((0, 0), (1, field.reel_count - 1)):
         line_indices_by_row: dict[int, list[int]] = {}
         for line_index, line in enumerate(field.pay_lines[:PAY_LINE_TABS_MAX]):
@@ -227,7 +227,7 @@ def _find_strip_symbol(strip: tuple[str, ...], position: int) -> str:
 
 
 def draw_spinning_reels(
-    stage: Stage,
+    context: DrawingContext,
     field: ReelField,
     result: ReelSpin,
     previous_spin: ReelSpin | None,
@@ -235,7 +235,7 @@ def draw_spinning_reels(
     elapsed_seconds: float,
 ) -> None:
     """Draw the reels as they spin to their stops, ``elapsed_seconds`` after the game's presentation began."""
-    grid, motion = _draw_frame(stage, field), stage.theme.motion
+    grid, motion = _draw_frame(context, field), context.theme.motion
     for reel in range(field.reel_count):
         strip, start, target = _choose_strip(field, result, previous_spin, reel)
         travel = ReelTravel(start, target, len(strip), step_time.stops[reel] - step_time.begin)
@@ -246,13 +246,13 @@ def draw_spinning_reels(
         is_blurred = (
             not is_held
             and travel.compute_speed(elapsed_seconds - step_time.begin, motion) > _BLUR_CELLS_PER_SECOND_MIN
-            and not stage.view.reduced_motion
+            and not context.view.reduced_motion
         )
         top = math.floor(position)
-        with stage.painter.clip_to(grid.find_reel_rect(reel)):
+        with context.painter.clip_to(grid.find_reel_rect(reel)):
             for row in range(field.reel_heights[reel] + 1):
                 _draw_cell(
-                    stage,
+                    context,
                     grid,
                     field,
                     reel,
@@ -260,9 +260,9 @@ def draw_spinning_reels(
                     _find_strip_symbol(strip, top + row),
                     is_blurred=is_blurred,
                 )
-        _draw_reel_glass(stage, grid, reel)
+        _draw_reel_glass(context, grid, reel)
         if reel == find_anticipated_reel(result, step_time, elapsed_seconds):
-            draw_anticipation_light(stage, grid.find_reel_rect(reel))
+            draw_anticipation_light(context, grid.find_reel_rect(reel))
 
 
 def _choose_strip(
@@ -314,17 +314,19 @@ def draw_reel_paper(size: tuple[int, int], colours: tuple[Colour, Colour, Colour
     return surface
 
 
-def render_symbol(stage: Stage, field: ReelField, symbol: str, size: tuple[int, int]) -> pygame.Surface:
+def render_symbol(
+    context: DrawingContext, field: ReelField, symbol: str, size: tuple[int, int]
+) -> pygame.Surface:
     """Return the drawing of a symbol, ``size`` pixels large, from the cache."""
-    name = stage.texts.choose_translation(field.symbol_names.get(symbol, {}), symbol)
-    p = stage.painter
+    name = context.texts.choose_translation(field.symbol_names.get(symbol, {}), symbol)
+    p = context.painter
     return p.find_or_create_surface(
         ("symbol", symbol, name, size), lambda: p.render_symbol(symbol, name, size)
     )
 
 
 def _draw_cell(
-    stage: Stage,
+    context: DrawingContext,
     grid: ReelGrid,
     field: ReelField,
     reel: int,
@@ -334,7 +336,7 @@ def _draw_cell(
     is_blurred: bool = False,
 ) -> None:
     """Draw the symbol of one cell with its shadow. It is sharp or, while the reel moves fast, blurred."""
-    p, look = stage.painter, stage.look
+    p, look = context.painter, context.look
     area = p.scale_rect(grid.find_cell_rect(reel, row))
     cell = p.scale_rect(grid.find_cell_rect(reel, 0))
     size = (cell.width, cell.height + 1)
@@ -343,7 +345,7 @@ def _draw_cell(
         surface = draw_reel_paper(size, look.reel_paper_colours)
         side = round(min(size) * 0.96)
         if not is_blank(symbol):
-            art = render_symbol(stage, field, symbol, (side, side))
+            art = render_symbol(context, field, symbol, (side, side))
             top_left = ((size[0] - side) // 2, (size[1] - side) // 2)
             surface.blit(
                 _draw_shadow(art, is_dark=sum(look.reel_paper_colours[1][:3]) < 300),
@@ -358,7 +360,7 @@ def _draw_cell(
 
     p.surface.blit(
         p.find_or_create_surface(
-            ("cell", symbol, size, look.name, is_blurred, stage.texts.language), render_cell
+            ("cell", symbol, size, look.name, is_blurred, context.texts.language), render_cell
         ),
         (area.left, area.top),
     )
@@ -372,7 +374,7 @@ def _draw_shadow(art: pygame.Surface, *, is_dark: bool) -> pygame.Surface:
     return pygame.transform.box_blur(shadow, max(1, art.get_width() // 50))
 
 
-def _draw_reel_glass(stage: Stage, grid: ReelGrid, reel: int) -> None:
+def _draw_reel_glass(context: DrawingContext, grid: ReelGrid, reel: int) -> None:
     """Draw the shading that makes a reel look round and behind glass.
 
     It is dark at the top and bottom and, less so, at the left and right edge.
@@ -410,4 +412,4 @@ def _draw_reel_glass(stage: Stage, grid: ReelGrid, reel: int) -> None:
         surface.blit(edge, (0, 0), special_flags=PREMULTIPLIED_BLEND_MODE)
         return surface
 
-    stage.painter.draw_cached_picture(("glaze",), grid.find_reel_rect(reel), render_glass)
+    context.painter.draw_cached_picture(("glaze",), grid.find_reel_rect(reel), render_glass)

@@ -10,7 +10,7 @@ from typing import Final
 from egm.kernel.messages import Reminder
 from egm.screen.layout import TOUCH_TARGET_SIZE_MIN, Layout
 from egm.screen.painter import Rect, TextStyle
-from egm.screen.scenes.stage import Stage, draw_button, draw_rim_panel
+from egm.screen.scenes.drawing_context import DrawingContext, draw_button, draw_rim_panel
 from egm.screen.view import Action, View, compute_seconds_since, is_presentation_running
 
 #: The time limits that a player may choose, in minutes; 0 is no limit.
@@ -21,13 +21,13 @@ _TELEPHONE_PAGE_WIDTH_MAX: Final = 800.0
 MONEY_LIMIT_CHOICES_CENTS: Final = (0, 20_00, 50_00, 100_00)
 
 
-def find_due_reminder(stage: Stage) -> Reminder | None:
+def find_due_reminder(context: DrawingContext) -> Reminder | None:
     """Return the reminder that the player must see now, or None.
 
     It is shown only between games, and not while a game is still being presented.
     """
-    snapshot = stage.view.snapshot
-    if snapshot is None or snapshot.reminder is None or is_presentation_running(stage.view, stage.theme):
+    snapshot = context.view.snapshot
+    if snapshot is None or snapshot.reminder is None or is_presentation_running(context.view, context.theme):
         return None
     return snapshot.reminder if snapshot.state == "idle" else None
 
@@ -39,48 +39,48 @@ def _find_reminder_rect(layout: Layout) -> Rect:
     return (x + (w - width) / 2, y + (h - height) / 2, width, height)
 
 
-def lay_out_reminder_keys(stage: Stage) -> list[tuple[Rect, Action]]:
+def lay_out_reminder_keys(context: DrawingContext) -> list[tuple[Rect, Action]]:
     """Return the keys of a reminder: cash out and, if the player may go on, continue.
 
     A single key is centred.
     """
-    reminder = find_due_reminder(stage)
+    reminder = find_due_reminder(context)
     if reminder is None:
         return []
-    x, y, w, h = _find_reminder_rect(stage.layout)
+    x, y, w, h = _find_reminder_rect(context.layout)
     top, width = y + h - 112, (w - 120) / 2
     keys: list[tuple[Rect, Action]] = []
-    if stage.view.accepts_request("acknowledge") and reminder.kind in {"time", "spend"}:
+    if context.view.accepts_request("acknowledge") and reminder.kind in {"time", "spend"}:
         keys.append(((x + w - 40 - width, top, width, TOUCH_TARGET_SIZE_MIN), Action("acknowledge")))
-    if stage.view.accepts_request("cash_out"):
+    if context.view.accepts_request("cash_out"):
         keys.append(((x + 40, top, width, TOUCH_TARGET_SIZE_MIN), Action("cash_out")))
     if len(keys) == 1:
         return [((x + (w - width) / 2, top, width, TOUCH_TARGET_SIZE_MIN), keys[0][1])]
     return keys
 
 
-def draw_reminder(stage: Stage) -> None:
+def draw_reminder(context: DrawingContext) -> None:
     """Draw the player-protection reminder over the game field."""
-    reminder = find_due_reminder(stage)
+    reminder = find_due_reminder(context)
     if reminder is None:
         return
-    p, say, rect = stage.painter, stage.texts.say, _find_reminder_rect(stage.layout)
+    p, say, rect = context.painter, context.texts.say, _find_reminder_rect(context.layout)
     x, y, w, _ = rect
-    p.fill_rounded_rect(stage.layout.area_above_meters, (4, 2, 10, 150))
+    p.fill_rounded_rect(context.layout.area_above_meters, (4, 2, 10, 150))
     fill_colour = (18, 13, 34, 252)
     p.draw_cached_picture(
-        ("reminder", stage.look.name),
+        ("reminder", context.look.name),
         rect,
         lambda size: draw_rim_panel(
-            size, p.scale, p.theme, stage.look, radius=30, rim_width=8, fill_paint=fill_colour
+            size, p.scale, p.theme, context.look, radius=30, rim_width=8, fill_paint=fill_colour
         ),
     )
-    title_style = TextStyle("heavy", "title", stage.look.accent_colour)
+    title_style = TextStyle("heavy", "title", context.look.accent_colour)
     p.draw_text(say(f"reminder.title_{reminder.kind}"), (x + w / 2, y + 72), title_style, width_max=w - 90)
     spent_cents = reminder.spent_cents
     facts = (
-        (say("reminder.time"), format_minutes(stage, reminder.minutes)),
-        (say("reminder.spent" if spent_cents >= 0 else "reminder.ahead"), stage.money(abs(spent_cents))),
+        (say("reminder.time"), format_minutes(context, reminder.minutes)),
+        (say("reminder.spent" if spent_cents >= 0 else "reminder.ahead"), context.money(abs(spent_cents))),
     )
     for x_share, (label, value) in zip((0.27, 0.73), facts, strict=True):
         p.draw_text(
@@ -89,23 +89,23 @@ def draw_reminder(stage: Stage) -> None:
         p.draw_text(
             value, (x + w * x_share, y + 206), TextStyle("numbers", "title", "meter"), width_max=w * 0.42
         )
-    until = stage.texts.format_time_of_day(reminder.until_utc) if reminder.until_utc else ""
+    until = context.texts.format_time_of_day(reminder.until_utc) if reminder.until_utc else ""
     suffix = "" if reminder.is_own or reminder.kind not in {"time_limit", "spend_limit"} else "_place"
     key = f"reminder.say_{reminder.kind}{suffix}"
     text = say(f"{key}_until", time=until) if until else say(key)
     text_rect: Rect = (x + 50, y + 252, w - 100, 110)
     p.write_paragraph(text, text_rect, TextStyle("text", "body", "text"), align="centre", leading=1.25)
-    for key_rect, action in lay_out_reminder_keys(stage):
+    for key_rect, action in lay_out_reminder_keys(context):
         label_key = "reminder.go_on" if action.name == "acknowledge" else "key.cash_out"
-        draw_button(stage, key_rect, say(label_key), text_size="body")
+        draw_button(context, key_rect, say(label_key), text_size="body")
 
 
-def format_minutes(stage: Stage, minutes: int) -> str:
+def format_minutes(context: DrawingContext, minutes: int) -> str:
     """Return a number of minutes as text, such as ``1 h 05 min``."""
     hours, remainder = divmod(minutes, 60)
     if not hours:
-        return stage.texts.say("reminder.minutes", minutes=remainder)
-    return stage.texts.say("reminder.hours", hours=hours, minutes=f"{remainder:02d}")
+        return context.texts.say("reminder.minutes", minutes=remainder)
+    return context.texts.say("reminder.hours", hours=hours, minutes=f"{remainder:02d}")
 
 
 # ---------------------------------------------------------------------- the player's own limits
@@ -147,34 +147,34 @@ def _read_player_limits(view: View) -> dict[str, int]:
     return {"minutes": minutes, "cents": cents}
 
 
-def draw_limits(stage: Stage, rect: Rect) -> None:
+def draw_limits(context: DrawingContext, rect: Rect) -> None:
     """Draw how long and for how much the player has played, and the limits that the player can choose.
 
     The present limits are lit.
     """
-    p, say, snapshot = stage.painter, stage.texts.say, stage.view.snapshot
+    p, say, snapshot = context.painter, context.texts.say, context.view.snapshot
     x, y, w, h = rect
     session = snapshot.session if snapshot is not None else None
-    session_seconds = compute_seconds_since(stage.view, session.since_utc) if session is not None else 0.0
+    session_seconds = compute_seconds_since(context.view, session.since_utc) if session is not None else 0.0
     spent_cents = session.spent_cents if session is not None else 0
     text = say(
         "limit.so_far" if spent_cents >= 0 else "limit.so_far_ahead",
-        time=format_minutes(stage, int(session_seconds // 60)),
-        amount=stage.money(abs(spent_cents)),
+        time=format_minutes(context, int(session_seconds // 60)),
+        amount=context.money(abs(spent_cents)),
     )
-    p.write_paragraph(text, (x, y, w, h * 0.2), TextStyle("strong", "body", stage.look.accent_colour))
-    current_limits = _read_player_limits(stage.view)
+    p.write_paragraph(text, (x, y, w, h * 0.2), TextStyle("strong", "body", context.look.accent_colour))
+    current_limits = _read_player_limits(context.view)
     for row, kind in enumerate(("minutes", "cents")):
         label_style = TextStyle("strong", "body", "text")
         p.draw_text(
             say(f"limit.{kind}"), (x, y + h * (0.28 + 0.38 * row)), label_style, align="left", width_max=w
         )
-    offered_values = {action.value for _, action in lay_out_limit_keys(stage.view, rect)}
+    offered_values = {action.value for _, action in lay_out_limit_keys(context.view, rect)}
     for kind, value, key_rect in _lay_out_limit_choices(rect):
-        limit_text = format_minutes(stage, value) if kind == "minutes" else stage.money(value)
+        limit_text = format_minutes(context, value) if kind == "minutes" else context.money(value)
         label = limit_text if value else say("limit.none")
         draw_button(
-            stage,
+            context,
             key_rect,
             label,
             is_enabled=(kind, value) in offered_values,

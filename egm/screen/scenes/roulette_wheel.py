@@ -12,7 +12,7 @@ from egm.screen.keno_slip import find_minimum_wheel_turns
 from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.bonus import draw_on_wheel_face, draw_wheel_pointer
-from egm.screen.scenes.stage import BLACK, WHITE, Stage, build_metal_gradient
+from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext, build_metal_gradient
 from egm.screen.table import TableGameData
 from egm.screen.theme import Colour, parse_colour
 
@@ -38,7 +38,7 @@ _NUMBER_SIGN_LENGTH_MAX: Final = 3
 
 
 def draw_roulette_wheel(
-    stage: Stage,
+    context: DrawingContext,
     table: TableGameData,
     rect: Rect,
     drawn_pocket: tuple[str, object],
@@ -59,19 +59,27 @@ def draw_roulette_wheel(
         has_pin: Whether the wheel turns under a pin at its top. If not, a ball runs against it.
     """
     begin, stop = start_and_stop_seconds
-    p, (x, y, w, h) = stage.painter, rect
+    p, (x, y, w, h) = context.painter, rect
     wheel_width = min(w, h) - 16
     centre_x, centre_y = x + w / 2, y + h / 2
     moving_share = clamp_to_unit_interval(
         (elapsed_seconds - begin) / max(0.01, (stop - begin) * _MOVING_SHARE_OF_CUE)
     )
-    if stage.view.reduced_motion:
+    if context.view.reduced_motion:
         moving_share = 1.0 if moving_share >= 1 else 0.0
     progress = ease_out(moving_share)
-    key = ("rotor", table.wheel_pockets, p.scale_length(wheel_width), stage.look.name, stage.texts.language)
-    face = p.find_or_create_surface(key, lambda: _draw_wheel_face(stage, table, p.scale_length(wheel_width)))
+    key = (
+        "rotor",
+        table.wheel_pockets,
+        p.scale_length(wheel_width),
+        context.look.name,
+        context.texts.language,
+    )
+    face = p.find_or_create_surface(
+        key, lambda: _draw_wheel_face(context, table, p.scale_length(wheel_width))
+    )
     pocket_degrees, pocket_index = 360.0 / len(table.wheel_pockets), find_pocket_index(table, *drawn_pocket)
-    least_turns = find_minimum_wheel_turns(stage.view.game)
+    least_turns = find_minimum_wheel_turns(context.view.game)
     wheel_degrees = (
         360.0 * max(_PIN_WHEEL_TURNS, least_turns) + (pocket_index + 0.5) * pocket_degrees
         if has_pin
@@ -89,12 +97,12 @@ def draw_roulette_wheel(
         p.draw_cached_picture(
             ("pointer",),
             (centre_x - 26, centre_y - wheel_width / 2 - 6, 52, 60),
-            partial(draw_wheel_pointer, stage),
+            partial(draw_wheel_pointer, context),
         )
     else:
         ball_turns = max(_BALL_TURNS, least_turns)
         _draw_running_ball(
-            stage,
+            context,
             (centre_x, centre_y),
             wheel_width,
             (pocket_index + 0.5) * pocket_degrees - wheel_degrees,
@@ -109,7 +117,7 @@ def draw_roulette_wheel(
     plate: Rect = (centre_x - height * 0.64, centre_y - height / 2, height * 1.28, height)
     p.draw_panel(plate, radius=26, fill=fill, edge_paint=WHITE, edge_width=4)
     text_colour = BLACK if fill in {POCKET_COLOURS["white"], POCKET_COLOURS["yellow"]} else WHITE
-    text = stage.texts.choose_translation(table.names.get(pocket, {}), pocket)
+    text = context.texts.choose_translation(table.names.get(pocket, {}), pocket)
     style = TextStyle("heavy", "hero" if height > 120 else "title", text_colour)
     p.draw_label(text, (plate[0] + 8, plate[1], plate[2] - 16, height), style)
 
@@ -130,7 +138,7 @@ def find_pocket_index(table: TableGameData, pocket: str, stated_index: object) -
 
 
 def _draw_running_ball(
-    stage: Stage,
+    context: DrawingContext,
     centre: tuple[float, float],
     wheel_width: float,
     final_degrees: float,
@@ -145,7 +153,7 @@ def _draw_running_ball(
     distance = wheel_width / 2 * (0.93 - 0.20 * clamp_to_unit_interval((progress - 0.8) / 0.2))
     ball_radius = wheel_width * 0.026
     ball_centre = (centre[0] + distance * math.sin(angle), centre[1] - distance * math.cos(angle))
-    stage.painter.draw_cached_picture(
+    context.painter.draw_cached_picture(
         ("rotor ball",),
         (ball_centre[0] - ball_radius, ball_centre[1] - ball_radius, 2 * ball_radius, 2 * ball_radius),
         _draw_ball,
@@ -157,17 +165,17 @@ def format_short_sign(pocket: str) -> str:
     return pocket if len(pocket) <= _NUMBER_SIGN_LENGTH_MAX else pocket[0].upper()
 
 
-def _draw_wheel_face(stage: Stage, table: TableGameData, width_pixels: int) -> pygame.Surface:
+def _draw_wheel_face(context: DrawingContext, table: TableGameData, width_pixels: int) -> pygame.Surface:
     """Return the drawing of a roulette wheel: the rim, the pockets in their colours with their signs, the cone."""
     ink = VectorCanvas((width_pixels, width_pixels), (100, 100), 2)
     ink.fill_path(build_ellipse(50, 50, 50), BLACK)
-    ink.fill_path(build_ellipse(50, 50, 49.4), build_metal_gradient(stage.theme, stage.look.rim_metal))
+    ink.fill_path(build_ellipse(50, 50, 49.4), build_metal_gradient(context.theme, context.look.rim_metal))
     ink.fill_path(
         build_ellipse(50, 50, 48),
         RadialGradient(((0, (92, 48, 20, 255)), (1, (40, 18, 8, 255))), (0.5, 0.5), 0.5),
     )
     pocket_degrees = 360.0 / len(table.wheel_pockets)
-    gold = stage.theme.colour("gold_light")
+    gold = context.theme.colour("gold_light")
     for i, pocket in enumerate(table.wheel_pockets):
         angles = [math.radians(pocket_degrees * (i + k / 6)) for k in range(7)]
         ring = [(50 + 43 * math.sin(a), 50 - 43 * math.cos(a)) for a in angles]
@@ -180,13 +188,13 @@ def _draw_wheel_face(stage: Stage, table: TableGameData, width_pixels: int) -> p
         build_ellipse(50, 50, 27),
         RadialGradient(((0, (150, 92, 44, 255)), (1, (58, 26, 10, 255))), (0.45, 0.4), 0.6),
     )
-    ink.fill_path(build_ellipse(50, 50, 9), build_metal_gradient(stage.theme, stage.look.rim_metal))
+    ink.fill_path(build_ellipse(50, 50, 9), build_metal_gradient(context.theme, context.look.rim_metal))
     face = ink.finish_surface()
     height = min(width_pixels * 0.052, width_pixels * math.tau * 0.38 / len(table.wheel_pockets) * 0.82)
-    font = pygame.font.Font(str(stage.theme.fonts["heavy"]), max(6, round(height)))
+    font = pygame.font.Font(str(context.theme.fonts["heavy"]), max(6, round(height)))
     for i, pocket in enumerate(table.wheel_pockets):
         is_pale = table.pocket_colours.get(pocket) in {"white", "yellow"}
-        text = format_short_sign(stage.texts.choose_translation(table.names.get(pocket, {}), pocket))
+        text = format_short_sign(context.texts.choose_translation(table.names.get(pocket, {}), pocket))
         sign = font.render(text, True, (0, 0, 0) if is_pale else (255, 255, 255)).premul_alpha()
         rotated_sign = pygame.transform.rotozoom(sign, -pocket_degrees * (i + 0.5), 1.0)
         draw_on_wheel_face(face, rotated_sign, pocket_degrees * (i + 0.5), 0.388)

@@ -16,7 +16,7 @@ from egm.screen.roads import (
     place_road_marks,
 )
 from egm.screen.scenes.cards import find_cards_rect
-from egm.screen.scenes.stage import WHITE, Stage
+from egm.screen.scenes.drawing_context import WHITE, DrawingContext
 from egm.screen.table import TableGameData
 from egm.screen.theme import Colour, parse_colour
 from egm.screen.view import Scene, is_presentation_running, should_show_scoreboard
@@ -43,30 +43,30 @@ _CELL_SIZE_MIN: Final = 10.0
 _UPPER_BOARDS_HEIGHT_SHARE: Final = 0.58
 
 
-def should_draw_scoreboard(stage: Stage, table: TableGameData) -> bool:
+def should_draw_scoreboard(context: DrawingContext, table: TableGameData) -> bool:
     """Return whether to show the scoreboard instead of cards.
 
     It is shown if there are past results, no round is in progress or being presented, and the player wants it.
     """
-    view = stage.view
+    view = context.view
     if not (table.scoreboard_sides and view.scene is Scene.GAME and view.snapshot and view.snapshot.results):
         return False
     if (
         view.decision is not None
         or not view.snapshot.is_between_games
-        or is_presentation_running(view, stage.theme)
+        or is_presentation_running(view, context.theme)
     ):
         return False
     return should_show_scoreboard(view)
 
 
-def draw_scoreboard(stage: Stage, table: TableGameData) -> None:
+def draw_scoreboard(context: DrawingContext, table: TableGameData) -> None:
     """Draw the bead plate, the big road and the derived roads, and the note that past results predict nothing.
 
     If a road is too long, its newest results are shown. The derived roads are left out if they would be unreadable.
     """
-    x, y, w, h = find_cards_rect(stage, table)
-    say, snapshot = stage.texts.say, stage.view.snapshot
+    x, y, w, h = find_cards_rect(context, table)
+    say, snapshot = context.texts.say, context.view.snapshot
     results = snapshot.results[::-1] if snapshot is not None else ()
     boards_height = h - _NOTE_HEIGHT - _BOARD_GAP
     upper_height = boards_height * _UPPER_BOARDS_HEIGHT_SHARE
@@ -77,12 +77,12 @@ def draw_scoreboard(stage: Stage, table: TableGameData) -> None:
     upper_height = boards_height if are_cells_too_small else upper_height
     road = build_big_road(results, table.scoreboard_sides)
     bead_plate_rect: Rect = (x, y, w * 0.3, upper_height)
-    _draw_bead_plate(stage, table, bead_plate_rect, results)
+    _draw_bead_plate(context, table, bead_plate_rect, results)
     colour_by_side = dict(zip(table.scoreboard_sides, (_RED_MARK_COLOUR, _BLUE_MARK_COLOUR), strict=True))
     mark_columns = [[(colour_by_side[win.side], win.ties) for win in column] for column in road]
     big_road_rect: Rect = (x + w * 0.3 + _BOARD_GAP, y, w * 0.7 - _BOARD_GAP, upper_height)
-    _draw_road(stage, big_road_rect, "felt.big_road", mark_columns, "ring")
-    stage.painter.draw_label(
+    _draw_road(context, big_road_rect, "felt.big_road", mark_columns, "ring")
+    context.painter.draw_label(
         say("felt.past"), (x, y + h - _NOTE_HEIGHT, w, _NOTE_HEIGHT), TextStyle("text", "caption", "text")
     )
     if are_cells_too_small:
@@ -104,7 +104,7 @@ def draw_scoreboard(stage: Stage, table: TableGameData) -> None:
             [(_choose_mark_paint(mark), 0) for mark in column]
             for column in arrange_in_columns(derive_road_marks(road, road_index + 1))
         ]
-        _draw_road(stage, road_rect, title, marks, shape)
+        _draw_road(context, road_rect, title, marks, shape)
 
 
 def _choose_mark_paint(mark: MarkColour) -> Colour:
@@ -112,19 +112,19 @@ def _choose_mark_paint(mark: MarkColour) -> Colour:
     return _RED_MARK_COLOUR if mark == "red" else _BLUE_MARK_COLOUR
 
 
-def _choose_text_size(stage: Stage) -> str:
+def _choose_text_size(context: DrawingContext) -> str:
     """Return the text size of the scoreboard; a telephone needs larger letters."""
-    return "caption" if stage.layout.is_telephone else "tiny"
+    return "caption" if context.layout.is_telephone else "tiny"
 
 
-def _draw_ruled_sheet(stage: Stage, rect: Rect, title: str) -> tuple[float, float, float, int]:
+def _draw_ruled_sheet(context: DrawingContext, rect: Rect, title: str) -> tuple[float, float, float, int]:
     """Draw squared paper with a title above it.
 
     Return the left and the top of its first cell, the size of a cell, and the number of columns.
     """
-    p, (x, y, w, h) = stage.painter, rect
+    p, (x, y, w, h) = context.painter, rect
     p.draw_label(
-        stage.texts.say(title), (x, y, w, _BOARD_TITLE_HEIGHT), TextStyle("strong", "caption", "text")
+        context.texts.say(title), (x, y, w, _BOARD_TITLE_HEIGHT), TextStyle("strong", "caption", "text")
     )
     cell_size = (h - _BOARD_TITLE_HEIGHT) / ROAD_HEIGHT_CELLS
     columns = max(1, int(w // cell_size))
@@ -154,12 +154,14 @@ def _draw_ruled_sheet(stage: Stage, rect: Rect, title: str) -> tuple[float, floa
     return left, y + _BOARD_TITLE_HEIGHT, cell_size, columns
 
 
-def _draw_bead_plate(stage: Stage, table: TableGameData, rect: Rect, results: Sequence[str]) -> None:
+def _draw_bead_plate(
+    context: DrawingContext, table: TableGameData, rect: Rect, results: Sequence[str]
+) -> None:
     """Draw the bead plate: the letters of the past results, column by column, as many of the newest as fit."""
-    left, top, cell_size, column_count = _draw_ruled_sheet(stage, rect, "felt.bead_plate")
+    left, top, cell_size, column_count = _draw_ruled_sheet(context, rect, "felt.bead_plate")
     letters = {
-        str(hand["id"]): stage.texts.choose_translation(hand["names"])[:1]
-        for hand in stage.game_data.get("hands", ())
+        str(hand["id"]): context.texts.choose_translation(hand["names"])[:1]
+        for hand in context.game_data.get("hands", ())
     }
     colour_by_side = dict(zip(table.scoreboard_sides, (_RED_MARK_COLOUR, _BLUE_MARK_COLOUR), strict=True))
     result_by_cell = place_bead_plate(results)
@@ -168,18 +170,22 @@ def _draw_bead_plate(stage: Stage, table: TableGameData, rect: Rect, results: Se
         if column < first_column:
             continue
         centre = (left + (column - first_column + 0.5) * cell_size, top + (row + 0.5) * cell_size)
-        _draw_disc(stage, centre, cell_size * 0.42, colour_by_side.get(result, _TIE_COLOUR))
-        letter = letters.get(result, stage.texts.say("felt.tie_sign"))
-        stage.painter.draw_text(
-            letter, centre, TextStyle("heavy", _choose_text_size(stage), WHITE), width_max=cell_size * 0.76
+        _draw_disc(context, centre, cell_size * 0.42, colour_by_side.get(result, _TIE_COLOUR))
+        letter = letters.get(result, context.texts.say("felt.tie_sign"))
+        context.painter.draw_text(
+            letter, centre, TextStyle("heavy", _choose_text_size(context), WHITE), width_max=cell_size * 0.76
         )
 
 
 def _draw_road(
-    stage: Stage, rect: Rect, title: str, columns: Sequence[Sequence[tuple[Colour, int]]], shape: str
+    context: DrawingContext,
+    rect: Rect,
+    title: str,
+    columns: Sequence[Sequence[tuple[Colour, int]]],
+    shape: str,
 ) -> None:
     """Draw the marks of a road; each has a colour and its number of ties. ``shape`` is a disc, ring or stroke."""
-    left, top, cell_size, column_count = _draw_ruled_sheet(stage, rect, title)
+    left, top, cell_size, column_count = _draw_ruled_sheet(context, rect, title)
     cells_by_column = place_road_marks([len(column) for column in columns])
     last_column = max((column for column_cells in cells_by_column for column, _ in column_cells), default=0)
     first_column = max(0, last_column + 1 - column_count)
@@ -190,24 +196,24 @@ def _draw_road(
                     left + (column_index - first_column + 0.5) * cell_size,
                     top + (row_index + 0.5) * cell_size,
                 )
-                _draw_mark(stage, centre, cell_size, paint, shape)
+                _draw_mark(context, centre, cell_size, paint, shape)
                 if ties:
-                    _draw_stroke(stage, centre, cell_size * 0.4, _TIE_COLOUR)
+                    _draw_stroke(context, centre, cell_size * 0.4, _TIE_COLOUR)
                 if ties > 1:
-                    style = TextStyle("heavy", _choose_text_size(stage), _TIE_COLOUR)
-                    stage.painter.draw_text(str(ties), centre, style, width_max=cell_size * 0.76)
+                    style = TextStyle("heavy", _choose_text_size(context), _TIE_COLOUR)
+                    context.painter.draw_text(str(ties), centre, style, width_max=cell_size * 0.76)
 
 
 def _draw_mark(
-    stage: Stage, centre: tuple[float, float], cell_size: float, paint: Colour, shape: str
+    context: DrawingContext, centre: tuple[float, float], cell_size: float, paint: Colour, shape: str
 ) -> None:
     """Draw one mark of a road as a disc, a ring or a diagonal stroke."""
     if shape == "stroke":
-        _draw_stroke(stage, centre, cell_size * 0.34, paint)
+        _draw_stroke(context, centre, cell_size * 0.34, paint)
     elif shape == "disc":
-        _draw_disc(stage, centre, cell_size * 0.34, paint)
+        _draw_disc(context, centre, cell_size * 0.34, paint)
     else:
-        p = stage.painter
+        p = context.painter
         pygame.draw.circle(
             p.surface,
             paint,
@@ -217,17 +223,19 @@ def _draw_mark(
         )
 
 
-def _draw_disc(stage: Stage, centre: tuple[float, float], radius: float, paint: Colour) -> None:
+def _draw_disc(context: DrawingContext, centre: tuple[float, float], radius: float, paint: Colour) -> None:
     """Draw a filled circle."""
-    p = stage.painter
+    p = context.painter
     pygame.draw.circle(
         p.surface, paint, (p.scale_length(centre[0]), p.scale_length(centre[1])), p.scale_length(radius)
     )
 
 
-def _draw_stroke(stage: Stage, centre: tuple[float, float], half_length: float, paint: Colour) -> None:
+def _draw_stroke(
+    context: DrawingContext, centre: tuple[float, float], half_length: float, paint: Colour
+) -> None:
     """Draw a diagonal stroke, which is a mark of a road or the sign of a tie."""
-    p, (x, y) = stage.painter, centre
+    p, (x, y) = context.painter, centre
     start = (p.scale_length(x - half_length), p.scale_length(y + half_length))
     end = (p.scale_length(x + half_length), p.scale_length(y - half_length))
     pygame.draw.line(p.surface, paint, start, end, max(2, p.scale_length(half_length * 0.4)))

@@ -13,10 +13,10 @@ from egm.screen.art.ink import LinearGradient
 from egm.screen.audio.scores import TEST_TONES_HZ
 from egm.screen.layout import Layout
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
+from egm.screen.scenes.drawing_context import BLACK, COLOUR_BY_SEVERITY, WHITE, DrawingContext, draw_button
 from egm.screen.scenes.form import draw_action_key, draw_icon, draw_page_key, format_page_text
 from egm.screen.scenes.keypad import draw_keypad, lay_out_keypad
 from egm.screen.scenes.listing import draw_listing, lay_out_listing, measure_listing
-from egm.screen.scenes.stage import BLACK, COLOUR_BY_SEVERITY, WHITE, Stage, draw_button
 from egm.screen.service_input import KEYBOARD_PROMPT_KINDS
 from egm.screen.text import format_fault
 from egm.screen.theme import Colour, mix_colours
@@ -86,13 +86,13 @@ def _find_key_height(layout: Layout) -> float:
     return max(_KEY_HEIGHT_MIN, layout.touch_size_min)
 
 
-def lay_out_page(stage: Stage, page: ServicePage) -> ServicePageLayout:
+def lay_out_page(context: DrawingContext, page: ServicePage) -> ServicePageLayout:
     """Return the layout of a service page."""
-    layout = stage.layout
+    layout = context.layout
     page_rect = layout.page
     (x, y, w, _), inset, key_height = page_rect, _find_page_margin(layout), _find_key_height(layout)
     # There is always room for a notice, so that "Done" moves nothing that may be touched next.
-    top = y + _HEAD_HEIGHT + _NOTICE_HEIGHT * (1 + bool(describe_active_faults(stage)[1])) + 8.0
+    top = y + _HEAD_HEIGHT + _NOTICE_HEIGHT * (1 + bool(describe_active_faults(context)[1])) + 8.0
     has_prompt = page.prompt is not None
     should_use_tiles = not page.tables and not has_prompt and not page.pattern
     back_actions = [action for action in page.actions if action.style == "back"]
@@ -133,8 +133,8 @@ def lay_out_page(stage: Stage, page: ServicePage) -> ServicePageLayout:
     )
     prompt: Rect | None = None
     if page.prompt is not None:
-        body, prompt = _split_tables_and_prompt(stage, page, page.prompt, body)
-    sheet_count = lay_out_listing(stage, page, body).sheet_count if page.tables else 1
+        body, prompt = _split_tables_and_prompt(context, page, page.prompt, body)
+    sheet_count = lay_out_listing(context, page, body).sheet_count if page.tables else 1
     pager: tuple[tuple[Rect, Action], ...] = ()
     if sheet_count > 1:
         body_x, body_y, body_width, body_height = body
@@ -151,7 +151,7 @@ def lay_out_page(stage: Stage, page: ServicePage) -> ServicePageLayout:
 
 
 def _split_tables_and_prompt(
-    stage: Stage, page: ServicePage, prompt: Prompt, body: Rect
+    context: DrawingContext, page: ServicePage, prompt: Prompt, body: Rect
 ) -> tuple[Rect, Rect]:
     """Return the parts of the rectangle ``body`` for the tables and for the input prompt.
 
@@ -160,13 +160,13 @@ def _split_tables_and_prompt(
     x, y, w, h = body
     if not page.tables:
         return (x, y, w, 0.0), body
-    if stage.layout.is_portrait:
+    if context.layout.is_portrait:
         least_height, best_height = _PROMPT_HEIGHTS_BY_KIND.get(
             prompt.kind, _DEFAULT_PROMPT_HEIGHTS_ON_PORTRAIT_AND_TELEPHONE
         )
         keys_height = least_height
-        if stage.layout.is_telephone:
-            facts_height = min(_FACTS_HEIGHT_MAX, measure_listing(stage, page, body) + _FACTS_GAP)
+        if context.layout.is_telephone:
+            facts_height = min(_FACTS_HEIGHT_MAX, measure_listing(context, page, body) + _FACTS_GAP)
             keys_height = max(least_height, min(best_height, h - facts_height))
         prompt_height = max(h * 0.42, keys_height)
         return (x, y, w, h - prompt_height - 12), (x, y + h - prompt_height, w, prompt_height)
@@ -200,12 +200,12 @@ def _lay_out_action_tiles(
     )
 
 
-def list_service_touches(stage: Stage) -> list[tuple[Rect, Action]]:
+def list_service_touches(context: DrawingContext) -> list[tuple[Rect, Action]]:
     """Return all touch targets of the open service page."""
-    page = stage.view.service_page
+    page = context.view.service_page
     if page is None:
         return []
-    page_layout = lay_out_page(stage, page)
+    page_layout = lay_out_page(context, page)
     touches = [
         (rect, Action("answer", page_action.id))
         for rect, page_action in (*page_layout.action_tiles, *page_layout.foot_keys)
@@ -213,11 +213,11 @@ def list_service_touches(stage: Stage) -> list[tuple[Rect, Action]]:
     ]
     touches += page_layout.pager_keys
     if page.tables:
-        touches += lay_out_listing(stage, page, page_layout.body_rect).list_touches(
-            stage.view.page_input.sheet_index
+        touches += lay_out_listing(context, page, page_layout.body_rect).list_touches(
+            context.view.page_input.sheet_index
         )
     if page.prompt is not None and page_layout.prompt_rect is not None:
-        touches += lay_out_keypad(stage, page.prompt, page_layout.prompt_rect)
+        touches += lay_out_keypad(context, page.prompt, page_layout.prompt_rect)
     if page.pattern == "sound":
         touches += [
             (rect, Action("tone", tone)) for tone, rect in _lay_out_tone_keys(page_layout.body_rect).items()
@@ -230,26 +230,26 @@ def list_service_touches(stage: Stage) -> list[tuple[Rect, Action]]:
     return touches
 
 
-def format_page_lines(page: ServicePage, stage: Stage) -> list[str]:
+def format_page_lines(page: ServicePage, context: DrawingContext) -> list[str]:
     """Return the text of a service page for screen readers.
 
     It has the title, the notice, the tables, the question and the keys, in this order. Typed text is left out: it may
     be a PIN.
     """
     head_texts = [page.title, *(each for each in (page.notice,) if each is not None)]
-    lines = [format_page_text(stage, each) for each in head_texts]
+    lines = [format_page_text(context, each) for each in head_texts]
     for table in page.tables:
-        lines += [format_page_text(stage, table.title)] if table.title is not None else []
-        lines += [" ".join(format_page_text(stage, cell) for cell in row.cells) for row in table.rows]
+        lines += [format_page_text(context, table.title)] if table.title is not None else []
+        lines += [" ".join(format_page_text(context, cell) for cell in row.cells) for row in table.rows]
     if page.prompt is not None:
         lines += [
-            format_page_text(stage, page.prompt.label),
-            *(format_page_text(stage, each.label) for each in page.prompt.choices),
+            format_page_text(context, page.prompt.label),
+            *(format_page_text(context, each.label) for each in page.prompt.choices),
         ]
-    return [*lines, *(format_page_text(stage, each.label) for each in page.actions if each.enabled)]
+    return [*lines, *(format_page_text(context, each.label) for each in page.actions if each.enabled)]
 
 
-def format_action(page: ServicePage, action: Action, stage: Stage) -> str:
+def format_action(page: ServicePage, action: Action, context: DrawingContext) -> str:
     """Return the text of the touch target with the given action.
 
     Empty for a target that is no action, choice or table row, such as a digit or letter key of an input prompt.
@@ -257,11 +257,11 @@ def format_action(page: ServicePage, action: Action, stage: Stage) -> str:
     for table in page.tables:
         for row in table.rows:
             if row.action and row.action == action.value:
-                return " ".join(format_page_text(stage, cell) for cell in row.cells)
+                return " ".join(format_page_text(context, cell) for cell in row.cells)
     choices = page.prompt.choices if page.prompt is not None else ()
     return next(
         (
-            format_page_text(stage, each.label)
+            format_page_text(context, each.label)
             for each in (*page.actions, *choices)
             if each.id == action.value
         ),
@@ -269,88 +269,90 @@ def format_action(page: ServicePage, action: Action, stage: Stage) -> str:
     )
 
 
-def draw_service(stage: Stage) -> None:
+def draw_service(context: DrawingContext) -> None:
     """Draw the open service page."""
-    page = stage.view.service_page
+    page = context.view.service_page
     if page is None:
         return
-    page_layout = lay_out_page(stage, page)
-    _draw_page_background(stage, page_layout.page_rect)
-    _draw_page_head(stage, page, page_layout.page_rect)
+    page_layout = lay_out_page(context, page)
+    _draw_page_background(context, page_layout.page_rect)
+    _draw_page_head(context, page, page_layout.page_rect)
     for rect, page_action in (*page_layout.action_tiles, *page_layout.foot_keys):
-        draw_action_key(stage, rect, page_action)
+        draw_action_key(context, rect, page_action)
     if page.tables:
         draw_listing(
-            stage,
-            lay_out_listing(stage, page, page_layout.body_rect),
-            stage.view.page_input.sheet_index,
+            context,
+            lay_out_listing(context, page, page_layout.body_rect),
+            context.view.page_input.sheet_index,
             page_layout.body_rect,
         )
     for rect, action in page_layout.pager_keys:
-        draw_page_key(stage, rect, stage.texts.say("page.rows_back" if action.value < 0 else "page.rows_on"))
-    _draw_sheet_number(stage, page, page_layout)
+        draw_page_key(
+            context, rect, context.texts.say("page.rows_back" if action.value < 0 else "page.rows_on")
+        )
+    _draw_sheet_number(context, page, page_layout)
     if page.prompt is not None and page_layout.prompt_rect is not None:
-        draw_keypad(stage, page.prompt, page_layout.prompt_rect)
-    _draw_screen_test(stage, page, page_layout.body_rect)
+        draw_keypad(context, page.prompt, page_layout.prompt_rect)
+    _draw_screen_test(context, page, page_layout.body_rect)
 
 
-def _draw_sheet_number(stage: Stage, page: ServicePage, page_layout: ServicePageLayout) -> None:
+def _draw_sheet_number(context: DrawingContext, page: ServicePage, page_layout: ServicePageLayout) -> None:
     """Draw the number of the sheet that is shown, between the keys that turn sheets."""
     if page_layout.pager_keys:
-        sheet_count = lay_out_listing(stage, page, page_layout.body_rect).sheet_count
-        text = stage.texts.say(
-            "page.sheet", number=stage.view.page_input.sheet_index % sheet_count + 1, of=sheet_count
+        sheet_count = lay_out_listing(context, page, page_layout.body_rect).sheet_count
+        text = context.texts.say(
+            "page.sheet", number=context.view.page_input.sheet_index % sheet_count + 1, of=sheet_count
         )
         (left, top, width, height), _ = page_layout.pager_keys[0]
         centre = (left + width + _PAGE_NUMBER_WIDTH / 2, top + height / 2)
-        stage.painter.draw_text(
+        context.painter.draw_text(
             text, centre, TextStyle("strong", "small", WHITE), width_max=_PAGE_NUMBER_WIDTH - 16
         )
 
 
-def _draw_screen_test(stage: Stage, page: ServicePage, body: Rect) -> None:
+def _draw_screen_test(context: DrawingContext, page: ServicePage, body: Rect) -> None:
     """Draw the test picture of a service page that tests the screen, touch or speaker, or calibrates touch.
 
     Do nothing for other pages.
     """
     if page.pattern == "display":
-        _draw_colour_bars(stage, body)
+        _draw_colour_bars(context, body)
     elif page.pattern == "calibrate":
-        _draw_calibration_cross(stage)
+        _draw_calibration_cross(context)
     elif page.pattern == "sound":
-        _draw_tone_keys(stage, body)
+        _draw_tone_keys(context, body)
     elif page.pattern == "touch":
         for i, rect in enumerate(_lay_out_touch_targets(body)):
-            _draw_touch_target(stage, rect, is_touched=i in stage.view.page_input.touched_targets)
+            _draw_touch_target(context, rect, is_touched=i in context.view.page_input.touched_targets)
 
 
-def _draw_page_background(stage: Stage, page_rect: Rect) -> None:
+def _draw_page_background(context: DrawingContext, page_rect: Rect) -> None:
     """Draw a plain background over everything above the meters, so that a service page does not look like a game."""
-    p, layout = stage.painter, stage.layout
+    p, layout = context.painter, context.layout
     p.fill_rounded_rect(layout.area_above_meters, (6, 9, 16, 255))
     paint = LinearGradient(((0, (30, 38, 56, 255)), (0.12, (20, 26, 40, 255)), (1, (12, 16, 26, 255))))
     p.draw_panel(page_rect, radius=22, fill=paint, edge_paint=(92, 110, 150, 255), edge_width=3)
 
 
-def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
+def _draw_page_head(context: DrawingContext, page: ServicePage, page_rect: Rect) -> None:
     """Draw the head of a service page: title, test mark, signed-in person, active faults and notice."""
-    p, (x, y, w, _) = stage.painter, page_rect
+    p, (x, y, w, _) = context.painter, page_rect
     middle = y + _HEAD_HEIGHT / 2 + 2
     left = x + 30
     if page.test:
         p.draw_panel((left, middle - 24, 132, 48), radius=12, fill="amber", edge_paint=BLACK)
         p.draw_text(
-            stage.texts.say("page.test"),
+            context.texts.say("page.test"),
             (left + 66, middle),
             TextStyle("heavy", "small", BLACK),
             width_max=116,
         )
         left += 152
-    person = format_page_text(stage, page.person) if page.person is not None else ""
+    person = format_page_text(context, page.person) if page.person is not None else ""
     title_width = w * (0.58 if person else 0.92) - (left - x)
     title_rect: Rect = (left, y + 6, title_width, _HEAD_HEIGHT - 10)
     p.draw_label(
-        format_page_text(stage, page.title),
+        format_page_text(context, page.title),
         title_rect,
         TextStyle("heavy", "lead", "text"),
         align="left",
@@ -365,51 +367,53 @@ def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
             width_max=w * 0.36,
         )
     p.fill_rounded_rect((x + 24, y + _HEAD_HEIGHT, w - 48, 2), (92, 110, 150, 255))
-    notice_lines = [describe_active_faults(stage)]
+    notice_lines = [describe_active_faults(context)]
     if page.notice is not None:
-        notice_lines.append((page.notice_severity, format_page_text(stage, page.notice)))
+        notice_lines.append((page.notice_severity, format_page_text(context, page.notice)))
     for i, (severity, text) in enumerate(line for line in notice_lines if line[1]):
         draw_notice_line(
-            stage,
+            context,
             (x + 24, y + _HEAD_HEIGHT + 8 + i * _NOTICE_HEIGHT, w - 48, _NOTICE_HEIGHT - 8),
             severity,
             text,
         )
 
 
-def describe_active_faults(stage: Stage) -> tuple[str, str]:
+def describe_active_faults(context: DrawingContext) -> tuple[str, str]:
     """Return the severity and the text of the line about open doors and active faults.
 
     Every service page has this line. The text is empty if no door is open and no fault is active.
     """
-    snapshot = stage.view.snapshot
+    snapshot = context.view.snapshot
     if snapshot is None:
         return "info", ""
-    doors = [stage.texts.format_code_text("door", door) for door in snapshot.doors_open]
-    open_doors_text = [stage.texts.say("page.doors_open", doors=", ".join(doors))] if doors else []
+    doors = [context.texts.format_code_text("door", door) for door in snapshot.doors_open]
+    open_doors_text = [context.texts.say("page.doors_open", doors=", ".join(doors))] if doors else []
     fault_notices = [notice for notice in snapshot.notices if notice.code.startswith("fault.")]
-    fault_texts = [format_fault(stage.texts, notice.code.removeprefix("fault.")) for notice in fault_notices]
+    fault_texts = [
+        format_fault(context.texts, notice.code.removeprefix("fault.")) for notice in fault_notices
+    ]
     is_alarm = bool(doors) or any(notice.severity == "alarm" for notice in fault_notices)
     return "alarm" if is_alarm else "warning", FACT_SEPARATOR.join(
         [*open_doors_text, *dict.fromkeys(fault_texts)]
     )
 
 
-def draw_notice_line(stage: Stage, rect: Rect, severity: str, text: str) -> None:
+def draw_notice_line(context: DrawingContext, rect: Rect, severity: str, text: str) -> None:
     """Draw a line of text with an icon across a service page.
 
     It is the result of the last action, or says which doors are open and which faults are active.
     """
-    colour = stage.theme.colour(COLOUR_BY_SEVERITY[severity])
-    stage.painter.fill_rounded_rect(rect, (*mix_colours(colour, BLACK, 0.7)[:3], 255), 10)
-    draw_icon(stage, severity, (rect[0] + 12, rect[1] + (rect[3] - 28) / 2, 28, 28))
+    colour = context.theme.colour(COLOUR_BY_SEVERITY[severity])
+    context.painter.fill_rounded_rect(rect, (*mix_colours(colour, BLACK, 0.7)[:3], 255), 10)
+    draw_icon(context, severity, (rect[0] + 12, rect[1] + (rect[3] - 28) / 2, 28, 28))
     style = TextStyle("strong", "small", mix_colours(colour, WHITE, 0.45))
     text_rect: Rect = (rect[0] + 54, rect[1], rect[2] - 76, rect[3])
-    stage.painter.draw_label(text, text_rect, style, align="left")
+    context.painter.draw_label(text, text_rect, style, align="left")
 
 
 # ---------------------------------------------------------------------- the screen's own tests
-def _draw_colour_bars(stage: Stage, rect: Rect) -> None:
+def _draw_colour_bars(context: DrawingContext, rect: Rect) -> None:
     """Draw eight bars of full colour, and a grey ramp below them."""
     x, y, w, h = rect
     colours: tuple[Colour, ...] = tuple(
@@ -426,9 +430,9 @@ def _draw_colour_bars(stage: Stage, rect: Rect) -> None:
         )
     )
     for i, colour in enumerate(colours):
-        stage.painter.fill_rounded_rect((x + i * w / 8, y, w / 8, h * 0.7), colour)
+        context.painter.fill_rounded_rect((x + i * w / 8, y, w / 8, h * 0.7), colour)
     ramp = LinearGradient(((0, BLACK), (1, WHITE)), is_horizontal=True)
-    stage.painter.fill_rounded_rect((x, y + h * 0.72, w, h * 0.28), ramp)
+    context.painter.fill_rounded_rect((x, y + h * 0.72, w, h * 0.28), ramp)
 
 
 def _lay_out_tone_keys(rect: Rect) -> dict[str, Rect]:
@@ -443,14 +447,14 @@ def _lay_out_tone_keys(rect: Rect) -> dict[str, Rect]:
     return {name: (x + w * 0.15, y + 8 + i * row_pitch, w * 0.7, height) for i, name in enumerate(names)}
 
 
-def _draw_tone_keys(stage: Stage, rect: Rect) -> None:
+def _draw_tone_keys(context: DrawingContext, rect: Rect) -> None:
     """Draw a key for each tone of the speaker test. The key of the tone that is playing is lit."""
-    page_input, now = stage.view.page_input, stage.view.now
+    page_input, now = context.view.page_input, context.view.now
     for name, key_rect in _lay_out_tone_keys(rect).items():
-        hertz = stage.texts.number(round(TEST_TONES_HZ.get(name, 0)))
-        text = stage.texts.say(f"page.{name}", hertz=hertz)
+        hertz = context.texts.number(round(TEST_TONES_HZ.get(name, 0)))
+        text = context.texts.say(f"page.{name}", hertz=hertz)
         draw_button(
-            stage,
+            context,
             key_rect,
             text,
             is_active=page_input.playing_tone == name
@@ -470,24 +474,24 @@ def _lay_out_touch_targets(rect: Rect) -> list[Rect]:
     ]
 
 
-def _draw_calibration_cross(stage: Stage) -> None:
+def _draw_calibration_cross(context: DrawingContext) -> None:
     """Draw the cross that must be touched next in a touch calibration, with its number, such as "2 of 4"."""
-    cross_index, (w, h) = len(stage.view.page_input.calibration_touches), stage.layout.size
+    cross_index, (w, h) = len(context.view.page_input.calibration_touches), context.layout.size
     x, y = (
         cross * side / COORDINATE_UNIT
         for cross, side in zip(CALIBRATION_CROSSES[cross_index], (w, h), strict=True)
     )
     for rect in ((x - 60, y - 2, 120, 4), (x - 2, y - 60, 4, 120)):
-        stage.painter.fill_rounded_rect(rect, WHITE)
-    text = stage.texts.say("page.cross", number=cross_index + 1, of=len(CALIBRATION_CROSSES))
-    stage.painter.draw_text(text, (w / 2, h * 0.5), TextStyle("strong", "body", WHITE), width_max=w * 0.8)
+        context.painter.fill_rounded_rect(rect, WHITE)
+    text = context.texts.say("page.cross", number=cross_index + 1, of=len(CALIBRATION_CROSSES))
+    context.painter.draw_text(text, (w / 2, h * 0.5), TextStyle("strong", "body", WHITE), width_max=w * 0.8)
 
 
-def _draw_touch_target(stage: Stage, rect: Rect, *, is_touched: bool) -> None:
+def _draw_touch_target(context: DrawingContext, rect: Rect, *, is_touched: bool) -> None:
     """Draw one rectangle of the touch test. It is green after it was touched."""
     fill: Colour = (14, 88, 54, 255) if is_touched else (30, 36, 52, 255)
-    stage.painter.draw_panel(rect, radius=10, fill=fill, edge_paint=(120, 150, 220, 255), edge_width=2)
+    context.painter.draw_panel(rect, radius=10, fill=fill, edge_paint=(120, 150, 220, 255), edge_width=2)
     if is_touched:
         side = min(rect[2], rect[3]) * 0.5
         icon_rect: Rect = (rect[0] + (rect[2] - side) / 2, rect[1] + (rect[3] - side) / 2, side, side)
-        draw_icon(stage, "good", icon_rect)
+        draw_icon(context, "good", icon_rect)

@@ -12,11 +12,11 @@ from egm.screen.keno_slip import (
 from egm.screen.layout import SMALL_PRINT_LINE_HEIGHT, Layout
 from egm.screen.outcome import PrizeTableRow, ReelField, compute_prize_at_bet
 from egm.screen.painter import Rect, TextStyle
+from egm.screen.scenes.drawing_context import DrawingContext, draw_heading
 from egm.screen.scenes.keno import lay_out_preset_ticket_rows, list_keno_prizes
 from egm.screen.scenes.limits_sign import LIMITS_TEXT_STYLE, draw_limits_sign, lay_out_small_print
 from egm.screen.scenes.progressive import draw_levels, list_levels_beside_field
 from egm.screen.scenes.reels import render_symbol
-from egm.screen.scenes.stage import Stage, draw_heading
 from egm.screen.scenes.table_side_panels import draw_table_side_panels
 from egm.screen.scenes.wheel import draw_wheel_side_panels
 from egm.screen.scenes.wins import find_lit_win
@@ -32,16 +32,16 @@ _KENO_PRIZE_MARGIN: Final = 5.0
 _STRIP_BOTTOM_MARGIN: Final = 6.0
 
 
-def find_base_field(stage: Stage) -> ReelField | None:
+def find_base_field(context: DrawingContext) -> ReelField | None:
     """Return the reel data of the game's first stage, or None if it is not played on reels."""
-    game = stage.view.game
-    fields = stage.view.reel_fields_by_game.get(game.id, {}) if game else {}
+    game = context.view.game
+    fields = context.view.reel_fields_by_game.get(game.id, {}) if game else {}
     return next(iter(fields.values()), None)
 
 
-def list_current_prizes(stage: Stage, field: ReelField) -> list[tuple[PrizeTableRow, int]]:
+def list_current_prizes(context: DrawingContext, field: ReelField) -> list[tuple[PrizeTableRow, int]]:
     """Return the prizes that the current bet can win, each with its value in credits, the highest first (C-22)."""
-    game, snapshot = stage.view.game, stage.view.snapshot
+    game, snapshot = context.view.game, context.view.snapshot
     if game is None or snapshot is None:
         return []
     bet = snapshot.bet_credits
@@ -78,73 +78,75 @@ def format_prize_name(texts: Texts, field: ReelField, symbol_count: int, symbol:
     )
 
 
-def draw_side_panels(stage: Stage) -> None:
+def draw_side_panels(context: DrawingContext) -> None:
     """Draw the two side panels of any game, with the meters of progressive levels and the small print.
 
     For a game on reels, they have the prizes of the current bet, the higher ones on the left. Tables, wheel games and
     Keno have panels of their own.
     """
-    field = find_base_field(stage)
-    if stage.view.snapshot is None:
+    field = find_base_field(context)
+    if context.view.snapshot is None:
         return
-    has_strip = stage.layout.is_telephone and stage.view.table is not None
-    right = stage.layout.right_panel if has_strip else draw_levels(stage, stage.layout.right_panel)
-    if is_wheel_game(stage.view.game) or stage.view.table is not None:
-        if is_wheel_game(stage.view.game):
-            draw_wheel_side_panels(stage)
+    has_strip = context.layout.is_telephone and context.view.table is not None
+    right = context.layout.right_panel if has_strip else draw_levels(context, context.layout.right_panel)
+    if is_wheel_game(context.view.game) or context.view.table is not None:
+        if is_wheel_game(context.view.game):
+            draw_wheel_side_panels(context)
         else:
-            has_long_print = stage.layout.is_portrait and not has_strip  # Elsewhere it has at most two lines.
-            print_lines = len(lay_out_small_print(stage, right[2] - 36)) if has_long_print else 1
-            print_height = _find_small_print_height(stage.layout)
-            x, y, w, h = draw_limits_sign(stage, right, print_height)
+            has_long_print = (
+                context.layout.is_portrait and not has_strip
+            )  # Elsewhere it has at most two lines.
+            print_lines = len(lay_out_small_print(context, right[2] - 36)) if has_long_print else 1
+            print_height = _find_small_print_height(context.layout)
+            x, y, w, h = draw_limits_sign(context, right, print_height)
             draw_table_side_panels(
-                stage, (x, y, w, h - _find_small_print_height(stage.layout, print_lines) + print_height)
+                context, (x, y, w, h - _find_small_print_height(context.layout, print_lines) + print_height)
             )
-        _draw_small_print(stage, stage.layout.right_panel)
+        _draw_small_print(context, context.layout.right_panel)
         return
     if field is None:
-        _draw_keno_side_panels(stage, right)
+        _draw_keno_side_panels(context, right)
         return
-    prizes = list_current_prizes(stage, field)
-    layout = stage.layout
+    prizes = list_current_prizes(context, field)
+    layout = context.layout
     left_rows = 6 if not layout.is_portrait else 4 if not layout.is_telephone else 3
     right_rows = max(1, int((right[3] - 126) / (layout.right_panel[3] - 126) * (left_rows - 1) + 0.5))
     left_prizes, right_prizes = prizes[:left_rows], prizes[left_rows : left_rows + right_rows]
     if len(prizes) <= left_rows:
         left_count = (len(prizes) + 1) // 2
         left_prizes, right_prizes = prizes[:left_count], prizes[left_count:]
-    _draw_prizes(stage, field, left_prizes, layout.left_panel, stage.texts.say("panel.top_prizes"))
-    if layout.is_portrait and list_levels_beside_field(stage):
-        _draw_small_print(stage, layout.right_panel)
+    _draw_prizes(context, field, left_prizes, layout.left_panel, context.texts.say("panel.top_prizes"))
+    if layout.is_portrait and list_levels_beside_field(context):
+        _draw_small_print(context, layout.right_panel)
         return
     line_count = len(field.pay_lines)
     key = "panel.all_lines_one" if line_count == 1 else "panel.all_lines"
     _draw_prizes(
-        stage,
+        context,
         field,
         right_prizes,
         right,
-        stage.texts.say(key, count=line_count) if line_count else stage.texts.say("key.pays"),
+        context.texts.say(key, count=line_count) if line_count else context.texts.say("key.pays"),
     )
-    _draw_small_print(stage, layout.right_panel)
+    _draw_small_print(context, layout.right_panel)
 
 
-def _draw_keno_side_panels(stage: Stage, right: Rect) -> None:
+def _draw_keno_side_panels(context: DrawingContext, right: Rect) -> None:
     """Draw the side panels of a Keno game.
 
     The left one has the prize for each catch (number of hits) for one credit staked, the right one the kinds of ticket.
     """
-    p, texts, game = stage.painter, stage.texts, stage.view.game
+    p, texts, game = context.painter, context.texts, context.view.game
     if game is None:
         return
-    spot_count, prizes = list_keno_prizes(stage)
-    x, y, w, h = stage.layout.left_panel
-    draw_heading(stage, texts.format_count("keno.spots", spot_count), (x + 10, y + 12, w - 20, 40))
-    columns = 1 if not stage.layout.is_portrait or len(prizes) < _PRIZES_FOR_TWO_COLUMNS_MIN else 2
-    head_height = 66.0 if not stage.layout.is_portrait else 54.0
+    spot_count, prizes = list_keno_prizes(context)
+    x, y, w, h = context.layout.left_panel
+    draw_heading(context, texts.format_count("keno.spots", spot_count), (x + 10, y + 12, w - 20, 40))
+    columns = 1 if not context.layout.is_portrait or len(prizes) < _PRIZES_FOR_TWO_COLUMNS_MIN else 2
+    head_height = 66.0 if not context.layout.is_portrait else 54.0
     row_height = min(
         64.0,
-        (h - head_height - 2 - _find_small_print_height(stage.layout)) / max(1, -(-len(prizes) // columns)),
+        (h - head_height - 2 - _find_small_print_height(context.layout)) / max(1, -(-len(prizes) // columns)),
     )
     size, width = "lead" if row_height > 44 else "small", (w - 36) / columns
     for i, (catch, text) in enumerate(prizes):
@@ -160,62 +162,64 @@ def _draw_keno_side_panels(stage: Stage, right: Rect) -> None:
         p.draw_text(
             text, (left + width - _KENO_PRIZE_MARGIN, middle), style, align="right", width_max=prize_width
         )
-    _draw_ticket_kinds(stage, game, right)
+    _draw_ticket_kinds(context, game, right)
 
 
-def _draw_ticket_kinds(stage: Stage, game: GameView, right: Rect) -> None:
+def _draw_ticket_kinds(context: DrawingContext, game: GameView, right: Rect) -> None:
     """Draw the preset tickets of a Keno game on the right panel."""
-    texts = stage.texts
+    texts = context.texts
     x, y, w, h = right
-    if stage.layout.is_portrait and list_levels_beside_field(stage):
-        _draw_small_print(stage, stage.layout.right_panel)
+    if context.layout.is_portrait and list_levels_beside_field(context):
+        _draw_small_print(context, context.layout.right_panel)
         return
-    draw_heading(stage, texts.say("keno.tickets"), (x + 10, y + 12, w - 20, 40))
-    rows = lay_out_preset_ticket_rows(stage.view, stage.layout)
+    draw_heading(context, texts.say("keno.tickets"), (x + 10, y + 12, w - 20, 40))
+    rows = lay_out_preset_ticket_rows(context.view, context.layout)
     for rect, action in rows:
-        _draw_preset_ticket_row(stage, game, rect, str(action.value))
+        _draw_preset_ticket_row(context, game, rect, str(action.value))
     if not rows:
         names = [texts.choose_translation(ticket["name"]) for ticket in game.presentation.get("forms", [])]
-        head_height = 70.0 if not stage.layout.is_portrait else 52.0 if stage.layout.is_telephone else 54.0
+        head_height = (
+            70.0 if not context.layout.is_portrait else 52.0 if context.layout.is_telephone else 54.0
+        )
         names_rect: Rect = (
             x + 26,
             y + head_height,
             w - 52,
-            h - head_height - _find_small_print_height(stage.layout),
+            h - head_height - _find_small_print_height(context.layout),
         )
-        write_names = _write_close_lines if stage.layout.is_telephone else _write_paragraphs
-        write_names(stage, names, names_rect)
-    _draw_small_print(stage, stage.layout.right_panel)
+        write_names = _write_close_lines if context.layout.is_telephone else _write_paragraphs
+        write_names(context, names, names_rect)
+    _draw_small_print(context, context.layout.right_panel)
 
 
-def _write_close_lines(stage: Stage, texts: Sequence[str], rect: Rect) -> None:
+def _write_close_lines(context: DrawingContext, texts: Sequence[str], rect: Rect) -> None:
     """Draw each text as one line in a rectangle.
 
     If there are many, the lines are closer together; those that do not fit at a readable size are left out.
     """
     x, y, w, h = rect
-    style, line_height_min = TextStyle("strong", "caption", "text"), stage.theme.sizes["caption"]
+    style, line_height_min = TextStyle("strong", "caption", "text"), context.theme.sizes["caption"]
     line_count = max(1, min(len(texts), int(h / line_height_min)))
     line_pitch = min(line_height_min * 1.3, h / line_count)
     for i, text in enumerate(texts[:line_count]):  # The help pages list all of them.
-        stage.painter.draw_text(text, (x, y + (i + 0.5) * line_pitch), style, align="left", width_max=w)
+        context.painter.draw_text(text, (x, y + (i + 0.5) * line_pitch), style, align="left", width_max=w)
 
 
-def _write_paragraphs(stage: Stage, texts: Sequence[str], rect: Rect) -> None:
+def _write_paragraphs(context: DrawingContext, texts: Sequence[str], rect: Rect) -> None:
     """Draw paragraphs from the top of a rectangle. Those whose first line does not fit are left out."""
     x, top, w, h = rect
-    bottom, is_portrait = top + h, stage.layout.is_portrait
+    bottom, is_portrait = top + h, context.layout.is_portrait
     for text in texts:
         if top + (26 if is_portrait else 40) > bottom:
             break  # The help pages list all of them.
         style = TextStyle("strong", "small", "text")
-        top += stage.painter.write_paragraph(text, (x, top, w, 90), style, leading=1.2)
+        top += context.painter.write_paragraph(text, (x, top, w, 90), style, leading=1.2)
         top += 2 if is_portrait else 12
 
 
-def _draw_preset_ticket_row(stage: Stage, game: GameView, rect: Rect, form_id: str) -> None:
+def _draw_preset_ticket_row(context: DrawingContext, game: GameView, rect: Rect, form_id: str) -> None:
     """Draw one preset ticket of a Keno game with its price. It is lit if PLAY would buy it."""
-    view, p, (x, y, w, h) = stage.view, stage.painter, rect
+    view, p, (x, y, w, h) = context.view, context.painter, rect
     assert view.snapshot is not None  # Rows exist only with a snapshot.
     ticket = next(ticket for ticket in game.presentation["forms"] if ticket["id"] == form_id)
     is_selected = (
@@ -228,11 +232,11 @@ def _draw_preset_ticket_row(stage: Stage, game: GameView, rect: Rect, form_id: s
         else compute_current_preset_ticket_price(game, ticket, view.snapshot)
     )
     fill = (122, 66, 8, 255) if is_selected else (30, 24, 56, 255)
-    edge = stage.look.accent_colour if is_selected else (136, 120, 190, 255)
+    edge = context.look.accent_colour if is_selected else (136, 120, 190, 255)
     p.draw_panel(rect, radius=14, fill=fill, edge_paint=edge, edge_width=3 if is_selected else 2)
-    amount = stage.money(credits_ * view.snapshot.denomination_cents)
+    amount = context.money(credits_ * view.snapshot.denomination_cents)
     style = TextStyle("strong", "caption", "text")
-    name = stage.texts.choose_translation(ticket["name"])
+    name = context.texts.choose_translation(ticket["name"])
     if h < 80:
         p.draw_text(name, (x + 12, y + h / 2), style, align="left", width_max=w * 0.6)
         p.draw_text(
@@ -262,46 +266,52 @@ def _draw_preset_ticket_row(stage: Stage, game: GameView, rect: Rect, form_id: s
 
 
 def _draw_prizes(
-    stage: Stage, field: ReelField, prizes: list[tuple[PrizeTableRow, int]], rect: Rect, heading: str
+    context: DrawingContext,
+    field: ReelField,
+    prizes: list[tuple[PrizeTableRow, int]],
+    rect: Rect,
+    heading: str,
 ) -> None:
     """Draw prizes with their pays on a panel, below a heading."""
-    p, (x, y, w, h) = stage.painter, rect
-    draw_heading(stage, heading, (x + 10, y + 12, w - 20, 40))
-    p.fill_rounded_rect((x + 24, y + 54, w - 48, 2), (*stage.look.accent_colour[:3], 110))
-    rows_height = h - 64 - _find_small_print_height(stage.layout)
+    p, (x, y, w, h) = context.painter, rect
+    draw_heading(context, heading, (x + 10, y + 12, w - 20, 40))
+    p.fill_rounded_rect((x + 24, y + 54, w - 48, 2), (*context.look.accent_colour[:3], 110))
+    rows_height = h - 64 - _find_small_print_height(context.layout)
     row_height = min(112.0, rows_height / max(1, len(prizes)))
-    lit_win = find_lit_win(stage)
+    lit_win = find_lit_win(context)
     for i, (prize, credits_) in enumerate(prizes):
         top = y + 62 + i * row_height
         if lit_win is not None and lit_win.name == prize.name:
             p.fill_rounded_rect(
-                (x + 12, top, w - 24, row_height - 4), (*stage.look.accent_colour[:3], 64), 12
+                (x + 12, top, w - 24, row_height - 4), (*context.look.accent_colour[:3], 64), 12
             )
-        _draw_prize(stage, field, prize, (x + 18, top, w - 36, row_height - 4), credits_)
+        _draw_prize(context, field, prize, (x + 18, top, w - 36, row_height - 4), credits_)
 
 
-def _draw_prize(stage: Stage, field: ReelField, prize: PrizeTableRow, rect: Rect, credits_: int) -> None:
+def _draw_prize(
+    context: DrawingContext, field: ReelField, prize: PrizeTableRow, rect: Rect, credits_: int
+) -> None:
     """Draw one prize on a side panel: its symbols, or else its name, and its pay in credits."""
-    p, (x, y, w, h) = stage.painter, rect
+    p, (x, y, w, h) = context.painter, rect
     icons = field.list_prize_icons(prize)
     icon_width = min(h - 6, 68.0, (w * 0.66) / max(1, len(icons)))
     middle = y + h / 2
     size = (p.scale_length(icon_width), p.scale_length(icon_width))
     for i, symbol in enumerate(icons):
         p.draw_surface(
-            render_symbol(stage, field, symbol, size),
+            render_symbol(context, field, symbol, size),
             (p.scale_length(x + i * icon_width), p.scale_length(middle - icon_width / 2)),
         )
     if not icons:
         p.draw_text(
-            format_prize_name(stage.texts, field, prize.symbol_count, prize.symbol, prize.name),
+            format_prize_name(context.texts, field, prize.symbol_count, prize.symbol, prize.name),
             (x + 4, middle),
             TextStyle("strong", "small", "text"),
             align="left",
             width_max=w * 0.62,
         )
     p.draw_text(
-        stage.texts.number(credits_),
+        context.texts.number(credits_),
         (x + w - 2, middle),
         TextStyle("numbers", "lead" if h > _LARGE_DIGITS_ROW_HEIGHT_MIN else "body", "meter"),
         align="right",
@@ -314,45 +324,45 @@ def _find_small_print_height(layout: Layout, lines: int = 1) -> float:
     return (62.0 if not layout.is_telephone else 50.0) + max(0, lines - 2) * SMALL_PRINT_LINE_HEIGHT
 
 
-def _draw_small_print(stage: Stage, rect: Rect) -> None:
+def _draw_small_print(context: DrawingContext, rect: Rect) -> None:
     """Draw the small print below the panels: the value of a credit, a table's limits, and the malfunction clause."""
-    game, snapshot = stage.view.game, stage.view.snapshot
+    game, snapshot = context.view.game, context.view.snapshot
     if game is None or snapshot is None:
         return
-    p = stage.painter
-    malfunction_text = stage.texts.say(f"defect.{snapshot.defect}")
+    p = context.painter
+    malfunction_text = context.texts.say(f"defect.{snapshot.defect}")
     if rect[2] <= 0:
-        _draw_small_print_on_telephone(stage, malfunction_text)
+        _draw_small_print_on_telephone(context, malfunction_text)
         return
-    facts = lay_out_small_print(stage, rect[2] - 36)
+    facts = lay_out_small_print(context, rect[2] - 36)
     for (x, y, w, h), lines, style in (
         (rect, facts, LIMITS_TEXT_STYLE),
-        (stage.layout.left_panel, [malfunction_text], TextStyle("text", "caption", "text_dim")),
+        (context.layout.left_panel, [malfunction_text], TextStyle("text", "caption", "text_dim")),
     ):
-        print_height = _find_small_print_height(stage.layout, len(lines))
+        print_height = _find_small_print_height(context.layout, len(lines))
         rule_top = y + h - print_height + 4
-        p.fill_rounded_rect((x + 24, rule_top, w - 48, 2), (*stage.look.accent_colour[:3], 70))
+        p.fill_rounded_rect((x + 24, rule_top, w - 48, 2), (*context.look.accent_colour[:3], 70))
         line_height = (print_height - 11) / len(lines)
         for i, text in enumerate(lines):
             p.draw_label(text, (x + 18, rule_top + 3 + i * line_height, w - 36, line_height), style)
 
 
-def _draw_small_print_on_telephone(stage: Stage, malfunction_text: str) -> None:
+def _draw_small_print_on_telephone(context: DrawingContext, malfunction_text: str) -> None:
     """Draw the small print on a telephone: the malfunction clause, credit value and bet limits."""
-    p, (x, y, w, h) = stage.painter, stage.layout.left_panel
+    p, (x, y, w, h) = context.painter, context.layout.left_panel
     lines = [
         (malfunction_text, TextStyle("text", "caption", "text_dim")),
         *(
             (line, LIMITS_TEXT_STYLE)
-            for line in lay_out_small_print(stage, stage.layout.telephone_strip_width)
+            for line in lay_out_small_print(context, context.layout.telephone_strip_width)
         ),
     ]
     top = y + h - _STRIP_BOTTOM_MARGIN - len(lines) * SMALL_PRINT_LINE_HEIGHT
-    p.fill_rounded_rect((x + 24, top - 1, w - 48, 2), (*stage.look.accent_colour[:3], 70))
+    p.fill_rounded_rect((x + 24, top - 1, w - 48, 2), (*context.look.accent_colour[:3], 70))
     for i, (line, style) in enumerate(lines):
         p.draw_text(
             line,
             (x + w / 2, top + (i + 0.5) * SMALL_PRINT_LINE_HEIGHT),
             style,
-            width_max=stage.layout.telephone_strip_width,
+            width_max=context.layout.telephone_strip_width,
         )

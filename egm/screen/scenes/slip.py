@@ -8,6 +8,7 @@ from typing import Final
 from egm.screen.keno_slip import find_maximum_per_ticket, is_keno_game, is_valid_slip, list_bonuses_with_fee
 from egm.screen.layout import TOUCH_TARGET_SIZE_MIN, Layout
 from egm.screen.painter import Rect, TextStyle
+from egm.screen.scenes.drawing_context import DrawingContext, draw_button, draw_rim_panel
 from egm.screen.scenes.keno import (
     describe_slip,
     draw_group_letters,
@@ -17,7 +18,6 @@ from egm.screen.scenes.keno import (
     format_slip_legal_text,
     map_numbers_to_group_letters,
 )
-from egm.screen.scenes.stage import Stage, draw_button, draw_rim_panel
 from egm.screen.view import Action, View
 
 #: Columns of numbers in one part of the slip.
@@ -96,31 +96,31 @@ def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     return touches
 
 
-def draw_slip(stage: Stage) -> None:
+def draw_slip(context: DrawingContext) -> None:
     """Draw the Keno slip on a telephone: its marks and cost, the mandatory texts, the numbers and the keys."""
-    p, view, rect = stage.painter, stage.view, _find_slip_rect(stage.layout)
+    p, view, rect = context.painter, context.view, _find_slip_rect(context.layout)
     x, y, w, _ = rect
     p.draw_cached_picture(
-        ("sheet", stage.look.name, rect),
+        ("sheet", context.look.name, rect),
         rect,
         lambda size: draw_rim_panel(
-            size, p.scale, p.theme, stage.look, radius=30, rim_width=8, fill_paint=(18, 13, 34, 255)
+            size, p.scale, p.theme, context.look, radius=30, rim_width=8, fill_paint=(18, 13, 34, 255)
         ),
     )
-    heading_style = TextStyle("heavy", "body", stage.look.accent_colour)
-    p.draw_text(describe_slip(stage), (x + w / 2, y + 40), heading_style, width_max=w - 60)
+    heading_style = TextStyle("heavy", "body", context.look.accent_colour)
+    p.draw_text(describe_slip(context), (x + w / 2, y + 40), heading_style, width_max=w - 60)
     text_rect: Rect = (x + 30, y + 66, w - 60, _HEIGHT_ABOVE_NUMBERS - 66)
     p.write_paragraph(
-        format_slip_legal_text(view, stage.texts),
+        format_slip_legal_text(view, context.texts),
         text_rect,
         TextStyle("text", "caption", "text"),
         leading=1.2,
     )
-    touches = list_slip_touches(view, stage.layout)
+    touches = list_slip_touches(view, context.layout)
     number_cells = [(key_rect, int(action.value)) for key_rect, action in touches if action.name == "mark"]
-    draw_keno_numbers(stage, number_cells, view.marked_keno_slip.current_card_numbers)
+    draw_keno_numbers(context, number_cells, view.marked_keno_slip.current_card_numbers)
     if len(view.marked_keno_slip.current_card) > 1:
-        draw_group_letters(stage, number_cells, map_numbers_to_group_letters(view.marked_keno_slip))
+        draw_group_letters(context, number_cells, map_numbers_to_group_letters(view.marked_keno_slip))
     parts, shown_numbers = _divide_numbers_into_parts(view)
     for key_rect, action in touches:
         if action.name == "mark":
@@ -128,9 +128,9 @@ def draw_slip(stage: Stage) -> None:
         if action.name == "part":
             numbers = parts[int(action.value)]
             draw_button(
-                stage, key_rect, f"{numbers[0]}\u2013{numbers[-1]}", is_active=numbers == shown_numbers
+                context, key_rect, f"{numbers[0]}\u2013{numbers[-1]}", is_active=numbers == shown_numbers
             )
         elif action.name == "close":
-            draw_button(stage, key_rect, stage.texts.say("key.close"))
+            draw_button(context, key_rect, context.texts.say("key.close"))
         else:
-            draw_slip_key(stage, key_rect, action)
+            draw_slip_key(context, key_rect, action)

@@ -26,16 +26,16 @@ from egm.screen.scenes.decision_text import (
     format_answer_name,
     format_question_with_time_left,
 )
-from egm.screen.scenes.feature import sum_credits_of_ended_steps
-from egm.screen.scenes.keno import describe_purchase
-from egm.screen.scenes.side_panels import find_base_field, format_prize_name
-from egm.screen.scenes.stage import (
+from egm.screen.scenes.drawing_context import (
     COLOUR_BY_SEVERITY,
-    Stage,
+    DrawingContext,
     format_message,
     format_prizes_won,
     format_stage_name,
 )
+from egm.screen.scenes.feature import sum_credits_of_ended_steps
+from egm.screen.scenes.keno import describe_purchase
+from egm.screen.scenes.side_panels import find_base_field, format_prize_name
 from egm.screen.scenes.table_side_panels import (
     describe_bets_on_layout,
     describe_needed_credit,
@@ -88,35 +88,35 @@ def _compute_notice_seconds(snapshot: Snapshot, notice: Notice) -> float:
     return _NOTICE_SECONDS
 
 
-def format_notice(stage: Stage, notice: Notice) -> str:
+def format_notice(context: DrawingContext, notice: Notice) -> str:
     """Return the text of one of the machine's notices to the player."""
-    texts, code = stage.texts, notice.code
-    snapshot = stage.view.snapshot
+    texts, code = context.texts, notice.code
+    snapshot = context.view.snapshot
     credit_cents = 0 if snapshot is None else snapshot.credit_cents
     values = {"amount": "", "credit_cents": credit_cents, **notice.values}
     if "fault" in values:
         values["fault"] = format_fault(texts, str(values["fault"]))
-    game = stage.view.games.get(str(notice.values.get("game")))
+    game = context.view.games.get(str(notice.values.get("game")))
     if game is not None:
         values["game"] = texts.choose_translation(game.title, game.id)
     describe = _DESCRIPTION_BY_REFUSAL.get(code)
-    if describe is not None and stage.view.decision is not None:
-        return describe(stage, stage.view.decision)
+    if describe is not None and context.view.decision is not None:
+        return describe(context, context.view.decision)
     if code in _REFUSALS_FOR_MISSING_CREDIT and snapshot is not None and credit_cents:
         bet_cents = snapshot.bet_credits * snapshot.denomination_cents
-        needed_credit_text = describe_needed_credit(stage, snapshot.bet_needs_cents, bet_cents)
+        needed_credit_text = describe_needed_credit(context, snapshot.bet_needs_cents, bet_cents)
         if needed_credit_text:
             return needed_credit_text
     key_suffixes = ("_credit", "") if credit_cents else ("",)
     for key in (f"{group}.{code}{suffix}" for group in ("notice", "status") for suffix in key_suffixes):
         if texts.has_text(key):
-            return format_message(stage, key, values)
+            return format_message(context, key, values)
     if code.startswith("refused"):
         return texts.say("notice.refused_other")
     text = _format_fault_for_player(texts, code.removeprefix("fault."))
     held_cents = notice.values.get("amount_cents")
     if isinstance(held_cents, int):
-        return texts.say("notice.held", fault=text, amount=stage.money(held_cents))
+        return texts.say("notice.held", fault=text, amount=context.money(held_cents))
     return texts.say("notice.held_bill", fault=text) if "held" in notice.values else text
 
 
@@ -126,46 +126,46 @@ def _format_fault_for_player(texts: Texts, code: str) -> str:
     return texts.say(neutral_key) if texts.has_text(neutral_key) else format_fault(texts, code)
 
 
-def choose_status_text_and_colour(stage: Stage) -> TextAndColour:
+def choose_status_text_and_colour(context: DrawingContext) -> TextAndColour:
     """Return the text of the status line and its colour.
 
     It is a new notice, or else the question of a pending decision, or else what happens in the game. Between games it
     is the notice of a lasting condition, or what the player can do next.
     """
-    view = stage.view
+    view = context.view
     snapshot = view.snapshot
     if snapshot is None:
-        return stage.texts.say("boot.link"), "text"
+        return context.texts.say("boot.link"), "text"
     if view.latest_notice is not None and view.now - view.notice_received_at < _compute_notice_seconds(
         snapshot, view.latest_notice
     ):
-        return _format_notice_status(stage, view.latest_notice)
-    if view.decision is not None and is_decision_due(view, stage.theme):
-        text = format_question_with_time_left(stage, view.decision)
+        return _format_notice_status(context, view.latest_notice)
+    if view.decision is not None and is_decision_due(view, context.theme):
+        text = format_question_with_time_left(context, view.decision)
         advised_answer = view.decision.display.get("advice")
         if isinstance(advised_answer, str) and advised_answer in view.decision.options:
-            answer_name = format_answer_name(stage, advised_answer)
-            text = f"{text}  \u00b7  {stage.texts.say('felt.advice', option=answer_name)}"
+            answer_name = format_answer_name(context, advised_answer)
+            text = f"{text}  \u00b7  {context.texts.say('felt.advice', option=answer_name)}"
         return text, "amber"
-    timeline = build_view_timeline(view, stage.theme)
+    timeline = build_view_timeline(view, context.theme)
     if snapshot.state == "playing" and view.presentation is not None and timeline is not None:
-        return _choose_game_status(stage, view.presentation, timeline)
-    lasting_notice = _find_lasting_notice(stage, snapshot)
+        return _choose_game_status(context, view.presentation, timeline)
+    lasting_notice = _find_lasting_notice(context, snapshot)
     return (
-        _choose_idle_status(stage, snapshot)
+        _choose_idle_status(context, snapshot)
         if lasting_notice is None
-        else _format_notice_status(stage, lasting_notice)
+        else _format_notice_status(context, lasting_notice)
     )
 
 
-def _find_lasting_notice(stage: Stage, snapshot: Snapshot) -> Notice | None:
+def _find_lasting_notice(context: DrawingContext, snapshot: Snapshot) -> Notice | None:
     """Return the notice of a lasting condition that the status line shows now, or None.
 
     The status line alternates every few seconds between such notices and what the player can do next. While a device
     holds the player's money, only the notice about it is shown. While the bill acceptor has a fault and there is no
     credit, nobody is asked to insert a bill.
     """
-    turn_number = int(stage.view.now / _STATUS_TEXT_TURN_SECONDS)
+    turn_number = int(context.view.now / _STATUS_TEXT_TURN_SECONDS)
     lasting_notices = [notice for notice in snapshot.notices if notice.lasting]
     money_faults = [
         notice for notice in lasting_notices if notice.code.startswith("fault.") and notice.values
@@ -181,36 +181,36 @@ def _find_lasting_notice(stage: Stage, snapshot: Snapshot) -> Notice | None:
     )
 
 
-def _format_notice_status(stage: Stage, notice: Notice) -> TextAndColour:
+def _format_notice_status(context: DrawingContext, notice: Notice) -> TextAndColour:
     """Return a notice's text and its colour for the status line."""
-    return format_notice(stage, notice), COLOUR_BY_SEVERITY[notice.severity]
+    return format_notice(context, notice), COLOUR_BY_SEVERITY[notice.severity]
 
 
-def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> TextAndColour:
+def _choose_idle_status(context: DrawingContext, snapshot: Snapshot) -> TextAndColour:
     """Return the text and colour of the status line between games.
 
     It says what PLAY would buy, what was won, or what the player can do next. In a tournament, it says how the round
     stands, alternately with these texts while the player can play.
     """
-    say, win = stage.texts.say, find_lit_win(stage)
+    say, win = context.texts.say, find_lit_win(context)
     tournament = snapshot.current_tournament
     if tournament is not None:
         is_playing = tournament.entry and not tournament.is_round_over and not tournament.starts_utc
-        if not is_playing or int(stage.view.now / _STATUS_TEXT_TURN_SECONDS) % 2:
-            return _describe_tournament(stage, tournament), "info"
+        if not is_playing or int(context.view.now / _STATUS_TEXT_TURN_SECONDS) % 2:
+            return _describe_tournament(context, tournament), "info"
     purchase_text = (
-        (_describe_missing_credit(stage) or _describe_purchase(stage, snapshot))
+        (_describe_missing_credit(context) or _describe_purchase(context, snapshot))
         if snapshot.credit_cents
         else ""
     )
-    if purchase_text and (_has_bet_changed(stage.view) or stage.view.chips.refusal_key):
+    if purchase_text and (_has_bet_changed(context.view) or context.view.chips.refusal_key):
         return purchase_text, "text"
     if snapshot.win_cents and win is not None:
-        return _format_win(stage, win), "win"
+        return _format_win(context, win), "win"
     if snapshot.win_cents:
-        return _add_round_ending(stage, _describe_total_win(stage, snapshot.win_cents))
-    game = stage.view.game
-    slip = stage.view.marked_keno_slip
+        return _add_round_ending(context, _describe_total_win(context, snapshot.win_cents))
+    game = context.view.game
+    slip = context.view.marked_keno_slip
     if game is not None and is_keno_game(game) and slip.has_marks and not is_valid_slip(game, slip):
         return say(
             "keno.mark",
@@ -218,25 +218,29 @@ def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> TextAndColour:
             most=max(list_permitted_spot_counts(game)),
         ), "amber"
     next_step_text = purchase_text or say("status.choose" if snapshot.credit_cents else "status.insert")
-    return FACT_SEPARATOR.join(text for text in (_describe_lost_round(stage), next_step_text) if text), "text"
+    return FACT_SEPARATOR.join(
+        text for text in (_describe_lost_round(context), next_step_text) if text
+    ), "text"
 
 
-def _describe_tournament(stage: Stage, tournament: TournamentView) -> str:
+def _describe_tournament(context: DrawingContext, tournament: TournamentView) -> str:
     """Return the text of the status line in a tournament, between two games.
 
     Without an entry, it says where to buy one. Otherwise it says when the round starts, how many games or minutes are
     left, or the points won.
     """
-    say = stage.texts.say
+    say = context.texts.say
     values = {"entry": tournament.entry, "round": tournament.round}
     if not tournament.entry:
         return say("tournament.waits")
     if tournament.is_round_over:
-        return say("tournament.over", points=stage.texts.number(tournament.won_points), **values)
+        return say("tournament.over", points=context.texts.number(tournament.won_points), **values)
     if tournament.starts_utc:
-        return say("tournament.starts", time=stage.texts.format_time_of_day(tournament.starts_utc), **values)
+        return say(
+            "tournament.starts", time=context.texts.format_time_of_day(tournament.starts_utc), **values
+        )
     if tournament.games_left is not None:
-        return say("tournament.round_games", left=stage.texts.number(tournament.games_left), **values)
+        return say("tournament.round_games", left=context.texts.number(tournament.games_left), **values)
     return say("tournament.round_minutes", left=tournament.minutes_left or 0, **values)
 
 
@@ -265,56 +269,58 @@ _BET_CHANGING_ACTIONS: Final = CHIP_CHANGING_ACTIONS | {
 }
 
 
-def _describe_lost_round(stage: Stage) -> str:
+def _describe_lost_round(context: DrawingContext) -> str:
     """Return a text that says how the last table round ended and what it cost, if it paid nothing.
 
     For a Keno ticket of several draws, it has the ticket's cost and total win. Return "" after the player has changed
     the bet.
     """
-    if has_touched_bets_since_game(stage.view):
+    if has_touched_bets_since_game(context.view):
         return ""
-    ticket, result = _describe_keno_ticket(stage), find_settled_result(stage)
+    ticket, result = _describe_keno_ticket(context), find_settled_result(context)
     if ticket is not None:
         return ticket[0]
     if result is None or result.pays_by_table or result.returned_cents:
         return ""
-    text = stage.texts.say("status.lost", staked=stage.money(result.staked_cents)) if result.is_loss else ""
-    return _add_round_ending(stage, (text, ""))[0]
+    text = (
+        context.texts.say("status.lost", staked=context.money(result.staked_cents)) if result.is_loss else ""
+    )
+    return _add_round_ending(context, (text, ""))[0]
 
 
-def _describe_keno_ticket(stage: Stage) -> TextAndColour | None:
+def _describe_keno_ticket(context: DrawingContext) -> TextAndColour | None:
     """Return a text about a finished Keno ticket of several draws, its cost and total win, and the text's colour.
 
     Return None for any other game.
     """
-    presentation = stage.view.selected_game_presentation
+    presentation = context.view.selected_game_presentation
     if presentation is None or not presentation.is_complete:
         return None
     draw_count = sum(isinstance(step, KenoStep) for step in presentation.steps)
     if draw_count < _KENO_DRAWS_FOR_SUMMARY_MIN:
         return None
     won_cents = presentation.outcome.win_cents
-    staked_cents = presentation.outcome.bet_credits * stage.view.denomination_cents
-    staked_text = stage.money(staked_cents)
+    staked_cents = presentation.outcome.bet_credits * context.view.denomination_cents
+    staked_text = context.money(staked_cents)
     if not won_cents:
-        return stage.texts.say("keno.ticket_lost", draws=draw_count, staked=staked_text), "text_dim"
-    text = stage.texts.say(
-        "keno.ticket_won", draws=draw_count, amount=stage.money(won_cents), staked=staked_text
+        return context.texts.say("keno.ticket_lost", draws=draw_count, staked=staked_text), "text_dim"
+    text = context.texts.say(
+        "keno.ticket_won", draws=draw_count, amount=context.money(won_cents), staked=staked_text
     )
     return text, "win" if won_cents > staked_cents else "text"
 
 
-def _add_round_ending(stage: Stage, text_and_colour: TextAndColour) -> TextAndColour:
+def _add_round_ending(context: DrawingContext, text_and_colour: TextAndColour) -> TextAndColour:
     """Add to a text about a round's money how the round ended and the amount of the bets that stay on the table.
 
     ``text_and_colour`` is the text and its colour. It is returned unchanged if no table round has just ended, or if the
     player has changed the bet since. If the next round is the last one from the shoe, the returned text says so.
     """
-    result, snapshot = find_settled_result(stage), stage.view.snapshot
+    result, snapshot = find_settled_result(context), context.view.snapshot
     if (
         result is None
         or snapshot is None
-        or (has_touched_bets_since_game(stage.view) and snapshot.state != "playing")
+        or (has_touched_bets_since_game(context.view) and snapshot.state != "playing")
     ):
         return text_and_colour
     standing_bets = snapshot.standing  # The bet meter includes only new bets.
@@ -323,59 +329,59 @@ def _add_round_ending(stage: Stage, text_and_colour: TextAndColour) -> TextAndCo
             str(bet_index): int(bet["credits"])
             for bet_index, bet in enumerate(result.display.get("standing", ()))
         }
-    stays_cents = sum(standing_bets.values()) * stage.view.denomination_cents
+    stays_cents = sum(standing_bets.values()) * context.view.denomination_cents
     stays_text = (
-        stage.texts.say("status.on_the_table", amount=stage.money(stays_cents)) if stays_cents else ""
+        context.texts.say("status.on_the_table", amount=context.money(stays_cents)) if stays_cents else ""
     )
-    last_of_shoe_text = stage.texts.say("felt.last_of_shoe") if result.display.get("last_of_shoe") else ""
-    texts = (describe_outcome(stage, result), text_and_colour[0], stays_text, last_of_shoe_text)
+    last_of_shoe_text = context.texts.say("felt.last_of_shoe") if result.display.get("last_of_shoe") else ""
+    texts = (describe_outcome(context, result), text_and_colour[0], stays_text, last_of_shoe_text)
     return FACT_SEPARATOR.join(each for each in texts if each), text_and_colour[1]
 
 
-def _describe_missing_credit(stage: Stage) -> str:
+def _describe_missing_credit(context: DrawingContext) -> str:
     """Return a text about the credit that the current bet needs.
 
     Empty if the credit is enough, or while the player is changing the bet.
     """
-    view, snapshot = stage.view, stage.view.snapshot
+    view, snapshot = context.view, context.view.snapshot
     if snapshot is None or has_unsent_bet(view) or view.chips.refusal_key:
         return ""
     return describe_needed_credit(
-        stage, snapshot.bet_needs_cents, snapshot.bet_credits * snapshot.denomination_cents
+        context, snapshot.bet_needs_cents, snapshot.bet_credits * snapshot.denomination_cents
     )
 
 
-def _describe_purchase(stage: Stage, snapshot: Snapshot) -> str:
+def _describe_purchase(context: DrawingContext, snapshot: Snapshot) -> str:
     """Return a text about what PLAY buys and its price.
 
     It is for bets that the BET meter cannot describe: Keno tickets, bets on a table, and stakes on the areas of a
     wheel. Otherwise it is empty.
     """
-    game, say = stage.view.game, stage.texts.say
+    game, say = context.view.game, context.texts.say
     if is_keno_game(game):
-        text, cents = describe_purchase(stage)
-        return say("keno.buys", what=text, price=stage.money(cents)) if text else ""
-    if stage.view.table is not None:
-        return describe_bets_on_layout(stage)
+        text, cents = describe_purchase(context)
+        return say("keno.buys", what=text, price=context.money(cents)) if text else ""
+    if context.view.table is not None:
+        return describe_bets_on_layout(context)
     if game is None or not is_wheel_game(game):
         return ""
     area_count = len(read_area_stakes(game, snapshot))
-    price = stage.money(snapshot.bet_credits * snapshot.denomination_cents)
-    return stage.texts.format_count("wheel.buys", area_count, price=price)
+    price = context.money(snapshot.bet_credits * snapshot.denomination_cents)
+    return context.texts.format_count("wheel.buys", area_count, price=price)
 
 
 def _choose_game_status(
-    stage: Stage, presentation: OutcomePresentation, timeline: PresentationTimeline
+    context: DrawingContext, presentation: OutcomePresentation, timeline: PresentationTimeline
 ) -> TextAndColour:
     """Return the text and colour of the status line while a game is presented. They depend on the step shown."""
-    say, elapsed_seconds = stage.texts.say, stage.view.now - presentation.began_at
+    say, elapsed_seconds = context.texts.say, context.view.now - presentation.began_at
     if elapsed_seconds < timeline.last_stop:
         step_index = timeline.find_step_index(elapsed_seconds)
         step = presentation.steps[step_index]
         if isinstance(step, KenoStep):
             ball_number = sum(1 for stop in timeline.steps[step_index].stops if elapsed_seconds >= stop)
             return say("keno.ball", index=ball_number, count=len(step.balls)), "amber"
-        name = format_stage_name(stage, step.stage)
+        name = format_stage_name(context, step.stage)
         if name:
             feature_steps = find_feature_steps(presentation, step_index)
             game_number, game_count = compute_free_game_number_and_total(
@@ -384,9 +390,9 @@ def _choose_game_status(
             progress_text = say("feature.free_left", left=game_number, total=game_count)
             won_cents = (
                 sum_credits_of_ended_steps(presentation, timeline, elapsed_seconds, feature_steps.start)
-                * stage.view.denomination_cents
+                * context.view.denomination_cents
             )
-            total_texts = [say("feature.so_far", amount=stage.money(won_cents))] if won_cents else []
+            total_texts = [say("feature.so_far", amount=context.money(won_cents))] if won_cents else []
             return FACT_SEPARATOR.join(
                 [name, *([progress_text] if game_count > 1 else []), *total_texts]
             ), "amber"
@@ -394,62 +400,62 @@ def _choose_game_status(
     if any(progressive_win.amount_cents is None for progressive_win in presentation.outcome.progressives):
         return say("progressive.confirming"), "amber"
     if not presentation.outcome.prizes and not presentation.outcome.win_cents:
-        return _describe_lost_round(stage) or say("status.no_win"), "text_dim"
-    win_status = _add_round_ending(stage, _describe_total_win(stage, presentation.outcome.win_cents))
+        return _describe_lost_round(context) or say("status.no_win"), "text_dim"
+    win_status = _add_round_ending(context, _describe_total_win(context, presentation.outcome.win_cents))
     return (
-        (format_prizes_won(stage, presentation.outcome.prizes), "win")
+        (format_prizes_won(context, presentation.outcome.prizes), "win")
         if presentation.outcome.prizes
         else win_status
     )
 
 
-def _describe_total_win(stage: Stage, cents: int) -> TextAndColour:
+def _describe_total_win(context: DrawingContext, cents: int) -> TextAndColour:
     """Return a text about what a game has paid in total, and the text's colour.
 
     At a table, payments include stakes: the text says that the amount was received, and for which stake. If the amount
     is less than the stake, or if every bet returned exactly its stake, the text says that it is returned. Video poker
     pays by a pay table, and its text is that of a reel game.
     """
-    ticket = _describe_keno_ticket(stage)
+    ticket = _describe_keno_ticket(context)
     if ticket is not None:
         return ticket
-    say, amount = stage.texts.say, stage.money(cents)
-    result = find_settled_result(stage)
+    say, amount = context.texts.say, context.money(cents)
+    result = find_settled_result(context)
     staked_cents = 0 if result is None else result.staked_cents
     if result is not None and result.is_push:
         return say("status.bet_returned", amount=amount), "text"
     if cents < staked_cents:
-        return say("status.part_returned", amount=amount, staked=stage.money(staked_cents)), "text"
-    if not is_table_game(stage.view.game) or stage.game_data.get("hold"):
+        return say("status.part_returned", amount=amount, staked=context.money(staked_cents)), "text"
+    if not is_table_game(context.view.game) or context.game_data.get("hold"):
         return say("status.win_total", amount=amount), "win"
     if not staked_cents:
         return say("status.received", amount=amount), "win"
-    return say("status.received_for", amount=amount, staked=stage.money(staked_cents)), "win"
+    return say("status.received_for", amount=amount, staked=context.money(staked_cents)), "win"
 
 
-def _format_win(stage: Stage, win: WinOnReels) -> str:
+def _format_win(context: DrawingContext, win: WinOnReels) -> str:
     """Return the text of one win: its pay line, the name of its combination and its amount."""
-    field = find_base_field(stage)
-    amount = stage.money(win.credits * stage.view.denomination_cents)
+    field = find_base_field(context)
+    amount = context.money(win.credits * context.view.denomination_cents)
     name = (
-        format_prize_name(stage.texts, field, win.symbol_count, win.symbol, win.name) if field else win.name
+        format_prize_name(context.texts, field, win.symbol_count, win.symbol, win.name) if field else win.name
     )
     if win.line_number is None:
-        return stage.texts.say("win.named", name=name, amount=amount)
-    return stage.texts.say("win.line_named", line=win.line_number, name=name, amount=amount)
+        return context.texts.say("win.named", name=name, amount=amount)
+    return context.texts.say("win.line_named", line=win.line_number, name=name, amount=amount)
 
 
-def draw_status(stage: Stage) -> None:
+def draw_status(context: DrawingContext) -> None:
     """Draw the status line, the clock, the machine's identity and the permanent notes."""
-    p, layout, view = stage.painter, stage.layout, stage.view
+    p, layout, view = context.painter, context.layout, context.view
     x, y, w, h = layout.status_line
     if view.scene in {Scene.GAME, Scene.ATTRACT}:  # In other scenes a plate or page covers it.
-        text, colour = choose_status_text_and_colour(stage)
+        text, colour = choose_status_text_and_colour(context)
         p.draw_label(text, (x + 24, y, w - 48, h), TextStyle("strong", "body", colour))
     snapshot = view.snapshot
     if snapshot is None:
         return
-    clock = stage.texts.format_time_of_day(view.time_utc)
+    clock = context.texts.format_time_of_day(view.time_utc)
     clock_anchor = (
         (layout.size[0] - 30, 52)
         if not layout.is_portrait
@@ -462,7 +468,7 @@ def draw_status(stage: Stage) -> None:
         align="right",
         width_max=310,
     )
-    identity = stage.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
+    identity = context.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
     identity_anchor = (30, 40) if not layout.is_portrait else (24, layout.meter_bar[1] - 22)
     p.draw_text(
         identity,
@@ -473,13 +479,13 @@ def draw_status(stage: Stage) -> None:
         if not layout.is_portrait
         else layout.size[0] * (0.36 if not layout.is_telephone else 0.48),
     )
-    _draw_permanent_notes(stage)
+    _draw_permanent_notes(context)
 
 
-def _draw_permanent_notes(stage: Stage) -> None:
+def _draw_permanent_notes(context: DrawingContext) -> None:
     """Draw the theoretical return and, if the jurisdiction requires one, the help line. Both are always visible."""
-    p, layout, game = stage.painter, stage.layout, stage.view.game
-    help_line = format_help_line(stage)
+    p, layout, game = context.painter, context.layout, context.view.game
+    help_line = format_help_line(context)
     if help_line:
         anchor = (
             (30, 104)
@@ -497,7 +503,7 @@ def _draw_permanent_notes(stage: Stage) -> None:
             else layout.size[0] * (0.4 if not layout.is_telephone else 0.3),
         )
     if game is not None:
-        text = format_return(stage, game)
+        text = format_return(context, game)
         style = TextStyle("text", "caption", "text", 1.5, (0, 0, 0, 140))
         if layout.is_portrait:
             middle = layout.left_panel[1] + layout.left_panel[3] + 16
@@ -518,33 +524,33 @@ def _compute_title_left_width(layout: Layout) -> float:
     return min(330.0, layout.title_sign[0] - 30)
 
 
-def format_help_line(stage: Stage) -> str:
+def format_help_line(context: DrawingContext) -> str:
     """Return the text of the jurisdiction's help line for players, or "" if it has none."""
-    snapshot = stage.view.snapshot
+    snapshot = context.view.snapshot
     lines = snapshot.protection.help_line if snapshot is not None else {}
-    return stage.texts.choose_translation(lines) if lines else ""
+    return context.texts.choose_translation(lines) if lines else ""
 
 
-def format_return(stage: Stage, game: GameView) -> str:
+def format_return(context: DrawingContext, game: GameView) -> str:
     """Return a text with the theoretical return of a game.
 
     If the bets of a table have different returns, the text has the return of the main bet and the lowest return. If
     players play against each other, it has the venue's share of the pot (levy) instead.
     """
     if game.levy_percent:
-        return stage.texts.say("panel.levy", percent=stage.texts.format_decimal(game.levy_percent))
+        return context.texts.say("panel.levy", percent=context.texts.format_decimal(game.levy_percent))
     worst_group = min(game.returns, key=lambda group: Decimal(game.returns[group]), default="")
     if game.returns.get(game.main_bet, "") in {"", game.returns.get(worst_group)}:
         key = "panel.return" if len(game.returns) < 2 else "panel.return_least"
-        return stage.texts.say(key, percent=stage.texts.format_decimal(game.return_percent))
+        return context.texts.say(key, percent=context.texts.format_decimal(game.return_percent))
     names = {spot["group"]: spot["names"] for spot in reversed(game.presentation["spots"])}
     main_name, worst_name = (
-        stage.texts.choose_translation(names[group]) for group in (game.main_bet, worst_group)
+        context.texts.choose_translation(names[group]) for group in (game.main_bet, worst_group)
     )
-    return stage.texts.say(
+    return context.texts.say(
         "panel.return_named",
         main=main_name,
-        percent=stage.texts.format_decimal(game.returns[game.main_bet]),
+        percent=context.texts.format_decimal(game.returns[game.main_bet]),
         worst=worst_name,
-        least=stage.texts.format_decimal(game.returns[worst_group]),
+        least=context.texts.format_decimal(game.returns[worst_group]),
     )

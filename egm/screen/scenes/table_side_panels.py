@@ -17,6 +17,7 @@ from egm.screen.scenes.chip_keys import (
     list_felt_touches,
 )
 from egm.screen.scenes.decision_text import format_answer_name
+from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext
 from egm.screen.scenes.pay_table import (
     PayRow,
     compute_pay_rows_height,
@@ -27,7 +28,6 @@ from egm.screen.scenes.pay_table import (
 )
 from egm.screen.scenes.progressive import draw_level, list_levels_beside_field
 from egm.screen.scenes.roulette_wheel import POCKET_COLOURS, format_short_sign
-from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.steps import TableStep
 from egm.screen.table import BetSpot, TableGameData, build_bet_limits, find_reason_spot_is_closed, is_bet_on
 from egm.screen.view import (
@@ -53,7 +53,7 @@ _RESULTS_FOR_FREQUENCIES_MIN: Final = 10
 _FREQUENCY_ROW_HEIGHT: Final = 78.0
 
 
-def draw_table_side_panels(stage: Stage, right: Rect) -> None:
+def draw_table_side_panels(context: DrawingContext, right: Rect) -> None:
     """Draw the side panels of a table game or, on a telephone, the strip that replaces them.
 
     The left panel has the player's chips and tools. The right one has the last results and below them, depending on the
@@ -61,26 +61,26 @@ def draw_table_side_panels(stage: Stage, right: Rect) -> None:
     is the part of the right panel below the meters of progressive levels. For a game without betting spots, the panels
     have only its pay table.
     """
-    view, table = stage.view, stage.view.table
+    view, table = context.view, context.view.table
     assert table is not None
-    if stage.layout.is_telephone:
-        _draw_telephone_strip(stage, table)
+    if context.layout.is_telephone:
+        _draw_telephone_strip(context, table)
         return
-    keys = lay_out_table_keys(view, stage.layout) if table.spots else []
+    keys = lay_out_table_keys(view, context.layout) if table.spots else []
     for rect, action in keys:
-        draw_table_key(stage, table, rect, action)
-    if not table.spots and draw_pay_panels(stage):
+        draw_table_key(context, table, rect, action)
+    if not table.spots and draw_pay_panels(context):
         return
     x, y, w, h = right
-    top = _draw_results(stage, table, right)
+    top = _draw_results(context, table, right)
     free_rect: Rect = (x + 18, top + 8, w - 36, y + h - 66 - top)
-    settled_step = find_settled_step(stage)
-    spot = find_selected_spot(stage, table)
-    decision = view.decision if is_decision_due(view, stage.theme) else None
+    settled_step = find_settled_step(context)
+    spot = find_selected_spot(context, table)
+    decision = view.decision if is_decision_due(view, context.theme) else None
     is_panel_unused = (
         decision is None and (settled_step is None or has_touched_bets_since_game(view)) and spot is None
     )
-    if len(list_shown_results(stage)) >= _RESULTS_FOR_FREQUENCIES_MIN and table.felt_kind in {
+    if len(list_shown_results(context)) >= _RESULTS_FOR_FREQUENCIES_MIN and table.felt_kind in {
         "roulette",
         "wheel",
         "dice",
@@ -88,7 +88,7 @@ def draw_table_side_panels(stage: Stage, right: Rect) -> None:
         frequencies_height = _FREQUENCY_ROW_HEIGHT * (2 if free_rect[3] > 2 * _FREQUENCY_ROW_HEIGHT else 1)
         if is_panel_unused or free_rect[3] > 2 * frequencies_height:
             _draw_result_frequencies(
-                stage,
+                context,
                 table,
                 (
                     free_rect[0],
@@ -99,18 +99,20 @@ def draw_table_side_panels(stage: Stage, right: Rect) -> None:
             )
             free_rect = (*free_rect[:3], free_rect[3] - frequencies_height - 8)
     if decision is not None:
-        used_height = _draw_question_details(stage, table, decision, free_rect)
+        used_height = _draw_question_details(context, table, decision, free_rect)
     elif settled_step is not None and not has_touched_bets_since_game(view):
-        used_height = _draw_settlements(stage, table, settled_step, free_rect)
+        used_height = _draw_settlements(context, table, settled_step, free_rect)
     elif spot is not None:
-        used_height = _draw_spot_details(stage, spot, free_rect)
+        used_height = _draw_spot_details(context, spot, free_rect)
     else:
         has_room_for_hint = table.spots and view.decision is None and free_rect[3] > _FREQUENCY_ROW_HEIGHT
         hint_text = (
-            stage.texts.say("felt.how", info=find_info_key_label(stage, keys)) if has_room_for_hint else ""
+            context.texts.say("felt.how", info=find_info_key_label(context, keys))
+            if has_room_for_hint
+            else ""
         )
         used_height = (
-            stage.painter.write_paragraph(hint_text, free_rect, TextStyle("text", "caption", "text"))
+            context.painter.write_paragraph(hint_text, free_rect, TextStyle("text", "caption", "text"))
             if hint_text
             else 0.0
         )
@@ -122,7 +124,7 @@ def draw_table_side_panels(stage: Stage, right: Rect) -> None:
     )
     first_spot = spot if decision is None else table.spots.get(str(decision.display.get("spot", "")))
     _draw_pay_lists(
-        stage,
+        context,
         table,
         pay_lists_rect,
         first_spot if settled_step is None or decision is not None else None,
@@ -130,67 +132,67 @@ def draw_table_side_panels(stage: Stage, right: Rect) -> None:
     )
 
 
-def find_settled_step(stage: Stage) -> TableStep | None:
+def find_settled_step(context: DrawingContext) -> TableStep | None:
     """Return the last step of a table round if it settled bets and its moving parts have stopped, otherwise None."""
-    step = find_last_step(stage.view)
-    have_parts_stopped = stage.view.presentation is not None and have_moving_parts_stopped(
-        stage.view, stage.theme
+    step = find_last_step(context.view)
+    have_parts_stopped = context.view.presentation is not None and have_moving_parts_stopped(
+        context.view, context.theme
     )
     return step if have_parts_stopped and isinstance(step, TableStep) and step.settlements else None
 
 
-def find_settled_result(stage: Stage) -> RoundResultView | None:
+def find_settled_result(context: DrawingContext) -> RoundResultView | None:
     """Return the result of the selected game's round if its moving parts have stopped, otherwise None."""
-    presentation = stage.view.selected_game_presentation
+    presentation = context.view.selected_game_presentation
     return (
         presentation.round_result
-        if presentation is not None and have_moving_parts_stopped(stage.view, stage.theme)
+        if presentation is not None and have_moving_parts_stopped(context.view, context.theme)
         else None
     )
 
 
-def describe_outcome(stage: Stage, result: RoundResultView) -> str:
+def describe_outcome(context: DrawingContext, result: RoundResultView) -> str:
     """Return how a table round ended: the number, the dice or the winning side.
 
     Empty if the round has no single result, or if the game has cards and no scoreboard: the cards then show the result.
     """
-    view, say, display = stage.view, stage.texts.say, result.display
+    view, say, display = context.view, context.texts.say, result.display
     table, code = view.table, str(display.get("result", ""))
     if table is None or not code:
         return ""
     felt = str(display.get("felt", ""))
     if felt == "craps":
-        return _format_throw(stage, result)
+        return _format_throw(context, result)
     if felt == "dice":
         total = display.get("total")
         return say("felt.ended_dice", dice=code, total=total) if total else say("felt.ended", result=code)
     if "pocket" in display:
-        name = stage.texts.choose_translation(table.names.get(code, {}), code)
+        name = context.texts.choose_translation(table.names.get(code, {}), code)
         colour = table.pocket_colours.get(code, "")
-        if felt == "roulette" and stage.texts.has_text(f"felt.colour_{colour}"):
+        if felt == "roulette" and context.texts.has_text(f"felt.colour_{colour}"):
             return say("felt.ended_colour", result=name, colour=say(f"felt.colour_{colour}"))
         return say("felt.ended", result=name)
-    return _describe_winner(stage, result) if table.scoreboard_sides else ""
+    return _describe_winner(context, result) if table.scoreboard_sides else ""
 
 
-def _format_throw(stage: Stage, result: RoundResultView) -> str:
+def _format_throw(context: DrawingContext, result: RoundResultView) -> str:
     """Return the text for a throw of craps: its total, and whether it set, made or lost the point."""
     display, point_before = result.display, result.point_before
     total, point = int(display["total"]), display.get("point")
     if point_before is not None and point is None:
         key = "felt.point_made" if total == point_before else "felt.seven_out"
-        return stage.texts.say(key, total=total, point=point_before)
+        return context.texts.say(key, total=total, point=point_before)
     key = "felt.thrown" if point is None else "felt.point_set" if point_before is None else "felt.point_stays"
-    return stage.texts.say(key, total=total, point=point or 0)
+    return context.texts.say(key, total=total, point=point or 0)
 
 
-def _describe_winner(stage: Stage, result: RoundResultView) -> str:
+def _describe_winner(context: DrawingContext, result: RoundResultView) -> str:
     """Return a text that says which of two sides has won a round, or that it is a tie, and the points."""
-    game, table, say = stage.view.game, stage.view.table, stage.texts.say
+    game, table, say = context.view.game, context.view.table, context.texts.say
     assert game is not None
     assert table is not None
     names = {
-        str(hand["id"]): stage.texts.choose_translation(hand["names"])
+        str(hand["id"]): context.texts.choose_translation(hand["names"])
         for hand in game.presentation.get("hands", ())
     }
     points = {str(hand["id"]): str(hand.get("says", "")) for hand in result.display.get("hands", ())}
@@ -206,46 +208,46 @@ def _describe_winner(stage: Stage, result: RoundResultView) -> str:
     return say("felt.tie", points=next(iter(points.values()), ""))
 
 
-def find_selected_spot(stage: Stage, table: TableGameData) -> BetSpot | None:
+def find_selected_spot(context: DrawingContext, table: TableGameData) -> BetSpot | None:
     """Return the bet spot that is selected with the keys, or else the one touched last, or None."""
-    view = stage.view
-    if view.is_focus_shown and can_place_chips(view, stage.theme):
-        touches = list_felt_touches(view, stage.layout)
+    view = context.view
+    if view.is_focus_shown and can_place_chips(view, context.theme):
+        touches = list_felt_touches(view, context.layout)
         action = touches[view.focused_target_index % len(touches)][1]
         if action.name == "spot":
             return table.spots[str(action.value)]
     return table.spots.get(view.chips.explained_spot)
 
 
-def list_shown_results(stage: Stage) -> tuple[str, ...]:
+def list_shown_results(context: DrawingContext) -> tuple[str, ...]:
     """Return the table's past results, newest first, as in the last snapshot; empty before the first snapshot."""
-    return stage.view.snapshot.results if stage.view.snapshot is not None else ()
+    return context.view.snapshot.results if context.view.snapshot is not None else ()
 
 
-def _draw_results(stage: Stage, table: TableGameData, rect: Rect) -> float:
+def _draw_results(context: DrawingContext, table: TableGameData, rect: Rect) -> float:
     """Draw the past results, and the note that they do not affect later ones; nothing for a card game.
 
     Return the lower end of the drawing, in units.
     """
-    p, (x, y, w, _) = stage.painter, rect
+    p, (x, y, w, _) = context.painter, rect
     if table.felt_kind == "cards":
         return y + 6
-    style = TextStyle("strong", "small", stage.look.accent_colour)
-    p.draw_text(stage.texts.say("felt.results"), (x + w / 2, y + 26), style, width_max=w - 30)
-    results = list_shown_results(stage)
+    style = TextStyle("strong", "small", context.look.accent_colour)
+    p.draw_text(context.texts.say("felt.results"), (x + w / 2, y + 26), style, width_max=w - 30)
+    results = list_shown_results(context)
     shown_count_max = int((w - 28) // 60)
     for i, result in enumerate(results[:shown_count_max]):
-        _draw_result(stage, table, result, (x + 14 + i * 60, y + 46, 56, 44), is_newest=i == 0)
-    text, top = stage.texts.say("felt.past"), y + 96
+        _draw_result(context, table, result, (x + 14 + i * 60, y + 46, 56, 44), is_newest=i == 0)
+    text, top = context.texts.say("felt.past"), y + 96
     used_height = p.write_paragraph(
         text, (x + 16, top, w - 32, 80), TextStyle("text", "caption", "text"), leading=1.2
     )
     return top + used_height
 
 
-def _draw_result_frequencies(stage: Stage, table: TableGameData, rect: Rect) -> None:
+def _draw_result_frequencies(context: DrawingContext, table: TableGameData, rect: Rect) -> None:
     """Draw the most and the least frequent results among those that the table has recorded."""
-    p, (x, y, w, h), results = stage.painter, rect, list_shown_results(stage)
+    p, (x, y, w, h), results = context.painter, rect, list_shown_results(context)
     signs = (
         tuple(map(str, range(1, 7)))
         if table.felt_kind == "dice"
@@ -265,7 +267,7 @@ def _draw_result_frequencies(stage: Stage, table: TableGameData, rect: Rect) -> 
         left, top = (
             (x + list_index * (list_width + 10), y) if is_side_by_side else (x, y + list_index * list_height)
         )
-        title = stage.texts.say(title_key, count=len(results))
+        title = context.texts.say(title_key, count=len(results))
         p.draw_text(
             title,
             (left, top + 14),
@@ -275,7 +277,7 @@ def _draw_result_frequencies(stage: Stage, table: TableGameData, rect: Rect) -> 
         )
         for i, (sign, frequency) in enumerate(counted_signs):
             cell: Rect = (left + i * cell_width, top + 28, cell_width - 6, list_height - 34)
-            _draw_result(stage, table, sign, (cell[0], cell[1], cell[2] * 0.56, cell[3]))
+            _draw_result(context, table, sign, (cell[0], cell[1], cell[2] * 0.56, cell[3]))
             count_centre = (cell[0] + cell[2] * 0.78, cell[1] + cell[3] / 2)
             p.draw_text(
                 f"\u00d7{frequency}",
@@ -286,46 +288,46 @@ def _draw_result_frequencies(stage: Stage, table: TableGameData, rect: Rect) -> 
 
 
 def _draw_result(
-    stage: Stage, table: TableGameData, result: str, cell: Rect, *, is_newest: bool = False
+    context: DrawingContext, table: TableGameData, result: str, cell: Rect, *, is_newest: bool = False
 ) -> None:
     """Draw a past result in the colour that it has on the wheel; the newest has a white frame."""
-    p = stage.painter
+    p = context.painter
     fill = POCKET_COLOURS.get(table.pocket_colours.get(result, ""), (30, 24, 56, 255))
     p.draw_panel(cell, radius=10, fill=fill, edge_paint=WHITE if is_newest else _PRINTED_LINE_COLOUR)
     text_colour = BLACK if fill in {POCKET_COLOURS["white"], POCKET_COLOURS["yellow"]} else WHITE
     size = "small" if cell[3] > 40 else "caption"
     p.draw_text(
-        _format_result_sign(stage, table, result),
+        _format_result_sign(context, table, result),
         find_rect_centre(cell),
         TextStyle("heavy", size, text_colour),
         width_max=cell[2] - 6,
     )
 
 
-def _format_result_sign(stage: Stage, table: TableGameData, result: str) -> str:
+def _format_result_sign(context: DrawingContext, table: TableGameData, result: str) -> str:
     """Return the text of a result as printed on the wheel or the scoreboard."""
-    name = stage.texts.choose_translation(table.names.get(result, {}), result)
+    name = context.texts.choose_translation(table.names.get(result, {}), result)
     return format_short_sign(name) if result in table.pocket_colours else name
 
 
-def _draw_spot_details(stage: Stage, spot: BetSpot, rect: Rect) -> float:
+def _draw_spot_details(context: DrawingContext, spot: BetSpot, rect: Rect) -> float:
     """Draw a bet spot's name and the lines of :func:`format_spot_lines`.
 
     If they are too high for the panel, they are drawn smaller. In portrait, only the last line in amber is drawn, and
     the others are joined. Return the height used, in units.
     """
-    p, view, (x, y, w, h) = stage.painter, stage.view, rect
-    name_style = TextStyle("heavy", "body", stage.look.accent_colour)
-    lines = format_spot_lines(stage, spot, view.denomination_cents)
+    p, view, (x, y, w, h) = context.painter, context.view, rect
+    name_style = TextStyle("heavy", "body", context.look.accent_colour)
+    lines = format_spot_lines(context, spot, view.denomination_cents)
     gap, leading, size = 4, 1.2, "caption"
-    if stage.layout.is_portrait:  # A portrait panel has room for a name and three lines.
+    if context.layout.is_portrait:  # A portrait panel has room for a name and three lines.
         joined_text = "  ·  ".join(text for text, colour in lines if colour != "amber")
         lines = [(joined_text, "meter"), *[line for line in lines if line[1] == "amber"][-1:]]
         gap, leading = 1, 1.1
-    name = stage.texts.choose_translation(spot.names)
+    name = context.texts.choose_translation(spot.names)
     top = y + p.write_paragraph(name, (x, y, w, 70), name_style, leading=leading + 0.1)
     line_count = sum(len(p.wrap_text(text, w, TextStyle("strong", size, colour))) for text, colour in lines)
-    text_height = stage.theme.sizes[size]
+    text_height = context.theme.sizes[size]
     if top + line_count * text_height * leading + len(lines) * gap > y + h:
         size = "tiny"
     elif top + line_count * text_height * 1.2 + len(lines) * gap <= y + h:
@@ -337,15 +339,15 @@ def _draw_spot_details(stage: Stage, spot: BetSpot, rect: Rect) -> float:
 
 
 def _draw_question_details(
-    stage: Stage, table: TableGameData, decision: DecisionRequest, rect: Rect
+    context: DrawingContext, table: TableGameData, decision: DecisionRequest, rect: Rect
 ) -> float:
     """Draw what a decision is about: the bet, its stake, and the cost of each answer.
 
     Return the height used, in units.
     """
-    p, (x, y, w, h) = stage.painter, rect
+    p, (x, y, w, h) = context.painter, rect
     top = y
-    for text, cost, style in format_question_lines(stage, table, decision):
+    for text, cost, style in format_question_lines(context, table, decision):
         if top + _SPOT_PAY_ROW_HEIGHT > y + h:
             break
         middle = top + _SPOT_PAY_ROW_HEIGHT / 2
@@ -359,7 +361,7 @@ def _draw_question_details(
 
 
 def format_question_lines(
-    stage: Stage, table: TableGameData, decision: DecisionRequest
+    context: DrawingContext, table: TableGameData, decision: DecisionRequest
 ) -> list[tuple[str, str, TextStyle]]:
     """Return the lines that describe a player decision: each has a text, an amount or "", and a text style.
 
@@ -369,32 +371,36 @@ def format_question_lines(
         return []
     spot, added_spot = table.spots.get(str(decision.display.get("spot", ""))), table.spots.get(decision.kind)
     bet_spot = spot or added_spot
-    name = "" if bet_spot is None else stage.texts.choose_translation(bet_spot.names)
-    step = find_last_step(stage.view)
+    name = "" if bet_spot is None else context.texts.choose_translation(bet_spot.names)
+    step = find_last_step(context.view)
     if isinstance(step, TableStep):
-        name = append_split_number(stage, name, step, str(decision.display.get("hand", "")))
+        name = append_split_number(context, name, step, str(decision.display.get("hand", "")))
     text_style = TextStyle("strong", "caption", "text")
-    lines = [(name, "", TextStyle("heavy", "body", stage.look.accent_colour))] if name else []
+    lines = [(name, "", TextStyle("heavy", "body", context.look.accent_colour))] if name else []
     if "staked" in decision.display:
-        amount = stage.money(int(decision.display["staked"]) * stage.view.denomination_cents)
-        lines.append((stage.texts.say("felt.staked", amount=amount), "", text_style))
+        amount = context.money(int(decision.display["staked"]) * context.view.denomination_cents)
+        lines.append((context.texts.say("felt.staked", amount=amount), "", text_style))
     for answer, cost in decision.costs.items():
-        cost_text = f"+{stage.money(cost * stage.view.denomination_cents)}"
-        lines.append((format_answer_name(stage, answer), cost_text, text_style))
+        cost_text = f"+{context.money(cost * context.view.denomination_cents)}"
+        lines.append((format_answer_name(context, answer), cost_text, text_style))
     if added_spot is not None:
-        text = stage.texts.say("felt.odds", odds=_format_spot_pay(stage, added_spot))
+        text = context.texts.say("felt.odds", odds=_format_spot_pay(context, added_spot))
         lines.append((text, "", text_style._replace(paint="meter")))
     return lines
 
 
 def _draw_pay_lists(
-    stage: Stage, table: TableGameData, rect: Rect, first_spot: BetSpot | None, settled_step: TableStep | None
+    context: DrawingContext,
+    table: TableGameData,
+    rect: Rect,
+    first_spot: BetSpot | None,
+    settled_step: TableStep | None,
 ) -> None:
     """Draw the pay tables of the bet spots that have one, as many as fit, beginning with that of ``first_spot``.
 
     The rows that won in ``settled_step`` are lit.
     """
-    p, (x, y, w, h) = stage.painter, rect
+    p, (x, y, w, h) = context.painter, rect
     spots = sorted(table.spots.values(), key=lambda spot: spot is not first_spot)
     won_rows = {
         (str(settlement.get("spot", "")), str(settlement["name"]))
@@ -402,17 +408,19 @@ def _draw_pay_lists(
     }
     pay_lists: list[tuple[str, list[PayRow], float]] = []
     for spot in spots:
-        entries = list_spot_pay_entries(stage, spot)
+        entries = list_spot_pay_entries(context, spot)
         pay_rows = [
-            PayRow(stage.texts.choose_translation(pay.names), pay.odds, is_won=(spot.id, pay.id) in won_rows)
+            PayRow(
+                context.texts.choose_translation(pay.names), pay.odds, is_won=(spot.id, pay.id) in won_rows
+            )
             for pay in entries
         ]
         if pay_rows:
             pay_lists.append(
                 (
-                    stage.texts.choose_translation(spot.names),
+                    context.texts.choose_translation(spot.names),
                     pay_rows,
-                    compute_pay_rows_height(stage, pay_rows, w + 20),
+                    compute_pay_rows_height(context, pay_rows, w + 20),
                 )
             )
     while pay_lists and h < sum(_SPOT_PAY_ROW_HEIGHT + height for _, _, height in pay_lists):
@@ -420,58 +428,62 @@ def _draw_pay_lists(
     additional_height = (h - sum(_SPOT_PAY_ROW_HEIGHT + height for _, _, height in pay_lists)) / max(
         1, len(pay_lists)
     )
-    top, style = y, TextStyle("strong", "caption", stage.look.accent_colour)
+    top, style = y, TextStyle("strong", "caption", context.look.accent_colour)
     for name, pay_rows, height in pay_lists:
         p.draw_text(name, (x, top + _SPOT_PAY_ROW_HEIGHT / 2), style, align="left", width_max=w)
         top += _SPOT_PAY_ROW_HEIGHT + draw_pay_rows(
-            stage,
+            context,
             (x - 10, top + _SPOT_PAY_ROW_HEIGHT, w + 20, height + additional_height),
             pay_rows,
             _SPOT_PAY_ROW_HEIGHT,
         )
 
 
-def _format_spot_pay(stage: Stage, spot: BetSpot) -> str:
+def _format_spot_pay(context: DrawingContext, spot: BetSpot) -> str:
     """Return what a bet on a spot pays: the game's own text for it, or else :func:`format_spot_odds`."""
-    return stage.texts.choose_translation(spot.pay_texts) if spot.pay_texts else format_spot_odds(stage, spot)
+    return (
+        context.texts.choose_translation(spot.pay_texts)
+        if spot.pay_texts
+        else format_spot_odds(context, spot)
+    )
 
 
-def format_spot_lines(stage: Stage, spot: BetSpot, unit_cents: int) -> list[tuple[str, str]]:
+def format_spot_lines(context: DrawingContext, spot: BetSpot, unit_cents: int) -> list[tuple[str, str]]:
     """Return the lines that explain a bet spot, each as a text and the name of its colour in the theme.
 
     They are its odds, its limits, the bet that it requires, and the bet on it. Lines in amber say whether the bet is on
     or off for the next throw (craps), and why the last touch changed nothing or the spot takes no bet now. Empty before
     the first snapshot.
     """
-    say, view, table = stage.texts.say, stage.view, stage.view.table
+    say, view, table = context.texts.say, context.view, context.view.table
     if view.snapshot is None or table is None:
         return []
     limits = build_bet_limits(view.snapshot)
     spot = limits.apply_limits_to_spot(spot)
-    odds = _format_spot_pay(stage, spot)
+    odds = _format_spot_pay(context, spot)
     lines = [(say("felt.odds" if spot.required_bet_divisor is None else "felt.share", odds=odds), "meter")]
     highest_credits = limits.find_maximum(spot, view.chips.bets) or spot.bet_max
     highest_credits -= highest_credits % spot.bet_step
     lowest_text, highest_text, step_text = (
-        stage.money(each * unit_cents) for each in (spot.bet_min, highest_credits, spot.bet_step)
+        context.money(each * unit_cents) for each in (spot.bet_min, highest_credits, spot.bet_step)
     )
     key = "felt.only" if lowest_text == highest_text else "felt.steps" if spot.bet_step > 1 else "felt.limits"
     lines.append(
         (
-            _format_bets_in_round(stage, spot)
+            _format_bets_in_round(context, spot)
             or say(key, least=lowest_text, most=highest_text, step=step_text),
             "text",
         )
     )
     if spot.required_spot_multiple is not None and spot.required_spot is not None:
-        required_name = stage.texts.choose_translation(table.spots[spot.required_spot].names)
+        required_name = context.texts.choose_translation(table.spots[spot.required_spot].names)
         lines.append((say("felt.goes_with", spot=required_name, times=spot.required_spot_multiple), "text"))
     standing_credits, new_credits = limits.standing_bets.get(spot.id, 0), view.chips.bets.get(spot.id, 0)
     if standing_credits:
-        lines.append((say("felt.standing", amount=stage.money(standing_credits * unit_cents)), "text"))
+        lines.append((say("felt.standing", amount=context.money(standing_credits * unit_cents)), "text"))
     if new_credits:
         key = "felt.staked" if new_credits > 0 else "felt.taken_down"
-        lines.append((say(key, amount=stage.money(abs(new_credits) * unit_cents)), "text"))
+        lines.append((say(key, amount=context.money(abs(new_credits) * unit_cents)), "text"))
     is_on = is_bet_on(table, view.chips, spot.id, limits)
     if is_on is not None and standing_credits + new_credits > 0:
         lines.append((say("felt.plays_on" if is_on else "felt.plays_off"), "amber"))
@@ -482,48 +494,52 @@ def format_spot_lines(stage: Stage, spot: BetSpot, unit_cents: int) -> list[tupl
         else ""
     )
     if reason:
-        lines.append((describe_bet_refusal(stage, spot, reason), "amber"))
+        lines.append((describe_bet_refusal(context, spot, reason), "amber"))
     return lines
 
 
-def describe_needed_credit(stage: Stage, needs_cents: int, bet_cents: int) -> str:
+def describe_needed_credit(context: DrawingContext, needs_cents: int, bet_cents: int) -> str:
     """Return a text with the credit that a bet needs, why, and the player's credit; empty if there is enough.
 
     ``needs_cents`` is the credit that must be available to place the bet of ``bet_cents``.
     """
-    snapshot = stage.view.snapshot
+    snapshot = context.view.snapshot
     if snapshot is None or needs_cents <= snapshot.credit_cents:
         return ""
     key = "doubled" if needs_cents == 2 * bet_cents else "raised" if needs_cents > bet_cents else "costs"
-    needed_text, credit_text = stage.money(needs_cents), stage.money(snapshot.credit_cents)
-    return stage.texts.say(f"status.needs_{key}", needs=needed_text, credit=credit_text)
+    needed_text, credit_text = context.money(needs_cents), context.money(snapshot.credit_cents)
+    return context.texts.say(f"status.needs_{key}", needs=needed_text, credit=credit_text)
 
 
-def describe_bet_refusal(stage: Stage, spot: BetSpot | None, refusal_key: str) -> str:
+def describe_bet_refusal(context: DrawingContext, spot: BetSpot | None, refusal_key: str) -> str:
     """Return the text that says why a bet spot takes no bet, or why a touch was refused.
 
     ``refusal_key`` is the reason (:attr:`egm.screen.table.ChipsOnTable.refusal_key`). The text names the spots that
     need a bet first, or the venue's maximum, if the reason is one of these.
     """
-    table, snapshot = stage.view.table, stage.view.snapshot
+    table, snapshot = context.view.table, context.view.snapshot
     names: list[str] = []
     if spot is not None and table is not None and snapshot is not None:
-        needed_spots = find_reason_spot_is_closed(spot, stage.view.chips.bets, build_bet_limits(snapshot))[1]
-        names = [stage.texts.choose_translation(table.spots[each].names) for each in needed_spots]
-    maximum_text = "" if snapshot is None else stage.money(snapshot.bet_most_cents or 0)
-    return stage.texts.say(f"felt.refused_{refusal_key}", spots=" / ".join(names), amount=maximum_text)
+        needed_spots = find_reason_spot_is_closed(spot, context.view.chips.bets, build_bet_limits(snapshot))[
+            1
+        ]
+        names = [context.texts.choose_translation(table.spots[each].names) for each in needed_spots]
+    maximum_text = "" if snapshot is None else context.money(snapshot.bet_most_cents or 0)
+    return context.texts.say(f"felt.refused_{refusal_key}", spots=" / ".join(names), amount=maximum_text)
 
 
-def _draw_settlements(stage: Stage, table: TableGameData, settled_step: TableStep, rect: Rect) -> float:
+def _draw_settlements(
+    context: DrawingContext, table: TableGameData, settled_step: TableStep, rect: Rect
+) -> float:
     """Draw the result of each bet, those with the highest return first. Return the height used, in units.
 
     If not all fit, the last line says how many are left out.
     """
-    p, (x, y, w, h) = stage.painter, rect
+    p, (x, y, w, h) = context.painter, rect
     settlements = sorted(settled_step.settlements, key=lambda settlement: -int(settlement["credits"]))
     if any(int(settlement["credits"]) for settlement in settlements):
-        style = TextStyle("strong", "caption", stage.look.accent_colour)
-        y += p.write_paragraph(stage.texts.say("felt.returned"), (x, y, w, 60), style, leading=1.2) + 4
+        style = TextStyle("strong", "caption", context.look.accent_colour)
+        y += p.write_paragraph(context.texts.say("felt.returned"), (x, y, w, 60), style, leading=1.2) + 4
     settlement_counts = Counter(
         (settlement.get("spot"), settlement.get("hand")) for settlement in settlements
     )
@@ -532,21 +548,21 @@ def _draw_settlements(stage: Stage, table: TableGameData, settled_step: TableSte
     for i, settlement in enumerate(settlements[:row_count_max]):
         middle = y + (i + 0.5) * row_height
         if i == row_count_max - 1 and len(settlements) > row_count_max:
-            text = stage.texts.say("felt.more", count=len(settlements) - i)
+            text = context.texts.say("felt.more", count=len(settlements) - i)
             p.draw_text(text, (x, middle), TextStyle("text", "caption", "text"), align="left", width_max=w)
             break
         spot, returned_credits = table.spots.get(str(settlement.get("spot", ""))), int(settlement["credits"])
-        settlement_text = format_settlement(stage, str(settlement["name"]))
+        settlement_text = format_settlement(context, str(settlement["name"]))
         is_named = spot is not None and settlement_counts[settlement.get("spot"), settlement.get("hand")] == 1
-        name = stage.texts.choose_translation(spot.names) if spot and is_named else settlement_text
-        name = append_split_number(stage, name, settled_step, str(settlement.get("hand", "")))
+        name = context.texts.choose_translation(spot.names) if spot and is_named else settlement_text
+        name = append_split_number(context, name, settled_step, str(settlement.get("hand", "")))
         name_rect: Rect = (x, middle - row_height / 2, w * 0.7, row_height)
         p.draw_label(name, name_rect, TextStyle("strong", "caption", "text"), align="left")
         style = (
             TextStyle("numbers", "small", "win") if returned_credits else TextStyle("text", "caption", "text")
         )
         p.draw_text(
-            stage.money(returned_credits * stage.view.denomination_cents)
+            context.money(returned_credits * context.view.denomination_cents)
             if returned_credits
             else settlement_text,
             (x + w, middle),
@@ -557,24 +573,24 @@ def _draw_settlements(stage: Stage, table: TableGameData, settled_step: TableSte
     return first_row_top - rect[1] + row_height * min(row_count_max, len(settlements))
 
 
-def _draw_telephone_strip(stage: Stage, table: TableGameData) -> None:
+def _draw_telephone_strip(context: DrawingContext, table: TableGameData) -> None:
     """Draw the strip above the layout on a telephone.
 
     It has the meters of progressive levels and one of these: the pending decision, the selected bet spot, or the last
     results.
     """
-    p, view, (x, y, w, _) = stage.painter, stage.view, stage.layout.left_panel
-    spot = find_selected_spot(stage, table)
-    settled_step = find_settled_step(stage)
-    decision = view.decision if is_decision_due(view, stage.theme) else None
+    p, view, (x, y, w, _) = context.painter, context.view, context.layout.left_panel
+    spot = find_selected_spot(context, table)
+    settled_step = find_settled_step(context)
+    decision = view.decision if is_decision_due(view, context.theme) else None
     style = TextStyle("strong", "caption", "text")
-    levels = list_levels_beside_field(stage)
+    levels = list_levels_beside_field(context)
     for i, level in enumerate(levels):
         level_width = w / len(levels)
         level_rect: Rect = (x + i * level_width + 8, y + 8, level_width - 16, LEVELS_STRIP_HEIGHT - 10)
-        draw_level(stage, level, level_rect, "caption")
+        draw_level(context, level, level_rect, "caption")
     text_rect: Rect = (x + 12, y + (LEVELS_STRIP_HEIGHT if levels else 0.0) + 1, w - 24, 46)
-    lines = format_question_lines(stage, table, decision) if decision is not None else []
+    lines = format_question_lines(context, table, decision) if decision is not None else []
     # Lines with a cost are left out, because the keys show the costs.
     question_texts = [text for text, cost, _ in lines if not cost][:2]
     if question_texts:
@@ -582,10 +598,10 @@ def _draw_telephone_strip(stage: Stage, table: TableGameData) -> None:
         return
     if spot is not None and decision is None and (settled_step is None or has_touched_bets_since_game(view)):
         texts = [
-            stage.texts.choose_translation(spot.names),
-            *(text for text, _ in format_spot_lines(stage, spot, view.denomination_cents)),
+            context.texts.choose_translation(spot.names),
+            *(text for text, _ in format_spot_lines(context, spot, view.denomination_cents)),
         ]
-        odds = stage.texts.say("felt.odds", odds=format_spot_odds(stage, spot))
+        odds = context.texts.say("felt.odds", odds=format_spot_odds(context, spot))
         selections = ([texts[0], texts[1], texts[-1]], texts[:2], [texts[0], odds])  # the longest first
         descriptions = ["  ·  ".join(selection) for selection in selections]
         fitting_descriptions = (
@@ -595,19 +611,21 @@ def _draw_telephone_strip(stage: Stage, table: TableGameData) -> None:
         )
         p.draw_label(next(fitting_descriptions, texts[0]), text_rect, style)
         return
-    results = list_shown_results(stage) if table.felt_kind != "cards" else ()
+    results = list_shown_results(context) if table.felt_kind != "cards" else ()
     if not results:
-        p.draw_label(stage.texts.say("felt.past"), text_rect, style)
+        p.draw_label(context.texts.say("felt.past"), text_rect, style)
         return
     result_width = (
         50
-        if all(len(_format_result_sign(stage, table, each)) <= _NARROW_RESULT_LENGTH_MAX for each in results)
+        if all(
+            len(_format_result_sign(context, table, each)) <= _NARROW_RESULT_LENGTH_MAX for each in results
+        )
         else 74
     )
     shown_count_max = int((w - 24) // result_width)
     for i, result in enumerate(results[:shown_count_max]):
         _draw_result(
-            stage,
+            context,
             table,
             result,
             (x + 12 + i * result_width, text_rect[1] + 4, result_width - 4, 38),
@@ -615,83 +633,84 @@ def _draw_telephone_strip(stage: Stage, table: TableGameData) -> None:
         )
 
 
-def describe_bets_on_layout(stage: Stage) -> str:
+def describe_bets_on_layout(context: DrawingContext) -> str:
     """Return what PLAY would stake now, as text: the amount and the number of spots.
 
     If there is no bet yet, if no round can start with these bets, or if the machine waits until betting closes, the
     text says so. Empty during a round, and for a game without betting spots.
     """
-    view, table = stage.view, stage.view.table
-    is_round_shown = is_presentation_running(view, stage.theme) or view.decision is not None
+    view, table = context.view, context.view.table
+    is_round_shown = is_presentation_running(view, context.theme) or view.decision is not None
     if table is None or view.snapshot is None or not table.spots or is_round_shown:
         return ""
     chips, unit_cents = view.chips, view.snapshot.denomination_cents
     if view.snapshot.state == "betting":
-        return stage.texts.say("notice.refused.betting")
+        return context.texts.say("notice.refused.betting")
     if chips.refusal_key:
-        return describe_bet_refusal(stage, table.spots.get(chips.explained_spot), chips.refusal_key)
+        return describe_bet_refusal(context, table.spots.get(chips.explained_spot), chips.refusal_key)
     spot_count = sum(each > 0 for each in chips.bets.values())
     if not spot_count:
-        return _describe_empty_layout(stage, view.snapshot)
+        return _describe_empty_layout(context, view.snapshot)
     if chips.credits < build_bet_limits(view.snapshot).venue_bet_min:
-        return stage.texts.say("felt.least_here", amount=stage.money(view.snapshot.bet_least_cents))
-    price = stage.money(chips.credits * unit_cents)
-    return stage.texts.format_count("felt.buys", spot_count, price=price)
+        return context.texts.say("felt.least_here", amount=context.money(view.snapshot.bet_least_cents))
+    price = context.money(chips.credits * unit_cents)
+    return context.texts.format_count("felt.buys", spot_count, price=price)
 
 
-def _describe_empty_layout(stage: Stage, snapshot: Snapshot) -> str:
+def _describe_empty_layout(context: DrawingContext, snapshot: Snapshot) -> str:
     """Return what the player must do while there is no bet on the layout.
 
     If players play against each other, the text also says who has the bank or the dealer button.
     """
     felt = snapshot.felt
     if felt.button is not None:
-        turn = stage.texts.say("felt.button_turn", number=felt.button + 1)
-        return f"{stage.texts.say('felt.place_stakes')}  \u00b7  {turn}"
-    text = stage.texts.say("felt.standing_only" if snapshot.standing else "felt.place")
+        turn = context.texts.say("felt.button_turn", number=felt.button + 1)
+        return f"{context.texts.say('felt.place_stakes')}  \u00b7  {turn}"
+    text = context.texts.say("felt.standing_only" if snapshot.standing else "felt.place")
     if felt.bank is None:
         return text
-    amount = stage.money(felt.banco * snapshot.denomination_cents)
+    amount = context.money(felt.banco * snapshot.denomination_cents)
     key = "felt.bank_again" if felt.banco else "felt.bank_turn"
-    return f"{text}  \u00b7  {stage.texts.say(key, number=felt.bank + 1, amount=amount)}"
+    return f"{text}  \u00b7  {context.texts.say(key, number=felt.bank + 1, amount=amount)}"
 
 
-def _format_bets_in_round(stage: Stage, spot: BetSpot) -> str:
+def _format_bets_in_round(context: DrawingContext, spot: BetSpot) -> str:
     """Return the permitted amounts of a bet that is made during a round, as multiples of the bet that it depends on.
 
     Empty for any other bet.
     """
-    table = stage.view.table
+    table = context.view.table
     if not spot.added_bet_multiples or spot.required_spot is None or table is None:
         return ""
-    bet = stage.texts.choose_translation(table.spots[spot.required_spot].names)
-    return stage.texts.say("felt.added", spot=bet, times=", ".join(spot.added_bet_multiples))
+    bet = context.texts.choose_translation(table.spots[spot.required_spot].names)
+    return context.texts.say("felt.added", spot=bet, times=", ".join(spot.added_bet_multiples))
 
 
-def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
+def draw_felt_prizes(context: DrawingContext, rect: Rect, groups: tuple[str, ...]) -> None:
     """Draw a help page with the odds, limits and certified return of the bets in the given groups of spots.
 
     The return is left out if the game does not state it for the group, or if the game has a levy.
     """
-    table, snapshot = stage.view.table, stage.view.snapshot
+    table, snapshot = context.view.table, context.view.snapshot
     if table is None or snapshot is None:
         return
-    p = stage.painter
+    p = context.painter
     (x, y, w, h) = rect
     unit_cents = snapshot.denomination_cents
-    is_telephone = stage.layout.is_telephone
+    is_telephone = context.layout.is_telephone
     limits = build_bet_limits(snapshot)
     row_pitch = min(56.0 if not is_telephone else 70.0, h / max(1, len(groups)))
     for i, group in enumerate(groups):
         spots = table.groups[group]
         odds = " / ".join(dict.fromkeys(spot.odds for spot in spots))
         lowest_text, highest_text = (
-            stage.money(each * unit_cents) for each in (spots[0].bet_min, limits.find_spot_maximum(spots[0]))
+            context.money(each * unit_cents)
+            for each in (spots[0].bet_min, limits.find_spot_maximum(spots[0]))
         )
         middle = y + (i + (0.5 if not is_telephone else 0.3)) * row_pitch
         style = TextStyle("strong", "small" if row_pitch > 40 else "caption", "text")
         p.draw_text(
-            format_group_name(stage, spots),
+            format_group_name(context, spots),
             (x, middle),
             style,
             align="left",
@@ -707,14 +726,14 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
         )
         key = "felt.only" if lowest_text == highest_text else "felt.limits"
         facts = [
-            _format_bets_in_round(stage, spots[0])
-            or stage.texts.say(key, least=lowest_text, most=highest_text)
+            _format_bets_in_round(context, spots[0])
+            or context.texts.say(key, least=lowest_text, most=highest_text)
         ]
-        game = stage.view.game
+        game = context.view.game
         return_percent = None if game is None or game.levy_percent else game.returns.get(group)
         if return_percent is not None:
             facts.insert(
-                0, stage.texts.say("felt.returns", percent=stage.texts.format_decimal(return_percent))
+                0, context.texts.say("felt.returns", percent=context.texts.format_decimal(return_percent))
             )
         facts_style = TextStyle("text", "caption", "text")
         if is_telephone:
@@ -731,9 +750,9 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
             )
 
 
-def list_prize_pages(stage: Stage) -> list[tuple[str, ...]]:
+def list_prize_pages(context: DrawingContext) -> list[tuple[str, ...]]:
     """Return, for each help page with pays, the groups of bet spots whose pays it states."""
-    table = stage.view.table
+    table = context.view.table
     groups = tuple(table.groups) if table is not None else ()
-    groups_per_page = 10 if not stage.layout.is_portrait else 16 if not stage.layout.is_telephone else 9
+    groups_per_page = 10 if not context.layout.is_portrait else 16 if not context.layout.is_telephone else 9
     return [groups[i : i + groups_per_page] for i in range(0, len(groups), groups_per_page)]

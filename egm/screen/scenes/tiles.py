@@ -11,7 +11,7 @@ from egm.screen.art.ink import LinearGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.painter import Rect
 from egm.screen.scenes.dice import PIP_POSITIONS_BY_FACE
-from egm.screen.scenes.stage import WHITE
+from egm.screen.scenes.drawing_context import WHITE
 from egm.screen.theme import parse_colour
 
 #: A tile that lies face down.

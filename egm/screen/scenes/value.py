@@ -16,7 +16,7 @@ from egm.screen.art.symbols import render_drawing
 from egm.screen.keno_slip import is_keno_game
 from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Rect, TextStyle
-from egm.screen.scenes.stage import BLACK, WHITE, Stage, format_message
+from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext, format_message
 from egm.screen.theme import mix_colours
 
 #: Notice code -> what is drawn, whether it leaves the machine, and its duration in seconds.
@@ -30,12 +30,12 @@ _MOVING_VALUE_BY_NOTICE: Final = {
 }
 
 
-def find_moving_value_notice(stage: Stage) -> Notice | None:
+def find_moving_value_notice(context: DrawingContext) -> Notice | None:
     """Return the latest notice if its animation (a bill, ticket or coins entering or leaving) is still to be drawn.
 
     Return None for any other notice, after the end of the animation, and unless the machine is idle or out of service.
     """
-    view, snapshot = stage.view, stage.view.snapshot
+    view, snapshot = context.view, context.view.snapshot
     notice = view.latest_notice
     if snapshot is None or notice is None or snapshot.state not in {"idle", "out_of_service"}:
         return None
@@ -47,34 +47,34 @@ def find_moving_value_notice(stage: Stage) -> Notice | None:
     return notice
 
 
-def find_value_plate_rect(stage: Stage) -> Rect | None:
+def find_value_plate_rect(context: DrawingContext) -> Rect | None:
     """Return the rectangle in which an animation of money is drawn, or None if no money is moving.
 
     Touch targets that it covers cannot be touched.
     """
-    if find_moving_value_notice(stage) is None:
+    if find_moving_value_notice(context) is None:
         return None
-    x, y, w, h = stage.layout.game_field
+    x, y, w, h = context.layout.game_field
     width, height, top = min(760.0, w - 40), 168.0, y + h - 186
-    tray_height, is_telephone = stage.layout.tray_height, stage.layout.is_telephone
+    tray_height, is_telephone = context.layout.tray_height, context.layout.is_telephone
     if tray_height:  # The plate covers the whole tray below a Keno board.
         width, height, top = (
             (w - 12, tray_height + 2, y + h - tray_height - 7)
             if is_telephone
             else (w - 40, 190.0, y + h - tray_height - 20)
         )
-    is_beside_tray = is_keno_game(stage.view.game) and not tray_height  # It leaves the tray's texts free.
+    is_beside_tray = is_keno_game(context.view.game) and not tray_height  # It leaves the tray's texts free.
     return (x + (24 if is_beside_tray else (w - width) / 2), top, width, height)
 
 
-def draw_moving_value_plate(stage: Stage) -> None:
+def draw_moving_value_plate(context: DrawingContext) -> None:
     """Draw a plate over the lower part of the field with the moving bill, ticket or coin, and its amount."""
-    notice, plate_rect = find_moving_value_notice(stage), find_value_plate_rect(stage)
+    notice, plate_rect = find_moving_value_notice(context), find_value_plate_rect(context)
     if notice is None or plate_rect is None:
         return
     kind, is_leaving, duration_seconds = _MOVING_VALUE_BY_NOTICE[notice.code]
-    elapsed_seconds = stage.view.now - stage.view.notice_received_at
-    is_motion_reduced = stage.view.reduced_motion
+    elapsed_seconds = context.view.now - context.view.notice_received_at
+    is_motion_reduced = context.view.reduced_motion
     entrance_share = 1.0 if is_motion_reduced else ease_out(elapsed_seconds / 0.3)
     visible_share = (
         1.0
@@ -83,25 +83,29 @@ def draw_moving_value_plate(stage: Stage) -> None:
     )
     x, y, width, height = plate_rect
     plate: Rect = (x, y + 40 * (1 - min(entrance_share, visible_share)), width, height)
-    colour = stage.theme.colour("emerald" if not is_leaving else "gold")
+    colour = context.theme.colour("emerald" if not is_leaving else "gold")
     rim = LinearGradient(
         ((0, mix_colours(colour, WHITE, 0.45)), (0.5, colour), (1, mix_colours(colour, BLACK, 0.55)))
     )
-    stage.painter.draw_panel(plate, radius=26, fill=(14, 10, 26, 250), edge_paint=rim, edge_width=4)
+    context.painter.draw_panel(plate, radius=26, fill=(14, 10, 26, 250), edge_paint=rim, edge_width=4)
     draw_value_at_slot(
-        stage, kind, (plate[0] + 20, plate[1] + 14, 190, height - 28), elapsed_seconds, is_leaving=is_leaving
+        context,
+        kind,
+        (plate[0] + 20, plate[1] + 14, 190, height - 28),
+        elapsed_seconds,
+        is_leaving=is_leaving,
     )
     rect: Rect = (plate[0] + 232, plate[1] + 18, width - 256, height - 36)
     amount = notice.values.get("amount_cents")
     if not isinstance(amount, int):
         style = TextStyle("strong", "body", "text")
-        text = format_message(stage, f"notice.{notice.code}", {"amount": "", **notice.values})
-        stage.painter.draw_text(
+        text = format_message(context, f"notice.{notice.code}", {"amount": "", **notice.values})
+        context.painter.draw_text(
             text, (rect[0], rect[1] + rect[3] / 2), style, align="left", width_max=rect[2]
         )
         return
-    stage.painter.draw_text(
-        stage.money(amount),
+    context.painter.draw_text(
+        context.money(amount),
         (rect[0], rect[1] + 42),
         TextStyle("numbers", "marquee", "win" if not is_leaving else "meter"),
         align="left",
@@ -110,27 +114,29 @@ def draw_moving_value_plate(stage: Stage) -> None:
     style = TextStyle("strong", "small", "text")
     value_key = f"value.{notice.code}"  # Without the amount, which is drawn above.
     text = (
-        stage.texts.say(value_key)
-        if stage.texts.has_text(value_key)
-        else format_message(stage, f"notice.{notice.code}", notice.values)
+        context.texts.say(value_key)
+        if context.texts.has_text(value_key)
+        else format_message(context, f"notice.{notice.code}", notice.values)
     )
-    stage.painter.draw_text(text, (rect[0], rect[1] + 110), style, align="left", width_max=rect[2])
+    context.painter.draw_text(text, (rect[0], rect[1] + 110), style, align="left", width_max=rect[2])
 
 
 def draw_value_at_slot(
-    stage: Stage, value_kind: str, rect: Rect, elapsed_seconds: float, *, is_leaving: bool
+    context: DrawingContext, value_kind: str, rect: Rect, elapsed_seconds: float, *, is_leaving: bool
 ) -> None:
     """Draw a slot of the machine, and the bill or ticket that enters or (``is_leaving``) leaves it.
 
     For coins, draw only coins that fall into the coin tray.
     """
-    p, (x, y, w, h) = stage.painter, rect
+    p, (x, y, w, h) = context.painter, rect
     moved_share = (
-        1.0 if stage.view.reduced_motion else ease_out(clamp_to_unit_interval((elapsed_seconds - 0.25) / 1.1))
+        1.0
+        if context.view.reduced_motion
+        else ease_out(clamp_to_unit_interval((elapsed_seconds - 0.25) / 1.1))
     )
     slot_rect: Rect = (x, y + 4, w, w * 0.18)
     if value_kind == "coins":
-        _draw_falling_coins(stage, rect, elapsed_seconds)
+        _draw_falling_coins(context, rect, elapsed_seconds)
         return
     paper_rect: Rect = (x + w * 0.14, 0.0, w * 0.72, h - 40)
     hidden_share = 1 - moved_share if is_leaving else moved_share
@@ -144,11 +150,11 @@ def draw_value_at_slot(
     p.draw_cached_picture(("slot",), slot_rect, partial(render_own_picture, "slot"))
 
 
-def _draw_falling_coins(stage: Stage, rect: Rect, elapsed_seconds: float) -> None:
+def _draw_falling_coins(context: DrawingContext, rect: Rect, elapsed_seconds: float) -> None:
     """Draw coins that fall into the machine's coin tray."""
     x, y, w, h = rect
     for i in range(7):
-        fall_progress = 0.8 if stage.view.reduced_motion else (elapsed_seconds * 1.3 - i * 0.14) % 1.2
+        fall_progress = 0.8 if context.view.reduced_motion else (elapsed_seconds * 1.3 - i * 0.14) % 1.2
         coin_width = 52.0
         coin_at = (
             x + w * (0.1 + 0.8 * (i * 0.381966 % 1.0)) - coin_width / 2,
@@ -158,7 +164,7 @@ def _draw_falling_coins(stage: Stage, rect: Rect, elapsed_seconds: float) -> Non
             coin_at = (coin_at[0], y + h - coin_width)
         width_step = round(abs(math.cos(fall_progress * 9 + i)) * 5)
         width = max(10.0, coin_width * width_step / 5)
-        stage.painter.draw_cached_picture(
+        context.painter.draw_cached_picture(
             ("falling coin", width_step),
             (coin_at[0] + (coin_width - width) / 2, coin_at[1], width, coin_width),
             _render_coin,

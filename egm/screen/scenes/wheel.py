@@ -11,7 +11,7 @@ from egm.screen.keno_slip import is_wheel_game, read_area_stakes
 from egm.screen.layout import SMALL_PRINT_HEIGHT, Layout
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.bonus import draw_wheel, find_rect_beside_wheel
-from egm.screen.scenes.stage import Stage, draw_heading
+from egm.screen.scenes.drawing_context import DrawingContext, draw_heading
 from egm.screen.steps import BonusAward, WheelStep
 from egm.screen.view import Action, Scene, View, find_last_step
 
@@ -19,50 +19,50 @@ from egm.screen.view import Action, Scene, View, find_last_step
 _WIDTH_WITHOUT_PRIZES_MAX: Final = 300.0
 
 
-def draw_idle_wheel(stage: Stage) -> None:
+def draw_idle_wheel(context: DrawingContext) -> None:
     """Draw the wheel of a wheel game at rest where the last game stopped it.
 
     Next to it is the award of the last game, if it won, or else the bet. Before any game, each segment shows what it
     pays for one credit staked.
     """
-    view, step = stage.view, find_last_step(stage.view)
+    view, step = context.view, find_last_step(context.view)
     has_won = isinstance(step, WheelStep) and view.snapshot is not None and bool(view.snapshot.win_cents)
     if not isinstance(step, WheelStep):
         pay_by_symbol: dict[str, int] = {}
-        for area in _read_areas(stage):
+        for area in _read_areas(context):
             for symbol, pay in area["pays"].items():
                 pay_by_symbol.setdefault(symbol, int(pay))
         segments = tuple(
             BonusAward(str(name), pay_by_symbol.get(str(name), 0))
-            for name in stage.game_data.get("parts", ())
+            for name in context.game_data.get("parts", ())
         )
         step = WheelStep("wheel", segments, 0, 0)
     # The text of the attract scene would cover half of the texts next to the wheel.
     has_room_for_texts = view.scene is not Scene.ATTRACT
-    draw_wheel(stage, step, None, 0.0, shows_result=has_won and has_room_for_texts)
+    draw_wheel(context, step, None, 0.0, shows_result=has_won and has_room_for_texts)
     if has_room_for_texts and not has_won:
-        _draw_bet(stage)
+        _draw_bet(context)
 
 
-def _draw_bet(stage: Stage) -> None:
+def _draw_bet(context: DrawingContext) -> None:
     """Draw, next to the wheel, the stake on each betting area with its possible prize, and the cost of the bet."""
-    view, (x, y, w, h) = stage.view, find_rect_beside_wheel(stage.layout.game_field)
+    view, (x, y, w, h) = context.view, find_rect_beside_wheel(context.layout.game_field)
     if view.game is None or view.snapshot is None:
         return
-    p, texts, unit_cents = stage.painter, stage.texts, view.snapshot.denomination_cents
+    p, texts, unit_cents = context.painter, context.texts, view.snapshot.denomination_cents
     stake_by_area = read_area_stakes(view.game, view.snapshot)
     p.draw_panel(
-        (x, y, w, h), radius=24, fill=(10, 6, 22, 235), edge_paint=stage.look.accent_colour, edge_width=3
+        (x, y, w, h), radius=24, fill=(10, 6, 22, 235), edge_paint=context.look.accent_colour, edge_width=3
     )
     p.draw_text(
         texts.say("wheel.own"),
         (x + w / 2, y + 32),
-        TextStyle("strong", "small", stage.look.accent_colour),
+        TextStyle("strong", "small", context.look.accent_colour),
         width_max=w - 24,
     )
     rows = [
         (area, stake_by_area[str(area["id"])])
-        for area in _read_areas(stage)
+        for area in _read_areas(context)
         if str(area["id"]) in stake_by_area
     ]
     row_pitch = min(62.0, (h - 132) / max(1, len(rows)))
@@ -74,7 +74,7 @@ def _draw_bet(stage: Stage) -> None:
         p.draw_cached_picture(
             ("symbol", symbol), (x + 14, middle - symbol_width / 2, symbol_width, symbol_width), render_symbol
         )
-        stake_text, prize = stage.money(stake * unit_cents), stage.money(stake * int(pay) * unit_cents)
+        stake_text, prize = context.money(stake * unit_cents), context.money(stake * int(pay) * unit_cents)
         p.draw_text(
             stake_text,
             (x + 24 + symbol_width, middle),
@@ -85,7 +85,7 @@ def _draw_bet(stage: Stage) -> None:
         if w > _WIDTH_WITHOUT_PRIZES_MAX:
             text, style = texts.say("wheel.pays", amount=prize), TextStyle("strong", "caption", "meter")
             p.draw_text(text, (x + w - 16, middle), style, align="right", width_max=w * 0.46)
-    price = stage.money(view.snapshot.bet_credits * unit_cents)
+    price = context.money(view.snapshot.bet_credits * unit_cents)
     p.draw_text(price, (x + w / 2, y + h - 36), TextStyle("numbers", "title", "meter"), width_max=w - 30)
 
 
@@ -124,40 +124,40 @@ def list_area_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     return [(rect, Action("area", area)) for rect, area in zip(rects, areas, strict=True)]
 
 
-def draw_wheel_side_panels(stage: Stage) -> None:
+def draw_wheel_side_panels(context: DrawingContext) -> None:
     """Draw the side panels of a wheel game: the betting areas with their pays and stakes, and the preset bets.
 
     On a telephone, draw only the betting areas.
     """
-    x, y, w, _ = stage.layout.left_panel
-    draw_heading(stage, stage.texts.say("wheel.prizes"), (x + 10, y + 10, w - 20, 40))
-    view = stage.view
+    x, y, w, _ = context.layout.left_panel
+    draw_heading(context, context.texts.say("wheel.prizes"), (x + 10, y + 10, w - 20, 40))
+    view = context.view
     stake_by_area = read_area_stakes(view.game, view.snapshot) if view.game and view.snapshot else {}
-    areas = _read_areas(stage)
-    for rect, area in zip(_lay_out_areas(stage.layout, len(areas)), areas, strict=True):
-        _draw_area(stage, rect, area, stake_by_area.get(str(area["id"]), 0))
-    if stage.layout.is_telephone:
+    areas = _read_areas(context)
+    for rect, area in zip(_lay_out_areas(context.layout, len(areas)), areas, strict=True):
+        _draw_area(context, rect, area, stake_by_area.get(str(area["id"]), 0))
+    if context.layout.is_telephone:
         return
-    x, y, w, _ = stage.layout.right_panel
-    draw_heading(stage, stage.texts.say("wheel.bets"), (x + 10, y + 10, w - 20, 40))
+    x, y, w, _ = context.layout.right_panel
+    draw_heading(context, context.texts.say("wheel.bets"), (x + 10, y + 10, w - 20, 40))
     top = y + 66
     style = TextStyle("strong", "small", "text")
-    for preset_bet in stage.game_data.get("forms", ()):
-        text = stage.texts.choose_translation(preset_bet["name"])
-        top += stage.painter.write_paragraph(text, (x + 26, top, w - 52, 90), style, leading=1.2) + 10
-    if stage.layout.is_portrait:
+    for preset_bet in context.game_data.get("forms", ()):
+        text = context.texts.choose_translation(preset_bet["name"])
+        top += context.painter.write_paragraph(text, (x + 26, top, w - 52, 90), style, leading=1.2) + 10
+    if context.layout.is_portrait:
         return  # The panel has room only for the preset bets, not for the text on touching the areas.
-    text = stage.texts.say("wheel.touch")
-    stage.painter.write_paragraph(
+    text = context.texts.say("wheel.touch")
+    context.painter.write_paragraph(
         text, (x + 26, top + 8, w - 52, 200), TextStyle("text", "caption", "text_dim")
     )
 
 
-def _draw_area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> None:
+def _draw_area(context: DrawingContext, rect: Rect, area: dict[str, Any], stake: int) -> None:
     """Draw a betting area of a wheel game: its picture, name and prize, and the chip for its stake."""
-    p, (x, y, w, h) = stage.painter, rect
-    is_enabled = stage.view.accepts_request("bet")
-    edge_colour = stage.look.accent_colour if stake else (*stage.look.accent_colour[:3], 80)
+    p, (x, y, w, h) = context.painter, rect
+    is_enabled = context.view.accepts_request("bet")
+    edge_colour = context.look.accent_colour if stake else (*context.look.accent_colour[:3], 80)
     p.draw_panel(
         rect,
         radius=14,
@@ -174,11 +174,11 @@ def _draw_area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> No
     )
     left, chip = x + symbol_width + 16, min(h - 14, 58.0)
     text_width = w - symbol_width - chip - 34
-    name = stage.texts.choose_translation(area["name"])
+    name = context.texts.choose_translation(area["name"])
     p.draw_text(
         name, (left, y + h * 0.3), TextStyle("strong", "caption", "text"), align="left", width_max=text_width
     )
-    text = stage.texts.say("feature.multiplier", times=pay)
+    text = context.texts.say("feature.multiplier", times=pay)
     p.draw_text(
         text, (left, y + h * 0.68), TextStyle("numbers", "body", "meter"), align="left", width_max=text_width
     )
@@ -191,35 +191,35 @@ def _draw_area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> No
         )
 
 
-def draw_wheel_prizes(stage: Stage, rect: Rect) -> None:
+def draw_wheel_prizes(context: DrawingContext, rect: Rect) -> None:
     """Draw the help page with each betting area's prizes, for one credit staked (Québec s. 120)."""
     x, y, w, h = rect
-    draw_heading(stage, stage.texts.say("keno.table"), (x, y - 8, w, 44))
+    draw_heading(context, context.texts.say("keno.table"), (x, y - 8, w, 44))
     y, h = y + 44, h - 44
     rows = [
         (area["name"], symbol, int(pay))
-        for area in _read_areas(stage)
+        for area in _read_areas(context)
         for symbol, pay in area["pays"].items()
     ]
     row_pitch = min(64.0, h / max(1, len(rows)))
     for i, (names, symbol, pay) in enumerate(rows):
         middle, symbol_width = y + (i + 0.5) * row_pitch, min(row_pitch - 6, 56.0)
-        stage.painter.draw_cached_picture(
+        context.painter.draw_cached_picture(
             ("symbol", symbol),
             (x, middle - symbol_width / 2, symbol_width, symbol_width),
-            partial(stage.painter.render_symbol, symbol, symbol),
+            partial(context.painter.render_symbol, symbol, symbol),
         )
-        name, style = stage.texts.choose_translation(names), TextStyle("strong", "small", "text")
-        stage.painter.draw_text(
+        name, style = context.texts.choose_translation(names), TextStyle("strong", "small", "text")
+        context.painter.draw_text(
             name, (x + symbol_width + 12, middle), style, align="left", width_max=w * 0.62 - symbol_width - 12
         )
         style = TextStyle("numbers", "lead" if row_pitch > 44 else "small", "meter")
-        stage.painter.draw_text(
-            stage.texts.number(pay), (x + w, middle), style, align="right", width_max=w * 0.36
+        context.painter.draw_text(
+            context.texts.number(pay), (x + w, middle), style, align="right", width_max=w * 0.36
         )
 
 
-def _read_areas(stage: Stage) -> list[dict[str, Any]]:
+def _read_areas(context: DrawingContext) -> list[dict[str, Any]]:
     """Return the betting areas that a wheel game has published; none for any other game."""
-    areas: list[dict[str, Any]] = stage.game_data.get("areas", [])
+    areas: list[dict[str, Any]] = context.game_data.get("areas", [])
     return areas

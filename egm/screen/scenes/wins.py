@@ -10,8 +10,8 @@ from egm.screen.motion import compute_pulse
 from egm.screen.outcome import ReelField, ReelSpin, ReelWindow, WinOnReels
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.presentation import StepTimes
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.reels import PAY_LINE_COLOURS, ReelGrid, render_symbol
-from egm.screen.scenes.stage import Stage
 from egm.screen.theme import Colour, MotionTimes, fade_colour, mix_colours
 from egm.screen.view import build_view_timeline, find_last_step
 
@@ -20,30 +20,34 @@ _WIN_AMOUNTS_SHOWN_MAX = 3
 
 
 def draw_wins(
-    stage: Stage, field: ReelField, window: ReelWindow, wins: tuple[WinOnReels, ...], elapsed_seconds: float
+    context: DrawingContext,
+    field: ReelField,
+    window: ReelWindow,
+    wins: tuple[WinOnReels, ...],
+    elapsed_seconds: float,
 ) -> None:
     """Draw all winning lines together, then each one alone. Symbols that do not win are darkened."""
     paid_wins = [win for win in wins if win.credits > 0 and win.positions]
     if not paid_wins:
         return
-    win_in_turn = choose_win_in_turn(wins, elapsed_seconds, stage.theme.motion.winning_line_seconds)
+    win_in_turn = choose_win_in_turn(wins, elapsed_seconds, context.theme.motion.winning_line_seconds)
     shown_wins = paid_wins if win_in_turn is None else [win_in_turn]
-    grid = ReelGrid(stage.layout.game_field, field.reel_heights)
+    grid = ReelGrid(context.layout.game_field, field.reel_heights)
     winning_cells = {cell for win in shown_wins for cell in win.positions}
     for reel in range(field.reel_count):
         for row in range(field.reel_heights[reel]):
             if (reel, row) not in winning_cells:
-                stage.painter.fill_rounded_rect(grid.find_cell_rect(reel, row), (6, 3, 14, 120))
+                context.painter.fill_rounded_rect(grid.find_cell_rect(reel, row), (6, 3, 14, 120))
     for win in shown_wins:
-        _draw_win_line(stage, field, grid, win, wins.index(win))
-    beat = 0.0 if stage.view.reduced_motion else compute_pulse(elapsed_seconds, 1.1)
+        _draw_win_line(context, field, grid, win, wins.index(win))
+    beat = 0.0 if context.view.reduced_motion else compute_pulse(elapsed_seconds, 1.1)
     for reel, row in sorted(winning_cells):
         cell_win = next(win for win in shown_wins if (reel, row) in win.positions)
         colour = _choose_line_colour(cell_win, wins.index(cell_win))
-        _draw_winning_symbol(stage, field, grid, window[reel][row], (reel, row), beat, colour)
+        _draw_winning_symbol(context, field, grid, window[reel][row], (reel, row), beat, colour)
     for win in shown_wins:
         _draw_line_badge(
-            stage, grid, win, wins.index(win), shows_amount=len(shown_wins) <= _WIN_AMOUNTS_SHOWN_MAX
+            context, grid, win, wins.index(win), shows_amount=len(shown_wins) <= _WIN_AMOUNTS_SHOWN_MAX
         )
 
 
@@ -80,13 +84,13 @@ def find_current_window(
     return pictures[-1]
 
 
-def find_lit_win(stage: Stage) -> WinOnReels | None:
+def find_lit_win(context: DrawingContext) -> WinOnReels | None:
     """Return the win that is highlighted alone now, or None.
 
     None until the reels have stopped and all windows of a cascade have fallen.
     """
-    view, motion = stage.view, stage.theme.motion
-    timeline = build_view_timeline(view, stage.theme)
+    view, motion = context.view, context.theme.motion
+    timeline = build_view_timeline(view, context.theme)
     presentation = view.selected_game_presentation
     last_step = find_last_step(view)
     elapsed_seconds = view.now
@@ -122,7 +126,7 @@ def _choose_line_colour(win: WinOnReels, index: int) -> Colour:
 
 
 def _draw_winning_symbol(
-    stage: Stage,
+    context: DrawingContext,
     field: ReelField,
     grid: ReelGrid,
     symbol: str,
@@ -134,7 +138,7 @@ def _draw_winning_symbol(
 
     ``beat`` is the present strength of the pulse, from 0 to 1.
     """
-    p = stage.painter
+    p = context.painter
     rect = grid.find_cell_rect(*cell_position)
     x, y, w, h = rect
     size_step = round(beat * 6)
@@ -162,7 +166,7 @@ def _draw_winning_symbol(
         cell = p.scale_rect(grid.find_cell_rect(cell_position[0], 0))
         still_pixels = round(min(cell.width, cell.height + 1) * 0.96)
         # The same size as in its cell, so it is cached.
-        rendered = render_symbol(stage, field, symbol, (still_pixels, still_pixels))
+        rendered = render_symbol(context, field, symbol, (still_pixels, still_pixels))
         art = p.find_or_create_surface(
             ("breath", symbol, rendered.get_size(), size), lambda: smoothscale(rendered, size)
         )
@@ -191,7 +195,9 @@ def _build_line_path(grid: ReelGrid, field: ReelField, win: WinOnReels) -> list[
     return points
 
 
-def _draw_win_line(stage: Stage, field: ReelField, grid: ReelGrid, win: WinOnReels, index: int) -> None:
+def _draw_win_line(
+    context: DrawingContext, field: ReelField, grid: ReelGrid, win: WinOnReels, index: int
+) -> None:
     """Draw the pay line of a win in its colour. Draw nothing for a win that is not on a pay line."""
     points = _build_line_path(grid, field, win)
     if win.line_number is None or len(points) < 2:
@@ -209,14 +215,14 @@ def _draw_win_line(stage: Stage, field: ReelField, grid: ReelGrid, win: WinOnRee
         ink.stroke_path(points_in_rect, 3, mix_colours(colour, (255, 255, 255, 255), 0.7), is_closed=False)
         return ink.finish_surface()
 
-    stage.painter.draw_cached_picture(("line", tuple(points), colour), rect, render_line)
+    context.painter.draw_cached_picture(("line", tuple(points), colour), rect, render_line)
 
 
 def _draw_line_badge(
-    stage: Stage, grid: ReelGrid, win: WinOnReels, index: int, *, shows_amount: bool
+    context: DrawingContext, grid: ReelGrid, win: WinOnReels, index: int, *, shows_amount: bool
 ) -> None:
     """Draw the number of a win's pay line at the left, and the pay on the last winning cell."""
-    p, colour = stage.painter, _choose_line_colour(win, index)
+    p, colour = context.painter, _choose_line_colour(win, index)
     dark: Paint = mix_colours(colour, (0, 0, 0, 255), 0.82)
     if win.line_number is not None:
         y = grid.find_cell_rect(*win.positions[0])[1] + grid.find_cell_rect(*win.positions[0])[3] / 2
@@ -235,7 +241,7 @@ def _draw_line_badge(
     if not shows_amount:
         return
     x, y, w, h = grid.find_cell_rect(*win.positions[-1])
-    text = stage.texts.number(win.credits)
+    text = context.texts.number(win.credits)
     width = max(70.0, p.measure_text(text, TextStyle("numbers", "title")) + 28)
     p.draw_panel(
         (x + w / 2 - width / 2, y + h - 66, width, 56),

@@ -10,8 +10,8 @@ from rigs.monitored import read_snapshot, start_monitoring
 from egm.kernel.events import EventType
 from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.painter import Painter
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.lockup import describe_lockup_with_journal_head
-from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
 from egm.screen.view import Scene, View
@@ -23,7 +23,7 @@ def read_head_on_screen(rig, scene, language="en"):
     """Return the head that the lock-up page shows."""
     view = replace(View(), snapshot=read_snapshot(rig))
     words = describe_lockup_with_journal_head(
-        Stage(Painter(load_theme()), Texts(language), LANDSCAPE_LAYOUT, view), scene
+        DrawingContext(Painter(load_theme()), Texts(language), LANDSCAPE_LAYOUT, view), scene
     )
     return words.lines[-1].split()[-1]
 

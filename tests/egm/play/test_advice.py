@@ -14,7 +14,7 @@ from egm.progressive.pools import ProgressivePools
 from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
-from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.status import choose_status_text_and_colour
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
@@ -77,9 +77,9 @@ def test_advice_is_shown_beside_the_decision(tmp_path, language, words):
     def read_status(question):
         dealt = apply_message(view, question)
         seen = replace(dealt, now=dealt.now + 60)  # when the cards that led to the question lie
-        return choose_status_text_and_colour(Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, seen))[
-            0
-        ]
+        return choose_status_text_and_colour(
+            DrawingContext(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, seen)
+        )[0]
 
     assert read_status(question) == words
     plain = words.partition(" / ")[0]

@@ -12,7 +12,7 @@ from egm.screen.layout import DECK_KEYS, LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.deck import format_key_label, is_key_lit
-from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.view import Action, PlayerPage
 from paytables import list_table_games
 from tools.dev.gallery import iter_game_scenes
@@ -109,8 +109,8 @@ def test_every_text_has_enough_contrast_with_its_background(
     for group, name, view in views:
         meter.faint = []
         picture.draw_view(surface, view)
-        stage = Stage(meter, picture.find_texts(view), layout, view)
-        unlit = {format_key_label(stage, key) for key in DECK_KEYS if not is_key_lit(stage, key)}
+        context = DrawingContext(meter, picture.find_texts(view), layout, view)
+        unlit = {format_key_label(context, key) for key in DECK_KEYS if not is_key_lit(context, key)}
         faults |= {(group, name, *fault) for fault in meter.faint if fault[0] not in unlit}
     assert not faults, "\n".join(map(str, sorted(faults)))
 

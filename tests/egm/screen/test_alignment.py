@@ -10,9 +10,9 @@ from rigs.painters import TextPainter
 from egm.screen.layout import DECK_KEYS, LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, is_inside
 from egm.screen.painter import Painter, TextStyle
 from egm.screen.picture import Picture
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.odds import draw_chances
 from egm.screen.scenes.service import find_back_key_rect
-from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.value import find_value_plate_rect
 from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
 from egm.screen.view import Action
@@ -123,9 +123,9 @@ def test_the_plate_of_an_accepted_value_states_its_amount_once(published, theme,
     for name, view in iter_machine_scenes(published, language, theme):
         if not name.startswith("value-") or "amount_cents" not in view.latest_notice.values:
             continue
-        stage = picture._build_stage(view)
-        sum_ = stage.money(view.latest_notice.values["amount_cents"])
-        plate = find_value_plate_rect(stage)
+        context = picture._build_context(view)
+        sum_ = context.money(view.latest_notice.values["amount_cents"])
+        plate = find_value_plate_rect(context)
         amounts = [
             words
             for words, rect in list_written_texts(picture, view)
@@ -156,8 +156,8 @@ def test_odds_are_worded_in_the_players_language(published, theme, game_id):
     game = next(game for game in published if game.id == game_id)
     scribe = Scribe(theme)
     scribe.surface = pygame.Surface(LANDSCAPE_LAYOUT.size)
-    stage = Stage(scribe, Texts("fr"), LANDSCAPE_LAYOUT, build_idle_view(published, game, "fr"))
-    draw_chances(replace(stage, painter=scribe), LANDSCAPE_LAYOUT.player_page, game.chances)
+    context = DrawingContext(scribe, Texts("fr"), LANDSCAPE_LAYOUT, build_idle_view(published, game, "fr"))
+    draw_chances(replace(context, painter=scribe), LANDSCAPE_LAYOUT.player_page, game.chances)
     written_texts = {words.replace("\u00a0", " ") for words, _ in scribe.written}
     expected = {
         "river-wheel": {

@@ -16,8 +16,8 @@ from egm.screen.picture import Picture
 from egm.screen.scenes.cards import append_split_number, format_hand_name
 from egm.screen.scenes.dealt_hands import build_current_hands
 from egm.screen.scenes.decision_text import format_question_with_time_left
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.help import list_help_pages
-from egm.screen.scenes.stage import Stage
 from egm.screen.steps import TableStep
 from egm.screen.text import Texts
 from egm.screen.view import Action, build_view_timeline
@@ -121,15 +121,15 @@ def split():
 def test_split_hands_keep_their_numbers(split, theme, language, names):
     _, game_view = load_table_game(OPTIONS)
     view = build_idle_view((game_view,), game_view, language)
-    stage = Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
+    context = DrawingContext(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
     step = TableStep(split.decision.prompt, tuple(cue.to_json() for cue in split.cues), (), 0)
     hands = [hand.id for hand in build_current_hands(step, None, None, 0.0)]
     assert hands == ["bank", "box-1", "box-1-3", "box-1-2"]
-    assert [format_hand_name(stage, hand, hands) for hand in hands[1:]] == names
-    assert format_hand_name(stage, "box-1", ["bank", "box-1"]) == {"en": "Player", "fr": "Joueur"}[language]
+    assert [format_hand_name(context, hand, hands) for hand in hands[1:]] == names
+    assert format_hand_name(context, "box-1", ["bank", "box-1"]) == {"en": "Player", "fr": "Joueur"}[language]
     bet = {"en": "Bet, hand 2", "fr": "Mise, main 2"}[language]
-    assert append_split_number(stage, bet.partition(",")[0], step, "box-1-2") == bet
-    assert append_split_number(stage, "Insurance", step, "") == "Insurance"
+    assert append_split_number(context, bet.partition(",")[0], step, "box-1-2") == bet
+    assert append_split_number(context, "Insurance", step, "") == "Insurance"
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_a_shared_table_names_the_owner_of_each_hand_and_whose_turn_it_is(
         )
         turn_texts.append(
             format_question_with_time_left(
-                Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view), question
+                DrawingContext(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view), question
             )
         )
     assert turn_texts[0].startswith(own_text)
@@ -210,7 +210,7 @@ def test_the_chart_of_best_play_is_a_page_of_the_help(theme, layout, language):
     _, game_view = load_table_game(OPTIONS)
     view, _ = apply_action(build_idle_view((game_view,), game_view, language), Action("help"), theme)
     texts = Texts(language)
-    pages = list_help_pages(Stage(Painter(theme), texts, layout, view))
+    pages = list_help_pages(DrawingContext(Painter(theme), texts, layout, view))
     page_index = [page.heading for page in pages].index({"en": "Best play", "fr": "Meilleur jeu"}[language])
     picture = Picture(theme, scale=0.5, layout=layout, timezone=UTC)
     surface = pygame.Surface(picture.size_pixels).convert()
@@ -224,7 +224,7 @@ def test_the_chart_of_best_play_is_a_page_of_the_help(theme, layout, language):
     )
     plain = build_idle_view((without,), without, language)
     assert texts.say("chart.title") not in [
-        page.heading for page in list_help_pages(Stage(Painter(theme), texts, layout, plain))
+        page.heading for page in list_help_pages(DrawingContext(Painter(theme), texts, layout, plain))
     ]
 
 

@@ -11,8 +11,8 @@ from egm.screen.painter import Painter
 from egm.screen.presentation import StepTimes
 from egm.screen.scenes.chip_keys import lay_out_table_keys
 from egm.screen.scenes.dealt_hands import build_current_hands
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.pay_table import format_pay, list_pay_table_entries
-from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.table_side_panels import format_spot_lines
 from egm.screen.text import Texts
 from egm.screen.view import Action
@@ -20,13 +20,13 @@ from tools.dev.gallery.felts import iter_felt_scenes, load_table_game
 from tools.lab.views import UNIT_CENTS, build_idle_view
 
 
-def build_table_stage(name, theme, language="en", **changes):
-    """Return the stage of an idle table with the current bet as the machine sends it."""
+def build_table_context(name, theme, language="en", **changes):
+    """Return the drawing context of an idle table with the current bet as the machine sends it."""
     game, game_view = load_table_game(name)
     view = build_idle_view((game_view,), game_view, language)
     if changes:
         view = replace(view, snapshot=view.snapshot.model_copy(update=changes))
-    return game, Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
+    return game, DrawingContext(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
 
 
 @pytest.mark.parametrize("name", ["quebec-baccarat", "quebec-blackjack", "quebec-pai-gow-poker"])
@@ -50,20 +50,20 @@ def test_a_shuffle_a_burned_card_and_a_position_are_not_drawn_as_hands(theme, na
 def test_the_pay_table_shows_the_hands_and_credits_in_play(theme, bought, options):
     """A bet named only by its price has as many hands as the rules play for that price."""
     changes = {"bet_credits": bought, "bet_wager": options}
-    game, stage = build_table_stage("jacks-or-better-9-6", theme, **changes)
+    game, context = build_table_context("jacks-or-better-9-6", theme, **changes)
     hands = game.build_wager(bought, **options).options["hands"]
-    royal, pair = list_pay_table_entries(stage)[0], list_pay_table_entries(stage)[-1]
+    royal, pair = list_pay_table_entries(context)[0], list_pay_table_entries(context)[-1]
     credits_per_hand = bought // hands
-    assert format_pay(stage, pair) == str(credits_per_hand)
-    assert format_pay(stage, royal).replace(",", "") == str(
+    assert format_pay(context, pair) == str(credits_per_hand)
+    assert format_pay(context, royal).replace(",", "") == str(
         4000 if credits_per_hand == 5 else 250 * credits_per_hand
     )
 
 
 def test_only_card_games_have_the_key_for_four_suit_colours(theme):
     for name, has in (("quebec-pai-gow", False), ("quebec-pai-gow-poker", True)):
-        _, stage = build_table_stage(name, theme)
-        keys = [action for _, action in lay_out_table_keys(stage.view, LANDSCAPE_LAYOUT)]
+        _, context = build_table_context(name, theme)
+        keys = [action for _, action in lay_out_table_keys(context.view, LANDSCAPE_LAYOUT)]
         assert (Action("suits") in keys) is has
 
 
@@ -71,10 +71,10 @@ def test_only_card_games_have_the_key_for_four_suit_colours(theme):
     ("language", "bet_text"), [("en", "Only bet allowed: {}"), ("fr", "Seule mise permise\xa0: {}")]
 )
 def test_a_spot_with_one_possible_bet_shows_it_once(theme, language, bet_text):
-    _, stage = build_table_stage("quebec-blackjack-options", theme, language)
-    spot = next(spot for spot in stage.view.table.spots.values() if spot.bet_min == spot.bet_max)
-    lines = [words for words, _ in format_spot_lines(stage, spot, UNIT_CENTS)]
-    assert bet_text.format(stage.money(spot.bet_max * UNIT_CENTS)) in lines
+    _, context = build_table_context("quebec-blackjack-options", theme, language)
+    spot = next(spot for spot in context.view.table.spots.values() if spot.bet_min == spot.bet_max)
+    lines = [words for words, _ in format_spot_lines(context, spot, UNIT_CENTS)]
+    assert bet_text.format(context.money(spot.bet_max * UNIT_CENTS)) in lines
 
 
 @pytest.mark.requirement("E-01")

@@ -29,7 +29,7 @@ def build_moving_scene(theme, name="monaco-punto-banco"):
 @pytest.mark.parametrize("by", ["touch", "key"])
 def test_a_touch_or_play_completes_the_deal_without_changing_the_round(theme, by):
     view, picture = build_moving_scene(theme)
-    left, top, width, height = picture._build_stage(view).layout.game_field
+    left, top, width, height = picture._build_context(view).layout.game_field
     action = (
         picture.find_touched_action(view, left + width / 2, top + height / 3)
         if by == "touch"
@@ -63,34 +63,34 @@ def test_a_hand_with_several_bettors_shows_the_player_who_holds_it(theme, langua
     view = dict(
         iter_felt_scenes(*load_table_game("monaco-banque-a-tout-va"), language, theme, LANDSCAPE_LAYOUT)
     )["shared-settled"]
-    stage = Picture(theme)._build_stage(view)
+    context = Picture(theme)._build_context(view)
     hands = read_final_hands(view.presentation.round_result.display)
-    labels = [_format_hand_label(stage, hand, hands) for hand in hands]
+    labels = [_format_hand_label(context, hand, hands) for hand in hands]
     assert labels[1:] == [f"Tableau 1 ({player})", f"Tableau 2 ({player})"]
-    own_label = _format_hand_label(stage, replace(hands[1], is_own=True), hands)
+    own_label = _format_hand_label(context, replace(hands[1], is_own=True), hands)
     assert own_label == {"en": "Tableau 1 (You)", "fr": "Tableau 1 (Vous)"}[language]
 
 
 def test_the_scoreboard_appears_after_the_deal_and_its_key_hides_it(theme):
     game, game_view = load_table_game("quebec-baccarat")
     view = build_idle_view((game_view,), game_view, "en")
-    stage = Picture(theme)._build_stage
-    assert not should_draw_scoreboard(stage(view), view.table)  # no card has arrived yet
+    build_context = Picture(theme)._build_context
+    assert not should_draw_scoreboard(build_context(view), view.table)  # no card has arrived yet
     view = apply_message(view, view.snapshot.model_copy(update={"results": ("bank", "tie", "player")}))
-    assert should_draw_scoreboard(stage(view), view.table)
+    assert should_draw_scoreboard(build_context(view), view.table)
     hidden, requests = apply_action(view, Action("board"), theme)
     assert requests == ()
-    assert not should_draw_scoreboard(stage(hidden), view.table)
+    assert not should_draw_scoreboard(build_context(hidden), view.table)
     settled = dict(iter_felt_scenes(game, game_view, "en", theme, LANDSCAPE_LAYOUT))["settled"]
     end_s = settled.presentation.began_at + build_view_timeline(settled, theme).end
     later = replace(settled, now=end_s + 60)  # the cards are there as long as nothing is laid
-    assert not should_draw_scoreboard(stage(later), later.table)
+    assert not should_draw_scoreboard(build_context(later), later.table)
     laid, _ = apply_action(later, Action("spot", next(iter(later.table.spots))), theme)
-    assert should_draw_scoreboard(stage(laid), laid.table)
+    assert should_draw_scoreboard(build_context(laid), laid.table)
     reopened, _ = apply_action(later, Action("board"), theme)  # or its key is touched
-    assert should_draw_scoreboard(stage(reopened), reopened.table)
+    assert should_draw_scoreboard(build_context(reopened), reopened.table)
     away, _ = apply_action(replace(reopened, now=reopened.now + 1), Action("board"), theme)
-    assert not should_draw_scoreboard(stage(away), away.table)
+    assert not should_draw_scoreboard(build_context(away), away.table)
 
 
 @pytest.mark.parametrize("name", ["quebec-baccarat", "jacks-or-better-9-6"])
@@ -108,7 +108,7 @@ def test_a_touch_switches_the_cards_to_four_suit_colours(theme, name, layout):
     for suit in "shdc":
         two, four = (
             draw_card_art(
-                picture._build_stage(view),
+                picture._build_context(view),
                 (72, 100),
                 card_code=f"A{suit}",
                 has_four_suit_colours=has_four_colours,

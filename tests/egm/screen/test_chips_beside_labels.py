@@ -63,7 +63,7 @@ def test_no_chip_covers_a_text(theme, name, layout, language):
     table = view.table
     chips = replace(view.chips, bets=dict.fromkeys(table.spots, 1))
     picture.draw_view(pygame.Surface(picture.size_pixels), replace(view, chips=chips))
-    x, y, w, h = picture._build_stage(view).layout.game_field
+    x, y, w, h = picture._build_context(view).layout.game_field
     field = pygame.Rect(x, y, w, h)
     chips = [chip for chip in painter.chips if field.contains(chip)]
     assert chips

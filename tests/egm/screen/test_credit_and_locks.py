@@ -13,9 +13,9 @@ from egm.screen.message_reducer import apply_message, mark_machine_connection_lo
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.deck import describe_residual_credit, format_promotional_credit
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.help import list_help_pages
 from egm.screen.scenes.lockup import CONNECTION_LOST_SECONDS_UNTIL_CALL, describe_lockup
-from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status_text_and_colour
 from egm.screen.text import Texts
 from egm.screen.view import Action, PlayerPage, Scene, build_view_timeline
@@ -35,8 +35,8 @@ def idle_view(published, game):
     return build_idle_view(published, game, "en")
 
 
-def stage(view, theme, language="en", layout=LANDSCAPE_LAYOUT):
-    return Stage(Painter(theme), Texts(language), layout, view)
+def build_context(view, theme, language="en", layout=LANDSCAPE_LAYOUT):
+    return DrawingContext(Painter(theme), Texts(language), layout, view)
 
 
 def draw_view(view, theme, layout=LANDSCAPE_LAYOUT):
@@ -51,11 +51,11 @@ def draw_view(view, theme, layout=LANDSCAPE_LAYOUT):
 @pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
 def test_promotional_credit_is_never_shown_as_money(published, game, theme, layout):
     plain = build_idle_view(published, game, "en", credit_cents=2000)
-    assert format_promotional_credit(stage(plain, theme)) == ""
+    assert format_promotional_credit(build_context(plain, theme)) == ""
     kinds = {"credit_cents": 2000, "restricted_cents": 500, "nonrestricted_cents": 300}
     view = build_idle_view(published, game, "en", **kinds)
-    assert format_promotional_credit(stage(view, theme)) == "Play only: $5.00  ·  Promotional: $3.00"
-    assert "5,00" in format_promotional_credit(stage(view, theme, "fr"))
+    assert format_promotional_credit(build_context(view, theme)) == "Play only: $5.00  ·  Promotional: $3.00"
+    assert "5,00" in format_promotional_credit(build_context(view, theme, "fr"))
     assert draw_view(view, theme, layout) != draw_view(plain, theme, layout)
 
 
@@ -88,9 +88,9 @@ def test_residual_credit_can_be_given_up_only_where_the_machine_accepts_it(publi
 @pytest.mark.requirement("C-12", "F-10")
 def test_residual_credit_is_staked_only_after_its_odds_and_prize_are_shown(published, game, theme):
     view = build_idle_view(published, game, "en", residual=ResidualCreditView(amount_cents=3, prize_cents=5))
-    assert "3 chances in 5 to win $0.05" in describe_residual_credit(stage(view, theme))
+    assert "3 chances in 5 to win $0.05" in describe_residual_credit(build_context(view, theme))
     view = build_idle_view(published, game, "fr", residual=ResidualCreditView(amount_cents=3, prize_cents=5))
-    assert "3 chances sur 5" in describe_residual_credit(stage(view, theme, "fr"))
+    assert "3 chances sur 5" in describe_residual_credit(build_context(view, theme, "fr"))
 
 
 # ---------------------------------------------------------------------------------------------- locks
@@ -106,21 +106,23 @@ def test_a_locked_machine_says_why_by_whom_and_until_when(idle_view, game, theme
         PlayerPage.NONE,
         PICTURE_TIME_UTC,
     )
-    words = describe_lockup(stage(view, theme), Scene.LOCKED_BY_HOST)
+    words = describe_lockup(build_context(view, theme), Scene.LOCKED_BY_HOST)
     assert headline in words.headline
     assert "floor" in words.lines[0]
     assert "in 10 s" in words.lines[1]
     later = replace(view, now=view.now + 4)
-    assert "in 6 s" in describe_lockup(stage(later, theme), Scene.LOCKED_BY_HOST).lines[1]
+    assert "in 6 s" in describe_lockup(build_context(later, theme), Scene.LOCKED_BY_HOST).lines[1]
     over = replace(view, now=view.now + 60)
-    assert "in 0 s" in describe_lockup(stage(over, theme), Scene.LOCKED_BY_HOST).lines[1]
-    assert describe_lockup(stage(view, theme, "fr"), Scene.LOCKED_BY_HOST).title == "Un instant"
+    assert "in 0 s" in describe_lockup(build_context(over, theme), Scene.LOCKED_BY_HOST).lines[1]
+    assert describe_lockup(build_context(view, theme, "fr"), Scene.LOCKED_BY_HOST).title == "Un instant"
     assert draw_view(view, theme) != draw_view(idle_view, theme)
 
 
 def test_a_lock_without_details_is_shown_as_a_lock(idle_view, game, theme):
     view = apply_message(idle_view, build_snapshot(game, "en", state="locked", accepts=()))
-    assert describe_lockup(stage(view, theme), Scene.LOCKED_BY_HOST).lines == ("Your credits are safe.",)
+    assert describe_lockup(build_context(view, theme), Scene.LOCKED_BY_HOST).lines == (
+        "Your credits are safe.",
+    )
 
 
 # ---------------------------------------------------------------------------------------------- prizes in kind
@@ -128,11 +130,11 @@ def test_a_lock_without_details_is_shown_as_a_lock(idle_view, game, theme):
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_a_prize_in_kind_is_described_before_a_bet(published, game, theme, language):
     view = build_idle_view(published, game, language)
-    pages = list_help_pages(stage(view, theme, language))
+    pages = list_help_pages(build_context(view, theme, language))
     texts = Texts(language)
     [page] = [page for page in pages if page.heading == texts.say("help.in_kind")]
     heard_words = []
-    on = stage(view, theme, language)
+    on = build_context(view, theme, language)
     on.painter.surface = pygame.Surface((1920, 1080))
     paragraph = on.painter.write_paragraph
     on.painter.write_paragraph = lambda words, *rest_, **options: (
@@ -160,7 +162,10 @@ def test_a_prize_in_kind_is_announced_by_name_although_no_money_is_won(idle_view
     assert line.celebration_level == len(theme.celebration_levels) - 1
     assert line.roll_up_end > line.last_stop, "it is celebrated as long as a win of money"
     after = replace(won, now=100.0 + (line.last_stop + line.roll_up_end) / 2)
-    assert choose_status_text_and_colour(stage(after, theme)) == ("You win: 2 × Orchard hamper", "win")
+    assert choose_status_text_and_colour(build_context(after, theme)) == (
+        "You win: 2 × Orchard hamper",
+        "win",
+    )
     assert draw_view(after, theme) != draw_view(replace(view, now=after.now), theme)
 
 
@@ -175,7 +180,7 @@ def test_the_handpay_lockup_names_the_prize_its_value_and_the_choice(
     for cash, amount_cents in ((False, 0), (True, 1850)):
         owed = HandpayView(kind="merchandise", amount_cents=amount_cents, prizes=(HAMPER,), cash_instead=cash)
         view = build_idle_view(published, game, language, state="handpay", handpay=owed)
-        words = describe_lockup(stage(view, theme, language), Scene.HANDPAY)
+        words = describe_lockup(build_context(view, theme, language), Scene.HANDPAY)
         lockup_text = " ".join(words.lines)
         assert (words.headline, words.is_about_money) == (name, False)
         assert "120" in lockup_text
@@ -189,17 +194,17 @@ def test_the_handpay_lockup_says_what_was_owed_paid_in_coins_and_left(published,
     for coins_cents in (1900, 0):
         owed = HandpayView(kind="cancelled_credit", amount_cents=45, owed_cents=1945, coins_cents=coins_cents)
         view = build_idle_view(published, game, "en", state="handpay", handpay=owed)
-        lockup_lines = describe_lockup(stage(view, theme, "en"), Scene.HANDPAY).lines
+        lockup_lines = describe_lockup(build_context(view, theme, "en"), Scene.HANDPAY).lines
         assert (coins_text in lockup_lines) is bool(coins_cents)
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_after_a_long_loss_of_connection_the_screen_suggests_an_attendant(idle_view, theme, language):
     gone = mark_machine_connection_lost(idle_view)
-    assert describe_lockup(stage(gone, theme, language), Scene.CONNECTION_LOST).who_can_help == ""
+    assert describe_lockup(build_context(gone, theme, language), Scene.CONNECTION_LOST).who_can_help == ""
     still = mark_machine_connection_lost(
         replace(gone, now=gone.now + CONNECTION_LOST_SECONDS_UNTIL_CALL)
     )  # heard of again and again
-    lockup = describe_lockup(stage(still, theme, language), Scene.CONNECTION_LOST)
+    lockup = describe_lockup(build_context(still, theme, language), Scene.CONNECTION_LOST)
     assert ("attendant" if language == "en" else "préposé") in lockup.who_can_help
     assert draw_view(still, theme) != draw_view(gone, theme)

@@ -16,7 +16,7 @@ from egm.screen.presentation import StepTimes
 from egm.screen.scenes.card_faces import FACE_DOWN_CARD_CODE
 from egm.screen.scenes.cards import _find_base_hand, _list_hands_with_area, _place_hands, format_hand_name
 from egm.screen.scenes.dealt_hands import DealtHand, build_current_hands
-from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.steps import TableStep
 from egm.screen.text import Texts
 from paytables import Choice, list_table_games, load_game
@@ -66,37 +66,37 @@ def play_parts(game, wager, walk, answers=()):
     yield TableStep(dict(played.outcome.display), cues, (), 0)
 
 
-def iter_moments(stage, steps):
+def iter_moments(context, steps):
     """Yield every hand with its positions before the first card, after each card, and at the end of each part."""
-    hands, before = _list_hands_with_area(stage, ()), None
-    yield lay_out_hands(stage, hands)
+    hands, before = _list_hands_with_area(context, ()), None
+    yield lay_out_hands(context, hands)
     for step in steps:
         stops = tuple(float(n) for n in range(1, len(step.cues) + 1))
         time = StepTimes(0.0, 0.0, stops, float(len(stops)), float(len(stops)))
         for since in (*(stop + 0.5 for stop in stops), None):
             now = build_current_hands(step, before, None if since is None else time, since or 0.0)
-            yield lay_out_hands(stage, _list_hands_with_area(stage, now))
+            yield lay_out_hands(context, _list_hands_with_area(context, now))
         before = step
 
 
-def lay_out_hands(stage, hands):
-    places = _place_hands(stage, stage.view.table, hands)
+def lay_out_hands(context, hands):
+    places = _place_hands(context, context.view.table, hands)
     for hand, hand_layout in zip(hands, places, strict=True):
         assert len(hand_layout.cards) >= len(hand.cards)
         assert len(set(hand_layout.cards)) == len(hand_layout.cards)  # none lies on another
     return [(hand, hand_layout.cards) for hand, hand_layout in zip(hands, places, strict=True)]
 
 
-def iter_moved_cards(stage, steps):
+def iter_moved_cards(context, steps):
     """Yield the dealt cards that change position; a split may only move cards of its own hand."""
     lay, count = {}, None
-    for hands in iter_moments(stage, steps):
-        of = Counter(_find_base_hand(stage, hand.id)[0] for hand, _ in hands)
+    for hands in iter_moments(context, steps):
+        of = Counter(_find_base_hand(context, hand.id)[0] for hand, _ in hands)
         came = [base for base in of if count and of[base] != count.get(base, 0)]
         assert count is None or not any(lay.values()) or set(of) == set(count), (
             "a hand appeared that was not sent"
         )
-        lay = {key: rect for key, rect in lay.items() if _find_base_hand(stage, key[0])[0] not in came}
+        lay = {key: rect for key, rect in lay.items() if _find_base_hand(context, key[0])[0] not in came}
         count = of
         for hand, rects in hands:
             for n, _ in enumerate(hand.cards):
@@ -105,7 +105,7 @@ def iter_moved_cards(stage, steps):
                     yield (hand.id, n), was, rects[n]
 
 
-def build_table_stages(theme, name, credits_=None):
+def build_table_contexts(theme, name, credits_=None):
     """Yield a game, a wager, and its table in each layout while the wager is played."""
     game = load_game(name)
     game_view = build_game_view(
@@ -119,17 +119,17 @@ def build_table_stages(theme, name, credits_=None):
     wager = game.build_wager(credits_) if credits_ else game.build_wager(sum(bets.values()), bets=bets)
     playing = {"state": "playing", "bet_credits": wager.credits, "bet_wager": dict(wager.options)}
     view = replace(view, snapshot=view.snapshot.model_copy(update=playing))
-    stages = [Stage(Painter(theme), Texts("en"), layout, view) for layout in LAYOUTS.values()]
-    return game, wager, stages
+    contexts = [DrawingContext(Painter(theme), Texts("en"), layout, view) for layout in LAYOUTS.values()]
+    return game, wager, contexts
 
 
 @pytest.mark.parametrize("name", CARDS)
 def test_a_dealt_card_does_not_move_while_others_are_dealt(theme, name):
-    game, wager, stages = build_table_stages(theme, name, 5 if name == HELD else None)
-    for stage in stages:
+    game, wager, contexts = build_table_contexts(theme, name, 5 if name == HELD else None)
+    for context in contexts:
         walk = FixedDraws(name)
         for _ in range(ROUNDS):
-            assert list(iter_moved_cards(stage, play_parts(game, wager, walk))) == []
+            assert list(iter_moved_cards(context, play_parts(game, wager, walk))) == []
 
 
 @pytest.mark.parametrize(
@@ -141,13 +141,13 @@ def test_hands_have_their_positions_before_the_deal(theme, credits_, hands):
     A telephone cannot show a hundred hands beside cards that can be held; there, the hands appear when they are
     drawn.
     """
-    game, wager, stages = build_table_stages(theme, HELD, credits_)
+    game, wager, contexts = build_table_contexts(theme, HELD, credits_)
     held_bits, thrown = 0b10011, (2, 3)
-    for stage in stages if hands < 100 else stages[:2]:
+    for context in contexts if hands < 100 else contexts[:2]:
         steps = list(play_parts(game, wager, FixedDraws(HELD), [held_bits]))
-        seen = list(iter_moments(stage, steps))
+        seen = list(iter_moments(context, steps))
         assert {len(moment) for moment in seen} == {hands}
-        assert list(iter_moved_cards(stage, steps)) == []
+        assert list(iter_moved_cards(context, steps)) == []
         dealt = seen[6][0][0].cards
         for hand, _ in seen[len(steps[0].cues) + 2][1:]:
             assert hand.cards == tuple(
@@ -158,17 +158,17 @@ def test_hands_have_their_positions_before_the_deal(theme, credits_, hands):
 
 def test_splitting_one_hand_moves_and_renames_no_other(theme):
     """Eights are split into four hands in the order 1 and 2, 1 and 3, 1 and 4; then seven cards go to the first."""
-    game, _, stages = build_table_stages(theme, "quebec-blackjack-options")
+    game, _, contexts = build_table_contexts(theme, "quebec-blackjack-options")
     wager = game.build_wager(2, bets={"main": 2})
-    for stage in stages:
+    for context in contexts:
         chance = script_cards("8s 9c 8d 8h 8c 2d 2h 2s 2c 3d 3c Tc 4h Ts 5h Td Th", decks=8)
         answers = ["split"] * 3 + ["hit"] * 5 + ["hit"] * 3
         steps = list(play_parts(game, wager, Scripted(chance.values), answers))
-        assert list(iter_moved_cards(stage, steps)) == []
-        (*_, over) = iter_moments(stage, steps)
+        assert list(iter_moved_cards(context, steps)) == []
+        (*_, over) = iter_moments(context, steps)
         assert [hand.id for hand, _ in over] == ["bank", "box-1", "box-1-2", "box-1-3", "box-1-4"]
         names = [
-            format_hand_name(stage, hand.id, [other_hand.id for other_hand, _ in over]) for hand, _ in over
+            format_hand_name(context, hand.id, [other_hand.id for other_hand, _ in over]) for hand, _ in over
         ]
         assert names == ["Dealer", "Hand 1", "Hand 2", "Hand 3", "Hand 4"]
         assert max(len(hand.cards) for hand, _ in over) > 6
@@ -176,18 +176,18 @@ def test_splitting_one_hand_moves_and_renames_no_other(theme):
 
 @pytest.mark.parametrize("seats", [4, 7])
 def test_at_a_full_table_the_players_hands_are_below_and_legible_after_a_split(theme, seats):
-    _, _, stages = build_table_stages(theme, "quebec-blackjack-options")
+    _, _, contexts = build_table_contexts(theme, "quebec-blackjack-options")
     own_position = {"seat": 2, "is_own": True}
     others = [DealtHand(f"box-{n + 1}", ("8c", "8d"), {}, seat=n) for n in range(seats) if n != 2]
     first = [DealtHand("bank", ("9c",), {}), *others, DealtHand("box-3", ("8h", "8s"), {}, **own_position)]
     third = [*first, *(DealtHand(f"box-3-{n}", ("8h",), {}, **own_position) for n in (2, 3))]
-    for stage in stages:
+    for context in contexts:
         before, after = (
-            {hand.id: cards for hand, cards in lay_out_hands(stage, _list_hands_with_area(stage, hands))}
+            {hand.id: cards for hand, cards in lay_out_hands(context, _list_hands_with_area(context, hands))}
             for hands in (first, third)
         )
         own_hands = [after[name] for name in ("box-3", "box-3-2", "box-3-3")]
-        if stage.layout.is_telephone:  # it has no room for the hands of others
+        if context.layout.is_telephone:  # it has no room for the hands of others
             assert before.keys() == {"bank", "box-3"}
             assert min(cards[0][3] for cards in own_hands) > 60
             continue
@@ -208,8 +208,8 @@ def test_remaining_cards_are_shown_if_a_bet_is_on_them(theme):
     for bets, count in (({"stake": 20}, 2), ({"stake": 20, "under": 2}, 3)):
         changes = {"state": "playing", "bet_credits": sum(bets.values()), "bet_wager": {"bets": bets}}
         playing = replace(view, snapshot=view.snapshot.model_copy(update=changes))
-        stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, playing)
+        context = DrawingContext(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, playing)
         wager = game.build_wager(sum(bets.values()), bets=bets)
         assert {
-            len(hands) for hands in iter_moments(stage, play_parts(game, wager, FixedDraws("under")))
+            len(hands) for hands in iter_moments(context, play_parts(game, wager, FixedDraws("under")))
         } == {count}

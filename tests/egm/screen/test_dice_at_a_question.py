@@ -46,7 +46,7 @@ def draw_view(view, theme, layout):
     painter, picture = Watched(theme), Picture(theme, layout=layout)
     picture.painter = painter
     picture.draw_view(pygame.Surface(picture.size_pixels), view)
-    return painter, picture._build_stage(view)
+    return painter, picture._build_context(view)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
@@ -62,11 +62,11 @@ def test_thrown_dice_are_drawn_above_the_decision_keys(round_view, theme, layout
     )
     view = apply_message(round_view, question)
     view = replace(view, now=view.now + build_view_timeline(view, theme).roll_up_end + 0.1)
-    painter, stage = draw_view(view, theme, layout)
+    painter, context = draw_view(view, theme, layout)
     assert [face for face, _ in painter.dice] == [*THROWN]
-    answers = [rect for rect, _ in lay_out_felt_answers(stage, view.decision)]
+    answers = [rect for rect, _ in lay_out_felt_answers(context, view.decision)]
     for _, (x, y, w, h) in painter.dice:
-        assert is_inside(stage.layout.game_field, x, y)
+        assert is_inside(context.layout.game_field, x, y)
         assert y + h <= min(top for _, top, _, _ in answers)
         assert w == h >= 40
 

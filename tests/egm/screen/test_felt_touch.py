@@ -34,11 +34,11 @@ def test_every_point_of_a_drawn_spot_accepts_a_touch(theme, layout, name):
     game, game_view = load_table_game(name)
     view = build_idle_view((game_view,), game_view, "en", felt=game.rules.build_current_view())
     picture = Picture(theme, layout=layout)
-    for part in list_felt_parts(view.table, picture._build_stage(view).layout) or ("",):
+    for part in list_felt_parts(view.table, picture._build_context(view).layout) or ("",):
         shown = apply_action(view, Action("cloth", part), theme)[0] if part else view
         painter = picture.painter = Edged(theme)
         picture.draw_view(pygame.Surface(picture.size_pixels), shown)
-        x, y, w, h = find_felt_rect(picture._build_stage(shown).layout)
+        x, y, w, h = find_felt_rect(picture._build_context(shown).layout)
         cells = [r for r in painter.edged if x <= r[0] and r[0] + r[2] <= x + w and y <= r[1] <= y + h - r[3]]
         assert cells
         for cx, cy, cw, ch in cells:

@@ -125,7 +125,7 @@ def test_every_page_of_a_first_start_is_drawn_completely(tmp_path, monkeypatch, 
                     ]
                 touched = {
                     act.value
-                    for _, act in list_page_touches(picture._build_stage(view))
+                    for _, act in list_page_touches(picture._build_context(view))
                     if act.name == "answer"
                 }
                 assert {action.id for action in page.actions if action.enabled} <= touched, name

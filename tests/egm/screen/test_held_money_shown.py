@@ -7,8 +7,8 @@ import pytest
 from egm.kernel.messages import Notice, Tilt
 from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.painter import Painter
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.lockup import describe_lockup
-from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status_text_and_colour
 from egm.screen.text import Texts
 from egm.screen.view import Scene
@@ -21,9 +21,9 @@ def read_statuses(published, theme, language, values, credit_cents=0):
     texts = Texts(language)
     moments = (900.0, 903.1, 906.2, 909.3)
     return {
-        choose_status_text_and_colour(Stage(Painter(theme), texts, LANDSCAPE_LAYOUT, replace(view, now=now)))[
-            0
-        ]
+        choose_status_text_and_colour(
+            DrawingContext(Painter(theme), texts, LANDSCAPE_LAYOUT, replace(view, now=now))
+        )[0]
         for now in moments
     }
 
@@ -55,5 +55,7 @@ def test_a_tilt_states_the_amount_that_it_holds(published, theme, language):
         Tilt(code="hopper.disputed", held_cents=700, **tilt),
     )
     view = build_idle_view(published, published[0], language, tilts=tilts)
-    words = describe_lockup(Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view), Scene.TILT)
+    words = describe_lockup(
+        DrawingContext(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view), Scene.TILT
+    )
     assert [line for line in words.lines if "7" in line and ("held" in line or "retenu" in line)]

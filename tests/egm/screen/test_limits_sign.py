@@ -8,8 +8,8 @@ from rigs.painters import TextPainter
 
 from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, build_telephone_layout
 from egm.screen.picture import Picture
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.limits_sign import format_table_limits, list_kind_limits, list_limit_rows
-from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
 from paytables import list_table_games, load_game
 from tools.dev.gallery.felts import iter_felt_scenes, load_table_game
@@ -40,13 +40,15 @@ class RecordingPainter(TextPainter):
 @pytest.mark.parametrize("name", TABLES)
 def test_the_sign_has_the_limits_of_every_spot_that_takes_a_bet_before_the_deal(theme, name):
     _, view = load_table_game(name)
-    stage = Stage(TextPainter(theme), Texts("en"), LANDSCAPE_LAYOUT, build_idle_view((view,), view, "en"))
-    rows = list_limit_rows(stage)
-    cents = stage.view.snapshot.denomination_cents
-    for spot in stage.view.table.spots.values():
+    context = DrawingContext(
+        TextPainter(theme), Texts("en"), LANDSCAPE_LAYOUT, build_idle_view((view,), view, "en")
+    )
+    rows = list_limit_rows(context)
+    cents = context.view.snapshot.denomination_cents
+    for spot in context.view.table.spots.values():
         if not spot.added_bet_multiples:
             least, most = (
-                stage.money(credits_ * cents)
+                context.money(credits_ * cents)
                 for credits_ in (spot.bet_min, spot.bet_max - spot.bet_max % spot.bet_step)
             )
             assert any(amounts in {least, f"{least}\u2013{most}"} for _, amounts in rows), spot.id
@@ -57,12 +59,14 @@ def test_the_sign_has_the_limits_of_every_spot_that_takes_a_bet_before_the_deal(
 def test_a_minimum_of_the_venue_replaces_a_lower_one_of_the_table(theme):
     _, view = load_table_game("quebec-baccarat")
     idle = build_idle_view((view,), view, "en")
-    least, most = format_table_limits(Stage(TextPainter(theme), Texts("en"), LANDSCAPE_LAYOUT, idle))
+    least, most = format_table_limits(DrawingContext(TextPainter(theme), Texts("en"), LANDSCAPE_LAYOUT, idle))
     snapshot = idle.snapshot.model_copy(update={"bet_least_cents": 10 * idle.snapshot.denomination_cents})
-    stage = Stage(TextPainter(theme), Texts("en"), LANDSCAPE_LAYOUT, replace(idle, snapshot=snapshot))
-    raised = stage.money(snapshot.bet_least_cents)
+    context = DrawingContext(
+        TextPainter(theme), Texts("en"), LANDSCAPE_LAYOUT, replace(idle, snapshot=snapshot)
+    )
+    raised = context.money(snapshot.bet_least_cents)
     assert raised != least
-    assert format_table_limits(stage) == (raised, most)
+    assert format_table_limits(context) == (raised, most)
 
 
 @pytest.mark.requirement("S-04")
@@ -75,15 +79,15 @@ def test_the_limits_of_the_table_are_drawn_before_during_and_after_a_round(theme
             continue
         painter = picture.painter = RecordingPainter(theme)
         picture.draw_view(pygame.Surface(picture.size_pixels), view)
-        stage = picture._build_stage(view)
-        least, most = format_table_limits(stage)
+        context = picture._build_context(view)
+        least, most = format_table_limits(context)
         small_print = f"Bets {least}\u2013{most}" if layout == "telephone" else f"Bets of {least} to {most}"
-        by_kind = list_kind_limits(stage) if layout != "landscape" else []
+        by_kind = list_kind_limits(context) if layout != "landscape" else []
         for fact in by_kind or [small_print]:
             assert any(fact in words for words in painter.texts), (scene, fact)
         if layout == "landscape":
             assert "BET LIMITS" in painter.texts, scene
-            _, amounts = list_limit_rows(stage)[0]
+            _, amounts = list_limit_rows(context)[0]
             assert amounts in painter.texts, scene
 
 
@@ -105,11 +109,11 @@ def test_without_a_sign_the_small_print_lists_the_limits_of_each_kind_of_bet(
     painter = picture.painter = RecordingPainter(theme)
     idle = build_idle_view((view,), view, language)
     picture.draw_view(pygame.Surface(picture.size_pixels), idle)
-    stage = picture._build_stage(idle)
-    expected = list_kind_limits(stage)
+    context = picture._build_context(idle)
+    expected = list_kind_limits(context)
     if not expected:
-        assert len(list_limit_rows(stage)) == 1 or "craps" in name
-        expected = list(format_table_limits(stage))
+        assert len(list_limit_rows(context)) == 1 or "craps" in name
+        expected = list(format_table_limits(context))
     for text in expected:
         drawn = next(words for words in painter.texts if text in words)
         width, room = painter.widths[drawn][0]
@@ -129,12 +133,12 @@ def test_without_a_sign_roulette_shows_the_limits_of_inside_and_outside_bets(the
     painter = picture.painter = RecordingPainter(theme)
     idle = build_idle_view((view,), view, language)
     picture.draw_view(pygame.Surface(picture.size_pixels), idle)
-    stage = picture._build_stage(idle)
+    context = picture._build_context(idle)
     cents, spots = idle.snapshot.denomination_cents, idle.table.spots
     for kind, least, most in zip(
         kinds, ("straight-7", "column-1"), ("six-line-31-32-33-34-35-36", "red"), strict=True
     ):
-        limits = f"{kind} {stage.money(spots[least].bet_min * cents)}\u2013{stage.money(spots[most].bet_max * cents)}"
+        limits = f"{kind} {context.money(spots[least].bet_min * cents)}\u2013{context.money(spots[most].bet_max * cents)}"
         assert any(limits in words for words in painter.texts), limits
 
 
@@ -147,6 +151,6 @@ def test_a_telephone_shows_the_malfunction_clause_as_large_as_other_texts(theme,
     painter = picture.painter = RecordingPainter(theme)
     idle = build_idle_view((view,), view, language)
     picture.draw_view(pygame.Surface(picture.size_pixels), idle)
-    clause = picture._build_stage(idle).texts.say(f"defect.{idle.snapshot.defect}")
+    clause = picture._build_context(idle).texts.say(f"defect.{idle.snapshot.defect}")
     ((width, room),) = painter.widths[clause]
     assert width <= room

@@ -12,8 +12,8 @@ from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.deck import compute_meter_amounts
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.keno import describe_purchase, format_slip_legal_text
-from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
 from egm.screen.view import Action, build_view_timeline, has_touched_bets_since_game
 from paytables.keno.printed_ticket import build_slip
@@ -61,13 +61,13 @@ def test_after_every_mark_the_bet_shown_is_the_price_of_play(published, theme):
     bet_count = 0
     for game in (game for game in published if keno_slip.is_keno_game(game)):
         view = build_idle_view(published, game, "en", bet_credits=max(game.bet_options))
-        stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
-        assert compute_meter_amounts(stage).bet_credits == max(game.bet_options)
+        context = DrawingContext(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
+        assert compute_meter_amounts(context).bet_credits == max(game.bet_options)
         for number in range(1, max(keno_slip.list_permitted_spot_counts(game)) + 1):
             view, requests = mark_numbers(view, theme, number)
             bought = requests[0].value if requests else 0
-            assert compute_meter_amounts(replace(stage, view=view)).bet_credits == bought, (game.id, number)
-            price_text = f"BET {stage.money(bought * view.snapshot.denomination_cents)}"
+            assert compute_meter_amounts(replace(context, view=view)).bet_credits == bought, (game.id, number)
+            price_text = f"BET {context.money(bought * view.snapshot.denomination_cents)}"
             assert price_text in Picture(theme).build_screen_reader_text(view)
             bet_count += bool(bought)
     assert bet_count > 10
@@ -289,7 +289,9 @@ def test_the_key_of_a_named_ticket_states_its_name_and_price(published, games, t
         assert Action("form", form["id"]) in [touch.action for touch in picture.list_touches(view)]
         view = touch_and_apply_reply(view, theme, source, "form")
         assert view.snapshot.bet_wager == {"form": form["id"]}
-        title, cents = describe_purchase(Stage(picture.painter, Texts(language), LANDSCAPE_LAYOUT, view))
+        title, cents = describe_purchase(
+            DrawingContext(picture.painter, Texts(language), LANDSCAPE_LAYOUT, view)
+        )
         assert form["name"][language] in title
         assert cents == view.snapshot.bet_credits * view.snapshot.denomination_cents
         seen.add(title)

@@ -129,7 +129,7 @@ def test_no_text_of_the_menu_covers_a_games_pictures(on_offer, theme, layout, la
         painter.begin()
         shown = replace(view, sheet_index=sheet)
         painter.surface = surface
-        draw_menu(picture._build_stage(shown))
+        draw_menu(picture._build_context(shown))
         drawn += len(painter.pictures)
         for words, ink in painter.words_at:
             assert ink.collidelist(painter.pictures) < 0, (sheet, words)
@@ -152,9 +152,11 @@ def test_every_tile_states_its_bets_in_money_and_in_portrait_the_denomination(
     shown = lay_out_game_tiles(apply_action(view, Action("games"), theme)[0], layout)
     bet_texts = [words for words in written if "\u2009" not in words and words.startswith(("Bets", "Mises"))]
     bet_texts += [words for words in written if "\u00b7" in words and ("Bets" in words or "Mises" in words)]
-    stage = picture._build_stage(view)
-    limits = format_table_limits(stage)
-    if limits is not None and not (stage.layout.is_portrait and list_kind_limits(stage)):  # the small print
+    context = picture._build_context(view)
+    limits = format_table_limits(context)
+    if limits is not None and not (
+        context.layout.is_portrait and list_kind_limits(context)
+    ):  # the small print
         key = "felt.limits_short" if layout.is_telephone else "felt.limits"
         small_print = texts.say(key, least=limits[0], most=limits[1])
         bet_texts.remove(next(words for words in bet_texts if small_print in words))

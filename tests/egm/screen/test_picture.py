@@ -334,7 +334,7 @@ def test_no_scene_hides_or_covers_a_touch_target(published, outcomes, theme, lay
         picture.draw_view(surface, view)
         places = [
             pygame.Rect(*map(round, rect))
-            for rect in [touch.rect for touch in picture._list_content_touches(picture._build_stage(view))]
+            for rect in [touch.rect for touch in picture._list_content_touches(picture._build_context(view))]
         ]
         for i, rect in enumerate(places):
             assert rect.collidelist(places[:i]) < 0, f"{name}: {rect} covers part of another"

@@ -27,10 +27,10 @@ from egm.screen.outcome import compute_prize_at_bet, list_reel_stages, read_reel
 from egm.screen.picture import Picture
 from egm.screen.scenes import chrome, keno, progressive, wins
 from egm.screen.scenes.deck import compute_meter_amounts
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.help import list_help_pages
 from egm.screen.scenes.pay_table import format_pay, list_pay_table_entries
 from egm.screen.scenes.reels import ReelGrid
-from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status_text_and_colour
 from egm.screen.scenes.wheel import draw_wheel_prizes
 from egm.screen.steps import HoldStep, KenoStep
@@ -89,7 +89,7 @@ def read_help_words(view, layout=LANDSCAPE_LAYOUT):
     """Return every text of every help page."""
     painter = get_writing_picture(find_layout_name(layout))[0].painter
     view, _ = apply_action(view, Action("help"), painter.theme)
-    count = len(list_help_pages(Stage(painter, Texts(view.snapshot.language), layout, view)))
+    count = len(list_help_pages(DrawingContext(painter, Texts(view.snapshot.language), layout, view)))
     return [words for sheet in range(count) for words in read_words(replace(view, sheet_index=sheet), layout)]
 
 
@@ -183,11 +183,11 @@ def words_of_prize_pages(view):
     """Return every text of the help's pages of prizes, without the texts behind the help."""
     read_words(view)
     painter = get_writing_picture("landscape")[0].painter
-    stage = Stage(painter, Texts(view.snapshot.language), LANDSCAPE_LAYOUT, view)
+    context = DrawingContext(painter, Texts(view.snapshot.language), LANDSCAPE_LAYOUT, view)
     painter.words = []
-    for page in list_help_pages(stage):
-        if page.heading == stage.texts.say("help.prizes"):
-            page.draw(stage, (100, 100, 1400, 800))
+    for page in list_help_pages(context):
+        if page.heading == context.texts.say("help.prizes"):
+            page.draw(context, (100, 100, 1400, 800))
     return " ".join(" ".join(painter.words).split())
 
 
@@ -198,11 +198,13 @@ def test_a_page_of_the_help_has_what_each_hand_pays(name, language):
     game = build_game_view(load_game(name))
     view = build_idle_view((game,), game, language, credit_cents=0)
     text = words_of_prize_pages(view)
-    stage = Stage(get_writing_picture("landscape")[0].painter, Texts(language), LANDSCAPE_LAYOUT, view)
-    assert len(list_pay_table_entries(stage)) > 3
-    for pay in list_pay_table_entries(stage):
+    context = DrawingContext(
+        get_writing_picture("landscape")[0].painter, Texts(language), LANDSCAPE_LAYOUT, view
+    )
+    assert len(list_pay_table_entries(context)) > 3
+    for pay in list_pay_table_entries(context):
         assert apply_typography(pay.names[language], language) in text
-        assert " ".join(format_pay(stage, pay).split()) in text
+        assert " ".join(format_pay(context, pay).split()) in text
 
 
 @pytest.mark.requirement("C-01", "C-18")
@@ -265,9 +267,11 @@ def test_a_page_of_the_help_states_the_return(published, language):
     game = next(game for game in published if game.id == "maple-classic")
     view = build_idle_view(published, game, language)
     figure = game.return_percent if language == "en" else game.return_percent.replace(".", ",")
-    stage = Stage(get_writing_picture("landscape")[0].painter, Texts(language), LANDSCAPE_LAYOUT, view)
+    context = DrawingContext(
+        get_writing_picture("landscape")[0].painter, Texts(language), LANDSCAPE_LAYOUT, view
+    )
     texts_shown, printed = read_help_words(view), sum(figure in words for words in read_words(view))
-    assert sum(figure in words for words in texts_shown) > printed * len(list_help_pages(stage)) > 0
+    assert sum(figure in words for words in texts_shown) > printed * len(list_help_pages(context)) > 0
 
 
 @pytest.mark.requirement("C-02")
@@ -374,7 +378,7 @@ def test_the_table_of_pays_names_every_prize_at_each_number_of_credits(bet):
     view = build_idle_view((game,), game, "en", bet_credits=bet, credit_cents=100_000)
     pays = (4000 if bet == 5 else 250 * bet, *(bet * pay for pay in (50, 25, 9, 6, 4, 3, 2, 1)))
     rows = list_pay_table_entries(
-        Stage(get_writing_picture("landscape")[0].painter, Texts("en"), LANDSCAPE_LAYOUT, view)
+        DrawingContext(get_writing_picture("landscape")[0].painter, Texts("en"), LANDSCAPE_LAYOUT, view)
     )
     texts_shown = read_help_words(view)
     assert len(rows) == len(pays)
@@ -422,16 +426,16 @@ def test_each_prize_of_a_wheel_area_is_pictured_by_its_own_symbol(monkeypatch):
     first, *others = published.presentation["areas"]
     areas = [{**first, "pays": {"otter": 2, "star": 45}}, *others]
     game = published.model_copy(update={"presentation": {**published.presentation, "areas": areas}})
-    stage = Stage(
+    context = DrawingContext(
         WordPainter(load_theme()), Texts("en"), LANDSCAPE_LAYOUT, build_idle_view((game,), game, "en")
     )
     symbols = []
     monkeypatch.setattr(
-        stage.painter,
+        context.painter,
         "draw_cached_picture",
         lambda key, *_, **__: symbols.append(key) or pygame.Rect(0, 0, 0, 0),
     )
-    draw_wheel_prizes(stage, stage.layout.player_page)
+    draw_wheel_prizes(context, context.layout.player_page)
     assert symbols[:2] == [("symbol", "otter"), ("symbol", "star")]
 
 
@@ -471,7 +475,7 @@ def test_nothing_reveals_a_win_before_the_reels_have_stopped(games, published, t
         status = tuple(dict.fromkeys(read_words(until[20], LANDSCAPE_LAYOUT)[-40:])) if number < 2 else ()
         seen.add((line.steps[0].stops, line.last_stop, sounds))
         won += outcome.win_credits > 0
-        assert {compute_meter_amounts(picture._build_stage(moment)).win_cents for moment in until} == {0}
+        assert {compute_meter_amounts(picture._build_context(moment)).win_cents for moment in until} == {0}
         assert not [words for words in status if "win" in words.lower() and words != "WIN"]
     assert len(seen) == 1
     assert won
@@ -564,9 +568,9 @@ def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme)
         for elapsed_s in (
             (line.steps[number].begin + 0.05, line.steps[number].last_stop + 0.05) if number else ()
         ):
-            status = choose_status_text_and_colour(picture._build_stage(replace(view, now=100 + elapsed_s)))[
-                0
-            ]
+            status = choose_status_text_and_colour(
+                picture._build_context(replace(view, now=100 + elapsed_s))
+            )[0]
             is_each_counted.append(
                 f"{number} of {awarded}" in status or (elapsed_s >= line.last_stop and "of" not in status)
             )

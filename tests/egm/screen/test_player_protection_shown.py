@@ -7,9 +7,9 @@ import pytest
 from egm.kernel.messages import PlayerProtectionView, PlayerSessionView, Reminder
 from egm.screen.input_reducer import apply_action
 from egm.screen.picture import Picture
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.help import list_help_pages
 from egm.screen.scenes.reminder import draw_limits, find_due_reminder
-from egm.screen.scenes.stage import Stage
 from egm.screen.view import Action, build_view_timeline
 from tools.dev.gallery import show_outcome
 from tools.lab.views import build_idle_view
@@ -58,10 +58,12 @@ def test_no_reminder_covers_a_game_that_is_being_shown(published, outcomes, them
     game = published[0]
     spinning = show_outcome(view, game, outcomes[game.id].small_win)
     assert (
-        find_due_reminder(Stage(picture.painter, picture.find_texts(view), picture.layout, view)) is not None
+        find_due_reminder(DrawingContext(picture.painter, picture.find_texts(view), picture.layout, view))
+        is not None
     )
     assert (
-        find_due_reminder(Stage(picture.painter, picture.find_texts(view), picture.layout, spinning)) is None
+        find_due_reminder(DrawingContext(picture.painter, picture.find_texts(view), picture.layout, spinning))
+        is None
     )
     assert build_view_timeline(spinning, theme) is not None
 
@@ -85,7 +87,7 @@ def open_page_of_limits(published, theme):
 def test_the_keys_of_the_limits_are_on_no_page_that_does_not_show_them(published, theme):
     picture = Picture(theme)
     view = open_page_of_limits(published, theme)
-    pages = list_help_pages(Stage(picture.painter, picture.find_texts(view), picture.layout, view))
+    pages = list_help_pages(DrawingContext(picture.painter, picture.find_texts(view), picture.layout, view))
     keys = [
         {touch.action.name for touch in picture.list_touches(replace(view, sheet_index=number))}
         for number in range(len(pages))

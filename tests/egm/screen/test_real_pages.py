@@ -46,8 +46,8 @@ def test_every_page_of_the_menu_is_drawn_completely(tmp_path, published, theme):
                     ]:
                         faults.append((*name, "does not say that there is nothing to show"))
                 offered = {action.id for action in page.actions if action.enabled}
-                stage = picture._build_stage(view)
-                touched = {act.value for _, act in list_page_touches(stage) if act.name == "answer"}
+                context = picture._build_context(view)
+                touched = {act.value for _, act in list_page_touches(context) if act.name == "answer"}
                 assert offered <= touched, f"{name}: cannot be reached: {offered - touched}"
     assert empty
     assert not faults, "\n".join(map(str, faults[:40]))

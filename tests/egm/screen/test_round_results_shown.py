@@ -11,7 +11,7 @@ from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.deck import choose_win_meter_label_key, draw_meters
-from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.status import choose_status_text_and_colour
 from egm.screen.text import Texts
 from egm.screen.view import build_view_timeline
@@ -26,10 +26,10 @@ HELD, LAID = "jacks-or-better-9-6", "quebec-roulette-french"
 
 def read_status(theme, name, rows, language="en", state="idle"):
     """Return the status line of a round with these settlements, given as (credits, stake) per bet."""
-    return choose_status_text_and_colour(build_settled_stage(theme, name, rows, language, state))
+    return choose_status_text_and_colour(build_settled_context(theme, name, rows, language, state))
 
 
-def build_settled_stage(theme, name, rows, language="en", state="idle", stays=None):
+def build_settled_context(theme, name, rows, language="en", state="idle", stays=None):
     _, game = load_table_game(name)
     view = build_idle_view((game,), game, language)
     settlements = [{"name": "any", "credits": back, "staked": staked} for back, staked in rows]
@@ -48,7 +48,7 @@ def build_settled_stage(theme, name, rows, language="en", state="idle", stays=No
     after = view.snapshot.model_copy(update=update)
     view = replace(apply_message(view, play), snapshot=after)
     view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end)
-    return Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
+    return DrawingContext(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
 
 
 @pytest.mark.requirement("N-10")
@@ -83,8 +83,8 @@ def test_a_lost_round_states_its_cost_and_the_standing_bets(theme):
     rows = [(0, 20), (0, 4)]
     assert read_status(theme, LAID, rows, state="playing") == ("No win. Lost: $6.00", "text_dim")
     assert read_status(theme, LAID, rows)[0].startswith("No win. Lost: $6.00  ·  ")
-    spot = next(iter(build_settled_stage(theme, LAID, rows).view.table.spots))
-    stays = build_settled_stage(theme, LAID, rows, stays={spot: 8})
+    spot = next(iter(build_settled_context(theme, LAID, rows).view.table.spots))
+    stays = build_settled_context(theme, LAID, rows, stays={spot: 8})
     assert choose_status_text_and_colour(stays)[0].startswith(
         "No win. Lost: $6.00  ·  Bets on the table: $2.00"
     )
@@ -106,7 +106,7 @@ def test_a_lost_round_states_its_cost_and_the_standing_bets(theme):
 )
 def test_returned_stakes_are_not_on_the_win_meter(theme, name, rows, label):
     """Regression: a stake of $5 with a return of $10 was shown as WIN $10.00, although the player had won $5."""
-    assert choose_win_meter_label_key(build_settled_stage(theme, name, rows)) == label
+    assert choose_win_meter_label_key(build_settled_context(theme, name, rows)) == label
 
 
 @pytest.mark.requirement("N-10")
@@ -114,22 +114,22 @@ def test_returned_stakes_are_not_on_the_win_meter(theme, name, rows, label):
     ("rows", "colour"), [([(40, 20)], "win"), ([(20, 20)], "steel"), ([(10, 20)], "steel")]
 )
 def test_a_return_of_the_stake_or_less_is_not_coloured_as_a_win(theme, rows, colour):
-    stage, styles = build_settled_stage(theme, LAID, rows), {}
+    context, styles = build_settled_context(theme, LAID, rows), {}
 
     class RecordingPainter(WordPainter):
         def draw_text(self, text, at, style, **options):
             styles[text] = style
             return super().draw_text(text, at, style, **options)
 
-    draw_meters(replace(stage, painter=RecordingPainter(theme)))
-    amount = styles[stage.money(rows[0][0] * UNIT_CENTS)]
+    draw_meters(replace(context, painter=RecordingPainter(theme)))
+    amount = styles[context.money(rows[0][0] * UNIT_CENTS)]
     assert amount.paint.stops[1] == (0.6, theme.colour(colour))
 
 
-def build_ended_stage(
+def build_ended_context(
     theme, name, *, display=None, rows=((0, 20),), before_cents=0, language="en", point=None, **after
 ):
-    """Return the stage after a round as the machine reports it: played, shown, then ended by an idle snapshot."""
+    """Return the drawing context after a round as the machine reports it: played, shown, then ended by an idle snapshot."""
     _, game = load_table_game(name)
     view = build_idle_view((game,), game, language)
     idle_snapshot = view.snapshot.model_copy(
@@ -147,9 +147,9 @@ def build_ended_stage(
     )
     view = apply_message(apply_message(view, idle_snapshot.model_copy(update={"state": "playing"})), play)
     view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end)
-    shown = Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
+    shown = DrawingContext(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
     view = apply_message(view, idle_snapshot.model_copy(update={"win_cents": 0, "state": "idle", **after}))
-    return shown, Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
+    return shown, DrawingContext(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
 
 
 @pytest.mark.requirement("C-16", "C-24")
@@ -160,27 +160,27 @@ def build_ended_stage(
 )
 def test_a_round_lost_after_a_won_one_is_reported(theme, name, before_cents):
     """Regression: the win meter's fall to 0 after the lost round was mistaken for a win that the player took."""
-    _, stage = build_ended_stage(theme, name, before_cents=before_cents)
-    assert choose_status_text_and_colour(stage)[0].startswith("No win. Lost: $5.00")
+    _, context = build_ended_context(theme, name, before_cents=before_cents)
+    assert choose_status_text_and_colour(context)[0].startswith("No win. Lost: $5.00")
 
 
 def test_a_round_is_no_longer_reported_once_its_player_has_taken_the_credit(theme):
     """The next player does not see the previous player's loss."""
-    _, stage = build_ended_stage(theme, LAID)
-    gone = apply_message(stage.view, stage.view.snapshot.model_copy(update={"credit_cents": 0}))
+    _, context = build_ended_context(theme, LAID)
+    gone = apply_message(context.view, context.view.snapshot.model_copy(update={"credit_cents": 0}))
     assert gone.presentation is None
-    assert "Lost" not in choose_status_text_and_colour(replace(stage, view=gone))[0]
+    assert "Lost" not in choose_status_text_and_colour(replace(context, view=gone))[0]
 
 
 @pytest.mark.requirement("C-16")
 def test_a_round_that_began_without_play_is_reported_though_chips_were_touched_last(theme):
     """When the betting time of a shared round ends, the last touch was on the cloth."""
-    _, stage = build_ended_stage(theme, LAID)
-    chips = replace(stage.view.chips, bets={next(iter(stage.view.table.spots)): 20})
-    began = stage.view.presentation.began_at
+    _, context = build_ended_context(theme, LAID)
+    chips = replace(context.view.chips, bets={next(iter(context.view.table.spots)): 20})
+    began = context.view.presentation.began_at
     for pressed_at, is_loss_shown in ((began - 1, True), (began + 1, False)):
-        view = replace(stage.view, pressed_key="spot", pressed_at=pressed_at, chips=chips)
-        assert ("Lost" in choose_status_text_and_colour(replace(stage, view=view))[0]) is is_loss_shown
+        view = replace(context.view, pressed_key="spot", pressed_at=pressed_at, chips=chips)
+        assert ("Lost" in choose_status_text_and_colour(replace(context, view=view))[0]) is is_loss_shown
 
 
 HANDS = {
@@ -238,11 +238,11 @@ DICE = {"dice": [3, 4], "total": 7, "result": "3-4"}
 def test_the_result_of_a_round_is_named_before_its_money(theme, name, display, point, en, fr):
     """Winner, number, sum and point come first; the text for screen readers begins with the same words."""
     for language, words in (("en", en), ("fr", fr)):
-        for stage in build_ended_stage(theme, name, display=display, point=point, language=language):
-            status = choose_status_text_and_colour(stage)[0].replace("\N{NO-BREAK SPACE}", " ")
+        for context in build_ended_context(theme, name, display=display, point=point, language=language):
+            status = choose_status_text_and_colour(context)[0].replace("\N{NO-BREAK SPACE}", " ")
             assert status.startswith(words + "  ·  ")
     read = Picture(theme).build_screen_reader_text(
-        build_ended_stage(theme, name, display=display, point=point)[1].view
+        build_ended_context(theme, name, display=display, point=point)[1].view
     )
     assert read.startswith(en)
 
@@ -257,8 +257,10 @@ def test_the_result_of_a_round_is_named_before_its_money(theme, name, display, p
 )
 def test_the_last_round_of_a_shoe_is_announced_after_the_round_before(theme, language, words):
     for display, announced in (({"last_of_shoe": True}, True), ({}, False)):
-        for stage in build_ended_stage(theme, "monaco-banque-a-tout-va", display=display, language=language):
-            assert (words in choose_status_text_and_colour(stage)[0]) == announced
+        for context in build_ended_context(
+            theme, "monaco-banque-a-tout-va", display=display, language=language
+        ):
+            assert (words in choose_status_text_and_colour(context)[0]) == announced
 
 
 @pytest.mark.requirement("S-51")
@@ -282,7 +284,7 @@ def test_the_status_line_names_the_banker_and_the_next_step(theme, felt_now, en,
     for language, words in (("en", en), ("fr", fr)):
         view = build_idle_view((game,), game, language, felt=felt_now)
         status = choose_status_text_and_colour(
-            Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
+            DrawingContext(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
         )[0]
         assert words in status.replace("\N{NO-BREAK SPACE}", " ")
 
@@ -291,7 +293,7 @@ def test_a_throw_without_a_decision_names_the_standing_bets(theme):
     """Regression: the bar showed "Game over" after every throw."""
     spot = load_table_game("quebec-craps")[1].presentation["spots"][0]["id"]
     display = {**DICE, "total": 9, "come_out": True, "point": 9, "standing": [{"spot": spot, "credits": 20}]}
-    shown, after = build_ended_stage(theme, "quebec-craps", display=display, rows=(), standing={spot: 20})
+    shown, after = build_ended_context(theme, "quebec-craps", display=display, rows=(), standing={spot: 20})
     assert choose_status_text_and_colour(shown)[0] == "Throw: 9. The point is 9  ·  Bets on the table: $5.00"
     assert choose_status_text_and_colour(after)[0].startswith(
         "Throw: 9. The point is 9  ·  Bets on the table: $5.00  ·  "
@@ -323,7 +325,7 @@ def test_a_keno_ticket_of_several_draws_is_summed_up(theme, won, summary, colour
     )
     view = apply_message(apply_message(view, view.snapshot.model_copy(update={"state": "playing"})), play)
     view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end)
-    stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
-    assert choose_status_text_and_colour(stage) == (summary, colour)
+    context = DrawingContext(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
+    assert choose_status_text_and_colour(context) == (summary, colour)
     after = view.snapshot.model_copy(update={"state": "idle", "win_cents": play.win_cents})
-    assert summary in choose_status_text_and_colour(replace(stage, view=apply_message(view, after)))[0]
+    assert summary in choose_status_text_and_colour(replace(context, view=apply_message(view, after)))[0]

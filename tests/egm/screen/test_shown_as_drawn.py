@@ -64,7 +64,7 @@ def test_before_the_first_game_the_reels_show_a_losing_window(name, monkeypatch)
     monkeypatch.setattr(reels, "_draw_cell", lambda *cell: drawn.append(cell[3:]))
     view, _ = next(iter_shown_outcomes(name))
     field = view.reel_fields_by_game[name]["base"]
-    reels.draw_stopped_reels(Picture(THEME)._build_stage(view), field, None)
+    reels.draw_stopped_reels(Picture(THEME)._build_context(view), field, None)
     rest_stops = load_game(name).build_presentation()["rest"]
     assert drawn == [
         (reel, row, field.reel_strips[reel][(stop + row) % len(field.reel_strips[reel])])
@@ -87,7 +87,7 @@ def test_symbols_drawn_on_reels_at_rest_are_those_of_the_outcome(name, monkeypat
     monkeypatch.setattr(
         reels,
         "_draw_cell",
-        lambda stage, grid, field, reel, row, symbol, **_: drawn.update({(reel, row): symbol}),
+        lambda context, grid, field, reel, row, symbol, **_: drawn.update({(reel, row): symbol}),
     )
     game, compared = build_game_view(load_game(name)), 0
     for view, outcome in itertools.islice(iter_shown_outcomes(name), 12):

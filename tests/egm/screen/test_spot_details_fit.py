@@ -28,8 +28,8 @@ def test_the_details_of_each_kind_of_spot_fit(theme, monkeypatch, name, layout, 
     drawn = {}
     draw = table_side_panels._draw_spot_details
 
-    def measured(stage, spot, rect):
-        used = draw(stage, spot, rect)
+    def measured(context, spot, rect):
+        used = draw(context, spot, rect)
         drawn[spot.id] = used - rect[3]
         return used
 

@@ -7,8 +7,8 @@ import pytest
 
 from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.painter import Painter
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.pay_table import list_spot_pay_entries
-from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.table_side_panels import format_question_lines, format_spot_lines
 from egm.screen.text import Texts
 from paytables import list_table_games, load_game
@@ -48,9 +48,9 @@ TOLD = [
 ]
 
 
-def build_table_stage(name, theme, language):
+def build_table_context(name, theme, language):
     _, game_view = load_table_game(name)
-    return Stage(
+    return DrawingContext(
         Painter(theme), Texts(language), LANDSCAPE_LAYOUT, build_idle_view((game_view,), game_view, language)
     )
 
@@ -59,18 +59,18 @@ def build_table_stage(name, theme, language):
 @pytest.mark.parametrize(("name", "spot", "english", "french", "rows"), TOLD)
 def test_a_touched_spot_lists_everything_it_pays(theme, name, spot, english, french, rows):
     for language, expected_text in (("en", english), ("fr", french)):
-        stage = build_table_stage(name, theme, language)
-        found = stage.view.table.spots[spot]
-        words = format_spot_lines(stage, found, UNIT_CENTS)[0][0]
+        context = build_table_context(name, theme, language)
+        found = context.view.table.spots[spot]
+        words = format_spot_lines(context, found, UNIT_CENTS)[0][0]
         assert expected_text in re.sub("[\u00a0\u202f]", " ", words).replace("\u2019", "'")
-        assert len(list_spot_pay_entries(stage, found)) == rows
+        assert len(list_spot_pay_entries(context, found)) == rows
 
 
 def test_a_decision_to_raise_names_the_raise_and_its_highest_pay(theme):
     scenes = dict(iter_felt_scenes(*load_table_game("quebec-caribbean-stud"), "en", theme, LANDSCAPE_LAYOUT))
     (view,) = [scene for name, scene in scenes.items() if name.startswith("asks-")]
-    stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
-    rows = [(words, cost) for words, cost, _ in format_question_lines(stage, view.table, view.decision)]
+    context = DrawingContext(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
+    rows = [(words, cost) for words, cost, _ in format_question_lines(context, view.table, view.decision)]
     assert rows == [("Raise", ""), ("RAISE", "+$0.50"), ("Pays up to 100:1", "")]
 
 
@@ -100,8 +100,8 @@ ADDED = [
 def test_a_stake_of_the_round_is_explained_at_its_required_bet(theme, name, spot, english, french):
     """Its limits are not fixed amounts, but half of the bet or a multiple of the ante."""
     for language, expected_text in (("en", english), ("fr", french)):
-        stage = build_table_stage(name, theme, language)
-        lines = [words for words, _ in format_spot_lines(stage, stage.view.table.spots[spot], UNIT_CENTS)]
+        context = build_table_context(name, theme, language)
+        lines = [words for words, _ in format_spot_lines(context, context.view.table.spots[spot], UNIT_CENTS)]
         assert any(expected_text in re.sub("[\u00a0\u202f]", " ", words) for words in lines), lines
         assert not any("Bets of" in words or "Mises de" in words for words in lines)
 

@@ -16,8 +16,8 @@ from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import apply_message, mark_machine_connection_lost, show_start_up_activity
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.lockup import describe_lockup
-from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
 from egm.screen.view import Scene, View
@@ -105,8 +105,8 @@ def test_a_machine_that_starts_again_is_described_with_the_step_of_its_start(idl
         mark_machine_connection_lost(idle_view), start_up_activity=StartUpActivity("self_test")
     )
     for view in (starting, replace(starting, snapshot=None)):
-        stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
-        lines = describe_lockup(stage, view.scene).lines
+        context = DrawingContext(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
+        lines = describe_lockup(context, view.scene).lines
         assert lines == tuple(Texts(language).say("boot.self_test") for language in ("en", "fr"))
 
 
@@ -119,13 +119,13 @@ def test_an_attendant_is_called_if_a_machine_starts_or_restarts_for_longer_than_
     calls = []
     for second, step in zip(range(0, 1000, 20), itertools.cycle(steps), strict=False):
         view = show_start_up_activity(replace(view, now=100.0 + second), step)
-        stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
-        calls.append("attendant" in describe_lockup(stage, view.scene).who_can_help)
+        context = DrawingContext(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
+        calls.append("attendant" in describe_lockup(context, view.scene).who_can_help)
     assert calls == [False] * 45 + [True] * 5
 
 
 def test_the_step_of_another_version_does_not_end_the_screen(theme):
     view = View(start_up_activity=StartUpActivity("game", {}))
-    stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
-    lines = describe_lockup(stage, Scene.STARTING).lines
+    context = DrawingContext(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
+    lines = describe_lockup(context, Scene.STARTING).lines
     assert lines == tuple(Texts(language).say("boot.link") for language in ("en", "fr"))

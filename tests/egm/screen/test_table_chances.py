@@ -33,12 +33,12 @@ TABLES = (
 def test_every_bet_option_has_its_own_name_and_no_prize_shows_a_text_key(theme, name, language):
     """Regression: the page said "won" and "royal-flush", and several bet options were called "Bet 1"."""
     _, game = load_table_game(name)
-    stage = Picture(theme)._build_stage(build_idle_view((game,), game, language))
+    context = Picture(theme)._build_context(build_idle_view((game,), game, language))
     assert game.chances
-    ways = [_describe_bet(stage, bet_chance) for bet_chance in game.chances]
+    ways = [_describe_bet(context, bet_chance) for bet_chance in game.chances]
     assert len(set(ways)) == len(ways)
-    lines = [words for bet_chance in game.chances for words, _ in _format_chance_lines(stage, bet_chance)]
-    keys = {bet_chance.top for bet_chance in game.chances} - {stage.texts.say("felt.as_won")}
+    lines = [words for bet_chance in game.chances for words, _ in _format_chance_lines(context, bet_chance)]
+    keys = {bet_chance.top for bet_chance in game.chances} - {context.texts.say("felt.as_won")}
     assert not [words for words in lines for key in keys if f": {key}" in words]
 
 

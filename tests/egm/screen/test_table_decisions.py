@@ -80,13 +80,13 @@ def test_a_decision_is_shown_after_the_deal_and_play_ends_the_deal_at_once(visit
     player_visit.wait(0.1)
     assert player_visit.view.decision is not None
     assert not is_decision_due(player_visit.view, player_visit.theme)
-    assert player_visit.bar == player_visit.stage.texts.say("status.spinning")
-    assert is_key_lit(player_visit.stage, "play")
+    assert player_visit.bar == player_visit.context.texts.say("status.spinning")
+    assert is_key_lit(player_visit.context, "play")
     player_visit.press("play")
     player_visit.wait(0.6)
     assert is_decision_due(player_visit.view, player_visit.theme)
     assert "STAND" in player_visit.bar
-    assert not is_key_lit(player_visit.stage, "play")
+    assert not is_key_lit(player_visit.context, "play")
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_during_a_decision_only_lit_keys_have_an_effect(visit, layout):
     player_visit, picture = wait_for_decision(visit(SPLIT)), Picture(load_theme(), layout=layout)
     for _ in range(3):
         before = player_visit.view
-        assert not is_key_lit(player_visit.stage, "play")
+        assert not is_key_lit(player_visit.context, "play")
         player_visit.view, requests = apply_action(
             player_visit.view, Action("play"), player_visit.theme, picture.list_choices(player_visit.view)
         )
@@ -109,10 +109,10 @@ def test_during_a_decision_only_lit_keys_have_an_effect(visit, layout):
     player_visit.view, _ = apply_action(
         player_visit.view, Action("bet_more"), player_visit.theme, picture.list_choices(player_visit.view)
     )
-    assert is_key_lit(player_visit.stage, "play")
+    assert is_key_lit(player_visit.context, "play")
     assert (
-        format_key_label(player_visit.stage, "play")
-        == format_key_label(player_visit.stage, "bet_max")
+        format_key_label(player_visit.context, "play")
+        == format_key_label(player_visit.context, "bet_max")
         == "SELECT"
     )
     target = picture.list_choices(player_visit.view)[player_visit.view.focused_target_index]
@@ -127,18 +127,18 @@ def test_the_bet_meter_includes_splits_and_doubles(visit):
     credits_, staked = [], 2
     for answer in ("split", "split", "double"):
         wait_for_decision(player_visit)
-        credits_.append(compute_meter_amounts(player_visit.stage).bet_credits)
+        credits_.append(compute_meter_amounts(player_visit.context).bet_credits)
         assert credits_[-1] == staked
         staked += player_visit.view.decision.costs[answer]
         player_visit.press("choose", answer)
     wait_for_decision(player_visit)
-    assert compute_meter_amounts(player_visit.stage).bet_credits == staked == 8
+    assert compute_meter_amounts(player_visit.context).bet_credits == staked == 8
     while player_visit.view.decision is not None:
         player_visit.press("choose", "stand")
         wait_for_decision(player_visit)
-    assert compute_meter_amounts(player_visit.stage).bet_credits == 2  # what PLAY would bet now
-    words, _ = choose_status_text_and_colour(player_visit.stage)
-    assert player_visit.view.snapshot.win_cents == 0 or player_visit.stage.money(800) in words
+    assert compute_meter_amounts(player_visit.context).bet_credits == 2  # what PLAY would bet now
+    words, _ = choose_status_text_and_colour(player_visit.context)
+    assert player_visit.view.snapshot.win_cents == 0 or player_visit.context.money(800) in words
 
 
 def read_side_panel(player_visit):

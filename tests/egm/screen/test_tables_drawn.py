@@ -404,9 +404,9 @@ def test_the_result_appears_nowhere_before_it_has_been_shown(theme, name):
     scenes = dict(iter_felt_scenes(*load_table_game(name), "en", theme, LANDSCAPE_LAYOUT))
     moving, settled = scenes["moving"], scenes["settled"]
     picture = Picture(theme)
-    assert list_shown_results(picture._build_stage(moving)) == ()
+    assert list_shown_results(picture._build_context(moving)) == ()
     result = settled.snapshot.last_display.get("result")
-    assert list_shown_results(picture._build_stage(settled)) == (() if result is None else (result,))
+    assert list_shown_results(picture._build_context(settled)) == (() if result is None else (result,))
     assert "win" not in picture.build_screen_reader_text(moving).lower() or not moving.snapshot.win_cents
 
 
@@ -447,21 +447,21 @@ def test_standing_bets_keep_their_chips_until_they_are_settled(theme):
     laid = dict(scenes["laid"].chips.bets)
     assert len(laid) > 5
     for name in ("moving", "landed"):
-        assert _list_bets_to_draw(picture._build_stage(scenes[name]), scenes[name].table, None) == laid
-    settled = picture._build_stage(replace(scenes["landed"], now=scenes["settled"].now))
+        assert _list_bets_to_draw(picture._build_context(scenes[name]), scenes[name].table, None) == laid
+    settled = picture._build_context(replace(scenes["landed"], now=scenes["settled"].now))
     over = find_settled_step(settled)
     remaining_bets = _list_bets_to_draw(settled, settled.view.table, over)
     assert remaining_bets.keys() == laid.keys() - {settlement["spot"] for settlement in over.settlements}
-    assert _list_bets_to_draw(picture._build_stage(scenes["settled"]), scenes["settled"].table, over) == {}
+    assert _list_bets_to_draw(picture._build_context(scenes["settled"]), scenes["settled"].table, over) == {}
 
 
 def test_a_named_section_of_a_wheel_is_labelled_in_the_players_language(theme):
     _, game_view = load_table_game("quebec-wheel-of-fortune")
     for code, sign in (("en", "Sun"), ("fr", "S")):
         view = build_idle_view((game_view,), game_view, code)
-        stage = Picture(theme)._build_stage(view)
+        context = Picture(theme)._build_context(view)
         assert view.table.wheel_pockets[0] == "sun"
-        assert [_format_result_sign(stage, view.table, result) for result in ("sun", "")] == [sign, ""]
+        assert [_format_result_sign(context, view.table, result) for result in ("sun", "")] == [sign, ""]
 
 
 def test_a_touch_at_the_edge_of_a_spot_selects_that_spot(table, theme):
@@ -543,7 +543,7 @@ def test_a_round_with_several_decisions_lists_all_its_settlements(theme, monkeyp
         iter_felt_scenes(*load_table_game("monaco-trente-et-quarante"), "en", theme, LANDSCAPE_LAYOUT)
     )
     assert len([name for name in scenes if name.startswith("asks-refait")]) == 4
-    settled = find_settled_step(Picture(theme)._build_stage(scenes["settled"]))
+    settled = find_settled_step(Picture(theme)._build_context(scenes["settled"]))
     assert {settlement["spot"] for settlement in settled.settlements} == {"inverse", "black", "red", "colour"}
 
 

@@ -76,7 +76,7 @@ def test_no_bet_a_refused_bet_and_too_little_credit_have_different_messages(visi
     player_visit.submit_event(EventType.SELECT_BET, value=200, options={"bets": {"pass": 200}})
     player_visit.submit_event(EventType.PLAY)
     needs, credit = (
-        player_visit.stage.money(cents) for cents in (5000, player_visit.view.snapshot.credit_cents)
+        player_visit.context.money(cents) for cents in (5000, player_visit.view.snapshot.credit_cents)
     )
     assert player_visit.bar == words(language, "status.needs_costs", needs=needs, credit=credit)
 
@@ -103,8 +103,8 @@ def test_a_bet_that_may_be_doubled_states_the_credit_needed(visit, language, bar
     assert player_visit.bar.replace("\N{NO-BREAK SPACE}", " ") == bar_text
     player_visit.do(player_visit.room.insert, 2000)
     player_visit.wait(6.0)
-    assert player_visit.bar == player_visit.stage.texts.format_count(
-        "felt.buys", 1, price=player_visit.stage.money(1200)
+    assert player_visit.bar == player_visit.context.texts.format_count(
+        "felt.buys", 1, price=player_visit.context.money(1200)
     )
     assert "play" in player_visit.view.snapshot.accepts
 
@@ -169,7 +169,7 @@ def spot_words(player_visit, spot):
     return [
         words
         for words, _ in format_spot_lines(
-            player_visit.stage, table.spots[spot], player_visit.view.snapshot.denomination_cents
+            player_visit.context, table.spots[spot], player_visit.view.snapshot.denomination_cents
         )
     ]
 
@@ -218,7 +218,7 @@ def test_the_puck_marks_the_point_of_craps_also_while_the_dice_move(visit, monke
 
     def list_pucks(player_visit):
         pucks.clear()
-        draw_felt(player_visit.stage)
+        draw_felt(player_visit.context)
         return list(pucks)
 
     player_visit = visit("quebec-craps", 1, 1, 0, 2)  # 2-2: the point is 4; then 1-3: the point is made

@@ -73,9 +73,9 @@ def signs(monkeypatch):
     """The drawn texts of the lit sign."""
     found, draw = [], chrome.draw_marquee
 
-    def draw_sign(stage, surface, title):
+    def draw_sign(context, surface, title):
         found.append(title)
-        draw(stage, surface, title)
+        draw(context, surface, title)
 
     monkeypatch.setattr(chrome, "draw_marquee", draw_sign)
     monkeypatch.setattr("egm.screen.top.draw_marquee", draw_sign)

@@ -20,7 +20,7 @@ from egm.screen.picture import Picture
 from egm.screen.presentation import PRESENTATION_SECONDS_MAX
 from egm.screen.scenes.deck import compute_meter_amounts, is_key_lit
 from egm.screen.scenes.drawer import COMMAND_RESULT_SHOWN_SECONDS
-from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.text import Texts
 from egm.screen.view import Action, PlayerPage, Scene, View, build_view_timeline, is_presentation_running
 from tools.dev.gallery import FixedDraws, play_game, show_outcome
@@ -37,8 +37,8 @@ def idle_view(published, game):
     return build_idle_view(published, game, "en")
 
 
-def stage(view, theme):
-    return Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
+def build_context(view, theme):
+    return DrawingContext(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
 
 
 def sent(view, name, theme, value=None):
@@ -111,11 +111,13 @@ def test_play_during_a_presentation_only_shortens_it(idle_view, game, outcomes, 
     assert build_view_timeline(stopped, theme).last_stop < line.last_stop
     assert build_view_timeline(stopped, theme).celebration_level == line.celebration_level
     rolling = replace(view, now=100 + line.last_stop + 0.1)
-    assert is_key_lit(stage(rolling, theme), "play")
+    assert is_key_lit(build_context(rolling, theme), "play")
     skipped, requests = apply_action(rolling, Action("play"), theme)
     assert requests == ()
     assert not is_presentation_running(replace(skipped, now=rolling.now + 0.01), theme)
-    assert compute_meter_amounts(stage(skipped, theme)).win_cents == view.presentation.outcome.win_cents
+    assert (
+        compute_meter_amounts(build_context(skipped, theme)).win_cents == view.presentation.outcome.win_cents
+    )
 
 
 @pytest.mark.requirement("C-17")
@@ -124,14 +126,14 @@ def test_credit_rolls_up_and_is_debited_at_once(idle_view, game, theme):
         replace(idle_view, now=50), build_snapshot(game, "en", credit_cents=133450)
     )
     seen = [
-        compute_meter_amounts(stage(replace(with_more_credit, now=50 + i / 50), theme)).credit_cents
+        compute_meter_amounts(build_context(replace(with_more_credit, now=50 + i / 50), theme)).credit_cents
         for i in range(50)
     ]
     assert seen[0] == 123450
     assert seen == sorted(seen)
     assert seen[-1] == 133450
     less = apply_message(replace(idle_view, now=50), build_snapshot(game, "en", credit_cents=100))
-    assert compute_meter_amounts(stage(less, theme)).credit_cents == 100
+    assert compute_meter_amounts(build_context(less, theme)).credit_cents == 100
 
 
 def test_keys_send_requests_and_change_nothing_themselves(idle_view, theme):
@@ -152,7 +154,7 @@ def test_without_a_machine_no_key_is_lit_and_nothing_fails(theme):
     for name in ("play", "bet_more", "language", "help", "games", "volume", "drawer", "unknown", "next"):
         after, _ = apply_action(nothing, Action(name), theme)
         assert after.scene is Scene.STARTING
-        assert not is_key_lit(stage(after, theme), name)
+        assert not is_key_lit(build_context(after, theme), name)
 
 
 def test_a_handpay_lockup_closes_the_help(idle_view, game, theme):
@@ -272,8 +274,10 @@ def test_what_is_drawn_is_what_was_recorded(idle_view, games, game, theme):
         assert [(win.credits, win.line_number, [list(p) for p in win.positions]) for win in last.wins] == [
             (win["credits"], win["number"], win["positions"]) for win in display["wins"]
         ]
-        assert compute_meter_amounts(stage(final, theme)).win_cents == outcome.win_credits * UNIT_CENTS
-        assert compute_meter_amounts(stage(final, theme)).credit_cents == 123450
+        assert (
+            compute_meter_amounts(build_context(final, theme)).win_cents == outcome.win_credits * UNIT_CENTS
+        )
+        assert compute_meter_amounts(build_context(final, theme)).credit_cents == 123450
 
 
 @pytest.mark.requirement("C-10:c")
@@ -292,7 +296,7 @@ def test_held_reels_start_as_advised_and_the_player_can_change_them(published, g
         "the first spin is still running"
     )
     view = replace(view, now=view.now + 10)
-    assert is_key_lit(stage(view, theme), "play")
+    assert is_key_lit(build_context(view, theme), "play")
     changed, requests = apply_action(view, Action("hold", 2), theme)
     assert (changed.held_items_mask, requests) == (view.held_items_mask ^ 4, ())
     (request,) = apply_action(changed, Action("play"), theme)[1]

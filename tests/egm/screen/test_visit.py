@@ -24,8 +24,8 @@ from egm.screen.picture import Picture
 from egm.screen.scenes import bonus
 from egm.screen.scenes.board import find_last_step
 from egm.screen.scenes.deck import compute_meter_amounts
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.lockup import describe_lockup
-from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status_text_and_colour, format_notice
 from egm.screen.scenes.wheel import draw_wheel_side_panels
 from egm.screen.scenes.wins import find_lit_win
@@ -128,12 +128,14 @@ class Visit:
         return self
 
     @property
-    def stage(self):
-        return Stage(Painter(self.theme), Texts(self.view.snapshot.language), LANDSCAPE_LAYOUT, self.view)
+    def context(self):
+        return DrawingContext(
+            Painter(self.theme), Texts(self.view.snapshot.language), LANDSCAPE_LAYOUT, self.view
+        )
 
     @property
     def bar(self):
-        return choose_status_text_and_colour(self.stage)[0]
+        return choose_status_text_and_colour(self.context)[0]
 
 
 def _resident(rig, game_id, game):
@@ -167,10 +169,10 @@ def test_the_win_and_message_of_a_game_are_removed_at_the_next(visit):
     player_visit.do(player_visit.room.insert, 2000).play_out()
     assert player_visit.view.snapshot.win_cents == 300
     assert "3.00" in player_visit.bar
-    assert compute_meter_amounts(player_visit.stage).win_cents == 300
+    assert compute_meter_amounts(player_visit.context).win_cents == 300
     player_visit.press("game", "aurora-twenty")
     assert player_visit.view.snapshot.game_id == "aurora-twenty"
-    assert compute_meter_amounts(player_visit.stage).win_cents == 0
+    assert compute_meter_amounts(player_visit.context).win_cents == 0
     assert "3.00" not in player_visit.bar
     assert find_last_step(player_visit.view) is None
     player_visit.press("game", "maple-classic")
@@ -182,18 +184,18 @@ def test_the_last_bet_result_and_win_stay_visible_until_the_player_acts(visit):
     player_visit = visit(*MAPLES)
     player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.SELECT_BET, value=2).play_out()
     for _ in range(2):
-        figures = compute_meter_amounts(player_visit.stage)
+        figures = compute_meter_amounts(player_visit.context)
         assert (figures.bet_credits, figures.win_cents) == (2, 600)
         assert find_last_step(player_visit.view).stops == MAPLES
         assert "6.00" in player_visit.bar
         player_visit.wait(10)
     player_visit.view = View(now=player_visit.view.now, last_activity_at=player_visit.view.now)
     player_visit.greet()  # a screen that starts again shows them too
-    figures = compute_meter_amounts(player_visit.stage)
+    figures = compute_meter_amounts(player_visit.context)
     assert (figures.bet_credits, figures.win_cents) == (2, 600)
     assert find_last_step(player_visit.view).stops == MAPLES
     player_visit.submit_event(EventType.SELECT_BET, value=1)
-    assert compute_meter_amounts(player_visit.stage).bet_credits == 1
+    assert compute_meter_amounts(player_visit.context).bet_credits == 1
 
 
 @pytest.mark.requirement("C-16", "C-15:b")
@@ -208,8 +210,8 @@ def test_a_restarted_screen_shows_the_last_result_and_its_winning_line(visit):
     assert player_visit.view.presentation is None
     assert find_last_step(player_visit.view).stops == MAPLES
     assert (
-        compute_meter_amounts(player_visit.stage).win_cents,
-        find_lit_win(player_visit.stage).credits,
+        compute_meter_amounts(player_visit.context).win_cents,
+        find_lit_win(player_visit.context).credits,
     ) == (300, 60)
 
 
@@ -244,14 +246,14 @@ def test_after_cash_out_the_status_line_says_where_the_money_is(visit):
     player_visit.do(player_visit.room.insert, 2000).play_out()
     player_visit.room.machine.random_service = create_generator()
     player_visit.do(player_visit.room.cash_out_ticket)
-    assert compute_meter_amounts(player_visit.stage).win_cents == 0
+    assert compute_meter_amounts(player_visit.context).win_cents == 0
     assert player_visit.bar == "Thank you! Please take your ticket: $22.95"
     player_visit.wait(20)
     assert player_visit.bar == "Thank you! Please take your ticket: $22.95"
     player_visit.wait(15)
     assert player_visit.bar == "Insert a bill or a ticket to play"
     player_visit.do(player_visit.room.insert, 500)  # the next player: nothing of the last one's is seen again
-    assert player_visit.view.snapshot.win_cents == compute_meter_amounts(player_visit.stage).win_cents == 0
+    assert player_visit.view.snapshot.win_cents == compute_meter_amounts(player_visit.context).win_cents == 0
     assert player_visit.bar == "$5.00 added to your credits"
     player_visit.wait(6)
     assert player_visit.bar == "Choose your bet, then press PLAY"
@@ -266,7 +268,7 @@ def test_a_restart_does_not_show_the_last_players_win_again(visit, tmp_path):
     rig = MachineRig(tmp_path / "0", games=GAMES).boot()
     assert rig.credit_cents == 500
     assert build_snapshot(rig.engine).win_cents == 0
-    notice_text = format_notice(player_visit.stage, build_snapshot(rig.engine).notices[0])
+    notice_text = format_notice(player_visit.context, build_snapshot(rig.engine).notices[0])
     assert notice_text == "The machine has restarted. Your credits are safe: $5.00"
     rig.close()
 
@@ -274,8 +276,8 @@ def test_a_restart_does_not_show_the_last_players_win_again(visit, tmp_path):
 def test_standing_bets_at_another_game_are_shown_with_its_name(visit):
     player_visit = visit(*MAPLES)
     notice = Notice(code="bets_stay_elsewhere", values={"amount_cents": 625, "game": "maple-classic"})
-    title = player_visit.stage.view.games["maple-classic"].title["en"]
-    assert format_notice(player_visit.stage, notice).startswith(
+    title = player_visit.context.view.games["maple-classic"].title["en"]
+    assert format_notice(player_visit.context, notice).startswith(
         f"Your bet of $6.25 in {title} cannot be taken back"
     )
 
@@ -324,7 +326,7 @@ def test_a_jam_says_where_the_bill_is_and_calls_an_attendant(visit):
     player_visit.wait(60)
     statuses = {
         choose_status_text_and_colour(
-            replace(player_visit.stage, view=replace(player_visit.view, now=player_visit.view.now + i))
+            replace(player_visit.context, view=replace(player_visit.view, now=player_visit.view.now + i))
         )[0]
         for i in range(12)
     }
@@ -335,13 +337,13 @@ def test_a_jam_says_where_the_bill_is_and_calls_an_attendant(visit):
 def test_after_the_logic_door_the_screen_asks_for_a_technician_who_examines_seals_and_board(visit):
     player_visit = visit()
     player_visit.submit_event(EventType.DOOR_OPENED, door="logic")
-    opened = describe_lockup(player_visit.stage, Scene.DOOR)
+    opened = describe_lockup(player_visit.context, Scene.DOOR)
     assert (
         opened.who_can_help == "Close the door. A technician must then examine the seals and the logic board."
     )
     player_visit.submit_event(EventType.DOOR_CLOSED, door="logic")
     player_visit.submit_event(EventType.FAULT_RAISED, code="unidentified_opening", detail="logic")
-    closed = describe_lockup(player_visit.stage, Scene.TILT)
+    closed = describe_lockup(player_visit.context, Scene.TILT)
     assert "The seals and the logic board must be examined." in closed.lines
     assert closed.who_can_help == "A technician must clear this fault."
     player_visit.submit_event(EventType.KEY_TURNED, key="attendant")
@@ -352,7 +354,7 @@ def test_after_the_logic_door_the_screen_asks_for_a_technician_who_examines_seal
 def test_a_fault_that_stops_the_machine_says_what_is_wrong_and_who_clears_it(visit):
     player_visit = visit()
     player_visit.submit_event(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-    lockup = describe_lockup(player_visit.stage, Scene.TILT)
+    lockup = describe_lockup(player_visit.context, Scene.TILT)
     assert "Bill acceptor: fraud suspected" in (lockup.title, lockup.headline, *lockup.lines)
     assert lockup.who_can_help == "An attendant can clear this fault with the attendant key."
 
@@ -371,7 +373,7 @@ def test_the_player_of_a_machine_with_two_languages_reads_it_in_french(visit):
 def test_amounts_are_in_the_currency_of_the_jurisdiction(tmp_path, theme, profile, balance):
     room = MachineRig(tmp_path, profile=profile).boot().insert(2000)
     view = apply_message(View(now=100.0), build_snapshot(room.engine))
-    shown = Picture(theme)._build_stage(view).money(view.snapshot.credit_cents)
+    shown = Picture(theme)._build_context(view).money(view.snapshot.credit_cents)
     assert shown.replace("\xa0", " ") == balance
     room.close()
 
@@ -390,16 +392,18 @@ def test_a_printer_fault_is_named_and_no_hand_pay_is_requested_with_a_ticket_off
     player_visit.do(player_visit.room.insert, 2000)
     player_visit.submit_event(EventType.FAULT_RAISED, code=f"ticket_printer.{code}")
     player_visit.submit_event(EventType.CASH_OUT)
-    waits = describe_lockup(player_visit.stage, Scene.HANDPAY)
+    waits = describe_lockup(player_visit.context, Scene.HANDPAY)
     assert (waits.headline, waits.lines[0]) == ("$20.00", explanation)
     assert "pay the player" in waits.who_can_help
     player_visit.submit_event(EventType.FAULT_CLEARED, code=f"ticket_printer.{code}")
-    offered = describe_lockup(player_visit.stage, Scene.HANDPAY)
+    offered = describe_lockup(player_visit.context, Scene.HANDPAY)
     assert offered.lines[0] == "A ticket can now be printed instead of the hand-pay: press CASH OUT."
     assert not any("No ticket" in line or "paid to you by an attendant" in line for line in offered.lines)
     assert offered.who_can_help == "Attendant: first ask whether the player wants a ticket or a hand-pay."
     player_visit.submit_event(EventType.CASH_OUT)
-    assert describe_lockup(player_visit.stage, Scene.HANDPAY).who_can_help.startswith("Attendant: do not pay")
+    assert describe_lockup(player_visit.context, Scene.HANDPAY).who_can_help.startswith(
+        "Attendant: do not pay"
+    )
     assert Auditor(GameFiles()).audit_entries(player_visit.room.journal.iter_bodies()).findings == []
 
 
@@ -466,7 +470,7 @@ def check_call_ended(player_visit):
 def test_for_other_doors_the_screen_asks_only_to_close_them(visit):
     player_visit = visit()
     player_visit.submit_event(EventType.DOOR_OPENED, door="main")
-    lockup = describe_lockup(player_visit.stage, Scene.DOOR)
+    lockup = describe_lockup(player_visit.context, Scene.DOOR)
     assert (lockup.headline, lockup.who_can_help) == ("Main door", "Close the door to continue.")
 
 
@@ -483,7 +487,7 @@ def test_play_stops_the_reels_then_ends_the_roll_up_and_starts_the_next_game(vis
     player_visit.wait(stopped.last_stop - 0.2)
     assert is_presentation_running(player_visit.view, player_visit.theme)
     assert player_visit.press("play") == []  # counted, and the next game is asked for
-    assert compute_meter_amounts(player_visit.stage).win_cents == 50
+    assert compute_meter_amounts(player_visit.context).win_cents == 50
     assert player_visit.room.records("game.start")[1:] == []
     assert player_visit.wait(1.0) == ["shown", "play"]
     assert len(player_visit.room.records("game.start")) == 2
@@ -528,7 +532,7 @@ def test_after_the_greatest_wins_a_press_ends_only_the_roll_up(visit):
     player_visit.do(player_visit.room.insert, 2000).press("play")
     player_visit.wait(build_view_timeline(player_visit.view, player_visit.theme).last_stop + 0.1)
     assert player_visit.press("play") == []
-    assert compute_meter_amounts(player_visit.stage).win_cents == 300
+    assert compute_meter_amounts(player_visit.context).win_cents == 300
     assert player_visit.wait(5) == ["shown"]
     assert player_visit.press("play") == ["play"]
 
@@ -550,10 +554,10 @@ def test_wheel_bets_keep_their_chips_until_the_wheel_stops(visit, theme, monkeyp
             chips.append(words) or text(self, words, *arguments, **options)
         ),
     )
-    draw_wheel_side_panels(player_visit.stage)
+    draw_wheel_side_panels(player_visit.context)
     lying = read_area_stakes(player_visit.view.game, player_visit.view.snapshot)
     names = {
-        area["id"]: player_visit.stage.texts.choose_translation(area["name"])
+        area["id"]: player_visit.context.texts.choose_translation(area["name"])
         for area in player_visit.view.game.presentation["areas"]
     }
     assert lying == {"bear": 5, "otter": 2}
@@ -581,11 +585,11 @@ def test_a_keno_ticket_states_its_kind_and_price_before_it_is_bought(visit):
     unit_cents = player_visit.view.snapshot.denomination_cents
     for form in player_visit.view.game.presentation["forms"]:
         player_visit.press("form", form["id"])
-        price = player_visit.stage.money(player_visit.view.snapshot.bet_credits * unit_cents)
+        price = player_visit.context.money(player_visit.view.snapshot.bet_credits * unit_cents)
         assert player_visit.bar == f"PLAY buys {form['name']['en']}, picked for you: {price}"
         before_cents = player_visit.room.credit_cents
         player_visit.press("play")
-        assert player_visit.stage.money(before_cents - player_visit.room.credit_cents) == price
+        assert player_visit.context.money(before_cents - player_visit.room.credit_cents) == price
         player_visit.wait(40)
     picked = frozenset(find_last_step(player_visit.view).way_results[0].numbers)
     gone = min(picked)
@@ -596,7 +600,7 @@ def test_a_keno_ticket_states_its_kind_and_price_before_it_is_bought(visit):
     before_cents = player_visit.room.credit_cents
     price = player_visit.bar.rpartition(": ")[2]
     player_visit.press("play")
-    assert player_visit.stage.money(before_cents - player_visit.room.credit_cents) == price
+    assert player_visit.context.money(before_cents - player_visit.room.credit_cents) == price
     player_visit.wait(40)
     assert player_visit.view.marked_keno_slip.current_card_numbers == picked - {gone}
 
@@ -607,7 +611,7 @@ def test_a_wheel_states_the_price_of_its_stakes(visit):
     for area in ("otter", "bear"):
         player_visit.press("area", area)
         staked = player_visit.view.snapshot.bet_wager["bets"]
-        price = player_visit.stage.money(
+        price = player_visit.context.money(
             player_visit.view.snapshot.bet_credits * player_visit.view.snapshot.denomination_cents
         )
         assert (
@@ -634,14 +638,14 @@ def test_pressing_play_does_not_shorten_the_wheels_minimum_turns(visit, revoluti
     while (since := player_visit.view.now - began_at) < line.last_stop:
         player_visit.press("play")
         bonus.draw_wheel(
-            player_visit.stage,
+            player_visit.context,
             step,
             build_view_timeline(player_visit.view, player_visit.theme).steps[0],
             since,
         )
         player_visit.wait(0.5)
     bonus.draw_wheel(
-        player_visit.stage,
+        player_visit.context,
         step,
         build_view_timeline(player_visit.view, player_visit.theme).steps[0],
         line.last_stop,

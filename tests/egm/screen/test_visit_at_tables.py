@@ -209,7 +209,7 @@ def test_pressing_play_does_not_shorten_the_balls_minimum_turns(
             visit.press("play")
         time = line.steps[0]
         lasts = (time.stops[turns - 1] if turns else time.begin, time.stops[turns])
-        stage = replace(visit.stage, painter=painter)
-        draw_roulette_wheel(stage, table, (0, 0, 1000, 1000), (pocket, None), lasts, since, has_pin=False)
+        context = replace(visit.context, painter=painter)
+        draw_roulette_wheel(context, table, (0, 0, 1000, 1000), (pocket, None), lasts, since, has_pin=False)
         visit.wait(0.02, step=0.02)
     assert count_turns(angles) >= revolutions

@@ -19,7 +19,7 @@ from egm.profiles import load_profile
 from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
-from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.status import format_notice
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
@@ -47,7 +47,9 @@ def read_notice(rig, language):
     view = View(now=100.0, last_activity_at=100.0)
     for message in (*messages, *rig.hands.messages):
         view = apply_message(view, message)
-    return format_notice(Stage(create_painter(), Texts(language), LANDSCAPE_LAYOUT, view), rig.machine.notice)
+    return format_notice(
+        DrawingContext(create_painter(), Texts(language), LANDSCAPE_LAYOUT, view), rig.machine.notice
+    )
 
 
 def answer_with(position, value):

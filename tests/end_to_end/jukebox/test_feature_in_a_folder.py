@@ -42,7 +42,7 @@ from egm.people import Role
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
-from egm.screen.scenes.stage import format_message
+from egm.screen.scenes.drawing_context import format_message
 from egm.screen.scenes.status import choose_status_text_and_colour
 from egm.screen.text import LOCALE_BY_LANGUAGE
 from egm.screen.theme import load_theme
@@ -131,10 +131,10 @@ def test_its_texts_are_drawn_by_the_real_screen_in_both_languages(rig):
             assert due in drawn.read
         assert JUKEBOX.texts_by_language[language]["notice.song_plays"].format(song=7) == notice
         view = apply_message(apply_message(View(), hello), now)
-        stage = picture._build_stage(view)
-        assert [format_message(stage, f"notice.{n.code}", n.values) for n in now.notices][-1] == notice
+        context = picture._build_context(view)
+        assert [format_message(context, f"notice.{n.code}", n.values) for n in now.notices][-1] == notice
         later = {
-            choose_status_text_and_colour(replace(stage, view=replace(view, now=view.now + 10.0 + s)))[0]
+            choose_status_text_and_colour(replace(context, view=replace(view, now=view.now + 10.0 + s)))[0]
             for s in range(7)
         }
         assert any(text.startswith(notice) for text in later)  # a lasting notice is repeated while it applies

@@ -18,8 +18,8 @@ from egm.screen.layout import Layout
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.presentation import has_feature_title_card
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.help import list_help_pages
-from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
 from egm.screen.view import Action, PlayerPage, View, build_view_timeline
@@ -222,7 +222,9 @@ def iter_game_scenes(
     ended = found.doubled or found.feature or found.small_win
     recalls += [("recall-outcome", build_recall_page(game, ended, 3))] if ended is not None else []
     yield from iter_page_scenes(idle_view, iter(recalls), theme)
-    for sheet in range(len(list_help_pages(Stage(Painter(theme), Texts(language), layout, idle_view)))):
+    for sheet in range(
+        len(list_help_pages(DrawingContext(Painter(theme), Texts(language), layout, idle_view)))
+    ):
         view, _ = apply_action(idle_view, Action("help"), theme)
         yield f"help-{sheet + 1}", replace(view, sheet_index=sheet)
 

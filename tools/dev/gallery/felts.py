@@ -12,7 +12,7 @@ from egm.screen.layout import Layout
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.roulette_layout import list_felt_parts, list_street_sheets
-from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.table_side_panels import list_prize_pages
 from egm.screen.table import TableGameData
 from egm.screen.text import Texts
@@ -97,7 +97,9 @@ def iter_felt_scenes(
         first = next(name for name in scenes if name not in waits)
         yield from ((f"shared-{name}", scenes[name]) for name in (first, *waits, "settled"))
     help_, _ = apply_action(idle_view, Action("help"), theme)
-    for sheet in range(len(list_prize_pages(Stage(Painter(theme), Texts(language), layout, idle_view)))):
+    for sheet in range(
+        len(list_prize_pages(DrawingContext(Painter(theme), Texts(language), layout, idle_view)))
+    ):
         yield f"help-{sheet + 2}", replace(help_, sheet_index=sheet + 1)
 
 

@@ -6,8 +6,8 @@ import pygame
 
 from egm.screen.painter import Rect, TextStyle, build_gold_gradient
 from egm.screen.picture import Picture
+from egm.screen.scenes.drawing_context import DrawingContext, draw_frame_lamps
 from egm.screen.scenes.odometer import draw_odometer
-from egm.screen.scenes.stage import Stage, draw_frame_lamps
 from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
 from egm.screen.theme import fade_colour
 from egm.screen.top import draw_backdrop, find_board_rect
@@ -39,14 +39,14 @@ class SignPicture(Picture):
         )
         seconds = now_ns / 1e9
         amount_texts = texts_of_languages[int(seconds / _LANGUAGE_DISPLAY_SECONDS) % len(texts_of_languages)]
-        stage = Stage(self.painter, amount_texts, self.layout, View(now=seconds))
+        context = DrawingContext(self.painter, amount_texts, self.layout, View(now=seconds))
         surface.blit(
-            draw_backdrop(stage, _format_bilingual_text(texts_of_languages, "progressive.sign")), (0, 0)
+            draw_backdrop(context, _format_bilingual_text(texts_of_languages, "progressive.sign")), (0, 0)
         )
         rect = x, y, w, h = find_board_rect(self.layout)
-        draw_frame_lamps(stage, rect, "idle")
+        draw_frame_lamps(context, rect, "idle")
         if not plates:
-            _draw_no_amount(stage, texts_of_languages, rect)
+            _draw_no_amount(context, texts_of_languages, rect)
         group_index = int(seconds / _GROUP_DISPLAY_SECONDS) % max(1, -(-len(plates) // _PLATES_AT_ONCE_MAX))
         first_index = group_index * _PLATES_AT_ONCE_MAX
         group = plates[first_index : first_index + _PLATES_AT_ONCE_MAX]
@@ -54,8 +54,8 @@ class SignPicture(Picture):
             step = (h - 20) / len(group)
             plate_height = min(step - 10, _PLATE_HEIGHT_MAX)
             top = y + 10 + i * step + (step - plate_height) / 2
-            _draw_plate(stage, texts_of_languages, plate, (x + 20, top, w - 40, plate_height), currency)
-        _draw_staff_lamp(stage, plates)
+            _draw_plate(context, texts_of_languages, plate, (x + 20, top, w - 40, plate_height), currency)
+        _draw_staff_lamp(context, plates)
 
 
 def _format_bilingual_text(texts_of_languages: tuple[Texts, ...], key: str) -> str:
@@ -64,12 +64,12 @@ def _format_bilingual_text(texts_of_languages: tuple[Texts, ...], key: str) -> s
 
 
 def _draw_plate(
-    stage: Stage, texts_of_languages: tuple[Texts, ...], plate: Plate, rect: Rect, currency: str
+    context: DrawingContext, texts_of_languages: tuple[Texts, ...], plate: Plate, rect: Rect, currency: str
 ) -> None:
     """Draw one progressive level: its name, and below it the amount or, if it is unknown, a text."""
-    p, (x, y, w, h) = stage.painter, rect
+    p, (x, y, w, h) = context.painter, rect
     size = "marquee" if h > 320 else "title"
-    head = stage.theme.sizes[size] * 1.5
+    head = context.theme.sizes[size] * 1.5
     names = dict.fromkeys(texts.choose_translation(plate.names, plate.level) for texts in texts_of_languages)
     paint = "text_dim" if plate.thousandths is None else build_gold_gradient(p.theme)
     p.draw_text(
@@ -79,26 +79,26 @@ def _draw_plate(
         width_max=w - 8,
     )
     if plate.win is not None:
-        money = stage.texts.money(plate.win.amount_cents, currency)
-        winner_text = stage.texts.say("progressive.won_by", machine=plate.win.machine, amount=money)
+        money = context.texts.money(plate.win.amount_cents, currency)
+        winner_text = context.texts.say("progressive.won_by", machine=plate.win.machine, amount=money)
         h -= head * 0.8
         p.draw_text(
             winner_text, (x + w / 2, y + h + head * 0.4), TextStyle("heavy", "title", "win"), width_max=w - 8
         )
     drums: Rect = (x, y + head, w, h - head)
     if plate.thousandths is None:
-        _draw_no_amount(stage, texts_of_languages, drums)
+        _draw_no_amount(context, texts_of_languages, drums)
         return
-    amount = stage.texts.money(plate.thousandths // 1000, currency)
+    amount = context.texts.money(plate.thousandths // 1000, currency)
     draw_odometer(p, amount, drums, thousandths=plate.thousandths % 1000)
 
 
-def _draw_no_amount(stage: Stage, texts_of_languages: tuple[Texts, ...], rect: Rect) -> None:
+def _draw_no_amount(context: DrawingContext, texts_of_languages: tuple[Texts, ...], rect: Rect) -> None:
     """Draw the text that is displayed in place of an unknown amount."""
     x, y, w, h = rect
     panel_height = min(h * 0.8, 200.0)
     top = y + (h - panel_height) / 2
-    stage.painter.draw_panel(
+    context.painter.draw_panel(
         (x + w * 0.12, top, w * 0.76, panel_height),
         radius=24,
         fill=(40, 22, 4, 255),
@@ -110,18 +110,18 @@ def _draw_no_amount(stage: Stage, texts_of_languages: tuple[Texts, ...], rect: R
         lines = [_LANGUAGE_SEPARATOR.join(lines)]
     for i, line in enumerate(lines):
         centre = (x + w / 2, top + panel_height * (i + 1) / (len(lines) + 1))
-        stage.painter.draw_text(line, centre, TextStyle("heavy", "title", "amber"), width_max=w * 0.7)
+        context.painter.draw_text(line, centre, TextStyle("heavy", "title", "amber"), width_max=w * 0.7)
 
 
-def _draw_staff_lamp(stage: Stage, plates: tuple[Plate, ...]) -> None:
+def _draw_staff_lamp(context: DrawingContext, plates: tuple[Plate, ...]) -> None:
     """Draw the small lamp for staff: bright for a moment after each received amount, else dim.
 
     It is red if the sign has no levels or does not know the amount of one.
     """
-    width, height = stage.layout.size
+    width, height = context.layout.size
     ages_ns = [plate.value_age_ns for plate in plates if plate.value_age_ns is not None]
     is_alarm = not plates or any(plate.thousandths is None for plate in plates)
     is_bright = bool(ages_ns) and min(ages_ns) < _STAFF_LAMP_BRIGHT_NS
-    colour = stage.theme.colour("alarm" if is_alarm else "win")
+    colour = context.theme.colour("alarm" if is_alarm else "win")
     paint = fade_colour(colour, 1.0 if is_alarm or is_bright else 0.3)
-    stage.painter.fill_rounded_rect((width - 66, height - 52, 28, 28), paint, 14)
+    context.painter.fill_rounded_rect((width - 66, height - 52, 28, 28), paint, 14)

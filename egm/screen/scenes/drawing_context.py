@@ -57,7 +57,7 @@ def build_feature_look(look: GameLook) -> GameLook:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class DrawingContext:
     """The drawing context of every scene: the painter, the texts, the layout, and the view to draw."""
 
     painter: Painter
@@ -196,22 +196,22 @@ FIELD_FRAME_WIDTH = 30.0
 _FRAME_LAMP_SIZE: Final = 44.0
 
 
-def draw_frame_lamps(stage: Stage, rect: Rect, lamp_pattern: str) -> None:
+def draw_frame_lamps(context: DrawingContext, rect: Rect, lamp_pattern: str) -> None:
     """Draw the lamps around a rectangle.
 
     ``lamp_pattern`` is their pattern: ``idle`` (they pulse), ``chase`` (light runs around) or ``win`` (they flash
     slowly). With reduced motion, their brightness is constant.
     """
-    p, now = stage.painter, stage.view.now
+    p, now = context.painter, context.view.now
     corners = _list_lamp_corners(grow_rect(rect, FIELD_FRAME_WIDTH / 2 - 1), _FRAME_LAMP_SIZE, p.scale)
     brightness_levels: Iterable[int]
-    if stage.view.reduced_motion:
+    if context.view.reduced_motion:
         brightness_levels = (2,) * len(corners)
     elif lamp_pattern == "chase":
         brightest_index = int(now * 9)
         brightness_levels = ({0: 3, 3: 1}.get((i - brightest_index) % 4, 0) for i in range(len(corners)))
     elif lamp_pattern == "win":
-        brightness = stage.compute_flash_brightness()
+        brightness = context.compute_flash_brightness()
         brightness_levels = (
             round(3 * (1 - brightness if i % 2 else brightness)) for i in range(len(corners))
         )
@@ -276,52 +276,52 @@ def _list_points_around(rect: Rect, gap: float) -> list[tuple[float, float]]:
     return points + [(x, y + h - h * i / points_down) for i in range(points_down)]
 
 
-def format_message(stage: Stage, key: str, values: Mapping[str, object]) -> str:
+def format_message(context: DrawingContext, key: str, values: Mapping[str, object]) -> str:
     """Return the catalogue's text ``key``, with ``values`` filled in.
 
     A value named ``x_cents`` is formatted as money and also fills ``{x}``. If no catalogue has the key, return the key
     itself, so that an attendant can report it.
     """
-    if not stage.texts.has_text(key):
+    if not context.texts.has_text(key):
         return key
     formatted_values = {
-        name: stage.money(value) if name.endswith("_cents") and isinstance(value, int) else value
+        name: context.money(value) if name.endswith("_cents") and isinstance(value, int) else value
         for name, value in values.items()
     }
     values_by_short_name = {name.removesuffix("_cents"): value for name, value in formatted_values.items()}
-    return stage.texts.format_text_by_count(key, formatted_values | values_by_short_name)
+    return context.texts.format_text_by_count(key, formatted_values | values_by_short_name)
 
 
-def format_prize_names(stage: Stage, prizes: Iterable[PrizeInKind]) -> str:
+def format_prize_names(context: DrawingContext, prizes: Iterable[PrizeInKind]) -> str:
     """Return the names of merchandise prizes as one text. A prize that was won several times has its count."""
-    counts = Counter(stage.texts.choose_translation(prize.names, prize.id) for prize in prizes)
+    counts = Counter(context.texts.choose_translation(prize.names, prize.id) for prize in prizes)
     return FACT_SEPARATOR.join(
-        name if count == 1 else stage.texts.say("help.kind", count=count, name=name)
+        name if count == 1 else context.texts.say("help.kind", count=count, name=name)
         for name, count in counts.items()
     )
 
 
-def format_prizes_won(stage: Stage, prizes: Iterable[PrizeInKind]) -> str:
+def format_prizes_won(context: DrawingContext, prizes: Iterable[PrizeInKind]) -> str:
     """Return the text that announces the merchandise prizes won."""
-    return stage.texts.say("win.prize", name=format_prize_names(stage, prizes))
+    return context.texts.say("win.prize", name=format_prize_names(context, prizes))
 
 
-def draw_heading(stage: Stage, text: str, rect: Rect, text_size: str = "small") -> None:
+def draw_heading(context: DrawingContext, text: str, rect: Rect, text_size: str = "small") -> None:
     """Draw a heading centred in a rectangle, in the look's accent colour."""
     x, y, w, h = rect
-    stage.painter.draw_label(
-        text, (x + 8, y, w - 16, h), TextStyle("strong", text_size, stage.look.accent_colour)
+    context.painter.draw_label(
+        text, (x + 8, y, w - 16, h), TextStyle("strong", text_size, context.look.accent_colour)
     )
 
 
-def format_stage_name(stage: Stage, game_stage: str) -> str:
+def format_stage_name(context: DrawingContext, game_stage: str) -> str:
     """Return the name of a game's stage (such as a feature) in the player's language; empty for the base game."""
-    names = stage.game_data.get("stages", {}).get(game_stage, {}).get("name")
-    return stage.texts.choose_translation(names) if isinstance(names, dict) else ""
+    names = context.game_data.get("stages", {}).get(game_stage, {}).get("name")
+    return context.texts.choose_translation(names) if isinstance(names, dict) else ""
 
 
 def draw_button(
-    stage: Stage,
+    context: DrawingContext,
     rect: Rect,
     text: str,
     *,
@@ -333,7 +333,7 @@ def draw_button(
 
     ``is_active`` lights it, because the option for which it stands is selected.
     """
-    p = stage.painter
+    p = context.painter
     fill_colour = (122, 66, 8, 255) if is_active else (58, 48, 96, 255) if is_enabled else (34, 30, 50, 255)
     edge_colour = (
         (255, 200, 110, 255) if is_active else (136, 120, 190, 255) if is_enabled else (66, 60, 90, 255)
@@ -346,7 +346,7 @@ def draw_button(
     )
 
 
-def draw_focus_frame(stage: Stage, rect: Rect) -> None:
+def draw_focus_frame(context: DrawingContext, rect: Rect) -> None:
     """Draw a frame around the focused target. Its corners can be recognized without colour."""
     x, y, w, h = rect
     width, height = w + 20, h + 20
@@ -358,7 +358,7 @@ def draw_focus_frame(stage: Stage, rect: Rect) -> None:
         for cx, sx in ((5.0, 1), (width - 5, -1)):
             for cy, sy in ((5.0, 1), (height - 5, -1)):
                 corner = [(cx, cy), (cx + 24 * sx, cy), (cx, cy + 24 * sy)]
-                ink.fill_path(corner, stage.theme.colour("meter"))
+                ink.fill_path(corner, context.theme.colour("meter"))
         return ink.finish_surface()
 
-    stage.painter.draw_cached_picture(("focus",), (x - 10, y - 10, width, height), render_focus_frame)
+    context.painter.draw_cached_picture(("focus",), (x - 10, y - 10, width, height), render_focus_frame)
