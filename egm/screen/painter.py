@@ -17,7 +17,7 @@ import pygame
 
 from egm.kernel.messages import ArtFile, GameView
 from egm.screen.art.ink import LinearGradient, Paint, create_painted_surface
-from egm.screen.art.symbols import draw_symbol
+from egm.screen.art.symbols import render_symbol_art
 from egm.screen.theme import Colour, Theme
 
 #: A rectangle as (left, top, width, height), in units.
@@ -191,8 +191,8 @@ class Painter:
         self._pictures_digest = game.digest if game is not None and self._pictures else ""
 
     def render_symbol(self, symbol: str, fallback_text: str, size: tuple[int, int]) -> pygame.Surface:
-        """Return a symbol of the current game as a square that fits in ``size`` pixels; see :func:`draw_symbol`."""
-        return draw_symbol(symbol, fallback_text, size, self._pictures)
+        """Return a symbol of the current game, square, to fit ``size`` pixels; see :func:`render_symbol_art`."""
+        return render_symbol_art(symbol, fallback_text, size, self._pictures)
 
     def resolve_paint(self, paint: Paint | str) -> Paint:
         """Return the theme's colour if the paint is a colour name; otherwise return the paint itself."""

@@ -14,7 +14,7 @@ from egm.screen.painter import Painter, Rect
 from egm.screen.scenes.attract import draw_attract, draw_celebration
 from egm.screen.scenes.board import draw_board
 from egm.screen.scenes.chip_keys import lay_out_table_keys, list_felt_touches
-from egm.screen.scenes.chrome import draw_background
+from egm.screen.scenes.chrome import render_background
 from egm.screen.scenes.decide import lay_out_answers
 from egm.screen.scenes.deck import (
     choose_win_meter_label_key,
@@ -109,7 +109,7 @@ class Picture:
         """Draw the view on ``surface``. The view is not changed."""
         self.painter.surface = surface
         context = apply_feature_colours(self._build_context(view))
-        surface.blit(draw_background(context), (0, 0))
+        surface.blit(render_background(context), (0, 0))
         if view.scene is Scene.SERVICE:
             draw_page(context)
         else:
@@ -127,7 +127,7 @@ class Picture:
         draw_drawer(context)
         if _can_delay_frame(view):
             # Draw slow backgrounds (a fifth of a second) in advance, not when a feature begins.
-            draw_background(replace(context, has_feature_colours=True))
+            render_background(replace(context, has_feature_colours=True))
 
     def build_screen_reader_text(self, view: View) -> str:
         """Return the text that screen readers read for the picture.

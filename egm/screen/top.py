@@ -15,8 +15,8 @@ from egm.screen.painter import Rect, TextStyle
 from egm.screen.picture import Picture, TouchTarget
 from egm.screen.scenes.attract import draw_celebration
 from egm.screen.scenes.chip_keys import format_group_name
-from egm.screen.scenes.chrome import draw_hall, draw_marquee
-from egm.screen.scenes.drawing_context import BLACK, DrawingContext, draw_frame_lamps, draw_rim_panel
+from egm.screen.scenes.chrome import draw_marquee, render_hall
+from egm.screen.scenes.drawing_context import BLACK, DrawingContext, draw_frame_lamps, render_rim_panel
 from egm.screen.scenes.keno import list_keno_prizes
 from egm.screen.scenes.lockup import draw_lockup
 from egm.screen.scenes.pay_table import format_pay, list_pay_table_entries
@@ -55,7 +55,7 @@ class TopPicture(Picture):
         """Draw the view on ``surface``. The view is not changed."""
         self.painter.surface = surface
         context = self._build_context(view)
-        surface.blit(draw_backdrop(context, context.title), (0, 0))
+        surface.blit(render_backdrop(context, context.title), (0, 0))
         if view.snapshot is not None and view.scene is not Scene.STARTING:
             if view.scene not in _EXPLAINED_SCENES:  # Draw nothing behind the explanation of a stop.
                 _draw_board(context)
@@ -96,16 +96,16 @@ def find_title_rect(layout: Layout) -> Rect:
     return (w * 0.06, 26.0, w * 0.88, height)
 
 
-def draw_backdrop(context: DrawingContext, title: str) -> pygame.Surface:
+def render_backdrop(context: DrawingContext, title: str) -> pygame.Surface:
     """Return the top screen's background: the hall, the lit title and the empty board.
 
     It is drawn once for each size, look and title.
     """
     p, layout, look = context.painter, context.layout, context.look
 
-    def render_backdrop() -> pygame.Surface:
+    def render_uncached() -> pygame.Surface:
         rect = find_board_rect(layout)
-        surface = draw_hall(
+        surface = render_hall(
             (p.scale_length(layout.size[0]), p.scale_length(layout.size[1])), look, p.scale_rect(rect).center
         )
         draw_marquee(
@@ -113,11 +113,11 @@ def draw_backdrop(context: DrawingContext, title: str) -> pygame.Surface:
         )
         area = p.scale_rect((rect[0] - 30, rect[1] - 30, rect[2] + 60, rect[3] + 60))
         fill = (*mix_colours(look.background_colours[2], BLACK, 0.35)[:3], 255)
-        frame = draw_rim_panel(area.size, p.scale, p.theme, look, radius=40, rim_width=24, fill_paint=fill)
+        frame = render_rim_panel(area.size, p.scale, p.theme, look, radius=40, rim_width=24, fill_paint=fill)
         surface.blit(frame, area.topleft, special_flags=pygame.BLEND_PREMULTIPLIED)
         return surface.convert() if pygame.display.get_surface() else surface
 
-    return p.find_or_create_surface(("top", layout.size, p.scale, look.name, title), render_backdrop)
+    return p.find_or_create_surface(("top", layout.size, p.scale, look.name, title), render_uncached)
 
 
 def _draw_board(context: DrawingContext) -> None:

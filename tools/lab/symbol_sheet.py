@@ -7,7 +7,7 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.symbols import DRAWING_FILE_BY_NAME, draw_symbol
+from egm.screen.art.symbols import DRAWING_FILE_BY_NAME, render_symbol_art
 from egm.screen.picture import Picture
 from egm.screen.theme import Theme, load_theme
 from paytables import Game
@@ -42,7 +42,7 @@ def draw_symbol_sheet(path: Path) -> int:
     for number, name in enumerate(sorted(DRAWING_FILE_BY_NAME)):
         x = number % _SYMBOLS_PER_ROW * _CELL_PIXELS
         y = number // _SYMBOLS_PER_ROW * (_CELL_PIXELS + _NAME_HEIGHT_PIXELS)
-        picture = draw_symbol(name, name, (_CELL_PIXELS - 16, _CELL_PIXELS - 16))
+        picture = render_symbol_art(name, name, (_CELL_PIXELS - 16, _CELL_PIXELS - 16))
         sheet.blit(picture, (x + 8, y + 8), special_flags=pygame.BLEND_PREMULTIPLIED)
         words = font.render(name, True, (240, 236, 255))
         sheet.blit(words, (x + (_CELL_PIXELS - words.get_width()) // 2, y + _CELL_PIXELS))

@@ -75,14 +75,14 @@ def create_painted_surface(size: tuple[int, int], paint: Paint) -> pygame.Surfac
     """Return a premultiplied surface of ``size`` pixels filled with ``paint``."""
     size = (max(1, size[0]), max(1, size[1]))
     if not isinstance(paint, tuple):
-        return pygame.transform.smoothscale(_draw_small_gradient(paint), size)
+        return pygame.transform.smoothscale(_render_small_gradient(paint), size)
     surface = pygame.Surface(size, pygame.SRCALPHA)
     surface.fill(premultiply_colour(paint))
     return surface
 
 
 @lru_cache(maxsize=256)
-def _draw_small_gradient(paint: LinearGradient | RadialGradient) -> pygame.Surface:
+def _render_small_gradient(paint: LinearGradient | RadialGradient) -> pygame.Surface:
     """Return a gradient on a small surface, which the caller stretches to the size that it needs."""
     if isinstance(paint, LinearGradient):
         strip = pygame.Surface(

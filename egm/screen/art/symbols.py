@@ -108,7 +108,7 @@ def render_drawing(drawing_name: str, side: int) -> pygame.Surface:
     return render_own_drawing(DRAWING_FILE_BY_NAME[drawing_name], (side, side))
 
 
-def draw_symbol(
+def render_symbol_art(
     symbol: str,
     fallback_text: str,
     size: tuple[int, int],
@@ -128,11 +128,11 @@ def draw_symbol(
         return pygame.Surface((side, side), pygame.SRCALPHA)
     drawing_name = find_drawing_name(symbol)
     if drawing_name is None:
-        return _draw_name_token(symbol, fallback_text, side)
+        return _render_name_token(symbol, fallback_text, side)
     return render_drawing(drawing_name, side)
 
 
-def _draw_name_token(symbol: str, name_text: str, side: int) -> pygame.Surface:
+def _render_name_token(symbol: str, name_text: str, side: int) -> pygame.Surface:
     """Return a token with the name ``name_text``, for a symbol that has no drawing."""
     light, base, deep = map(
         parse_colour, _TOKEN_SHADES[hashlib.sha256(symbol.encode()).digest()[0] % len(_TOKEN_SHADES)]

@@ -256,7 +256,7 @@ def _draw_celebration_items(
             frame = round(abs(math.cos(item_seconds * 7 + i)) * 6)
             width = max(8.0, side * frame / 6)
             p.draw_cached_picture(
-                ("coin", frame), (centre_x - width / 2, centre_y - side / 2, width, side), _draw_turned_coin
+                ("coin", frame), (centre_x - width / 2, centre_y - side / 2, width, side), _render_turned_coin
             )
 
 
@@ -316,7 +316,7 @@ _ITEM_POSITION_BY_ANIMATION: Final[Mapping[str, Callable[[int, float], tuple[flo
 }
 
 
-def _draw_turned_coin(size: tuple[int, int]) -> pygame.Surface:
+def _render_turned_coin(size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of a coin seen at an angle, with its face compressed."""
     if size[0] >= size[1] * 0.35:
         return pygame.transform.smoothscale(render_drawing("coin", max(size)), size)

@@ -212,7 +212,7 @@ def draw_boxes(
             p.draw_cached_picture(
                 ("gift", context.look.name),
                 rect,
-                lambda size, r=rect: _draw_closed_box(context, size, r),  # type: ignore[misc]
+                lambda size, r=rect: _render_closed_box(context, size, r),  # type: ignore[misc]
             )
             p.draw_text(
                 str(i + 1),
@@ -222,7 +222,7 @@ def draw_boxes(
             )
 
 
-def _draw_closed_box(context: DrawingContext, size: tuple[int, int], rect: Rect) -> pygame.Surface:
+def _render_closed_box(context: DrawingContext, size: tuple[int, int], rect: Rect) -> pygame.Surface:
     """Return the drawing of a closed box of a pick feature."""
     _, _, w, h = rect
     ink = VectorCanvas(size, (w, h), 2)
@@ -305,7 +305,9 @@ def draw_wheel(
     game = context.view.game
     angle = compute_wheel_angle(step, spin_elapsed, spin_seconds, find_minimum_wheel_turns(game))
     key = ("wheel", step.segments, p.scale_length(wheel_width), context.look.name)
-    face = p.find_or_create_surface(key, lambda: _draw_wheel_face(context, step, p.scale_length(wheel_width)))
+    face = p.find_or_create_surface(
+        key, lambda: _render_wheel_face(context, step, p.scale_length(wheel_width))
+    )
     rotated_face = p.cache_result("wheel", (face, angle), lambda: pygame.transform.rotozoom(face, angle, 1.0))
     _draw_rotated_disc(
         p, rotated_face, (p.scale_length(centre_x), p.scale_length(centre_y)), face.get_width()
@@ -313,12 +315,12 @@ def draw_wheel(
     p.draw_cached_picture(
         ("hub", context.look.name),
         (centre_x - 46, centre_y - 46, 92, 92),
-        lambda size: _draw_wheel_hub(context, size),
+        lambda size: _render_wheel_hub(context, size),
     )
     p.draw_cached_picture(
         ("pointer",),
         (centre_x - 30, centre_y - wheel_width / 2 - 10, 60, 70),
-        lambda size: draw_wheel_pointer(context, size),
+        lambda size: render_wheel_pointer(context, size),
     )
     if shows_result and spin_elapsed >= spin_seconds:
         left, _, width, _ = find_rect_beside_wheel(context.layout.game_field)
@@ -376,7 +378,7 @@ def _draw_wheel_result(context: DrawingContext, award: BonusAward, rect: Rect) -
         )
 
 
-def _draw_wheel_face(context: DrawingContext, step: WheelStep, width_pixels: int) -> pygame.Surface:
+def _render_wheel_face(context: DrawingContext, step: WheelStep, width_pixels: int) -> pygame.Surface:
     """Return the drawing of a wheel: coloured segments, each with its symbol or, if it has none, its award."""
     ink = VectorCanvas((width_pixels, width_pixels), (100, 100), 2)
     ink.fill_path(build_ellipse(50, 50, 50), BLACK)
@@ -430,7 +432,7 @@ def _render_segment_award(
     return font.render(format_item_award(context, award), True, (255, 255, 255)).premul_alpha()
 
 
-def _draw_wheel_hub(context: DrawingContext, size: tuple[int, int]) -> pygame.Surface:
+def _render_wheel_hub(context: DrawingContext, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the middle of a bonus wheel."""
     ink = VectorCanvas(size)
     ink.fill_path(build_ellipse(50, 50, 49), BLACK)
@@ -444,7 +446,7 @@ def _draw_wheel_hub(context: DrawingContext, size: tuple[int, int]) -> pygame.Su
     return ink.finish_surface()
 
 
-def draw_wheel_pointer(context: DrawingContext, size: tuple[int, int]) -> pygame.Surface:
+def render_wheel_pointer(context: DrawingContext, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the pointer above a wheel."""
     ink = VectorCanvas(size)
     ink.fill_path(build_polygon_path(50, 40, 48, 3, 90), BLACK)

@@ -10,7 +10,7 @@ from egm.screen.art.ink import LinearGradient, VectorCanvas
 from egm.screen.art.paths import Outline, build_ellipse, build_rounded_box
 from egm.screen.painter import Rect
 from egm.screen.scenes.drawing_context import WHITE, DrawingContext
-from egm.screen.scenes.tiles import draw_tile_art, is_tile
+from egm.screen.scenes.tiles import is_tile, render_tile_art
 from egm.screen.theme import Colour, parse_colour
 
 #: The sign of a card that lies face down.
@@ -44,7 +44,7 @@ def draw_card(context: DrawingContext, rect: Rect, card_code: str, *, is_small: 
         return
     has_four_suit_colours = context.view.has_four_suit_colours
     render_card = partial(
-        draw_card_art,
+        render_card_art,
         context,
         card_code=card_code,
         has_four_suit_colours=has_four_suit_colours,
@@ -55,7 +55,7 @@ def draw_card(context: DrawingContext, rect: Rect, card_code: str, *, is_small: 
     )
 
 
-def draw_card_art(
+def render_card_art(
     context: DrawingContext,
     size: tuple[int, int],
     *,
@@ -69,7 +69,7 @@ def draw_card_art(
     or a tile.
     """
     if is_tile(card_code):
-        return draw_tile_art(size, card_code)
+        return render_tile_art(size, card_code)
     if card_code == FACE_DOWN_CARD_CODE:
         return render_own_picture("card_back", size)
     ink = VectorCanvas(size, (100.0, 140.0))
@@ -94,7 +94,7 @@ def draw_card_art(
     return ink.finish_surface()
 
 
-def draw_suits_art(size: tuple[int, int], *, has_four_suit_colours: bool) -> pygame.Surface:
+def render_suits_art(size: tuple[int, int], *, has_four_suit_colours: bool) -> pygame.Surface:
     """Return a drawing of the four suits side by side.
 
     If ``has_four_suit_colours``, each suit has its own colour; otherwise there are two colours.
@@ -123,7 +123,7 @@ def draw_suits(context: DrawingContext, rect: Rect) -> None:
     context.painter.draw_cached_picture(
         ("suits", has_four_suit_colours),
         suits_rect,
-        partial(draw_suits_art, has_four_suit_colours=has_four_suit_colours),
+        partial(render_suits_art, has_four_suit_colours=has_four_suit_colours),
     )
 
 

@@ -22,7 +22,7 @@ CHIP_WIDTH: Final = 42.0
 _RETURNED_AMOUNT_WIDTH: Final = 44.0
 
 
-def draw_chip_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
+def render_chip_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
     """Return the drawing of a chip: a coloured disc with light marks at its rim, and a pale middle for its value."""
     ink = VectorCanvas(size)
     ink.fill_path(build_ellipse(50, 52, 48), (0, 0, 0, 150))
@@ -43,7 +43,7 @@ def draw_chip(
     """Draw a chip ``width`` units wide around the point ``centre``, with its value on it."""
     x, y = centre
     rect: Rect = (x - width / 2, y - width / 2, width, width)
-    context.painter.draw_cached_picture(("chip", colour), rect, partial(draw_chip_art, colour=colour))
+    context.painter.draw_cached_picture(("chip", colour), rect, partial(render_chip_art, colour=colour))
     style = TextStyle("heavy", "small" if width > 48 else "caption", (20, 16, 30, 255))
     context.painter.draw_text(
         _format_short_credits(context, credits_), (x, y - width * 0.03), style, width_max=width * 0.56
@@ -75,7 +75,7 @@ def draw_returned_amount(context: DrawingContext, centre: tuple[float, float], c
     p.draw_cached_picture(
         ("won",),
         (centre[0] - _RETURNED_AMOUNT_WIDTH / 2, centre[1] - 16, _RETURNED_AMOUNT_WIDTH, 32),
-        _draw_return_plate,
+        _render_return_plate,
     )
     p.draw_text(
         text,
@@ -85,7 +85,7 @@ def draw_returned_amount(context: DrawingContext, centre: tuple[float, float], c
     )
 
 
-def _draw_return_plate(size: tuple[int, int]) -> pygame.Surface:
+def _render_return_plate(size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the plate on which a returned amount is written."""
     ink = VectorCanvas(size, (_RETURNED_AMOUNT_WIDTH, 32.0), 2)
     ink.fill_path(build_rounded_box(0, 0, _RETURNED_AMOUNT_WIDTH, 32, 14), parse_colour("#7dffb2"))

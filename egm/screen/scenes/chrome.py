@@ -13,12 +13,12 @@ from egm.screen.scenes.drawing_context import (
     FIELD_FRAME_WIDTH,
     DrawingContext,
     build_metal_gradient,
-    draw_rim_panel,
+    render_rim_panel,
 )
 from egm.screen.theme import GameLook, fade_colour, mix_colours
 
 
-def draw_hall(size: tuple[int, int], look: GameLook, centre: tuple[float, float]) -> pygame.Surface:
+def render_hall(size: tuple[int, int], look: GameLook, centre: tuple[float, float]) -> pygame.Surface:
     """Return the drawing of the hall behind the machine: sky, sunburst around ``centre``, lights, dark edges."""
     width, height = size
     surface = pygame.Surface(size)
@@ -157,18 +157,18 @@ def draw_marquee(context: DrawingContext, surface: pygame.Surface, title: str) -
 def _render_meter_recess(context: DrawingContext, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the recess of the cabinet in which a meter lies."""
     fill = LinearGradient(((0, (3, 2, 8, 255)), (0.5, (18, 13, 34, 255)), (1, (30, 22, 52, 255))))
-    return draw_rim_panel(
+    return render_rim_panel(
         size, context.painter.scale, context.theme, context.look, radius=20, rim_width=5, fill_paint=fill
     )
 
 
-def draw_background(context: DrawingContext) -> pygame.Surface:
+def render_background(context: DrawingContext) -> pygame.Surface:
     """Return the static, opaque background. It is drawn once for each game, language and size."""
     p, layout, look, title = context.painter, context.layout, context.look, context.title
 
-    def render_background() -> pygame.Surface:
+    def render_uncached() -> pygame.Surface:
         field = p.scale_rect(layout.game_field)
-        surface = draw_hall(
+        surface = render_hall(
             (p.scale_length(layout.size[0]), p.scale_length(layout.size[1])), look, field.center
         )
         draw_marquee(context, surface, title)
@@ -181,13 +181,13 @@ def draw_background(context: DrawingContext) -> pygame.Surface:
         for rect in (rect for rect in (layout.left_panel, layout.right_panel) if rect[2] > 0):
             area = p.scale_rect(rect)
             surface.blit(
-                draw_rim_panel(area.size, p.scale, p.theme, look, radius=22, rim_width=7, fill_paint=glass),
+                render_rim_panel(area.size, p.scale, p.theme, look, radius=22, rim_width=7, fill_paint=glass),
                 area.topleft,
                 special_flags=PREMULTIPLIED_BLEND_MODE,
             )
         area = p.scale_rect(grow_rect(layout.game_field, FIELD_FRAME_WIDTH))
         surface.blit(
-            draw_rim_panel(
+            render_rim_panel(
                 area.size,
                 p.scale,
                 p.theme,
@@ -202,7 +202,7 @@ def draw_background(context: DrawingContext) -> pygame.Surface:
         area = p.scale_rect(layout.status_line)
         plate = LinearGradient(((0, (6, 4, 14, 235)), (1, (24, 17, 44, 235))))
         surface.blit(
-            draw_rim_panel(area.size, p.scale, p.theme, look, radius=26, rim_width=3, fill_paint=plate),
+            render_rim_panel(area.size, p.scale, p.theme, look, radius=26, rim_width=3, fill_paint=plate),
             area.topleft,
             special_flags=PREMULTIPLIED_BLEND_MODE,
         )
@@ -211,7 +211,7 @@ def draw_background(context: DrawingContext) -> pygame.Surface:
 
     return p.find_or_create_surface(
         ("chrome", layout.size, layout.title_sign, layout.game_field, p.scale, look.name, title),
-        render_background,
+        render_uncached,
     )
 
 

@@ -330,7 +330,7 @@ def _draw_deck_key(context: DrawingContext, key_name: str, rect: Rect) -> None:
     p.draw_cached_picture(
         ("key", key_name, is_lit, is_pressed),
         rect,
-        lambda size: _draw_key_cap(
+        lambda size: _render_key_cap(
             size, (w, h), light_colour, dark_colour, is_lit=is_lit, is_pressed=is_pressed
         ),
     )
@@ -338,7 +338,7 @@ def _draw_deck_key(context: DrawingContext, key_name: str, rect: Rect) -> None:
         p.draw_cached_picture(
             ("key glow", key_name),
             rect,
-            lambda size: _draw_key_glow(size, (w, h)),
+            lambda size: _render_key_glow(size, (w, h)),
             alpha=0.55 * compute_pulse(view.now, 0.8),
         )
     offset = 3 if is_pressed else 0
@@ -407,7 +407,7 @@ def draw_staff_key(context: DrawingContext, rect: Rect) -> None:
     context.painter.draw_cached_picture(("icon", "staff"), (x + 10, y + 8, w - 20, h - 16), make)
 
 
-def _draw_key_cap(
+def _render_key_cap(
     size: tuple[int, int],
     units: tuple[float, float],
     light_colour: Colour,
@@ -452,7 +452,7 @@ def _draw_key_cap(
     return ink.finish_surface()
 
 
-def _draw_key_glow(size: tuple[int, int], units: tuple[float, float]) -> pygame.Surface:
+def _render_key_glow(size: tuple[int, int], units: tuple[float, float]) -> pygame.Surface:
     """Return the drawing of the light that pulses on the face of a lit key."""
     ink = VectorCanvas(size, units)
     w, h = units

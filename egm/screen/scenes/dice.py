@@ -37,7 +37,7 @@ PIP_POSITIONS_BY_FACE: Final[dict[int, tuple[tuple[int, int], ...]]] = {
 }
 
 
-def draw_die_art(size: tuple[int, int], face: int) -> pygame.Surface:
+def render_die_art(size: tuple[int, int], face: int) -> pygame.Surface:
     """Return the drawing of a die's face."""
     ink = VectorCanvas(size)
     ink.fill_path(build_rounded_box(2, 4, 96, 96, 20), (0, 0, 0, 130))
@@ -55,7 +55,7 @@ def draw_die_art(size: tuple[int, int], face: int) -> pygame.Surface:
 
 def draw_die(context: DrawingContext, rect: Rect, face: int) -> None:
     """Draw a die that lies on the table with ``face`` up."""
-    context.painter.draw_cached_picture(("die", face), rect, partial(draw_die_art, face=face))
+    context.painter.draw_cached_picture(("die", face), rect, partial(render_die_art, face=face))
 
 
 def draw_resting_dice(context: DrawingContext, dice: Sequence[int], rect: Rect) -> None:
@@ -102,7 +102,7 @@ def draw_dice(
         rotated_die = p.find_or_create_surface(
             key,
             partial(
-                _draw_turned_die,
+                _render_turned_die,
                 (p.scale_length(die_width), p.scale_length(die_width)),
                 tumbling_face,
                 turn_degrees,
@@ -120,9 +120,9 @@ def draw_dice(
         p.draw_text(str(total), (x + w / 2, y + h / 2 + die_width / 2 + 50), style, width_max=w - 80)
 
 
-def _draw_turned_die(size: tuple[int, int], face: int, rotation_degrees: int) -> pygame.Surface:
+def _render_turned_die(size: tuple[int, int], face: int, rotation_degrees: int) -> pygame.Surface:
     """Return the drawing of a die's face, rotated by ``rotation_degrees``."""
-    return pygame.transform.rotozoom(draw_die_art(size, face), rotation_degrees, 1.0)
+    return pygame.transform.rotozoom(render_die_art(size, face), rotation_degrees, 1.0)
 
 
 def draw_craps_point(context: DrawingContext, step: TableStep | None, *, is_throw_shown: bool) -> None:
@@ -164,7 +164,7 @@ def _draw_puck(context: DrawingContext, centre: tuple[float, float], *, is_on: b
     """Draw the puck, which marks the point at craps and shows ON or OFF."""
     x, y = centre
     context.painter.draw_cached_picture(
-        ("puck", is_on), (x - 26, y - 26, 52, 52), partial(_draw_puck_art, is_on=is_on)
+        ("puck", is_on), (x - 26, y - 26, 52, 52), partial(_render_puck_art, is_on=is_on)
     )
     text_colour: Colour = BLACK if is_on else WHITE
     text = context.texts.say("felt.on" if is_on else "felt.off")
@@ -176,7 +176,7 @@ def _draw_puck(context: DrawingContext, centre: tuple[float, float], *, is_on: b
     )
 
 
-def _draw_puck_art(size: tuple[int, int], *, is_on: bool) -> pygame.Surface:
+def _render_puck_art(size: tuple[int, int], *, is_on: bool) -> pygame.Surface:
     """Return the drawing of the puck of craps: white with ON, or black with OFF."""
     ink = VectorCanvas(size)
     ink.fill_path(build_ellipse(50, 53, 47), (0, 0, 0, 160))

@@ -148,7 +148,7 @@ def build_metal_gradient(theme: Theme, rim_metal: str) -> LinearGradient:
     )
 
 
-def draw_rim_panel(
+def render_rim_panel(
     size: tuple[int, int],
     scale: float,
     theme: Theme,

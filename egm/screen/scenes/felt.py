@@ -135,7 +135,7 @@ def draw_felt(context: DrawingContext) -> None:
     presentation = view.selected_game_presentation
     timeline = build_view_timeline(view, context.theme)
     p.draw_cached_picture(
-        ("table", context.look.name), context.layout.game_field, partial(_draw_felt_background, context)
+        ("table", context.look.name), context.layout.game_field, partial(_render_felt_background, context)
     )
     decision = view.decision if is_decision_due(view, context.theme) else None
     step, step_time, elapsed_seconds = find_last_step(view), None, 0.0
@@ -228,7 +228,7 @@ def _divide_field_for_wheel(context: DrawingContext) -> tuple[DrawingContext, Re
     return replace(context, layout=replace(layout, game_field=layout_field)), (x, y, wheel_width, h)
 
 
-def _draw_felt_background(context: DrawingContext, size: tuple[int, int]) -> pygame.Surface:
+def _render_felt_background(context: DrawingContext, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the table's green cloth, lighter in the middle."""
     _, _, w, h = context.layout.game_field
     ink = VectorCanvas(size, (w, h), 1)
@@ -582,11 +582,11 @@ def _draw_on_off_ring(
     ):
         return
     x, y = centre
-    render_ring = partial(_draw_ring, colour=context.theme.colour("win") if is_on else BLACK)
+    render_ring = partial(_render_ring, colour=context.theme.colour("win") if is_on else BLACK)
     context.painter.draw_cached_picture(("said", is_on), (x - 26, y - 26, 52, 52), render_ring)
 
 
-def _draw_ring(size: tuple[int, int], colour: Colour) -> pygame.Surface:
+def _render_ring(size: tuple[int, int], colour: Colour) -> pygame.Surface:
     """Return the drawing of the ring around a chip: dark if the bet is off, in the colour of wins if it is on."""
     ink = VectorCanvas(size)
     ink.stroke_path(build_ellipse(50, 49, 44), 11, WHITE)

@@ -72,15 +72,15 @@ def _draw_gamble_table(context: DrawingContext, previous_cards: tuple[str, ...])
     draw_board_background(context)
     p, (x, y, w, h) = context.painter, context.layout.game_field
     cloth_rect: Rect = (x + 18, y + 18, w - 36, h - 36)
-    p.draw_cached_picture(("felt", context.look.name), cloth_rect, partial(_draw_cloth, context))
+    p.draw_cached_picture(("felt", context.look.name), cloth_rect, partial(_render_cloth, context))
     top, scale = (y + 36, 1.0) if not context.layout.is_telephone else (y + 30, 0.6)
     width, height = (length * scale for length in _PREVIOUS_CARD_SIZE)
     for i, card in enumerate(previous_cards[-_PREVIOUS_CARDS_SHOWN:]):
         card_rect: Rect = (x + 40 + i * (width + 8), top, width, height)
-        p.draw_cached_picture(("card", card), card_rect, partial(_draw_card_face, face=card))
+        p.draw_cached_picture(("card", card), card_rect, partial(_render_card_face, face=card))
 
 
-def _draw_cloth(context: DrawingContext, size: tuple[int, int]) -> pygame.Surface:
+def _render_cloth(context: DrawingContext, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of a double-up's cloth."""
     ink = VectorCanvas(size, (100.0, 100.0 * size[1] / size[0]), 2)
     height = 100.0 * size[1] / size[0]
@@ -123,7 +123,7 @@ def _draw_turning_card(context: DrawingContext, face: str, turned_share: float) 
     frame = round(abs(math.cos(turned_share * math.pi)) * 12)
     width = max(10.0, full_width * frame / 12)
     card_rect: Rect = (x + w / 2 - width / 2, y + 40, width, height)
-    context.painter.draw_cached_picture(("card", face), card_rect, partial(_draw_card_face, face=face))
+    context.painter.draw_cached_picture(("card", face), card_rect, partial(_render_card_face, face=face))
 
 
 def _draw_stake_and_possible_win(context: DrawingContext, *labelled_credits: tuple[str, int, str]) -> None:
@@ -148,7 +148,7 @@ def _draw_stake_and_possible_win(context: DrawingContext, *labelled_credits: tup
     p.write_paragraph(context.texts.say("gamble.fair"), note_rect, style, align="centre")
 
 
-def _draw_card_face(size: tuple[int, int], *, face: str) -> pygame.Surface:
+def _render_card_face(size: tuple[int, int], *, face: str) -> pygame.Surface:
     """Return the drawing of a double-up card: its face, or its back."""
     full_size = (max(size[0], round(size[1] * _CARD_SIZE[0] / _CARD_SIZE[1])), size[1])
     surface = render_own_picture(f"card_{face or 'back'}", full_size)

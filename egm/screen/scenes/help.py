@@ -22,8 +22,8 @@ from egm.screen.scenes.drawing_context import (
     DrawingContext,
     draw_button,
     draw_heading,
-    draw_rim_panel,
     format_stage_name,
+    render_rim_panel,
 )
 from egm.screen.scenes.keno import format_catch_award
 from egm.screen.scenes.limits_sign import format_table_limits
@@ -133,7 +133,7 @@ def draw_help(context: DrawingContext) -> None:
     p.draw_cached_picture(
         ("sheet", context.look.name),
         rect,
-        lambda size: draw_rim_panel(
+        lambda size: render_rim_panel(
             size, p.scale, p.theme, context.look, radius=30, rim_width=8, fill_paint=(18, 13, 34, 250)
         ),
     )
@@ -302,7 +302,7 @@ def _draw_rule_pictures(context: DrawingContext, rect: Rect) -> float:
                 str(i + 1), (left + 22, grid_top + 42), TextStyle("heavy", "small", colour), width_max=40
             )
             grid: Rect = (left + 44, grid_top, min(grid_step - 60, 170.0), 86)
-            render_grid = partial(_draw_pay_line_grid, field=field, pay_line_rows=line, colour=colour)
+            render_grid = partial(_render_pay_line_grid, field=field, pay_line_rows=line, colour=colour)
             p.draw_cached_picture(("line grid", line, field.reel_heights, colour), grid, render_grid)
     return height + 16
 
@@ -581,11 +581,11 @@ def _draw_pay_lines(context: DrawingContext, rect: Rect, field: ReelField) -> No
         p.draw_cached_picture(
             ("line grid", line, field.reel_heights, colour),
             grid,
-            partial(_draw_pay_line_grid, field=field, pay_line_rows=line, colour=colour),
+            partial(_render_pay_line_grid, field=field, pay_line_rows=line, colour=colour),
         )
 
 
-def _draw_pay_line_grid(
+def _render_pay_line_grid(
     size: tuple[int, int], field: ReelField, pay_line_rows: tuple[int, ...], colour: tuple[int, int, int, int]
 ) -> pygame.Surface:
     """Return a small drawing of the reels' cells, in which the cells of a pay line are coloured."""

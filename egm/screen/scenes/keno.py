@@ -469,7 +469,7 @@ def draw_keno_numbers(
             else ""
         )
         p.draw_cached_picture(
-            ("keno cell", state, context.look.name), cell, partial(_draw_cell, context, cell_state=state)
+            ("keno cell", state, context.look.name), cell, partial(_render_cell, context, cell_state=state)
         )
         text_colour: Colour = {"hit": (2, 40, 18, 255), "drawn": WHITE, "marked": (58, 38, 0, 255)}.get(
             state, (206, 220, 240, 255)
@@ -485,7 +485,7 @@ def draw_keno_numbers(
             p.fill_rounded_rect(grow_rect(cell, margin), (255, 255, 255, 80), 12)
 
 
-def _draw_cell(context: DrawingContext, size: tuple[int, int], cell_state: str) -> pygame.Surface:
+def _render_cell(context: DrawingContext, size: tuple[int, int], cell_state: str) -> pygame.Surface:
     """Return the drawing of a cell of the Keno board.
 
     Marked, drawn (a disc) and hit (a frame) numbers differ in shape as well as in colour.
@@ -596,12 +596,12 @@ def _draw_tray_background(context: DrawingContext, text: str) -> None:
 def draw_ball(context: DrawingContext, rect: Rect, number: int, *, is_hit: bool) -> None:
     """Draw a Keno ball with its number. It is coloured if ``is_hit``: the player has marked the number."""
     x, y, w, h = rect
-    context.painter.draw_cached_picture(("ball", is_hit), rect, partial(_draw_ball, is_hit=is_hit))
+    context.painter.draw_cached_picture(("ball", is_hit), rect, partial(_render_ball, is_hit=is_hit))
     style = TextStyle("heavy", "caption" if w < 62 else "small", (20, 16, 30, 255))
     context.painter.draw_text(str(number), (x + w / 2, y + h / 2), style, width_max=w * 0.62)
 
 
-def _draw_ball(size: tuple[int, int], *, is_hit: bool) -> pygame.Surface:
+def _render_ball(size: tuple[int, int], *, is_hit: bool) -> pygame.Surface:
     """Return the drawing of a Keno ball without its number; see :func:`draw_ball`."""
     colour = _HIT_COLOUR if is_hit else (236, 240, 250, 255)
     ink = VectorCanvas(size)

@@ -368,7 +368,7 @@ def _draw_plate(context: DrawingContext, rect: Rect, scene: Scene, text: LockupT
     p, (x, y, w, h) = context.painter, rect
     colour = context.theme.colour(_COLOUR_AND_SIGN_BY_SCENE[scene][0])
     p.draw_cached_picture(
-        ("plate", scene), (x, y, w, h), lambda size: _draw_plate_background(size, (w, h), colour)
+        ("plate", scene), (x, y, w, h), lambda size: _render_plate_background(size, (w, h), colour)
     )
     p.draw_cached_picture(
         ("sign", scene, text.sign_name),
@@ -378,7 +378,7 @@ def _draw_plate(context: DrawingContext, rect: Rect, scene: Scene, text: LockupT
             _SIGN_HEIGHT,
             _SIGN_HEIGHT,
         ),
-        lambda size: _draw_lockup_sign(size, text.sign_name or _COLOUR_AND_SIGN_BY_SCENE[scene][1], colour),
+        lambda size: _render_lockup_sign(size, text.sign_name or _COLOUR_AND_SIGN_BY_SCENE[scene][1], colour),
     )
     title, headline, lines, helper_text = text.title, text.headline, text.lines, text.who_can_help
     top = y + 148
@@ -460,7 +460,7 @@ def _draw_progress_beads(context: DrawingContext, rect: Rect, colour: Colour) ->
         )
 
 
-def _draw_plate_background(
+def _render_plate_background(
     size: tuple[int, int], units: tuple[float, float], colour: Colour
 ) -> pygame.Surface:
     """Return the drawing of a lock-up's empty plate, with an edge in ``colour``."""
@@ -485,7 +485,7 @@ def _draw_plate_background(
     return ink.finish_surface()
 
 
-def _draw_lockup_sign(size: tuple[int, int], sign_name: str, colour: Colour) -> pygame.Surface:
+def _render_lockup_sign(size: tuple[int, int], sign_name: str, colour: Colour) -> pygame.Surface:
     """Return the drawing above a lock-up's plate.
 
     Lock-ups differ in its outline and content, not only in its colour.

@@ -11,7 +11,7 @@ import pygame
 from egm.kernel.messages import GameView
 from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas
 from egm.screen.art.paths import build_rounded_box
-from egm.screen.art.symbols import draw_symbol
+from egm.screen.art.symbols import render_symbol_art
 from egm.screen.layout import Layout
 from egm.screen.outcome import ReelField, compute_prize_at_bet
 from egm.screen.painter import Rect, TextStyle, build_gold_gradient
@@ -22,7 +22,7 @@ from egm.screen.scenes.drawing_context import (
     DrawingContext,
     build_metal_gradient,
     draw_button,
-    draw_rim_panel,
+    render_rim_panel,
 )
 from egm.screen.scenes.help import lay_out_page_keys
 from egm.screen.scenes.keno import draw_ball
@@ -191,7 +191,7 @@ def draw_menu(context: DrawingContext) -> None:
     p.draw_cached_picture(
         ("sheet", context.look.name),
         rect,
-        lambda size: draw_rim_panel(
+        lambda size: render_rim_panel(
             size, p.scale, p.theme, context.look, radius=30, rim_width=8, fill_paint=(18, 13, 34, 250)
         ),
     )
@@ -394,5 +394,5 @@ def _draw_symbol_row(context: DrawingContext, rect: Rect, game: GameView, symbol
     left = x + (w - len(symbols) * (side + 10) + 10) / 2
     for i, symbol in enumerate(symbols):
         symbol_rect = (left + i * (side + 10), y + (h - side) / 2, side, side)
-        render_symbol = partial(draw_symbol, symbol, symbol, pictures=game.art.pictures)
+        render_symbol = partial(render_symbol_art, symbol, symbol, pictures=game.art.pictures)
         p.draw_cached_picture(("symbol", symbol, game.digest), symbol_rect, render_symbol)

@@ -114,7 +114,7 @@ def _draw_drum(painter: Painter, cell: Rect, digit: int, turned_share: float, *,
     """Draw one drum, turned by the fraction ``turned_share`` (0 to 1) from ``digit`` to the next digit."""
     x, y, w, h = cell
     window: Rect = (x + w * 0.04, y, w * 0.92, h)
-    painter.draw_cached_picture(("odometer drum",), window, _draw_drum_window)
+    painter.draw_cached_picture(("odometer drum",), window, _render_drum_window)
     window_pixels = painter.scale_rect(window)
     with painter.clip_to(window):
         for shown_digit, row in ((digit, -turned_share), ((digit + 1) % 10, 1 - turned_share)):
@@ -129,7 +129,7 @@ def _draw_drum(painter: Painter, cell: Rect, digit: int, turned_share: float, *,
                     round(middle - digit_art.get_height() / 2),
                 ),
             )
-    painter.draw_cached_picture(("odometer glass",), window, _draw_glass_shading)
+    painter.draw_cached_picture(("odometer glass",), window, _render_glass_shading)
 
 
 def _draw_non_digit(painter: Painter, cell: Rect, character: str, *, is_dim: bool) -> None:
@@ -153,7 +153,7 @@ def _draw_non_digit(painter: Painter, cell: Rect, character: str, *, is_dim: boo
     )
 
 
-def _draw_drum_window(size: tuple[int, int]) -> pygame.Surface:
+def _render_drum_window(size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the window of a drum: dark, in a gold rim."""
     ink = VectorCanvas(size)
     ink.fill_path(
@@ -167,7 +167,7 @@ def _draw_drum_window(size: tuple[int, int]) -> pygame.Surface:
     return ink.finish_surface()
 
 
-def _draw_glass_shading(size: tuple[int, int]) -> pygame.Surface:
+def _render_glass_shading(size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the shading that makes a drum look round and behind glass."""
     ink = VectorCanvas(size)
     dark = LinearGradient(

@@ -10,7 +10,7 @@ from egm.kernel.service_pages import PageAction, Replay, ServicePage
 from egm.screen.art.ink import VectorCanvas
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.board import draw_board
-from egm.screen.scenes.chrome import draw_background
+from egm.screen.scenes.chrome import render_background
 from egm.screen.scenes.decide import lay_out_answers
 from egm.screen.scenes.drawing_context import BLACK, DrawingContext, draw_focus_frame
 from egm.screen.scenes.form import draw_action_key, format_page_text
@@ -71,7 +71,7 @@ def _draw_recall(context: DrawingContext, page: ServicePage, replay: Replay) -> 
     recall_context = replace(
         context, view=replace(view.recalled_view, now=view.now, pressed_key=view.pressed_key)
     )
-    context.painter.surface.blit(draw_background(recall_context), (0, 0))
+    context.painter.surface.blit(render_background(recall_context), (0, 0))
     draw_board(recall_context)
     for target_rect, action in lay_out_answers(recall_context):
         if replay.answer is not None and action == Action("choose", replay.answer):
@@ -97,7 +97,7 @@ def _draw_recall_frame(context: DrawingContext) -> None:
         (x - 30, y, 30, h),
         (x + w, y, 30, h),
     ):
-        p.draw_cached_picture(("hatch", rect), rect, partial(_draw_hatching, units=(rect[2], rect[3])))
+        p.draw_cached_picture(("hatch", rect), rect, partial(_render_hatching, units=(rect[2], rect[3])))
     text = context.texts.say("page.recall")
     style = TextStyle("heavy", "body", BLACK)
     width = p.measure_text(text, style) + 60
@@ -107,7 +107,7 @@ def _draw_recall_frame(context: DrawingContext) -> None:
     p.draw_text(text, (x + w / 2, mark_rect[1] + 22), style, width_max=width - 30)
 
 
-def _draw_hatching(size: tuple[int, int], *, units: tuple[float, float]) -> pygame.Surface:
+def _render_hatching(size: tuple[int, int], *, units: tuple[float, float]) -> pygame.Surface:
     """Return the drawing of the yellow and black hatching around a recalled game."""
     width, height = units
     ink = VectorCanvas(size, units, 1)

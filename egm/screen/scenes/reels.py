@@ -193,7 +193,7 @@ def _draw_pay_line_tabs(context: DrawingContext, field: ReelField, grid: ReelGri
                 p.draw_cached_picture(
                     ("tab", colour, side),
                     (x, y - tab_pitch / 2 + 1, 34, tab_pitch - 2),
-                    partial(_draw_pay_line_tab, colour=colour, side_index=side),
+                    partial(_render_pay_line_tab, colour=colour, side_index=side),
                 )
                 p.draw_text(
                     str(line_index + 1),
@@ -207,7 +207,7 @@ def _draw_pay_line_tabs(context: DrawingContext, field: ReelField, grid: ReelGri
                 )
 
 
-def _draw_pay_line_tab(size: tuple[int, int], colour: Colour, side_index: int) -> pygame.Surface:
+def _render_pay_line_tab(size: tuple[int, int], colour: Colour, side_index: int) -> pygame.Surface:
     """Return the drawing of a pay line's tab at the left (``side_index`` 0) or right (1) of the reels."""
     ink = VectorCanvas(size)
     shape = [(4.0, 4.0), (76.0, 4.0), (98.0, 50.0), (76.0, 96.0), (4.0, 96.0)]
@@ -288,7 +288,7 @@ def _choose_strip(
     return strip, max(0, start) % len(strip), stop
 
 
-def draw_reel_paper(size: tuple[int, int], colours: tuple[Colour, Colour, Colour]) -> pygame.Surface:
+def render_reel_paper(size: tuple[int, int], colours: tuple[Colour, Colour, Colour]) -> pygame.Surface:
     """Return the drawing of a reel's face.
 
     It does not change from top to bottom, so no seam is seen between cells.
@@ -342,13 +342,13 @@ def _draw_cell(
     size = (cell.width, cell.height + 1)
 
     def render_cell() -> pygame.Surface:
-        surface = draw_reel_paper(size, look.reel_paper_colours)
+        surface = render_reel_paper(size, look.reel_paper_colours)
         side = round(min(size) * 0.96)
         if not is_blank(symbol):
             art = render_symbol(context, field, symbol, (side, side))
             top_left = ((size[0] - side) // 2, (size[1] - side) // 2)
             surface.blit(
-                _draw_shadow(art, is_dark=sum(look.reel_paper_colours[1][:3]) < 300),
+                _render_shadow(art, is_dark=sum(look.reel_paper_colours[1][:3]) < 300),
                 (top_left[0] + max(2, side // 40), top_left[1] + max(3, side // 28)),
                 special_flags=PREMULTIPLIED_BLEND_MODE,
             )
@@ -366,7 +366,7 @@ def _draw_cell(
     )
 
 
-def _draw_shadow(art: pygame.Surface, *, is_dark: bool) -> pygame.Surface:
+def _render_shadow(art: pygame.Surface, *, is_dark: bool) -> pygame.Surface:
     """Return the soft shadow of a symbol's drawing, premultiplied."""
     level = 150 if is_dark else 80
     shadow = art.copy()

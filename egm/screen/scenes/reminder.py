@@ -10,7 +10,7 @@ from typing import Final
 from egm.kernel.messages import Reminder
 from egm.screen.layout import TOUCH_TARGET_SIZE_MIN, Layout
 from egm.screen.painter import Rect, TextStyle
-from egm.screen.scenes.drawing_context import DrawingContext, draw_button, draw_rim_panel
+from egm.screen.scenes.drawing_context import DrawingContext, draw_button, render_rim_panel
 from egm.screen.view import Action, View, compute_seconds_since, is_presentation_running
 
 #: The time limits that a player may choose, in minutes; 0 is no limit.
@@ -71,7 +71,7 @@ def draw_reminder(context: DrawingContext) -> None:
     p.draw_cached_picture(
         ("reminder", context.look.name),
         rect,
-        lambda size: draw_rim_panel(
+        lambda size: render_rim_panel(
             size, p.scale, p.theme, context.look, radius=30, rim_width=8, fill_paint=fill_colour
         ),
     )

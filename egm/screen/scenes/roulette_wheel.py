@@ -11,7 +11,7 @@ from egm.screen.art.paths import build_ellipse
 from egm.screen.keno_slip import find_minimum_wheel_turns
 from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Rect, TextStyle
-from egm.screen.scenes.bonus import draw_on_wheel_face, draw_wheel_pointer
+from egm.screen.scenes.bonus import draw_on_wheel_face, render_wheel_pointer
 from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext, build_metal_gradient
 from egm.screen.table import TableGameData
 from egm.screen.theme import Colour, parse_colour
@@ -76,7 +76,7 @@ def draw_roulette_wheel(
         context.texts.language,
     )
     face = p.find_or_create_surface(
-        key, lambda: _draw_wheel_face(context, table, p.scale_length(wheel_width))
+        key, lambda: _render_wheel_face(context, table, p.scale_length(wheel_width))
     )
     pocket_degrees, pocket_index = 360.0 / len(table.wheel_pockets), find_pocket_index(table, *drawn_pocket)
     least_turns = find_minimum_wheel_turns(context.view.game)
@@ -97,7 +97,7 @@ def draw_roulette_wheel(
         p.draw_cached_picture(
             ("pointer",),
             (centre_x - 26, centre_y - wheel_width / 2 - 6, 52, 60),
-            partial(draw_wheel_pointer, context),
+            partial(render_wheel_pointer, context),
         )
     else:
         ball_turns = max(_BALL_TURNS, least_turns)
@@ -156,7 +156,7 @@ def _draw_running_ball(
     context.painter.draw_cached_picture(
         ("rotor ball",),
         (ball_centre[0] - ball_radius, ball_centre[1] - ball_radius, 2 * ball_radius, 2 * ball_radius),
-        _draw_ball,
+        _render_ball,
     )
 
 
@@ -165,7 +165,7 @@ def format_short_sign(pocket: str) -> str:
     return pocket if len(pocket) <= _NUMBER_SIGN_LENGTH_MAX else pocket[0].upper()
 
 
-def _draw_wheel_face(context: DrawingContext, table: TableGameData, width_pixels: int) -> pygame.Surface:
+def _render_wheel_face(context: DrawingContext, table: TableGameData, width_pixels: int) -> pygame.Surface:
     """Return the drawing of a roulette wheel: the rim, the pockets in their colours with their signs, the cone."""
     ink = VectorCanvas((width_pixels, width_pixels), (100, 100), 2)
     ink.fill_path(build_ellipse(50, 50, 50), BLACK)
@@ -201,7 +201,7 @@ def _draw_wheel_face(context: DrawingContext, table: TableGameData, width_pixels
     return face
 
 
-def _draw_ball(size: tuple[int, int]) -> pygame.Surface:
+def _render_ball(size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of a roulette ball."""
     ink = VectorCanvas(size)
     ink.fill_path(build_ellipse(50, 54, 46), (0, 0, 0, 150))

@@ -8,7 +8,7 @@ from typing import Final
 from egm.screen.keno_slip import find_maximum_per_ticket, is_keno_game, is_valid_slip, list_bonuses_with_fee
 from egm.screen.layout import TOUCH_TARGET_SIZE_MIN, Layout
 from egm.screen.painter import Rect, TextStyle
-from egm.screen.scenes.drawing_context import DrawingContext, draw_button, draw_rim_panel
+from egm.screen.scenes.drawing_context import DrawingContext, draw_button, render_rim_panel
 from egm.screen.scenes.keno import (
     describe_slip,
     draw_group_letters,
@@ -103,7 +103,7 @@ def draw_slip(context: DrawingContext) -> None:
     p.draw_cached_picture(
         ("sheet", context.look.name, rect),
         rect,
-        lambda size: draw_rim_panel(
+        lambda size: render_rim_panel(
             size, p.scale, p.theme, context.look, radius=30, rim_width=8, fill_paint=(18, 13, 34, 255)
         ),
     )

@@ -39,7 +39,7 @@ def find_tile_rect(rect: Rect) -> Rect:
     return (x + w * (1 - _TILE_WIDTH_PER_CARD_WIDTH) / 2, y, w * _TILE_WIDTH_PER_CARD_WIDTH, h)
 
 
-def draw_tile_art(size: tuple[int, int], tile_name: str) -> pygame.Surface:
+def render_tile_art(size: tuple[int, int], tile_name: str) -> pygame.Surface:
     """Return the drawing of a pai gow tile, of the same size as a card."""
     ink = VectorCanvas(size, (100.0, 140.0))
     width = 100.0 * _TILE_WIDTH_PER_CARD_WIDTH

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from egm.screen.art import files as art_files
 from egm.screen.art.files import PictureError, render_own_picture
 from egm.screen.art.ink import LinearGradient, VectorCanvas, create_painted_surface
-from egm.screen.art.symbols import DRAWING_FILE_BY_NAME, draw_symbol, find_drawing_name, is_blank
+from egm.screen.art.symbols import DRAWING_FILE_BY_NAME, find_drawing_name, is_blank, render_symbol_art
 from egm.screen.theme import ThemeError, load_theme, parse_colour
 from paytables import load_game
 from tools.cli import main
@@ -54,7 +54,7 @@ def test_every_game_of_the_library_has_a_look(published, theme):
 @pytest.mark.parametrize("side", [32, 512])
 @pytest.mark.parametrize("name", sorted(DRAWING_FILE_BY_NAME))
 def test_a_drawing_fills_its_square_and_is_premultiplied(name, side):
-    art = draw_symbol(name, name, (side, side))
+    art = render_symbol_art(name, name, (side, side))
     assert art.get_size() == (side, side)
     box = art.get_bounding_rect()
     assert box.width * box.height > side * side * 0.2
@@ -67,7 +67,7 @@ def test_a_drawing_fills_its_square_and_is_premultiplied(name, side):
     "name", sorted({path.stem for path in DRAWING_FILE_BY_NAME.values()} - {"pilot", "prism"})
 )
 def test_only_the_glow_of_a_drawing_crosses_its_edge(name):
-    art = draw_symbol(name, name, (200, 200))
+    art = render_symbol_art(name, name, (200, 200))
     edge = [art.get_at(pixel).a for i in range(200) for pixel in ((i, 0), (i, 199), (0, i), (199, i))]
     assert max(edge) <= 100
 
@@ -142,14 +142,14 @@ def test_a_drawing_that_is_broken_or_missing_is_an_error_with_its_name(tmp_path,
             (tmp_path / name).write_bytes(data)
         monkeypatch.setitem(DRAWING_FILE_BY_NAME, "cherry", tmp_path / name)
         with pytest.raises(PictureError, match=expected_pattern):
-            draw_symbol("cherry", "Cherry", (40, 40))
+            render_symbol_art("cherry", "Cherry", (40, 40))
 
 
 def test_a_symbol_without_a_drawing_shows_its_name(theme):
-    unknown = draw_symbol("zzz", "Zzz", (80, 80))
+    unknown = render_symbol_art("zzz", "Zzz", (80, 80))
     assert find_drawing_name("zzz") is None
     assert unknown.get_bounding_rect().width > 60
-    assert draw_symbol("blank", "", (20, 20)).get_bounding_rect().width == 0
+    assert render_symbol_art("blank", "", (20, 20)).get_bounding_rect().width == 0
 
 
 def test_drawings_are_found_by_symbol_name():

@@ -11,7 +11,7 @@ from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.roads import count_most_and_least_frequent_signs
-from egm.screen.scenes.card_faces import draw_card_art
+from egm.screen.scenes.card_faces import render_card_art
 from egm.screen.scenes.cards import _format_hand_label
 from egm.screen.scenes.dealt_hands import read_final_hands
 from egm.screen.scenes.scoreboard import should_draw_scoreboard
@@ -107,7 +107,7 @@ def test_a_touch_switches_the_cards_to_four_suit_colours(theme, name, layout):
     faces = {}
     for suit in "shdc":
         two, four = (
-            draw_card_art(
+            render_card_art(
                 picture._build_context(view),
                 (72, 100),
                 card_code=f"A{suit}",

@@ -10,7 +10,7 @@ from egm.screen.scenes.drawing_context import DrawingContext, draw_frame_lamps
 from egm.screen.scenes.odometer import draw_odometer
 from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
 from egm.screen.theme import fade_colour
-from egm.screen.top import draw_backdrop, find_board_rect
+from egm.screen.top import find_board_rect, render_backdrop
 from egm.screen.view import View
 from tools.floor.progressive.sign import Plate
 
@@ -41,7 +41,7 @@ class SignPicture(Picture):
         amount_texts = texts_of_languages[int(seconds / _LANGUAGE_DISPLAY_SECONDS) % len(texts_of_languages)]
         context = DrawingContext(self.painter, amount_texts, self.layout, View(now=seconds))
         surface.blit(
-            draw_backdrop(context, _format_bilingual_text(texts_of_languages, "progressive.sign")), (0, 0)
+            render_backdrop(context, _format_bilingual_text(texts_of_languages, "progressive.sign")), (0, 0)
         )
         rect = x, y, w, h = find_board_rect(self.layout)
         draw_frame_lamps(context, rect, "idle")
