@@ -196,7 +196,7 @@ class Painter:
 
     def resolve_paint(self, paint: Paint | str) -> Paint:
         """Return the theme's colour if the paint is a colour name; otherwise return the paint itself."""
-        return self.theme.colour(paint) if isinstance(paint, str) else paint
+        return self.theme.get_colour(paint) if isinstance(paint, str) else paint
 
     # ------------------------------------------------------------------ text
     def find_font(self, face: str, pixels: int) -> pygame.font.Font:
@@ -535,10 +535,10 @@ def build_gold_gradient(theme: Theme) -> LinearGradient:
     """Return the theme's gold gradient, for titles and rims."""
     return LinearGradient(
         (
-            (0.0, theme.colour("gold_light")),
-            (0.45, theme.colour("gold")),
-            (0.58, theme.colour("gold_deep")),
-            (0.72, theme.colour("gold")),
-            (1.0, theme.colour("gold_light")),
+            (0.0, theme.get_colour("gold_light")),
+            (0.45, theme.get_colour("gold")),
+            (0.58, theme.get_colour("gold_deep")),
+            (0.72, theme.get_colour("gold")),
+            (1.0, theme.get_colour("gold_light")),
         )
     )

@@ -156,16 +156,16 @@ class Picture:
             lines = [reason.title, reason.headline, *reason.lines]
         tournament = snapshot.current_tournament
         credit = "meter.credit" if tournament is None else "tournament.points"
-        lines.append(f"{context.texts.say(credit)} {context.money(snapshot.credit_cents)}")
+        lines.append(f"{context.texts.say(credit)} {context.format_money(snapshot.credit_cents)}")
         if tournament is not None:
-            won = context.money(tournament.won_points * snapshot.denomination_cents)
+            won = context.format_money(tournament.won_points * snapshot.denomination_cents)
             lines[:0] = [context.title]
             lines.append(f"{context.texts.say('tournament.won')} {won}")
         bet_cents = compute_bet_credits(view) * snapshot.denomination_cents
-        lines.append(f"{context.texts.say('meter.bet')} {context.money(bet_cents)}")
+        lines.append(f"{context.texts.say('meter.bet')} {context.format_money(bet_cents)}")
         if snapshot.win_cents and snapshot.is_between_games:
             lines.append(
-                f"{context.texts.say(choose_win_meter_label_key(context))} {context.money(snapshot.win_cents)}"
+                f"{context.texts.say(choose_win_meter_label_key(context))} {context.format_money(snapshot.win_cents)}"
             )
         return _join_sentences(lines)
 

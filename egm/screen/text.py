@@ -92,13 +92,13 @@ def find_catalogue_language(code: str) -> str:
     return language if language in LOCALE_BY_LANGUAGE else FALLBACK_LANGUAGE
 
 
-def _format_amounts(values: Mapping[str, int | str], money: Callable[[int], str]) -> dict[str, str]:
+def _format_amounts(values: Mapping[str, int | str], format_money: Callable[[int], str]) -> dict[str, str]:
     """Return each value that is named like ``x_cents`` as formatted money, under the name ``x``.
 
     Values with other names are left out.
     """
     return {
-        name.removesuffix("_cents"): money(value)
+        name.removesuffix("_cents"): format_money(value)
         for name, value in values.items()
         if name.endswith("_cents") and isinstance(value, int)
     }
@@ -177,7 +177,7 @@ class Texts:
             ),
             "code": lambda: self.format_code_text(str(values["of"]), str(value)),
             "money": lambda: "  ".join(format_money(int(cents)) for cents in (value, *values.values())),
-            "number": lambda: self.number(int(value)),
+            "number": lambda: self.format_number(int(value)),
             "moment": lambda: self.format_date_and_time(str(value)),
             "local": lambda: self.choose_translation(
                 {code: str(text) for code, text in values.items()}, str(value)
@@ -208,7 +208,7 @@ class Texts:
     def format_count(self, key: str, count: int, **values: object) -> str:
         """Return the text of a key with ``count`` filled in, in its singular form if there is one and it applies."""
         singular_key = f"{key}_one"
-        all_values = {"count": self.number(count), **values}
+        all_values = {"count": self.format_number(count), **values}
         return self.say(
             singular_key if self.is_singular(count) and self.has_text(singular_key) else key, **all_values
         )
@@ -223,7 +223,7 @@ class Texts:
                 return apply_typography(text, self.language)
         return next(iter(names.values()), default)
 
-    def money(self, amount_cents: int, currency: str) -> str:
+    def format_money(self, amount_cents: int, currency: str) -> str:
         """Return an amount of minor units in the language's currency format: ``$1,234.50``, ``1 234,50 $``.
 
         If ``currency`` is empty (on a first start), the amount has no currency sign.
@@ -236,7 +236,7 @@ class Texts:
         """Return an amount of minor units without its currency: ``20.00``, ``20,00``."""
         return format_decimal(Decimal(amount_cents).scaleb(-2), format="#,##0.00", locale=self.locale)
 
-    def number(self, value: int) -> str:
+    def format_number(self, value: int) -> str:
         """Return a whole number with this language's group separators."""
         return _format_number(value, self.locale)
 

@@ -159,7 +159,7 @@ class Theme:
         names = sorted(self.looks)
         return self.looks[names[zlib.crc32(game_id.encode()) % len(names)]]
 
-    def colour(self, colour_name: str) -> Colour:
+    def get_colour(self, colour_name: str) -> Colour:
         """Return a colour by its name in the theme. Raises :class:`ThemeError`."""
         if colour_name not in self.colours:
             raise ThemeError(f"colours.{colour_name}: the theme has no such colour")

@@ -163,7 +163,7 @@ def _list_prizes(context: DrawingContext) -> tuple[str, list[_TopPrizeRow]]:
             _TopPrizeRow(
                 field.list_prize_icons(prize),
                 format_prize_name(texts, field, prize.symbol_count, prize.symbol, prize.name),
-                context.money(credits_ * view.denomination_cents),
+                context.format_money(credits_ * view.denomination_cents),
             )
             for prize, credits_ in prizes
         ]

@@ -220,7 +220,7 @@ def _format_text(text: PageText, texts: Texts) -> str:
 
     ``texts`` is the catalogue of that language.
     """
-    return texts.format_page_text(text, lambda cents: texts.money(cents, "USD"))
+    return texts.format_page_text(text, lambda cents: texts.format_money(cents, "USD"))
 
 
 def list_enabled_actions(page: ServicePage) -> list[str]:

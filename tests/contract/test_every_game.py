@@ -372,8 +372,11 @@ def test_the_help_states_the_limits_of_every_spot(rig, theme, game, language):
     cents = context.view.snapshot.denomination_cents
     if not rules.list_spots():
         costs = [bet for bet in rules.bet_options if bet * cents <= LIMIT_CENTS]
-        words = {"least": context.texts.number(min(costs)), "most": context.texts.number(max(costs))}
-        assert limits_text == context.texts.say("help.unit", amount=context.money(cents), **words)
+        words = {
+            "least": context.texts.format_number(min(costs)),
+            "most": context.texts.format_number(max(costs)),
+        }
+        assert limits_text == context.texts.say("help.unit", amount=context.format_money(cents), **words)
         return
     room_ = LIMIT_CENTS // cents
     on = rules.find_highest_bet(room_)
@@ -384,12 +387,12 @@ def test_the_help_states_the_limits_of_every_spot(rig, theme, game, language):
         max(taken.values()),
         rules.find_highest_stake(room_),
     ):
-        assert context.money(credits_ * cents) in limits_text
+        assert context.format_money(credits_ * cents) in limits_text
     for spot in spots if len(spots) < 12 else ():  # each stated limit of a spot is the accepted one
         shown = context.view.table.spots[spot.id]
         lines = [words for words, _ in format_spot_lines(context, shown, cents)]
         least, most = (
-            context.money(credits_ * cents)
+            context.format_money(credits_ * cents)
             for credits_ in (spot.bet_min, taken[spot.id] // spot.bet_step * spot.bet_step)
         )
         assert any(least in words and most in words for words in lines), (spot.id, lines)
@@ -472,7 +475,7 @@ def test_stake_and_return_shown_to_the_player_equal_the_journal(rig, theme, game
         if game in PAY_TABLES:
             assert played.grew["push"] == played.grew["games_pushed"] == 0
             assert played.words != played.context.texts.say(
-                "status.bet_returned", amount=played.context.money(back_cents)
+                "status.bet_returned", amount=played.context.format_money(back_cents)
             )
             least_paid += any(
                 0 < settlement["credits"] <= settlement.get("staked", 0) for settlement in over.settlements
@@ -492,10 +495,12 @@ def test_a_keno_glass_shows_every_prize_and_level(rig, theme, game, language):
         )
     for table in loaded.rules.definition.table:
         for catch, pay in table.pays.items():
-            assert not pay or context.texts.number(pay) in format_catch_award(context, table.spots, catch)
+            assert not pay or context.texts.format_number(pay) in format_catch_award(
+                context, table.spots, catch
+            )
     spots, shown = list_keno_prizes(context)
     (pays,) = [table.pays for table in loaded.rules.definition.table if table.spots == spots]
     levels = {level.catch for level in loaded.rules.definition.progressive if level.spots == spots}
     assert {catch for catch, _ in shown} == levels | pays.keys()
-    assert all(context.texts.number(pays[catch]) in text for catch, text in shown if pays.get(catch))
+    assert all(context.texts.format_number(pays[catch]) in text for catch, text in shown if pays.get(catch))
     assert loaded.rules.list_remarks() == ()

@@ -42,7 +42,7 @@ _FONT_FOLDER: Final = Path(egm.screen.__file__).parent / "fonts"
 
 def format_page_text(page_text: PageText, texts: Texts, currency: str) -> str:
     """Return one text of a service page in the language of ``texts``. Raises CatalogueError for an unknown text."""
-    return texts.format_page_text(page_text, lambda cents: texts.money(cents, currency))
+    return texts.format_page_text(page_text, lambda cents: texts.format_money(cents, currency))
 
 
 def format_rows(table: PageTable, texts: Texts, currency: str) -> list[list[str]]:

@@ -53,4 +53,4 @@ def format_manual(audience: str, language: str) -> str:
 
 def _format_page_text(texts: Texts, words: PageText) -> str:
     """Return a page's text in the manual's language, with amounts in Canadian dollars."""
-    return texts.format_page_text(words, lambda cents: texts.money(cents, "CAD"))
+    return texts.format_page_text(words, lambda cents: texts.format_money(cents, "CAD"))

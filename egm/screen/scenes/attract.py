@@ -125,8 +125,8 @@ def draw_celebration(context: DrawingContext) -> None:
         glow = LinearGradient(
             (
                 (0, (255, 255, 255, 255)),
-                (0.6, context.theme.colour("meter")),
-                (1, context.theme.colour("amber")),
+                (0.6, context.theme.get_colour("meter")),
+                (1, context.theme.get_colour("amber")),
             )
         )
         if is_large:
@@ -177,10 +177,10 @@ def _format_win_amount(context: DrawingContext, play: GameOutcome, win_cents: in
     """
     if play.prizes and not play.win_cents:
         value_cents = sum(prize.value_cents for prize in play.prizes)
-        return context.texts.say("win.worth", amount=context.money(value_cents))
+        return context.texts.say("win.worth", amount=context.format_money(value_cents))
     if not play.prizes and any(progressive.amount_cents is None for progressive in play.progressives):
         return context.texts.say("progressive.confirming")
-    return context.money(win_cents)
+    return context.format_money(win_cents)
 
 
 def _draw_rays(context: DrawingContext, centre: tuple[float, float], opacity: float) -> None:

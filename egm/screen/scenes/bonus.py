@@ -55,7 +55,7 @@ def draw_board_background(context: DrawingContext) -> None:
 def format_item_award(context: DrawingContext, award: BonusAward) -> str:
     """Return the award of a wheel segment, box or coin as text: its credits, or else its name."""
     if award.credits:
-        return context.texts.number(award.credits)
+        return context.texts.format_number(award.credits)
     symbol = context.game_data.get("symbols", {}).get(award.name)
     if symbol is not None:
         return context.texts.choose_translation(symbol["name"], award.name)
@@ -112,7 +112,7 @@ def draw_hold_and_spin(
         width_max=w * 0.5,
     )
     p.draw_text(
-        context.texts.number(total),
+        context.texts.format_number(total),
         (x + w - 30, y + 36),
         TextStyle("numbers", "title", "meter"),
         align="right",
@@ -190,7 +190,7 @@ def draw_boxes(
     text = (
         context.texts.say("feature.pick")
         if asks_player
-        else context.texts.number(sum(award.credits for award in opened_boxes.values()))
+        else context.texts.format_number(sum(award.credits for award in opened_boxes.values()))
     )
     p.draw_text(
         text, (x + w / 2, y + 40), TextStyle("heavy", "lead", context.look.accent_colour), width_max=w - 60
@@ -371,7 +371,7 @@ def _draw_wheel_result(context: DrawingContext, award: BonusAward, rect: Rect) -
     )
     if award.credits:
         p.draw_text(
-            context.texts.number(award.credits),
+            context.texts.format_number(award.credits),
             (x + w / 2, y + h - 28),
             TextStyle("numbers", "lead", "meter"),
             width_max=w - 30,
@@ -392,7 +392,7 @@ def _render_wheel_face(context: DrawingContext, step: WheelStep, width_pixels: i
             [(50.0, 50.0), *arc],
             _WHEEL_SEGMENT_COLOURS[award_names.index(item.name) % len(_WHEEL_SEGMENT_COLOURS)],
         )
-        ink.stroke_path([(50.0, 50.0), arc[0]], 0.4, context.theme.colour("gold_light"))
+        ink.stroke_path([(50.0, 50.0), arc[0]], 0.4, context.theme.get_colour("gold_light"))
     face = ink.finish_surface()
     symbols = context.game_data.get("symbols", {})
     side = min(width_pixels * 0.12, width_pixels * math.tau * 0.42 / len(step.segments) * 0.95)

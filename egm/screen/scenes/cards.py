@@ -571,15 +571,19 @@ def _format_hand_texts(
     )
     if hand.staked_credits and unit_cents:
         texts.append(
-            " + ".join(context.money(each * unit_cents) for each in hand.pots or (hand.staked_credits,))
+            " + ".join(
+                context.format_money(each * unit_cents) for each in hand.pots or (hand.staked_credits,)
+            )
         )
     if hand.remaining_credits is not None and unit_cents:
         texts.append(
-            context.texts.say("felt.left", amount=context.money(hand.remaining_credits * unit_cents))
+            context.texts.say("felt.left", amount=context.format_money(hand.remaining_credits * unit_cents))
         )
     if hand.received_credits and unit_cents:
         texts.append(
-            context.texts.say("felt.received", amount=context.money(hand.received_credits * unit_cents))
+            context.texts.say(
+                "felt.received", amount=context.format_money(hand.received_credits * unit_cents)
+            )
         )
     if is_deal_finished and hand.settlements:
         texts.append(" / ".join(format_settlement(context, each) for each in hand.settlements))

@@ -53,8 +53,8 @@ def draw_chip(
 def _format_short_credits(context: DrawingContext, credits_: int) -> str:
     """Return credits as text for a chip, which has room for few digits: whole thousands as ``1k``."""
     if credits_ >= 1000 and credits_ % 1000 == 0:
-        return f"{context.texts.number(credits_ // 1000)}k"
-    return context.texts.number(credits_)
+        return f"{context.texts.format_number(credits_ // 1000)}k"
+    return context.texts.format_number(credits_)
 
 
 def find_chip_colour(table: TableGameData, credits_: int) -> Colour:

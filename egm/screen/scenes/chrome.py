@@ -134,11 +134,11 @@ def draw_marquee(context: DrawingContext, surface: pygame.Surface, title: str) -
     ink.fill_inside(inner_shape, build_ellipse(w / 2, -h * 0.3, w * 0.55, h * 0.75), (255, 255, 255, 22))
     letter_paint = LinearGradient(
         (
-            (0, context.theme.colour("gold_light")),
-            (0.42, context.theme.colour("gold")),
-            (0.55, context.theme.colour("gold_deep")),
-            (0.7, context.theme.colour("gold")),
-            (1, context.theme.colour("gold_light")),
+            (0, context.theme.get_colour("gold_light")),
+            (0.42, context.theme.get_colour("gold")),
+            (0.55, context.theme.get_colour("gold_deep")),
+            (0.7, context.theme.get_colour("gold")),
+            (1, context.theme.get_colour("gold_light")),
         )
     )
     ink.draw_text(

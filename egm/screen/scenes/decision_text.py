@@ -16,7 +16,7 @@ def format_answer(context: DrawingContext, decision: DecisionRequest, option: st
     """Return the text of an answer to a decision, with the amount that it adds to the stake, if any."""
     text = format_answer_name(context, option)
     cost = decision.costs.get(option, 0)
-    return f"{text}  +{context.money(cost * context.view.denomination_cents)}" if cost else text
+    return f"{text}  +{context.format_money(cost * context.view.denomination_cents)}" if cost else text
 
 
 def format_answer_name(context: DrawingContext, option: str) -> str:

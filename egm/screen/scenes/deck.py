@@ -160,7 +160,7 @@ def format_promotional_credit(context: DrawingContext) -> str:
         ("meter.restricted", snapshot.restricted_cents),
         ("meter.nonrestricted", snapshot.nonrestricted_cents),
     )
-    return "  ·  ".join(say(key, amount=context.money(cents)) for key, cents in kinds if cents)
+    return "  ·  ".join(say(key, amount=context.format_money(cents)) for key, cents in kinds if cents)
 
 
 def _draw_meter(
@@ -196,7 +196,7 @@ def _draw_meter(
             align="right",
             width_max=w - 48,
         )
-    meter_colour = context.theme.colour(colour)
+    meter_colour = context.theme.get_colour(colour)
     paint = LinearGradient(
         (
             (0, mix_colours(meter_colour, (255, 255, 255, 255), 0.55)),
@@ -205,7 +205,7 @@ def _draw_meter(
         )
     )
     p.draw_text(
-        context.texts.number(credits_) if is_points else context.money(cents),
+        context.texts.format_number(credits_) if is_points else context.format_money(cents),
         (x + w - 24, y + baselines[2]),
         TextStyle(
             "numbers", "meter" if not note_text else "title" if h > _LOW_METER_HEIGHT_MAX else "lead", paint
@@ -326,7 +326,9 @@ def _draw_deck_key(context: DrawingContext, key_name: str, rect: Rect) -> None:
     is_lit = is_key_lit(context, key_name)
     is_pressed = view.pressed_key == key_name and view.now - view.pressed_at < 0.14
     x, y, w, h = rect
-    light_colour, dark_colour = (context.theme.colour(name) for name in _COLOUR_NAMES_BY_DECK_KEY[key_name])
+    light_colour, dark_colour = (
+        context.theme.get_colour(name) for name in _COLOUR_NAMES_BY_DECK_KEY[key_name]
+    )
     p.draw_cached_picture(
         ("key", key_name, is_lit, is_pressed),
         rect,
@@ -384,7 +386,7 @@ def describe_residual_credit(context: DrawingContext) -> str:
     residual = snapshot.residual if snapshot is not None else None
     if residual is None:
         return ""
-    amount, prize = context.money(residual.amount_cents), context.money(residual.prize_cents)
+    amount, prize = context.format_money(residual.amount_cents), context.format_money(residual.prize_cents)
     if not residual.prize_cents:
         return say("key.residual", amount=amount)
     return say(

@@ -299,7 +299,7 @@ def describe_last_commands(context: DrawingContext) -> str:
     cents, name = command.values.get("amount_cents"), str(command.values.get("name", ""))
     match command.action:
         case "insert" if isinstance(cents, int):
-            return say("drawer.did_insert", amount=context.money(cents))
+            return say("drawer.did_insert", amount=context.format_money(cents))
         case "door":
             door_state = "open" if command.values.get("open") else "closed"
             return say(f"drawer.did_{door_state}", door=say(f"door.{name}"))
@@ -318,9 +318,9 @@ def _draw_tower_light(context: DrawingContext, rect: Rect) -> None:
     for i, (name, colour) in enumerate(_TOWER_LAMP_COLOURS):
         is_lit = name in lit_lamps
         lamp_colour = (
-            context.theme.colour(colour)
+            context.theme.get_colour(colour)
             if is_lit
-            else mix_colours(context.theme.colour(colour), (0, 0, 0, 255), 0.78)
+            else mix_colours(context.theme.get_colour(colour), (0, 0, 0, 255), 0.78)
         )
         context.painter.draw_panel(
             (x + i * w / 4 + 2, y, w / 4 - 4, h), radius=6, fill=lamp_colour, edge_paint=(140, 134, 170, 255)

@@ -103,7 +103,7 @@ class DrawingContext:
         """Return what the selected game publishes for its screen; empty if no game is selected."""
         return {} if self.view.game is None else self.view.game.presentation
 
-    def money(self, amount_cents: int) -> str:
+    def format_money(self, amount_cents: int) -> str:
         """Return an amount of minor units as text: money in the machine's currency, or points in a tournament.
 
         On a service page every amount is money.
@@ -113,7 +113,7 @@ class DrawingContext:
             return self.texts.format_count(
                 "tournament.amount", amount_cents // max(1, snapshot.denomination_cents)
             )
-        return self.texts.money(amount_cents, snapshot.currency if snapshot else "CAD")
+        return self.texts.format_money(amount_cents, snapshot.currency if snapshot else "CAD")
 
     def compute_flash_brightness(self) -> float:
         """Return the present brightness (0 to 1) of a flashing light.
@@ -139,11 +139,11 @@ def build_metal_gradient(theme: Theme, rim_metal: str) -> LinearGradient:
         )
     return LinearGradient(
         (
-            (0, theme.colour("gold_light")),
-            (0.35, theme.colour("gold")),
-            (0.55, theme.colour("gold_deep")),
-            (0.75, theme.colour("gold")),
-            (1, theme.colour("gold_dark")),
+            (0, theme.get_colour("gold_light")),
+            (0.35, theme.get_colour("gold")),
+            (0.55, theme.get_colour("gold_deep")),
+            (0.75, theme.get_colour("gold")),
+            (1, theme.get_colour("gold_dark")),
         )
     )
 
@@ -285,7 +285,7 @@ def format_message(context: DrawingContext, key: str, values: Mapping[str, objec
     if not context.texts.has_text(key):
         return key
     formatted_values = {
-        name: context.money(value) if name.endswith("_cents") and isinstance(value, int) else value
+        name: context.format_money(value) if name.endswith("_cents") and isinstance(value, int) else value
         for name, value in values.items()
     }
     values_by_short_name = {name.removesuffix("_cents"): value for name, value in formatted_values.items()}
@@ -358,7 +358,7 @@ def draw_focus_frame(context: DrawingContext, rect: Rect) -> None:
         for cx, sx in ((5.0, 1), (width - 5, -1)):
             for cy, sy in ((5.0, 1), (height - 5, -1)):
                 corner = [(cx, cy), (cx + 24 * sx, cy), (cx, cy + 24 * sy)]
-                ink.fill_path(corner, context.theme.colour("meter"))
+                ink.fill_path(corner, context.theme.get_colour("meter"))
         return ink.finish_surface()
 
     context.painter.draw_cached_picture(("focus",), (x - 10, y - 10, width, height), render_focus_frame)

@@ -88,7 +88,7 @@ def draw_feature_title_card(
     if game_count > 1:
         number_style = TextStyle("numbers", "hero", "meter", 4, (20, 6, 0, 230))
         p.draw_text(
-            context.texts.number(game_count),
+            context.texts.format_number(game_count),
             (x + w / 2, middle - 150 - offset),
             number_style,
             width_max=w - 80,

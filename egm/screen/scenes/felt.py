@@ -582,7 +582,7 @@ def _draw_on_off_ring(
     ):
         return
     x, y = centre
-    render_ring = partial(_render_ring, colour=context.theme.colour("win") if is_on else BLACK)
+    render_ring = partial(_render_ring, colour=context.theme.get_colour("win") if is_on else BLACK)
     context.painter.draw_cached_picture(("said", is_on), (x - 26, y - 26, 52, 52), render_ring)
 
 
@@ -608,7 +608,9 @@ def _draw_question(context: DrawingContext, table: TableGameData, decision: Deci
         context.painter.draw_text(text, (x + w / 2, y + 120), style, width_max=w - 80)
     if spot is not None and "hand" not in decision.display:
         stake_middle = keys[0][0][1] - 24 if table.felt_kind == "cards" and keys else y + 170
-        staked_text = context.money(int(decision.display.get("staked", 0)) * context.view.denomination_cents)
+        staked_text = context.format_money(
+            int(decision.display.get("staked", 0)) * context.view.denomination_cents
+        )
         standing_bet_text = context.texts.say("felt.standing", amount=staked_text)
         context.painter.draw_text(
             f"{context.texts.choose_translation(spot.names)}  {standing_bet_text}",

@@ -33,7 +33,7 @@ def format_page_text(context: DrawingContext, text: PageText) -> str:
     """Return a text of a service page in the language of the attendant or operator who reads it."""
     if text.kind == "say":
         return format_message(context, str(text.value), text.values)
-    return context.texts.format_page_text(text, context.money)
+    return context.texts.format_page_text(text, context.format_money)
 
 
 def draw_action_key(context: DrawingContext, rect: Rect, action: PageAction) -> None:
@@ -74,5 +74,5 @@ def draw_page_key(context: DrawingContext, rect: Rect, text: str) -> None:
 def draw_icon(context: DrawingContext, icon: str, rect: Rect) -> None:
     """Draw an icon of a service page in a disc: tick (good), i (info), triangle (warning) or cross (alarm)."""
     picture_name, colour_name = _PICTURE_AND_COLOUR_BY_ICON.get(icon, ("alarm", "alarm"))
-    render_icon = partial(render_own_picture, picture_name, colour=context.theme.colour(colour_name))
+    render_icon = partial(render_own_picture, picture_name, colour=context.theme.get_colour(colour_name))
     context.painter.draw_cached_picture(("page icon", icon), rect, render_icon)

@@ -60,9 +60,9 @@ def draw_gamble(
         return
     has_won = step.credits > 0
     text = context.texts.say(
-        "gamble.won" if has_won else "gamble.lost", credits=context.texts.number(step.credits)
+        "gamble.won" if has_won else "gamble.lost", credits=context.texts.format_number(step.credits)
     )
-    paint = build_gold_gradient(context.theme) if has_won else context.theme.colour("text_dim")
+    paint = build_gold_gradient(context.theme) if has_won else context.theme.get_colour("text_dim")
     style = TextStyle("display" if has_won else "heavy", "title", paint, 2.5, (20, 6, 0, 220))
     context.painter.draw_text(text, (x + w / 2, y + h - 96), style, width_max=w - 80)
 
@@ -99,7 +99,7 @@ def _render_cloth(context: DrawingContext, size: tuple[int, int]) -> pygame.Surf
     ink.stroke_path(
         build_rounded_box(2.4, 2.4, 95.2, height - 4.8, 3.4),
         0.25,
-        (*context.theme.colour("gold_light")[:3], 90),
+        (*context.theme.get_colour("gold_light")[:3], 90),
     )
     return ink.finish_surface()
 
@@ -138,7 +138,7 @@ def _draw_stake_and_possible_win(context: DrawingContext, *labelled_credits: tup
         )
         style = TextStyle("numbers", "marquee", colour, 2, (0, 20, 10, 200))
         context.painter.draw_text(
-            context.texts.number(credits_), (middle_x, middle_y + 44), style, width_max=w / 4 - 10
+            context.texts.format_number(credits_), (middle_x, middle_y + 44), style, width_max=w / 4 - 10
         )
     p, field = context.painter, context.layout.game_field
     note_rect: Rect = (x + 40, field[1] + 52 + _CARD_SIZE[1] * _choose_card_scale(context), w - 80, 80)

@@ -349,13 +349,13 @@ def describe_bet_limits(context: DrawingContext) -> str:
     limits = format_table_limits(context)
     if limits is None:
         lowest_text, highest_text = (
-            context.texts.number(choose(list_offered_costs(view), default=0)) for choose in (min, max)
+            context.texts.format_number(choose(list_offered_costs(view), default=0)) for choose in (min, max)
         )
-        return say("help.unit", amount=context.money(cents), least=lowest_text, most=highest_text)
-    text = say("help.unit_table", amount=context.money(cents), least=limits[0], most=limits[1])
+        return say("help.unit", amount=context.format_money(cents), least=lowest_text, most=highest_text)
+    text = say("help.unit_table", amount=context.format_money(cents), least=limits[0], most=limits[1])
     if snapshot.most_staked_cents is None:
         return text
-    return f"{text} {say('help.most_staked', amount=context.money(snapshot.most_staked_cents))}"
+    return f"{text} {say('help.most_staked', amount=context.format_money(snapshot.most_staked_cents))}"
 
 
 def _draw_game_facts(context: DrawingContext, rect: Rect) -> None:
@@ -388,7 +388,7 @@ def _draw_prize_table(
     game = context.view.game
     if game is None:
         return
-    p, number, (x, y, w, h) = context.painter, context.texts.number, rect
+    p, format_number, (x, y, w, h) = context.painter, context.texts.format_number, rect
     bets = list_offered_costs(context.view)
     bets = bets if len(bets) <= 8 else (*bets[:4], *bets[-4:])
     is_telephone = context.layout.is_telephone
@@ -406,7 +406,7 @@ def _draw_prize_table(
                 12,
             )
         p.draw_text(
-            number(bet) if is_telephone else context.texts.say("help.bet", bet=number(bet)),
+            format_number(bet) if is_telephone else context.texts.say("help.bet", bet=format_number(bet)),
             (left + (i + 0.5) * column_width, y + 16),
             TextStyle("strong", "small", context.look.accent_colour if is_current_bet else "text_dim"),
             width_max=column_width - 8,
@@ -443,7 +443,7 @@ def _draw_prize_table(
             )
         for i, bet in enumerate(bets):
             credits_ = compute_prize_at_bet(game, prize.name, prize.credits, bet)
-            text = number(credits_) if credits_ else NO_PRIZE_SIGN
+            text = format_number(credits_) if credits_ else NO_PRIZE_SIGN
             p.draw_text(
                 text,
                 (left + (i + 0.5) * column_width, middle),
@@ -496,7 +496,7 @@ def _draw_merchandise_prizes(context: DrawingContext, rect: Rect) -> None:
             )
             + 8
         )
-        value = context.texts.say("handpay.prize_value", amount=context.money(prize["value_cents"]))
+        value = context.texts.say("handpay.prize_value", amount=context.format_money(prize["value_cents"]))
         y += p.write_paragraph(value, (x, y, w, h), TextStyle("strong", "body", "text")) + 34
     p.write_paragraph(
         context.texts.say("help.in_kind_say"), (x, y, w, h), TextStyle("text", "small", "text_dim")

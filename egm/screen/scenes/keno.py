@@ -310,7 +310,7 @@ def format_slip_legal_text(view: View, texts: Texts) -> str:
     rules_location = game.presentation["rules_at"]
     parts = [texts.say("keno.mark", least=min(spot_counts), most=max(spot_counts))]
     if prize_limit_credits is not None:
-        parts.append(texts.say("keno.most_paid", credits=texts.number(prize_limit_credits)))
+        parts.append(texts.say("keno.most_paid", credits=texts.format_number(prize_limit_credits)))
     if rules_location is not None:
         parts.append(texts.say("keno.rules_at", where=texts.choose_translation(rules_location)))
     return " · ".join(parts)
@@ -346,7 +346,7 @@ def _draw_purchase(context: DrawingContext) -> None:
     """
     x, y, w, h = _split_board_and_tray(context.layout)[1]
     p, (text, price_cents) = context.painter, describe_purchase(context)
-    style, price = TextStyle("strong", "small", "text"), context.money(price_cents)
+    style, price = TextStyle("strong", "small", "text"), context.format_money(price_cents)
     if context.layout.is_portrait:
         width = w * (0.62 if context.layout.is_telephone else 0.64)
         p.draw_label(text, (x + 16, y + 40, width, 52), style, align="left")
@@ -381,7 +381,7 @@ def describe_slip(context: DrawingContext) -> str:
     if not context.view.marked_keno_slip.has_marks:
         return context.texts.say("keno.buys_now")
     count = context.texts.say("keno.marking", count=len(context.view.marked_keno_slip.current_card_numbers))
-    return f"{count}  ·  {context.money(price_cents)}" if text else count
+    return f"{count}  ·  {context.format_money(price_cents)}" if text else count
 
 
 def map_numbers_to_group_letters(slip: KenoSlip) -> dict[int, str]:
@@ -679,5 +679,5 @@ def format_catch_award(context: DrawingContext, spot_count: int, catch_count: in
         return ""
     pay = game.presentation.get("tables", {}).get(str(spot_count), {}).get(str(catch_count))
     levels = [level for level in _list_levels_of_card(game, spot_count) if int(level["catch"]) == catch_count]
-    texts = [context.texts.number(int(pay))] if pay else []
+    texts = [context.texts.format_number(int(pay))] if pay else []
     return " + ".join([*texts, *(context.texts.choose_translation(level["name"]) for level in levels)])

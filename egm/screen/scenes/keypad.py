@@ -163,7 +163,7 @@ def draw_keypad(context: DrawingContext, prompt: Prompt, rect: Rect) -> None:
     p.draw_panel(field, radius=14, fill=(4, 7, 14, 255), edge_paint=(124, 196, 255, 255), edge_width=3)
     text = format_shown_input(prompt, context.view.page_input)
     if prompt.kind == "amount":
-        text = context.money(int(text or "0"))
+        text = context.format_money(int(text or "0"))
     face = "numbers" if prompt.kind in {"amount", "digits"} else "strong"
     if text:
         style = TextStyle(face, "title" if prompt.kind not in KEYBOARD_PROMPT_KINDS else "lead", "meter")

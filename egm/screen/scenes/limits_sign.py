@@ -45,8 +45,8 @@ def format_table_limits(context: DrawingContext) -> tuple[str, str] | None:
     ]
     lowest_credits, highest_credits = _find_lowest_and_highest_bet(limits, spots)
     return (
-        context.money(max(lowest_credits, limits.venue_bet_min) * unit_cents),
-        context.money(highest_credits * unit_cents),
+        context.format_money(max(lowest_credits, limits.venue_bet_min) * unit_cents),
+        context.format_money(highest_credits * unit_cents),
     )
 
 
@@ -93,7 +93,7 @@ def lay_out_small_print(context: DrawingContext, width: float) -> list[str]:
         return []
     facts = [
         context.texts.say(
-            "meter.denomination", amount=context.money(context.view.snapshot.denomination_cents)
+            "meter.denomination", amount=context.format_money(context.view.snapshot.denomination_cents)
         )
     ]
     if context.layout.is_portrait and (kinds := list_kind_limits(context)):
@@ -160,7 +160,7 @@ def _join_names(context: DrawingContext, names: list[str], width: float) -> str:
 def _format_limits(context: DrawingContext, amounts: tuple[int, int]) -> str:
     """Return the lowest and the highest bet (``amounts``) as one text."""
     assert context.view.snapshot is not None  # Rows exist only with a snapshot.
-    least, most = (context.money(each * context.view.snapshot.denomination_cents) for each in amounts)
+    least, most = (context.format_money(each * context.view.snapshot.denomination_cents) for each in amounts)
     return least if least == most else f"{least}\u2013{most}"
 
 

@@ -148,7 +148,7 @@ def describe_lockup(context: DrawingContext, scene: Scene) -> LockupText:
         FACT_SEPARATOR.join(_format_door(context, door) for door in snapshot.doors_open) if snapshot else ""
     )
     paying = snapshot.paying if snapshot is not None else None
-    amount_text = context.money(paying.amount_cents) if paying else ""
+    amount_text = context.format_money(paying.amount_cents) if paying else ""
     text_key = (
         f"paying.{paying.way}"
         if paying and context.texts.has_text(f"paying.{paying.way}")
@@ -236,9 +236,12 @@ def _describe_handpay(context: DrawingContext, handpay: HandpayView) -> LockupTe
     facts = _format_handpay_facts(context, handpay)
     form_lines = (say("handpay.form_first"),) if handpay.form_first else ()
     if not prizes:
-        amount_text = context.money(handpay.amount_cents)
+        amount_text = context.format_money(handpay.amount_cents)
         reason_lines = (say(f"handpay.why.{handpay.why}"),) if handpay.why and not handpay.ticket else ()
-        owed_text, coins_text = context.money(handpay.owed_cents), context.money(handpay.coins_cents)
+        owed_text, coins_text = (
+            context.format_money(handpay.owed_cents),
+            context.format_money(handpay.coins_cents),
+        )
         coin_lines = (
             (say("handpay.in_coins", owed=owed_text, coins=coins_text, rest=amount_text),)
             if handpay.coins_cents
@@ -257,10 +260,10 @@ def _describe_handpay(context: DrawingContext, handpay: HandpayView) -> LockupTe
     value_cents = sum(prize.value_cents for prize in prizes)
     lines = (
         say("handpay.say_merchandise"),
-        say("handpay.prize_value", amount=context.money(value_cents)),
+        say("handpay.prize_value", amount=context.format_money(value_cents)),
         *([say("handpay.prize_instead")] if handpay.cash_instead else []),
         *(
-            [say("handpay.prize_money", amount=context.money(handpay.amount_cents))]
+            [say("handpay.prize_money", amount=context.format_money(handpay.amount_cents))]
             * bool(handpay.amount_cents)
         ),
         wait_text,
@@ -329,7 +332,7 @@ def _describe_tilts(context: DrawingContext, tilts: tuple[Tilt, ...]) -> LockupT
     )
     held_cents = sum({tilt.code.partition(".")[0]: tilt.held_cents for tilt in tilts}.values())
     if held_cents:
-        further_lines = (say("tilt.held", amount=context.money(held_cents)), *further_lines)
+        further_lines = (say("tilt.held", amount=context.format_money(held_cents)), *further_lines)
     highest_authority = max((tilt.cleared_by for tilt in tilts), key=_CLEARING_AUTHORITY_ORDER.index)
     lines = (
         say("tilt.say" if highest_authority != "memory_clear" else "tilt.say_memory"),
@@ -366,7 +369,7 @@ def _describe_out_of_service(context: DrawingContext, snapshot: Snapshot) -> Loc
 def _draw_plate(context: DrawingContext, rect: Rect, scene: Scene, text: LockupText) -> None:
     """Draw the plate of a lock-up with its sign, texts and picture."""
     p, (x, y, w, h) = context.painter, rect
-    colour = context.theme.colour(_COLOUR_AND_SIGN_BY_SCENE[scene][0])
+    colour = context.theme.get_colour(_COLOUR_AND_SIGN_BY_SCENE[scene][0])
     p.draw_cached_picture(
         ("plate", scene), (x, y, w, h), lambda size: _render_plate_background(size, (w, h), colour)
     )

@@ -175,7 +175,7 @@ def format_menu_choice(context: DrawingContext, action: Action) -> str:
             game = context.view.games[str(action.value)]
             return f"{context.texts.choose_translation(game.title, game.id)}, {format_bet_range(context, game)[0]}"
         case "denomination":
-            return say("meter.denomination", amount=context.money(int(action.value)))
+            return say("meter.denomination", amount=context.format_money(int(action.value)))
         case "part":
             tabs = lay_out_kind_tabs(context.view, context.layout)
             return next(say(f"menu.{kind}") for _, kind, tab_action in tabs if tab_action == action)
@@ -218,7 +218,7 @@ def draw_menu(context: DrawingContext) -> None:
             draw_button(
                 context,
                 key_rect,
-                context.money(int(action.value)),
+                context.format_money(int(action.value)),
                 is_enabled=view.accepts_request("denomination"),
                 is_active=is_chosen,
             )
@@ -337,8 +337,13 @@ def format_bet_range(context: DrawingContext, game: GameView) -> tuple[str, str]
     if snapshot is not None:
         least_cents = max(least_cents, snapshot.bet_least_cents)
         most_cents = min(most_cents, snapshot.bet_most_cents or most_cents)
-    bets = context.texts.say("menu.stakes", least=context.money(least_cents), most=context.money(most_cents))
-    lowest_unit_text, highest_unit_text = context.money(min(denominations)), context.money(max(denominations))
+    bets = context.texts.say(
+        "menu.stakes", least=context.format_money(least_cents), most=context.format_money(most_cents)
+    )
+    lowest_unit_text, highest_unit_text = (
+        context.format_money(min(denominations)),
+        context.format_money(max(denominations)),
+    )
     key = "menu.unit" if lowest_unit_text == highest_unit_text else "menu.units"
     return f"{context.texts.say(key, unit=lowest_unit_text, last=highest_unit_text)}  \u00b7  {bets}", bets
 

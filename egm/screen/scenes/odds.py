@@ -82,14 +82,14 @@ def _format_chance_lines(context: DrawingContext, chances: BetChances) -> list[t
         lines.append((texts.say("odds.prizes_in_100"), texts.format_decimal(chances.prizes_in_100)))
     for feature, one_in in chances.features:
         name = format_stage_name(context, feature) or texts.format_code_text("odds.feature", feature)
-        lines.append((name, texts.say("odds.one_in", games=texts.number(one_in))))
+        lines.append((name, texts.say("odds.one_in", games=texts.format_number(one_in))))
     award = LongOdds(name=chances.top, stage=chances.top_stage, one_in=chances.top_one_in, bets=())
     credits_ = texts.format_count("meter.credits", chances.top_credits)
     name = _format_award(context, award)
     if _is_table_bet(context, chances):  # A table's payments include the stake.
         # A win of the bet itself has no name of its own; the text then states what was staked.
         is_plain_win = chances.top == _WIN_SETTLEMENT_NAME and chances.top_stage in chances.spots
-        staked_text = texts.number(chances.cost_credits)
+        staked_text = texts.format_number(chances.cost_credits)
         prize_text = (
             texts.say("odds.for_staked", what=credits_, bet=staked_text)
             if is_plain_win
@@ -98,7 +98,7 @@ def _format_chance_lines(context: DrawingContext, chances: BetChances) -> list[t
         top_text = texts.say("odds.top_returned", what=prize_text)
     else:
         top_text = texts.say("odds.top", name=name, credits=credits_)
-    lines.append((top_text, texts.say("odds.one_in", games=texts.number(chances.top_one_in))))
+    lines.append((top_text, texts.say("odds.one_in", games=texts.format_number(chances.top_one_in))))
     if context.view.game is not None and len(context.view.game.chances) > 1:
         first_text, number_text = lines[0]
         lines[0] = (
@@ -116,7 +116,7 @@ def _describe_bet(context: DrawingContext, chances: BetChances) -> str:
         kind = _format_bet_kind(context, chances)
         return kind if kinds.count(kind) == 1 else _format_spot_names(context, chances)
     if chances.hands:
-        credits_per_hand = texts.number(chances.cost_credits // chances.hands)
+        credits_per_hand = texts.format_number(chances.cost_credits // chances.hands)
         return texts.format_count("odds.hands", chances.hands, bet=credits_per_hand)
     spot_count, _, suffix = chances.bet.partition(" ")
     if suffix in {"spot", "spots"} and spot_count.isdigit():
@@ -124,7 +124,7 @@ def _describe_bet(context: DrawingContext, chances: BetChances) -> str:
     for area in context.game_data.get("areas", ()):
         if area["id"] == chances.bet.partition(" ")[0]:
             return texts.choose_translation(area["name"])
-    return texts.say("help.bet", bet=texts.number(chances.cost_credits))
+    return texts.say("help.bet", bet=texts.format_number(chances.cost_credits))
 
 
 def _is_table_bet(context: DrawingContext, chances: BetChances) -> bool:
@@ -184,7 +184,7 @@ def draw_odds(context: DrawingContext, rect: Rect, entries: tuple[LongOdds, ...]
         p.draw_label(
             format_award_text(context, award), (x + 14, top, w * 0.58, row_height - 4), style, align="left"
         )
-        odds = context.texts.say("odds.one_in", games=context.texts.number(award.one_in))
+        odds = context.texts.say("odds.one_in", games=context.texts.format_number(award.one_in))
         p.draw_text(
             odds,
             (x + w - 14, middle),
@@ -211,7 +211,7 @@ def format_award_text(context: DrawingContext, award: LongOdds) -> str:
         parts.append(stage_or_spot)
     costs = {int(bet["cost"]) for bet in game.presentation.get("bets", ()) if "cost" in bet}
     if costs - set(award.bets):
-        parts += [texts.say("help.bet", bet=texts.number(cost)) for cost in award.bets]
+        parts += [texts.say("help.bet", bet=texts.format_number(cost)) for cost in award.bets]
     return " · ".join(parts)
 
 
@@ -267,6 +267,6 @@ def _format_award_name(context: DrawingContext, game: GameView, award: LongOdds)
         return texts.choose_translation(names[award.name], award.name)
     catch, separator, spot_count = award.name.partition(" of ")
     if separator and catch.isdigit() and spot_count.isdigit():
-        return texts.format_count("keno.catch_of", int(catch), spots=texts.number(int(spot_count)))
+        return texts.format_count("keno.catch_of", int(catch), spots=texts.format_number(int(spot_count)))
     stage_name = format_stage_name(context, award.stage) if award.name.isdigit() else ""
     return f"{stage_name} {award.name}".lstrip()  # A segment of a bonus wheel is named by its multiplier.

@@ -270,9 +270,9 @@ def format_pay(context: DrawingContext, pay: PayTableEntry) -> str:
         return pay.odds
     snapshot = context.view.snapshot
     if snapshot is None:
-        return context.texts.number(pay.credits)
+        return context.texts.format_number(pay.credits)
     bet = str(snapshot.bet_credits // _count_hands_bought(context))
-    return context.texts.number(pay.credits_by_bet.get(bet, pay.credits))
+    return context.texts.format_number(pay.credits_by_bet.get(bet, pay.credits))
 
 
 def _count_hands_bought(context: DrawingContext) -> int:
@@ -298,7 +298,7 @@ def format_pay_heading(context: DrawingContext) -> str:
     hand_count, snapshot = _count_hands_bought(context), context.view.snapshot
     if hand_count == 1 or snapshot is None:
         return context.texts.say("felt.pays")
-    amount = context.money(snapshot.bet_credits // hand_count * snapshot.denomination_cents)
+    amount = context.format_money(snapshot.bet_credits // hand_count * snapshot.denomination_cents)
     return context.texts.say("felt.hands_at", hands=hand_count, amount=amount)
 
 

@@ -56,7 +56,7 @@ def draw_level(context: DrawingContext, level: ProgressiveView, rect: Rect, text
         if is_name_beside_drums
         else (x + 4, y + name_height, w - 8, h - name_height)
     )
-    amount = context.money(thousandths // 1000)
+    amount = context.format_money(thousandths // 1000)
     draw_odometer(p, amount, drums_rect, thousandths=thousandths % 1000, is_dim=not is_current)
 
 

@@ -129,16 +129,16 @@ def _render_hatching(size: tuple[int, int], *, units: tuple[float, float]) -> py
 
 def _draw_recall_facts(context: DrawingContext, page: ServicePage, replay: Replay) -> None:
     """Draw facts about the recalled game on the side panels: bet, win, time, and the moment of the game shown."""
-    texts, money = context.texts, context.money
-    win_text = texts.say("page.open_game") if replay.win_cents is None else money(replay.win_cents)
+    texts, format_money = context.texts, context.format_money
+    win_text = texts.say("page.open_game") if replay.win_cents is None else format_money(replay.win_cents)
     left_facts = [
         (texts.say("page.when"), texts.format_date_and_time(replay.time_utc)),
         (texts.say("page.play"), replay.play_id),
-        (texts.say("meter.bet"), money(replay.bet_credits * replay.denomination_cents)),
-        (texts.say("page.unit"), money(replay.denomination_cents)),
+        (texts.say("meter.bet"), format_money(replay.bet_credits * replay.denomination_cents)),
+        (texts.say("page.unit"), format_money(replay.denomination_cents)),
     ]
     right_facts = [
-        (texts.say("page.credit_before"), money(replay.credit_before_cents)),
+        (texts.say("page.credit_before"), format_money(replay.credit_before_cents)),
         (texts.say("meter.win"), win_text),
         (texts.say("page.step"), f"{replay.step} / {replay.steps}"),
     ]

@@ -80,7 +80,10 @@ def draw_reminder(context: DrawingContext) -> None:
     spent_cents = reminder.spent_cents
     facts = (
         (say("reminder.time"), format_minutes(context, reminder.minutes)),
-        (say("reminder.spent" if spent_cents >= 0 else "reminder.ahead"), context.money(abs(spent_cents))),
+        (
+            say("reminder.spent" if spent_cents >= 0 else "reminder.ahead"),
+            context.format_money(abs(spent_cents)),
+        ),
     )
     for x_share, (label, value) in zip((0.27, 0.73), facts, strict=True):
         p.draw_text(
@@ -160,7 +163,7 @@ def draw_limits(context: DrawingContext, rect: Rect) -> None:
     text = say(
         "limit.so_far" if spent_cents >= 0 else "limit.so_far_ahead",
         time=format_minutes(context, int(session_seconds // 60)),
-        amount=context.money(abs(spent_cents)),
+        amount=context.format_money(abs(spent_cents)),
     )
     p.write_paragraph(text, (x, y, w, h * 0.2), TextStyle("strong", "body", context.look.accent_colour))
     current_limits = _read_player_limits(context.view)
@@ -171,7 +174,7 @@ def draw_limits(context: DrawingContext, rect: Rect) -> None:
         )
     offered_values = {action.value for _, action in lay_out_limit_keys(context.view, rect)}
     for kind, value, key_rect in _lay_out_limit_choices(rect):
-        limit_text = format_minutes(context, value) if kind == "minutes" else context.money(value)
+        limit_text = format_minutes(context, value) if kind == "minutes" else context.format_money(value)
         label = limit_text if value else say("limit.none")
         draw_button(
             context,

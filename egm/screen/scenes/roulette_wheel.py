@@ -175,7 +175,7 @@ def _render_wheel_face(context: DrawingContext, table: TableGameData, width_pixe
         RadialGradient(((0, (92, 48, 20, 255)), (1, (40, 18, 8, 255))), (0.5, 0.5), 0.5),
     )
     pocket_degrees = 360.0 / len(table.wheel_pockets)
-    gold = context.theme.colour("gold_light")
+    gold = context.theme.get_colour("gold_light")
     for i, pocket in enumerate(table.wheel_pockets):
         angles = [math.radians(pocket_degrees * (i + k / 6)) for k in range(7)]
         ring = [(50 + 43 * math.sin(a), 50 - 43 * math.cos(a)) for a in angles]

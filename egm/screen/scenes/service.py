@@ -404,7 +404,7 @@ def draw_notice_line(context: DrawingContext, rect: Rect, severity: str, text: s
 
     It is the result of the last action, or says which doors are open and which faults are active.
     """
-    colour = context.theme.colour(COLOUR_BY_SEVERITY[severity])
+    colour = context.theme.get_colour(COLOUR_BY_SEVERITY[severity])
     context.painter.fill_rounded_rect(rect, (*mix_colours(colour, BLACK, 0.7)[:3], 255), 10)
     draw_icon(context, severity, (rect[0] + 12, rect[1] + (rect[3] - 28) / 2, 28, 28))
     style = TextStyle("strong", "small", mix_colours(colour, WHITE, 0.45))
@@ -451,7 +451,7 @@ def _draw_tone_keys(context: DrawingContext, rect: Rect) -> None:
     """Draw a key for each tone of the speaker test. The key of the tone that is playing is lit."""
     page_input, now = context.view.page_input, context.view.now
     for name, key_rect in _lay_out_tone_keys(rect).items():
-        hertz = context.texts.number(round(TEST_TONES_HZ.get(name, 0)))
+        hertz = context.texts.format_number(round(TEST_TONES_HZ.get(name, 0)))
         text = context.texts.say(f"page.{name}", hertz=hertz)
         draw_button(
             context,

@@ -234,7 +234,7 @@ def _draw_preset_ticket_row(context: DrawingContext, game: GameView, rect: Rect,
     fill = (122, 66, 8, 255) if is_selected else (30, 24, 56, 255)
     edge = context.look.accent_colour if is_selected else (136, 120, 190, 255)
     p.draw_panel(rect, radius=14, fill=fill, edge_paint=edge, edge_width=3 if is_selected else 2)
-    amount = context.money(credits_ * view.snapshot.denomination_cents)
+    amount = context.format_money(credits_ * view.snapshot.denomination_cents)
     style = TextStyle("strong", "caption", "text")
     name = context.texts.choose_translation(ticket["name"])
     if h < 80:
@@ -311,7 +311,7 @@ def _draw_prize(
             width_max=w * 0.62,
         )
     p.draw_text(
-        context.texts.number(credits_),
+        context.texts.format_number(credits_),
         (x + w - 2, middle),
         TextStyle("numbers", "lead" if h > _LARGE_DIGITS_ROW_HEIGHT_MIN else "body", "meter"),
         align="right",

@@ -116,7 +116,7 @@ def format_notice(context: DrawingContext, notice: Notice) -> str:
     text = _format_fault_for_player(texts, code.removeprefix("fault."))
     held_cents = notice.values.get("amount_cents")
     if isinstance(held_cents, int):
-        return texts.say("notice.held", fault=text, amount=context.money(held_cents))
+        return texts.say("notice.held", fault=text, amount=context.format_money(held_cents))
     return texts.say("notice.held_bill", fault=text) if "held" in notice.values else text
 
 
@@ -234,13 +234,15 @@ def _describe_tournament(context: DrawingContext, tournament: TournamentView) ->
     if not tournament.entry:
         return say("tournament.waits")
     if tournament.is_round_over:
-        return say("tournament.over", points=context.texts.number(tournament.won_points), **values)
+        return say("tournament.over", points=context.texts.format_number(tournament.won_points), **values)
     if tournament.starts_utc:
         return say(
             "tournament.starts", time=context.texts.format_time_of_day(tournament.starts_utc), **values
         )
     if tournament.games_left is not None:
-        return say("tournament.round_games", left=context.texts.number(tournament.games_left), **values)
+        return say(
+            "tournament.round_games", left=context.texts.format_number(tournament.games_left), **values
+        )
     return say("tournament.round_minutes", left=tournament.minutes_left or 0, **values)
 
 
@@ -283,7 +285,9 @@ def _describe_lost_round(context: DrawingContext) -> str:
     if result is None or result.pays_by_table or result.returned_cents:
         return ""
     text = (
-        context.texts.say("status.lost", staked=context.money(result.staked_cents)) if result.is_loss else ""
+        context.texts.say("status.lost", staked=context.format_money(result.staked_cents))
+        if result.is_loss
+        else ""
     )
     return _add_round_ending(context, (text, ""))[0]
 
@@ -301,11 +305,11 @@ def _describe_keno_ticket(context: DrawingContext) -> TextAndColour | None:
         return None
     won_cents = presentation.outcome.win_cents
     staked_cents = presentation.outcome.bet_credits * context.view.denomination_cents
-    staked_text = context.money(staked_cents)
+    staked_text = context.format_money(staked_cents)
     if not won_cents:
         return context.texts.say("keno.ticket_lost", draws=draw_count, staked=staked_text), "text_dim"
     text = context.texts.say(
-        "keno.ticket_won", draws=draw_count, amount=context.money(won_cents), staked=staked_text
+        "keno.ticket_won", draws=draw_count, amount=context.format_money(won_cents), staked=staked_text
     )
     return text, "win" if won_cents > staked_cents else "text"
 
@@ -331,7 +335,9 @@ def _add_round_ending(context: DrawingContext, text_and_colour: TextAndColour) -
         }
     stays_cents = sum(standing_bets.values()) * context.view.denomination_cents
     stays_text = (
-        context.texts.say("status.on_the_table", amount=context.money(stays_cents)) if stays_cents else ""
+        context.texts.say("status.on_the_table", amount=context.format_money(stays_cents))
+        if stays_cents
+        else ""
     )
     last_of_shoe_text = context.texts.say("felt.last_of_shoe") if result.display.get("last_of_shoe") else ""
     texts = (describe_outcome(context, result), text_and_colour[0], stays_text, last_of_shoe_text)
@@ -360,13 +366,13 @@ def _describe_purchase(context: DrawingContext, snapshot: Snapshot) -> str:
     game, say = context.view.game, context.texts.say
     if is_keno_game(game):
         text, cents = describe_purchase(context)
-        return say("keno.buys", what=text, price=context.money(cents)) if text else ""
+        return say("keno.buys", what=text, price=context.format_money(cents)) if text else ""
     if context.view.table is not None:
         return describe_bets_on_layout(context)
     if game is None or not is_wheel_game(game):
         return ""
     area_count = len(read_area_stakes(game, snapshot))
-    price = context.money(snapshot.bet_credits * snapshot.denomination_cents)
+    price = context.format_money(snapshot.bet_credits * snapshot.denomination_cents)
     return context.texts.format_count("wheel.buys", area_count, price=price)
 
 
@@ -392,7 +398,7 @@ def _choose_game_status(
                 sum_credits_of_ended_steps(presentation, timeline, elapsed_seconds, feature_steps.start)
                 * context.view.denomination_cents
             )
-            total_texts = [say("feature.so_far", amount=context.money(won_cents))] if won_cents else []
+            total_texts = [say("feature.so_far", amount=context.format_money(won_cents))] if won_cents else []
             return FACT_SEPARATOR.join(
                 [name, *([progress_text] if game_count > 1 else []), *total_texts]
             ), "amber"
@@ -419,24 +425,24 @@ def _describe_total_win(context: DrawingContext, cents: int) -> TextAndColour:
     ticket = _describe_keno_ticket(context)
     if ticket is not None:
         return ticket
-    say, amount = context.texts.say, context.money(cents)
+    say, amount = context.texts.say, context.format_money(cents)
     result = find_settled_result(context)
     staked_cents = 0 if result is None else result.staked_cents
     if result is not None and result.is_push:
         return say("status.bet_returned", amount=amount), "text"
     if cents < staked_cents:
-        return say("status.part_returned", amount=amount, staked=context.money(staked_cents)), "text"
+        return say("status.part_returned", amount=amount, staked=context.format_money(staked_cents)), "text"
     if not is_table_game(context.view.game) or context.game_data.get("hold"):
         return say("status.win_total", amount=amount), "win"
     if not staked_cents:
         return say("status.received", amount=amount), "win"
-    return say("status.received_for", amount=amount, staked=context.money(staked_cents)), "win"
+    return say("status.received_for", amount=amount, staked=context.format_money(staked_cents)), "win"
 
 
 def _format_win(context: DrawingContext, win: WinOnReels) -> str:
     """Return the text of one win: its pay line, the name of its combination and its amount."""
     field = find_base_field(context)
-    amount = context.money(win.credits * context.view.denomination_cents)
+    amount = context.format_money(win.credits * context.view.denomination_cents)
     name = (
         format_prize_name(context.texts, field, win.symbol_count, win.symbol, win.name) if field else win.name
     )

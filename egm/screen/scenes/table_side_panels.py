@@ -378,10 +378,10 @@ def format_question_lines(
     text_style = TextStyle("strong", "caption", "text")
     lines = [(name, "", TextStyle("heavy", "body", context.look.accent_colour))] if name else []
     if "staked" in decision.display:
-        amount = context.money(int(decision.display["staked"]) * context.view.denomination_cents)
+        amount = context.format_money(int(decision.display["staked"]) * context.view.denomination_cents)
         lines.append((context.texts.say("felt.staked", amount=amount), "", text_style))
     for answer, cost in decision.costs.items():
-        cost_text = f"+{context.money(cost * context.view.denomination_cents)}"
+        cost_text = f"+{context.format_money(cost * context.view.denomination_cents)}"
         lines.append((format_answer_name(context, answer), cost_text, text_style))
     if added_spot is not None:
         text = context.texts.say("felt.odds", odds=_format_spot_pay(context, added_spot))
@@ -465,7 +465,7 @@ def format_spot_lines(context: DrawingContext, spot: BetSpot, unit_cents: int) -
     highest_credits = limits.find_maximum(spot, view.chips.bets) or spot.bet_max
     highest_credits -= highest_credits % spot.bet_step
     lowest_text, highest_text, step_text = (
-        context.money(each * unit_cents) for each in (spot.bet_min, highest_credits, spot.bet_step)
+        context.format_money(each * unit_cents) for each in (spot.bet_min, highest_credits, spot.bet_step)
     )
     key = "felt.only" if lowest_text == highest_text else "felt.steps" if spot.bet_step > 1 else "felt.limits"
     lines.append(
@@ -480,10 +480,12 @@ def format_spot_lines(context: DrawingContext, spot: BetSpot, unit_cents: int) -
         lines.append((say("felt.goes_with", spot=required_name, times=spot.required_spot_multiple), "text"))
     standing_credits, new_credits = limits.standing_bets.get(spot.id, 0), view.chips.bets.get(spot.id, 0)
     if standing_credits:
-        lines.append((say("felt.standing", amount=context.money(standing_credits * unit_cents)), "text"))
+        lines.append(
+            (say("felt.standing", amount=context.format_money(standing_credits * unit_cents)), "text")
+        )
     if new_credits:
         key = "felt.staked" if new_credits > 0 else "felt.taken_down"
-        lines.append((say(key, amount=context.money(abs(new_credits) * unit_cents)), "text"))
+        lines.append((say(key, amount=context.format_money(abs(new_credits) * unit_cents)), "text"))
     is_on = is_bet_on(table, view.chips, spot.id, limits)
     if is_on is not None and standing_credits + new_credits > 0:
         lines.append((say("felt.plays_on" if is_on else "felt.plays_off"), "amber"))
@@ -507,7 +509,7 @@ def describe_needed_credit(context: DrawingContext, needs_cents: int, bet_cents:
     if snapshot is None or needs_cents <= snapshot.credit_cents:
         return ""
     key = "doubled" if needs_cents == 2 * bet_cents else "raised" if needs_cents > bet_cents else "costs"
-    needed_text, credit_text = context.money(needs_cents), context.money(snapshot.credit_cents)
+    needed_text, credit_text = context.format_money(needs_cents), context.format_money(snapshot.credit_cents)
     return context.texts.say(f"status.needs_{key}", needs=needed_text, credit=credit_text)
 
 
@@ -524,7 +526,7 @@ def describe_bet_refusal(context: DrawingContext, spot: BetSpot | None, refusal_
             1
         ]
         names = [context.texts.choose_translation(table.spots[each].names) for each in needed_spots]
-    maximum_text = "" if snapshot is None else context.money(snapshot.bet_most_cents or 0)
+    maximum_text = "" if snapshot is None else context.format_money(snapshot.bet_most_cents or 0)
     return context.texts.say(f"felt.refused_{refusal_key}", spots=" / ".join(names), amount=maximum_text)
 
 
@@ -562,7 +564,7 @@ def _draw_settlements(
             TextStyle("numbers", "small", "win") if returned_credits else TextStyle("text", "caption", "text")
         )
         p.draw_text(
-            context.money(returned_credits * context.view.denomination_cents)
+            context.format_money(returned_credits * context.view.denomination_cents)
             if returned_credits
             else settlement_text,
             (x + w, middle),
@@ -652,8 +654,10 @@ def describe_bets_on_layout(context: DrawingContext) -> str:
     if not spot_count:
         return _describe_empty_layout(context, view.snapshot)
     if chips.credits < build_bet_limits(view.snapshot).venue_bet_min:
-        return context.texts.say("felt.least_here", amount=context.money(view.snapshot.bet_least_cents))
-    price = context.money(chips.credits * unit_cents)
+        return context.texts.say(
+            "felt.least_here", amount=context.format_money(view.snapshot.bet_least_cents)
+        )
+    price = context.format_money(chips.credits * unit_cents)
     return context.texts.format_count("felt.buys", spot_count, price=price)
 
 
@@ -669,7 +673,7 @@ def _describe_empty_layout(context: DrawingContext, snapshot: Snapshot) -> str:
     text = context.texts.say("felt.standing_only" if snapshot.standing else "felt.place")
     if felt.bank is None:
         return text
-    amount = context.money(felt.banco * snapshot.denomination_cents)
+    amount = context.format_money(felt.banco * snapshot.denomination_cents)
     key = "felt.bank_again" if felt.banco else "felt.bank_turn"
     return f"{text}  \u00b7  {context.texts.say(key, number=felt.bank + 1, amount=amount)}"
 
@@ -704,7 +708,7 @@ def draw_felt_prizes(context: DrawingContext, rect: Rect, groups: tuple[str, ...
         spots = table.groups[group]
         odds = " / ".join(dict.fromkeys(spot.odds for spot in spots))
         lowest_text, highest_text = (
-            context.money(each * unit_cents)
+            context.format_money(each * unit_cents)
             for each in (spots[0].bet_min, limits.find_spot_maximum(spots[0]))
         )
         middle = y + (i + (0.5 if not is_telephone else 0.3)) * row_pitch

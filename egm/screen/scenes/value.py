@@ -83,7 +83,7 @@ def draw_moving_value_plate(context: DrawingContext) -> None:
     )
     x, y, width, height = plate_rect
     plate: Rect = (x, y + 40 * (1 - min(entrance_share, visible_share)), width, height)
-    colour = context.theme.colour("emerald" if not is_leaving else "gold")
+    colour = context.theme.get_colour("emerald" if not is_leaving else "gold")
     rim = LinearGradient(
         ((0, mix_colours(colour, WHITE, 0.45)), (0.5, colour), (1, mix_colours(colour, BLACK, 0.55)))
     )
@@ -105,7 +105,7 @@ def draw_moving_value_plate(context: DrawingContext) -> None:
         )
         return
     context.painter.draw_text(
-        context.money(amount),
+        context.format_money(amount),
         (rect[0], rect[1] + 42),
         TextStyle("numbers", "marquee", "win" if not is_leaving else "meter"),
         align="left",

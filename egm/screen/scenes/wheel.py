@@ -74,7 +74,10 @@ def _draw_bet(context: DrawingContext) -> None:
         p.draw_cached_picture(
             ("symbol", symbol), (x + 14, middle - symbol_width / 2, symbol_width, symbol_width), render_symbol
         )
-        stake_text, prize = context.money(stake * unit_cents), context.money(stake * int(pay) * unit_cents)
+        stake_text, prize = (
+            context.format_money(stake * unit_cents),
+            context.format_money(stake * int(pay) * unit_cents),
+        )
         p.draw_text(
             stake_text,
             (x + 24 + symbol_width, middle),
@@ -85,7 +88,7 @@ def _draw_bet(context: DrawingContext) -> None:
         if w > _WIDTH_WITHOUT_PRIZES_MAX:
             text, style = texts.say("wheel.pays", amount=prize), TextStyle("strong", "caption", "meter")
             p.draw_text(text, (x + w - 16, middle), style, align="right", width_max=w * 0.46)
-    price = context.money(view.snapshot.bet_credits * unit_cents)
+    price = context.format_money(view.snapshot.bet_credits * unit_cents)
     p.draw_text(price, (x + w / 2, y + h - 36), TextStyle("numbers", "title", "meter"), width_max=w - 30)
 
 
@@ -215,7 +218,7 @@ def draw_wheel_prizes(context: DrawingContext, rect: Rect) -> None:
         )
         style = TextStyle("numbers", "lead" if row_pitch > 44 else "small", "meter")
         context.painter.draw_text(
-            context.texts.number(pay), (x + w, middle), style, align="right", width_max=w * 0.36
+            context.texts.format_number(pay), (x + w, middle), style, align="right", width_max=w * 0.36
         )
 
 

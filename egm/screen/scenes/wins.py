@@ -241,7 +241,7 @@ def _draw_line_badge(
     if not shows_amount:
         return
     x, y, w, h = grid.find_cell_rect(*win.positions[-1])
-    text = context.texts.number(win.credits)
+    text = context.texts.format_number(win.credits)
     width = max(70.0, p.measure_text(text, TextStyle("numbers", "title")) + 28)
     p.draw_panel(
         (x + w / 2 - width / 2, y + h - 66, width, 56),

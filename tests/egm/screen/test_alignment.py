@@ -124,7 +124,7 @@ def test_the_plate_of_an_accepted_value_states_its_amount_once(published, theme,
         if not name.startswith("value-") or "amount_cents" not in view.latest_notice.values:
             continue
         context = picture._build_context(view)
-        sum_ = context.money(view.latest_notice.values["amount_cents"])
+        sum_ = context.format_money(view.latest_notice.values["amount_cents"])
         plate = find_value_plate_rect(context)
         amounts = [
             words

@@ -74,7 +74,7 @@ def test_a_spot_with_one_possible_bet_shows_it_once(theme, language, bet_text):
     _, context = build_table_context("quebec-blackjack-options", theme, language)
     spot = next(spot for spot in context.view.table.spots.values() if spot.bet_min == spot.bet_max)
     lines = [words for words, _ in format_spot_lines(context, spot, UNIT_CENTS)]
-    assert bet_text.format(context.money(spot.bet_max * UNIT_CENTS)) in lines
+    assert bet_text.format(context.format_money(spot.bet_max * UNIT_CENTS)) in lines
 
 
 @pytest.mark.requirement("E-01")

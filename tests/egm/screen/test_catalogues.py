@@ -140,11 +140,11 @@ def test_every_code_of_the_machine_has_a_text(language):
     ],
 )
 def test_money_is_formatted_for_each_language(language, cents, form):
-    assert Texts(language).money(cents, "CAD") == form
+    assert Texts(language).format_money(cents, "CAD") == form
 
 
 def test_money_is_exact_far_beyond_what_a_float_holds():
-    assert Texts("en").money(9_007_199_254_740_993_01, "CAD") == "$9,007,199,254,740,993.01"
+    assert Texts("en").format_money(9_007_199_254_740_993_01, "CAD") == "$9,007,199,254,740,993.01"
 
 
 @pytest.mark.requirement("N-01:b")

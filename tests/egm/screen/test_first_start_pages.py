@@ -147,7 +147,7 @@ def test_no_amount_has_a_currency_before_the_jurisdiction_is_chosen(tmp_path):
     shown = []
 
     def answer(action, text=""):
-        shown.append(Texts("en").money(0, draft.currency))
+        shown.append(Texts("en").format_money(0, draft.currency))
         wizard.process_answer(
             Intent(name="answer", value=action, options={"page": wizard.page.id, "input": text})
         )
@@ -158,4 +158,4 @@ def test_no_amount_has_a_currency_before_the_jurisdiction_is_chosen(tmp_path):
     answer(choice)
     wizard.close()
     assert set(shown) == {"0.00"}
-    assert Texts("en").money(0, draft.currency) == "\u20ac0.00"
+    assert Texts("en").format_money(0, draft.currency) == "\u20ac0.00"

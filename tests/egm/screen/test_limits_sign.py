@@ -48,7 +48,7 @@ def test_the_sign_has_the_limits_of_every_spot_that_takes_a_bet_before_the_deal(
     for spot in context.view.table.spots.values():
         if not spot.added_bet_multiples:
             least, most = (
-                context.money(credits_ * cents)
+                context.format_money(credits_ * cents)
                 for credits_ in (spot.bet_min, spot.bet_max - spot.bet_max % spot.bet_step)
             )
             assert any(amounts in {least, f"{least}\u2013{most}"} for _, amounts in rows), spot.id
@@ -64,7 +64,7 @@ def test_a_minimum_of_the_venue_replaces_a_lower_one_of_the_table(theme):
     context = DrawingContext(
         TextPainter(theme), Texts("en"), LANDSCAPE_LAYOUT, replace(idle, snapshot=snapshot)
     )
-    raised = context.money(snapshot.bet_least_cents)
+    raised = context.format_money(snapshot.bet_least_cents)
     assert raised != least
     assert format_table_limits(context) == (raised, most)
 
@@ -138,7 +138,7 @@ def test_without_a_sign_roulette_shows_the_limits_of_inside_and_outside_bets(the
     for kind, least, most in zip(
         kinds, ("straight-7", "column-1"), ("six-line-31-32-33-34-35-36", "red"), strict=True
     ):
-        limits = f"{kind} {context.money(spots[least].bet_min * cents)}\u2013{context.money(spots[most].bet_max * cents)}"
+        limits = f"{kind} {context.format_money(spots[least].bet_min * cents)}\u2013{context.format_money(spots[most].bet_max * cents)}"
         assert any(limits in words for words in painter.texts), limits
 
 

@@ -67,7 +67,7 @@ def test_after_every_mark_the_bet_shown_is_the_price_of_play(published, theme):
             view, requests = mark_numbers(view, theme, number)
             bought = requests[0].value if requests else 0
             assert compute_meter_amounts(replace(context, view=view)).bet_credits == bought, (game.id, number)
-            price_text = f"BET {context.money(bought * view.snapshot.denomination_cents)}"
+            price_text = f"BET {context.format_money(bought * view.snapshot.denomination_cents)}"
             assert price_text in Picture(theme).build_screen_reader_text(view)
             bet_count += bool(bought)
     assert bet_count > 10
@@ -319,7 +319,7 @@ def test_the_keno_slip_states_its_numbers_its_highest_prize_and_where_the_rules_
     legal_text = format_slip_legal_text(view, texts)
     assert texts.say("keno.mark", least=paper["fewest_spots"], most=paper["most_spots"]) in legal_text
     if paper["most_paid_a_draw_credits"] is not None:
-        assert texts.number(paper["most_paid_a_draw_credits"]) in legal_text
+        assert texts.format_number(paper["most_paid_a_draw_credits"]) in legal_text
     assert paper["rules_at"] is None or texts.choose_translation(paper["rules_at"]) in legal_text
     drawn = []
     paragraph = Painter.write_paragraph

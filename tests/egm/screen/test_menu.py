@@ -162,7 +162,9 @@ def test_every_tile_states_its_bets_in_money_and_in_portrait_the_denomination(
         bet_texts.remove(next(words for words in bet_texts if small_print in words))
     bet_texts = [words for words in bet_texts if "intérieures" not in words and "extérieures" not in words]
     assert len(bet_texts) == len(shown)
-    assert any(texts.money(50_000, "CAD") in words for words in bet_texts)  # no more than the profile permits
+    assert any(
+        texts.format_money(50_000, "CAD") in words for words in bet_texts
+    )  # no more than the profile permits
 
 
 def test_pays_in_the_rules_have_their_own_lines_or_are_spaced_apart(theme):

@@ -147,15 +147,15 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
         assert not missing, f"{game.id}: {missing}"
         assert ("malfunction" if language == "en" else "défectuosité") not in rules.lower()
         assert " ".join(texts.say("defect.rule_refund").split()) in flat
-        least, most = (texts.number(bet(game.bet_options)) for bet in (min, max))
-        unit = texts.say("help.unit", amount=texts.money(25, "CAD"), least=least, most=most)
+        least, most = (texts.format_number(bet(game.bet_options)) for bet in (min, max))
+        unit = texts.say("help.unit", amount=texts.format_money(25, "CAD"), least=least, most=most)
         assert " ".join(unit.split()) in flat
         for spots, pays in game.presentation.get("tables", {}).items():
-            numbers = [" ".join(texts.number(pay).split()) for pay in pays.values()]
+            numbers = [" ".join(texts.format_number(pay).split()) for pay in pays.values()]
             assert not [words for words in numbers if f" {words} " not in flat], f"{game.id}: {spots} spots"
         for prize in read_reel_field(game).prizes if list_reel_stages(game) else ():
             prize_credits = compute_prize_at_bet(game, prize.name, prize.credits, min(game.bet_options))
-            words = " ".join(texts.number(prize_credits).split())
+            words = " ".join(texts.format_number(prize_credits).split())
             assert not prize_credits or f" {words} " in f" {flat} ", f"{game.id}: {prize.name}"
         if list_reel_stages(game) and read_reel_field(game).pay_lines:
             assert " ".join(texts.say("help.lines").split()) in flat, f"{game.id}: where are its lines?"
@@ -217,7 +217,7 @@ def test_a_page_of_the_help_has_what_each_area_of_a_wheel_pays(published, langua
     for area in areas:
         assert apply_typography(area["name"][language], language) in text
         for pay in area["pays"].values():
-            assert " ".join(Texts(language).number(int(pay)).split()) in text
+            assert " ".join(Texts(language).format_number(int(pay)).split()) in text
 
 
 @pytest.mark.requirement("C-12")
@@ -307,7 +307,7 @@ def test_very_long_odds_have_their_own_help_page(language):
     odds = [
         words
         for words in texts_shown
-        if words in {texts.say("odds.one_in", games=texts.number(n)) for n in (27_000_000, 40_000_000)}
+        if words in {texts.say("odds.one_in", games=texts.format_number(n)) for n in (27_000_000, 40_000_000)}
     ]
     assert len(odds) >= 3
     usual = build_game_view(load_game("maple-classic"))
@@ -352,7 +352,7 @@ def test_the_pay_table_writes_each_prize_in_credits_under_each_bet(published, na
     options = list_offered_costs(view)
     options = options if len(options) <= 8 else (*options[:4], *options[-4:])
     assert len(options) > 1
-    bets = [texts.number(bet) for bet in options]
+    bets = [texts.format_number(bet) for bet in options]
     heads = [texts.say("help.bet", bet=bet) for bet in bets]
     if find_layout_name(layout) not in {"landscape", "portrait"}:
         assert "for each bet" in texts_shown  # a telephone has these words once, above all the bets
@@ -364,7 +364,7 @@ def test_the_pay_table_writes_each_prize_in_credits_under_each_bet(published, na
         if not all(pays):
             continue
         assert len(set(pays)) > 1, "a prize that is the same at each bet shows nothing"
-        words = [texts.number(pay) for pay in pays]
+        words = [texts.format_number(pay) for pay in pays]
         assert any(texts_shown[n : n + len(words)] == words for n in range(len(texts_shown))), prize.name
         rows += 1
     assert rows >= 3
@@ -384,7 +384,7 @@ def test_the_table_of_pays_names_every_prize_at_each_number_of_credits(bet):
     assert len(rows) == len(pays)
     for row, pay in zip(rows, pays, strict=True):
         assert row.names["en"] in texts_shown
-        assert Texts("en").number(pay) in texts_shown, f"{row.name} at {bet} credits"
+        assert Texts("en").format_number(pay) in texts_shown, f"{row.name} at {bet} credits"
 
 
 @pytest.mark.requirement("C-22", "M-01")
@@ -415,7 +415,7 @@ def test_the_prizes_of_a_wheel_name_each_area_and_what_it_pays(language, layout)
     texts_shown = read_help_words(build_idle_view((game,), game, language), layout)
     for area in game.presentation["areas"]:
         for pay in area["pays"].values():
-            row = [area["name"][language], Texts(language).number(int(pay))]
+            row = [area["name"][language], Texts(language).format_number(int(pay))]
             assert any(texts_shown[n : n + 2] == row for n in range(len(texts_shown))), row
 
 
@@ -455,7 +455,7 @@ def test_the_levels_of_a_game_are_shown_for_the_smallest_bet(name, names, layout
     monkeypatch.setattr(progressive, "draw_odometer", lambda _p, text, *_, **__: amounts.append(text))
     text = " ".join(read_words(view, layout))
     levels = view.snapshot.progressives
-    assert amounts == [Texts("en").money(level.amount_cents, "CAD") for level in levels]
+    assert amounts == [Texts("en").format_money(level.amount_cents, "CAD") for level in levels]
     assert {level.names["en"] for level in levels} == names
     assert all(level.names["en"] in text for level in levels)
 
@@ -624,7 +624,8 @@ def test_the_named_win_is_the_lit_one(games, published, theme, name, monkeypatch
                     words for words in texts_shown if re.match(r"(Line \d+, )?.*: win of \$", words)
                 ):
                     sums = {
-                        Texts("en").money(credits_ * 25, "CAD"): line_number for line_number, credits_ in lit
+                        Texts("en").format_money(credits_ * 25, "CAD"): line_number
+                        for line_number, credits_ in lit
                     }
                     assert any(words.endswith(f"win of {total}") for total in sums), (words, lit)
                     number_said = re.match(r"Line (\d+)", words)
@@ -743,7 +744,7 @@ def test_the_offer_to_double_says_what_is_at_stake_what_may_be_won_and_how_likel
     seen = read_words(view, layout)
     for key, amount in (("gamble.at_stake", "credits"), ("gamble.to_win", "to_win")):
         index = seen.index(texts.say(key))
-        assert seen[index + 1] == texts.number(view.decision.display[amount])
+        assert seen[index + 1] == texts.format_number(view.decision.display[amount])
     assert view.decision.display["to_win"] == 2 * view.decision.display["credits"]
     assert set(texts.say("gamble.fair").split()) <= set(" ".join(seen).split())
 
@@ -921,7 +922,7 @@ def test_a_reminder_says_the_time_played_and_what_was_spent(
         published, published[0], language, reminder=reminder, accepts=("acknowledge", "cash_out")
     )
     texts_shown = read_words(view, layout)
-    assert {"1 h 00 min", Texts(language).money(1200, "CAD")} <= set(texts_shown)
+    assert {"1 h 00 min", Texts(language).format_money(1200, "CAD")} <= set(texts_shown)
     assert expected[language] in " ".join(" ".join(texts_shown).split())
 
 
@@ -1076,7 +1077,7 @@ def test_help_states_the_hit_frequency_of_the_exact_analysis(analyses, published
             ]
             assert bet_chance.top_one_in == round(1 / sum(rates))
             odds = [bet_chance.top_one_in, *(one_in for _, one_in in bet_chance.features)]
-            assert all(texts.say("odds.one_in", games=texts.number(n)) in seen for n in odds)
+            assert all(texts.say("odds.one_in", games=texts.format_number(n)) in seen for n in odds)
             assert {name for name, _ in bet_chance.features} == {f.feature for f in bet.features if f.rate}
         hits = (texts.say("odds.hit"), texts.say("odds.prizes_in_100"))
         ways = [words for words in seen if len(game.chances) > 1 and words.endswith(hits)]

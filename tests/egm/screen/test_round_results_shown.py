@@ -122,8 +122,8 @@ def test_a_return_of_the_stake_or_less_is_not_coloured_as_a_win(theme, rows, col
             return super().draw_text(text, at, style, **options)
 
     draw_meters(replace(context, painter=RecordingPainter(theme)))
-    amount = styles[context.money(rows[0][0] * UNIT_CENTS)]
-    assert amount.paint.stops[1] == (0.6, theme.colour(colour))
+    amount = styles[context.format_money(rows[0][0] * UNIT_CENTS)]
+    assert amount.paint.stops[1] == (0.6, theme.get_colour(colour))
 
 
 def build_ended_context(

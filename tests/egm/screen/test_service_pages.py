@@ -296,7 +296,7 @@ def test_a_screen_reader_gets_the_lists_of_a_page_and_never_typed_text(idle_view
     for table in pages.build_meters_page().tables:
         for row in table.rows:
             assert all(
-                texts.format_page_text(cell, lambda cents: texts.money(cents, "CAD")) in words
+                texts.format_page_text(cell, lambda cents: texts.format_money(cents, "CAD")) in words
                 for cell in row.cells
             )
     view = before = open_page(idle_view, pages.build_sign_in_page())

@@ -76,7 +76,7 @@ def test_no_bet_a_refused_bet_and_too_little_credit_have_different_messages(visi
     player_visit.submit_event(EventType.SELECT_BET, value=200, options={"bets": {"pass": 200}})
     player_visit.submit_event(EventType.PLAY)
     needs, credit = (
-        player_visit.context.money(cents) for cents in (5000, player_visit.view.snapshot.credit_cents)
+        player_visit.context.format_money(cents) for cents in (5000, player_visit.view.snapshot.credit_cents)
     )
     assert player_visit.bar == words(language, "status.needs_costs", needs=needs, credit=credit)
 
@@ -104,7 +104,7 @@ def test_a_bet_that_may_be_doubled_states_the_credit_needed(visit, language, bar
     player_visit.do(player_visit.room.insert, 2000)
     player_visit.wait(6.0)
     assert player_visit.bar == player_visit.context.texts.format_count(
-        "felt.buys", 1, price=player_visit.context.money(1200)
+        "felt.buys", 1, price=player_visit.context.format_money(1200)
     )
     assert "play" in player_visit.view.snapshot.accepts
 

@@ -58,7 +58,9 @@ def test_the_levels_beside_the_field_are_those_received(published, theme):
         amounts.clear()
         picture.draw_view(pygame.Surface(picture.size_pixels), seen)
         drums = [key[1] for key in amounts if key[0] == "odometer digit"]
-        shown_amounts = [picture.find_texts(seen).money(level.amount_cents, "CAD") for level in shown_levels]
+        shown_amounts = [
+            picture.find_texts(seen).format_money(level.amount_cents, "CAD") for level in shown_levels
+        ]
         expected = [int(c) for words in shown_amounts for c in words if c.isdigit()]
         assert [digit for i, digit in enumerate(drums) if i % 2 == 0] == expected or drums == expected
     assert {words for words, _, _ in watcher.written} >= {"Harbour", "Grand Harbour"}

@@ -63,11 +63,11 @@ def test_no_chip_raises_a_bet_above_the_venues_maximum(tmp_path, theme):
     assert visit.view.snapshot.bet_credits == most
     visit.press("spot", "column-2")
     assert visit.view.chips.refusal_key in {"here", "most"}
-    assert visit.context.money(5_000) in visit.bar
+    assert visit.context.format_money(5_000) in visit.bar
     visit.press("double")
     assert visit.view.snapshot.bet_credits == most
     lines = [words for words, _ in format_spot_lines(visit.context, table.spots["column-1"], unit_cents)]
-    assert any(visit.context.money(5_000) in words for words in lines)
+    assert any(visit.context.format_money(5_000) in words for words in lines)
 
 
 def test_doubling_above_the_venues_maximum_changes_no_bet(tmp_path, theme):
@@ -92,7 +92,7 @@ def test_chips_below_the_venues_minimum_are_no_bet_and_the_status_line_says_so(t
     while compute_bet_credits(visit.view) + 1 < 500 // unit_cents:
         visit.press("spot", "straight-7")
         assert visit.view.snapshot.bet_credits == 0
-        assert visit.context.money(500) in visit.bar
+        assert visit.context.format_money(500) in visit.bar
         assert visit.press("play") == []
     visit.press("spot", "straight-7")
     assert visit.view.snapshot.bet_credits * unit_cents == 500

@@ -373,7 +373,7 @@ def test_the_player_of_a_machine_with_two_languages_reads_it_in_french(visit):
 def test_amounts_are_in_the_currency_of_the_jurisdiction(tmp_path, theme, profile, balance):
     room = MachineRig(tmp_path, profile=profile).boot().insert(2000)
     view = apply_message(View(now=100.0), build_snapshot(room.engine))
-    shown = Picture(theme)._build_context(view).money(view.snapshot.credit_cents)
+    shown = Picture(theme)._build_context(view).format_money(view.snapshot.credit_cents)
     assert shown.replace("\xa0", " ") == balance
     room.close()
 
@@ -585,11 +585,11 @@ def test_a_keno_ticket_states_its_kind_and_price_before_it_is_bought(visit):
     unit_cents = player_visit.view.snapshot.denomination_cents
     for form in player_visit.view.game.presentation["forms"]:
         player_visit.press("form", form["id"])
-        price = player_visit.context.money(player_visit.view.snapshot.bet_credits * unit_cents)
+        price = player_visit.context.format_money(player_visit.view.snapshot.bet_credits * unit_cents)
         assert player_visit.bar == f"PLAY buys {form['name']['en']}, picked for you: {price}"
         before_cents = player_visit.room.credit_cents
         player_visit.press("play")
-        assert player_visit.context.money(before_cents - player_visit.room.credit_cents) == price
+        assert player_visit.context.format_money(before_cents - player_visit.room.credit_cents) == price
         player_visit.wait(40)
     picked = frozenset(find_last_step(player_visit.view).way_results[0].numbers)
     gone = min(picked)
@@ -600,7 +600,7 @@ def test_a_keno_ticket_states_its_kind_and_price_before_it_is_bought(visit):
     before_cents = player_visit.room.credit_cents
     price = player_visit.bar.rpartition(": ")[2]
     player_visit.press("play")
-    assert player_visit.context.money(before_cents - player_visit.room.credit_cents) == price
+    assert player_visit.context.format_money(before_cents - player_visit.room.credit_cents) == price
     player_visit.wait(40)
     assert player_visit.view.marked_keno_slip.current_card_numbers == picked - {gone}
 
@@ -611,7 +611,7 @@ def test_a_wheel_states_the_price_of_its_stakes(visit):
     for area in ("otter", "bear"):
         player_visit.press("area", area)
         staked = player_visit.view.snapshot.bet_wager["bets"]
-        price = player_visit.context.money(
+        price = player_visit.context.format_money(
             player_visit.view.snapshot.bet_credits * player_visit.view.snapshot.denomination_cents
         )
         assert (

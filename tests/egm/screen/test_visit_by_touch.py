@@ -151,7 +151,7 @@ def test_a_visit_by_touch_alone(tmp_path, browser, theme, size):
 
         player.touch(Action("cash_out"))
         player.until(lambda s: s.credit_cents == 0 and s.state in {"idle", "handpay"}, "the pay-out")
-        owed = texts.money(over.credit_cents, over.currency)
+        owed = texts.format_money(over.credit_cents, over.currency)
         paid = "handpay.wait" if player.last.state == "handpay" else "notice.ticket_printed"
         player.until_said(texts.say(paid, amount=owed))
     finally:

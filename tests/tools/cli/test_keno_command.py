@@ -99,7 +99,7 @@ def test_the_slip_states_its_limits_in_both_languages():
         for language, words in (("en", "Mark {} to {} numbers"), ("fr", "Cochez de {} à {} numéros")):
             paper = run("slip", name, "--language", language).output
             assert words.format(facts["fewest_spots"], facts["most_spots"]) in paper
-            most = Texts(language).number(facts["most_paid_a_draw_credits"])
+            most = Texts(language).format_number(facts["most_paid_a_draw_credits"])
             assert re.search(rf": {most} \w", paper)
             assert (definition.game.help.model_dump() if facts["rules_at"] is None else facts["rules_at"])[
                 language

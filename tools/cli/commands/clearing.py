@@ -78,7 +78,9 @@ class _AmountFormatter:
             return "-" if amount is None else str(amount)
         cents = int(amount)
         part = amount - cents
-        return self._texts.money(cents, self._currency) + (f" and {part} of a minor unit" if part else "")
+        return self._texts.format_money(cents, self._currency) + (
+            f" and {part} of a minor unit" if part else ""
+        )
 
 
 @click.command("inspect")

@@ -315,7 +315,7 @@ def _parse_statement(text: str) -> tuple[str, Json]:
 
 def _format_money(office: KenoOffice, credits_: int, language: str = "en") -> str:
     """Return an amount of credits in the office's currency."""
-    return Texts(language).money(credits_ * office.opened.unit_cents, office.opened.currency)
+    return Texts(language).format_money(credits_ * office.opened.unit_cents, office.opened.currency)
 
 
 @command.command()

@@ -79,7 +79,7 @@ def _draw_plate(
         width_max=w - 8,
     )
     if plate.win is not None:
-        money = context.texts.money(plate.win.amount_cents, currency)
+        money = context.texts.format_money(plate.win.amount_cents, currency)
         winner_text = context.texts.say("progressive.won_by", machine=plate.win.machine, amount=money)
         h -= head * 0.8
         p.draw_text(
@@ -89,7 +89,7 @@ def _draw_plate(
     if plate.thousandths is None:
         _draw_no_amount(context, texts_of_languages, drums)
         return
-    amount = context.texts.money(plate.thousandths // 1000, currency)
+    amount = context.texts.format_money(plate.thousandths // 1000, currency)
     draw_odometer(p, amount, drums, thousandths=plate.thousandths % 1000)
 
 
@@ -122,6 +122,6 @@ def _draw_staff_lamp(context: DrawingContext, plates: tuple[Plate, ...]) -> None
     ages_ns = [plate.value_age_ns for plate in plates if plate.value_age_ns is not None]
     is_alarm = not plates or any(plate.thousandths is None for plate in plates)
     is_bright = bool(ages_ns) and min(ages_ns) < _STAFF_LAMP_BRIGHT_NS
-    colour = context.theme.colour("alarm" if is_alarm else "win")
+    colour = context.theme.get_colour("alarm" if is_alarm else "win")
     paint = fade_colour(colour, 1.0 if is_alarm or is_bright else 0.3)
     context.painter.fill_rounded_rect((width - 66, height - 52, 28, 28), paint, 14)
