@@ -1,7 +1,7 @@
 """The top screen above a machine, visible from the gaming floor. It takes no touches and sends no requests.
 
-It draws the view of the player's screen in its own way: the game's title, its progressive levels (as drums with digits)
-or its prizes, great wins and, if play has stopped, the reason.
+It is drawn from the same view as the player's screen, but shows other things: the game's title, its progressive levels
+(as drums with digits) or its prizes, great wins and, if play has stopped, the reason.
 """
 
 from dataclasses import dataclass, replace
@@ -121,7 +121,7 @@ def render_backdrop(context: DrawingContext, title: str) -> pygame.Surface:
 
 
 def _draw_board(context: DrawingContext) -> None:
-    """Draw the progressive levels that the current bet plays for; without any, the game's prizes."""
+    """Draw the progressive levels that the current bet plays for; if there are none, draw the game's prizes."""
     rect = find_board_rect(context.layout)
     draw_frame_lamps(context, rect, "chase" if context.view.scene is Scene.ATTRACT else "idle")
     snapshot = context.view.snapshot
@@ -152,8 +152,10 @@ class _TopPrizeRow:
 def _list_prizes(context: DrawingContext) -> tuple[str, list[_TopPrizeRow]]:
     """Return the heading of the prize list and its rows.
 
-    They are the highest prizes of a reel game's current bet or of a wheel, the odds of a table's first groups of spots
-    and then of its pay table, or the first rows of a Keno card's pay table.
+    - Reel game: the highest prizes of the current bet.
+    - Wheel with betting areas: the highest prizes.
+    - Table: the odds of the first groups of spots, then the first rows of the pay table.
+    - Keno: the first rows of the card's pay table.
     """
     texts, view = context.texts, context.view
     field, game = find_base_field(context), view.game
@@ -223,12 +225,12 @@ def _draw_prizes(context: DrawingContext, rect: Rect) -> None:
             style = TextStyle("strong", "title" if step > 70 else "lead", "text")
             label_rect: Rect = (left, middle - step / 2 + 8, w * 0.56 - left + x, step - 16)
             p.draw_label(row.name_text, label_rect, style, align="left", wrapped_size="small")
-        amount = TextStyle("numbers", "marquee" if step > 96 else "title", "meter")
-        p.draw_text(row.pay_text, (x + w - 60, middle), amount, align="right", width_max=w * 0.34)
+        pay_style = TextStyle("numbers", "marquee" if step > 96 else "title", "meter")
+        p.draw_text(row.pay_text, (x + w - 60, middle), pay_style, align="right", width_max=w * 0.34)
 
 
 def _draw_clock_and_identity(context: DrawingContext) -> None:
-    """Draw the clock, and the machine's serial number and site."""
+    """Draw the clock, the machine's serial number and the name of the venue."""
     snapshot, (width, height) = context.view.snapshot, context.layout.size
     if snapshot is None:
         return
@@ -245,9 +247,9 @@ def _draw_clock_and_identity(context: DrawingContext) -> None:
 def _draw_stop_reason(context: DrawingContext, scene: Scene) -> None:
     """Draw why play has stopped.
 
-    While staff use the service menu, it says that the machine is out of service.
+    While staff use the service menu, the picture says that the machine is out of service.
     """
     shown_scene = Scene.OUT_OF_SERVICE if scene is Scene.SERVICE else scene
     screen = (0.0, 0.0, *map(float, context.layout.size))
-    bar: Rect = (0.0, screen[3], screen[2], 0.0)
-    draw_lockup(replace(context, layout=replace(context.layout, meter_bar=bar)), shown_scene)
+    no_meter_bar: Rect = (0.0, screen[3], screen[2], 0.0)  # its room is left to the explanation
+    draw_lockup(replace(context, layout=replace(context.layout, meter_bar=no_meter_bar)), shown_scene)

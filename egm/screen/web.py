@@ -1,4 +1,4 @@
-"""The screen's picture in a browser on this computer: sends the picture as JPEG pieces, receives taps and keys.
+"""The screen's picture in a browser on this computer: sends it as JPEG bands, receives taps and keys.
 
 Only the newest browser is served; the one before it gets a message that the picture is now shown elsewhere. Only the
 rows that have changed since the last frame are sent, and only after the browser has confirmed that frame. A slow
@@ -52,17 +52,16 @@ _TELEPHONE_WIDTH_MAX_PIXELS: Final = 600
 _QUEUED_INPUTS_MAX: Final = 64
 #: Stands for the last sent frame if none was sent to this browser in this size.
 _NO_FRAME: Final = b""
-#: Quality of the JPEG pieces, from 1 to 95.
+#: Quality of the JPEG bands, from 1 to 95.
 _JPEG_QUALITY: Final = 85
 #: The most messages in transit. A browser that reads nothing is disconnected, and gets the current state when
 #: it reconnects.
 _UNSENT_MESSAGES_MAX: Final = 128
 #: Seconds between two renewals of a connected browser's session.
 _SESSION_RENEWAL_SECONDS: Final = 60.0
-#: Seconds to wait for the close handshake. A browser tab that sleeps, or whose computer does, never answers
-#: it.
+#: Seconds to wait for the close handshake. A sleeping tab, or one on a sleeping computer, never answers it.
 _CLOSE_HANDSHAKE_SECONDS_MAX: Final = 0.5
-#: Seconds that a connection has for its handshake, and then again for its session message.
+#: Seconds that a connection has for each of: the handshake, and the session message after it.
 _HANDSHAKE_SECONDS_MAX: Final = 5.0
 #: The most connections that have not yet sent their session. One more closes the oldest of them, never an
 #: authenticated one.
@@ -74,11 +73,14 @@ def find_changed_bands(old_frame: bytes, new_frame: bytes, width: int, height: i
 
     Rows are compared in bands of :data:`BAND_HEIGHT_PIXELS` rows; adjacent bands are joined.
     """
-    row = width * 4
+    row_bytes = width * 4
     bands: list[tuple[int, int]] = []
     for top in range(0, height, BAND_HEIGHT_PIXELS):
         rows = min(BAND_HEIGHT_PIXELS, height - top)
-        if old_frame[top * row : (top + rows) * row] == new_frame[top * row : (top + rows) * row]:
+        if (
+            old_frame[top * row_bytes : (top + rows) * row_bytes]
+            == new_frame[top * row_bytes : (top + rows) * row_bytes]
+        ):
             continue
         if bands and sum(bands[-1]) == top:
             bands[-1] = (bands[-1][0], bands[-1][1] + rows)
@@ -87,22 +89,22 @@ def find_changed_bands(old_frame: bytes, new_frame: bytes, width: int, height: i
     return bands
 
 
-def encode_bands(surface: pygame.Surface, row_bands: list[tuple[int, int]]) -> bytes:
-    """Return the binary message that sends the given rows of a frame as JPEG pictures; ``page.html`` decodes it.
+def encode_bands(surface: pygame.Surface, bands: list[tuple[int, int]]) -> bytes:
+    """Return the binary message that sends bands of a frame, each as a JPEG; ``page.html`` decodes it.
 
-    ``row_bands`` are pairs (first row, number of rows). The surface has the display's pixel format (32 bits, blue
-    first). pygame's own JPEG writer is not used because it leaks a file object for each picture.
+    ``bands`` are pairs (first row, number of rows). The surface has the display's pixel format (32 bits, blue
+    first). pygame's own JPEG writer is not used because it leaks a file object for each call.
     """
     width, height = surface.get_size()
-    parts = [struct.pack(">HHH", width, height, len(row_bands))]
-    for top, rows in row_bands:
-        file, piece = io.BytesIO(), surface.subsurface((0, top, width, rows))
+    message_parts = [struct.pack(">HHH", width, height, len(bands))]
+    for top, rows in bands:
+        file, band = io.BytesIO(), surface.subsurface((0, top, width, rows))
         pixels = ("raw", "BGRX", surface.get_pitch(), 1)
-        Image.frombuffer("RGB", (width, rows), piece.get_view("0"), *pixels).save(
+        Image.frombuffer("RGB", (width, rows), band.get_view("0"), *pixels).save(
             file, "JPEG", quality=_JPEG_QUALITY
         )
-        parts += [struct.pack(">HHI", 0, top, file.tell()), file.getvalue()]
-    return b"".join(parts)
+        message_parts += [struct.pack(">HHI", 0, top, file.tell()), file.getvalue()]
+    return b"".join(message_parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +129,8 @@ _Pixels = Annotated[int, Field(ge=0, le=1 << 16)]
 _PixelRatio = Annotated[float, Field(gt=0.1, lt=10, allow_inf_nan=False)]
 
 
-class _BrowserPageMessage(BaseModel):
-    """A message from the browser's page, as JSON.
+class _RawBrowserMessage(BaseModel):
+    """A message from the browser's page before decoding, with the field names of its JSON.
 
     It confirms a frame, or reports a touch, a key, the setting of reduced motion (``calm``) or the window size
     (``room``).
@@ -159,7 +161,7 @@ def decode_browser_message(message_text: str | bytes) -> BrowserMessage:
     of the same message.
     """
     try:
-        message = _BrowserPageMessage.model_validate_json(message_text)
+        message = _RawBrowserMessage.model_validate_json(message_text)
     except ValueError:
         return BrowserMessage()
     input_action = (
@@ -255,14 +257,15 @@ class BrowserScreen:
         self._screen_reader_text = ""
         self._layout_and_scale = (PORTRAIT_LAYOUT if portrait else LANDSCAPE_LAYOUT, scale)
         self._fitting_layout_and_scale = self._layout_and_scale
-        """The layout and scale that fit the browser's window; the picture is fitted to them between inputs."""
+        """The layout and scale that fit the browser's window; :meth:`take_inputs` applies them to the picture."""
         self.picture = picture_class(theme, scale=scale, layout=self._layout_and_scale[0])
         self._surface = pygame.Surface(self.picture.size_pixels).convert()
         self.can_be_closed = False
         self._lock = threading.Lock()
         self._waiting_inputs: deque[TouchFraction | Action] = deque(maxlen=_QUEUED_INPUTS_MAX)
         self._viewer: ServerConnection | None = None
-        self._handshaking_visitors: deque[_BrowserConnection] = deque()
+        """The connection of the browser that shows the picture."""
+        self._handshaking_connections: deque[_BrowserConnection] = deque()
         self._unsent_messages = 0
         self._is_frame_confirmed = False
         self._sent_frame = _NO_FRAME
@@ -284,11 +287,12 @@ class BrowserScreen:
         """Return the web address of the screen's page. It contains the one-time token for access."""
         return self._access.address
 
-    # ------------------------------------------------------------------ the frame loop's side
+    # ------------------------------------------------------------------ called by the frame loop
     def take_inputs(self) -> list[TouchFraction | Action] | None:
         """Return the browser's taps and keys since the last call.
 
-        Without any, if the browser's window has a new size, fit the picture to it.
+        If there are none, and the browser's window has a new size, fit the picture to it. A tap must be read with the
+        layout in which it was made.
         """
         with self._lock:
             inputs = list(self._waiting_inputs)
@@ -337,13 +341,15 @@ class BrowserScreen:
             self._screen_reader_text = screen_reader_text
             self._queue_message(json.dumps({"words": screen_reader_text}))
 
-    def play(self, cue: str, family: str, channel: str, level: float) -> None:
-        """Play a sound in the browser. If no browser is connected, play nothing."""
-        loop = SOUND_CUES[cue].is_loop
-        message = json.dumps({"sound": f"{family}/{cue}", "channel": channel, "level": level, "loop": loop})
+    def play(self, cue: str, family: str, channel: str, loudness: float) -> None:
+        """Play a sound cue in the browser. If no browser is connected, play nothing."""
+        is_loop = SOUND_CUES[cue].is_loop
+        message = json.dumps(
+            {"sound": f"{family}/{cue}", "channel": channel, "level": loudness, "loop": is_loop}
+        )
         self._queue_message(message)
         self._playing_loops.pop(channel, None)
-        if loop:
+        if is_loop:
             self._playing_loops[channel] = message
 
     def stop(self, channel: str) -> None:
@@ -351,13 +357,13 @@ class BrowserScreen:
         self._playing_loops.pop(channel, None)
         self._queue_message(json.dumps({"stop": channel}))
 
-    def set_level(self, channel: str, level: float) -> None:
-        """Change the volume of a channel in the browser."""
+    def set_loudness(self, channel: str, loudness: float) -> None:
+        """Change the loudness of the sound on a channel in the browser."""
         if channel in self._playing_loops:
             self._playing_loops[channel] = json.dumps(
-                json.loads(self._playing_loops[channel]) | {"level": level}
+                json.loads(self._playing_loops[channel]) | {"level": loudness}
             )
-        self._queue_message(json.dumps({"channel": channel, "level": level}))
+        self._queue_message(json.dumps({"channel": channel, "level": loudness}))
 
     def _queue_message(self, message: str) -> None:
         """Queue a message to the browser; if too many messages are queued, disconnect the browser instead."""
@@ -398,7 +404,7 @@ class BrowserScreen:
         self._thread.join(timeout=10)
         self._loop.close()
 
-    # ------------------------------------------------------------------ the server's side
+    # ------------------------------------------------------------------ runs in the server's thread
     async def _listen(
         self, port: int, address_file: Path | None, open_descriptors: tuple[int, int | None] | None
     ) -> tuple[Server, WebAccess]:
@@ -419,16 +425,16 @@ class BrowserScreen:
         access.port = int(listening_socket.getsockname()[1])
         access.write_address()
 
-        class Visitor(_BrowserConnection):
+        class ScreenConnection(_BrowserConnection):
             """A browser's connection to this screen's server."""
 
-            handshaking_connections = self._handshaking_visitors
+            handshaking_connections = self._handshaking_connections
 
         server = await serve(
             self._serve,
             sock=listening_socket,
             process_request=access.handle_request,
-            create_connection=Visitor,
+            create_connection=ScreenConnection,
             open_timeout=_HANDSHAKE_SECONDS_MAX,
             max_size=4096,
             compression=None,
@@ -437,29 +443,29 @@ class BrowserScreen:
         return server, access
 
     @staticmethod
-    async def _send_to_browser(viewer: ServerConnection, message: bytes | str) -> None:
+    async def _send_to_browser(connection: ServerConnection, message: bytes | str) -> None:
         """Send a message to a browser; do nothing if its connection is closed."""
         with contextlib.suppress(ConnectionClosed):
-            await viewer.send(message)
+            await connection.send(message)
 
-    async def _serve(self, viewer: ServerConnection) -> None:
+    async def _serve(self, connection: ServerConnection) -> None:
         """Serve one browser connection until it closes.
 
-        A connection with a valid session replaces the browser that was served until now.
+        If its session is valid, this browser shows the picture from now on, and the one before it no longer does.
         """
         try:
             async with asyncio.timeout(_HANDSHAKE_SECONDS_MAX):
-                session = decode_session_message(await viewer.recv())
+                session = decode_session_message(await connection.recv())
         except (TimeoutError, ConnectionClosed):
-            await viewer.close(CloseCode.TRY_AGAIN_LATER)
+            await connection.close(CloseCode.TRY_AGAIN_LATER)
             return
-        if not self._access.is_authenticated(session):
-            await viewer.close(CloseCode.POLICY_VIOLATION)
+        if not self._access.authenticate_and_renew(session):
+            await connection.close(CloseCode.POLICY_VIOLATION)
             return
-        if isinstance(viewer, _BrowserConnection):
-            viewer.leave_handshaking()
+        if isinstance(connection, _BrowserConnection):
+            connection.leave_handshaking()
         with self._lock:
-            previous_viewer, self._viewer = self._viewer, viewer
+            previous_viewer, self._viewer = self._viewer, connection
             self._is_frame_confirmed, self._sent_frame = True, _NO_FRAME
         if previous_viewer is not None:
             with contextlib.suppress(ConnectionClosed):
@@ -467,13 +473,13 @@ class BrowserScreen:
                 await previous_viewer.close()
         text_messages = [json.dumps({"words": self._screen_reader_text})] if self._screen_reader_text else []
         for message in [*text_messages, *self._playing_loops.values()]:
-            await self._send_to_browser(viewer, message)
+            await self._send_to_browser(connection, message)
         with contextlib.suppress(ConnectionClosed):
-            async for line in viewer:
-                self._handle_message(viewer, line)
+            async for line in connection:
+                self._handle_message(connection, line)
                 self._renew_session(session)
         with self._lock:
-            if self._viewer is viewer:
+            if self._viewer is connection:
                 self._viewer = None
 
     def _renew_session(self, session: str) -> None:
@@ -481,16 +487,16 @@ class BrowserScreen:
         now = self._loop.time()
         if now - self._session_renewed_at >= _SESSION_RENEWAL_SECONDS:
             self._session_renewed_at = now
-            self._access.is_authenticated(session)
+            self._access.authenticate_and_renew(session)
 
-    def _handle_message(self, viewer: ServerConnection, message_text: str | bytes) -> None:
+    def _handle_message(self, connection: ServerConnection, message_text: str | bytes) -> None:
         """Record what a message of the browser reports.
 
         Ignore the message if another browser has replaced this one.
         """
         message = decode_browser_message(message_text)
         with self._lock:
-            if self._viewer is not viewer:
+            if self._viewer is not connection:
                 return
             self._is_frame_confirmed = self._is_frame_confirmed or message.has_shown_frame
             if message.input_action is not None:

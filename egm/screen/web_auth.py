@@ -117,7 +117,7 @@ class WebAccess:
         if path == "/link":
             is_own_origin = request.headers.get("Origin") == f"http://{host}"
             return None if is_own_origin else build_response(HTTPStatus.FORBIDDEN, "Not from here.\n")
-        if path.startswith("/sound/") and self.is_authenticated(_read_session(request)):
+        if path.startswith("/sound/") and self.authenticate_and_renew(_read_session(request)):
             family, _slash, cue = path.removeprefix("/sound/").removesuffix(".wav").partition("/")
             data = self._find_sound(cue, family)
             return (
@@ -144,10 +144,10 @@ class WebAccess:
             return build_page_response(self._open_session())
         return build_response(HTTPStatus.FORBIDDEN, _ADDRESS_NOT_VALID_TEXT)
 
-    def is_authenticated(self, session: str) -> bool:
-        """Return whether the session belongs to an authenticated browser.
+    def authenticate_and_renew(self, session: str) -> bool:
+        """Return whether the session is valid; if it is, record the present time as that of its last message.
 
-        If so, record the time of its message. Sessions without a message for too long end first.
+        Before that, end the sessions without a message for :data:`SESSION_IDLE_SECONDS_MAX`.
         """
         now = self._clock()
         self._sessions = [

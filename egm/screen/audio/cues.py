@@ -29,18 +29,18 @@ ALARM_LOUDNESS_MIN: Final = 0.5
 ALARM_PROTECTED_SECONDS: Final = 2.0
 #: Seconds between the attract tunes of an idle machine.
 ATTRACT_INTERVAL_SECONDS: Final = 90.0
-#: Changes of a loop's level that are smaller than this are not applied.
-_LOOP_LEVEL_CHANGE_MIN: Final = 1e-3
+#: Changes of a loop's loudness that are smaller than this are not applied.
+_LOOP_LOUDNESS_CHANGE_MIN: Final = 1e-3
 
 
-def compute_loudness(cue: str, volume: int, maximum_percent: int = 100) -> float:
+def compute_loudness(cue: str, volume_step: int, maximum_percent: int = 100) -> float:
     """Return the loudness (0 to 1) of a sound cue at a volume step.
 
     The loudness of the step is multiplied by ``maximum_percent``, the venue's maximum. Alarms and test tones
     have a minimum loudness that applies at every volume step and every maximum.
     """
-    level = LOUDNESS_BY_VOLUME_STEP[volume] * maximum_percent / 100
-    return max(level, ALARM_LOUDNESS_MIN) if cue in ALARM_CUES or cue in TEST_TONES_HZ else level
+    loudness = LOUDNESS_BY_VOLUME_STEP[volume_step] * maximum_percent / 100
+    return max(loudness, ALARM_LOUDNESS_MIN) if cue in ALARM_CUES or cue in TEST_TONES_HZ else loudness
 
 
 def is_cue_allowed(cue: str, view: View) -> bool:
@@ -48,13 +48,13 @@ def is_cue_allowed(cue: str, view: View) -> bool:
 
     A host can forbid all sounds, or only those of game play. Alarms (J-17) and test tones are always allowed.
     """
-    level = "on" if view.snapshot is None else view.snapshot.sound
+    allowed_sounds = "on" if view.snapshot is None else view.snapshot.sound
     is_of_game_play = cue not in SOUND_CUES or SOUND_CUES[cue].is_of_game_play
     return (
         cue in ALARM_CUES
         or cue in TEST_TONES_HZ
-        or level == "on"
-        or (level == "no_play" and not is_of_game_play)
+        or allowed_sounds == "on"
+        or (allowed_sounds == "no_play" and not is_of_game_play)
     )
 
 
@@ -94,7 +94,7 @@ class SoundPlayer:
         for game in view.games.values():
             sound_store.store_game_sounds(game)
 
-    def _compute_level(self, cue: str, view: View) -> float:
+    def _compute_present_loudness(self, cue: str, view: View) -> float:
         """Return the loudness, 0 to 1, at which a sound cue is played now; 0 while it is silent."""
         maximum_percent = 100 if view.snapshot is None else view.snapshot.loudness_percent
         return compute_loudness(cue, view.volume_step, maximum_percent) if is_cue_allowed(cue, view) else 0.0
@@ -122,30 +122,33 @@ class SoundPlayer:
     def _update_loops(self, view: View, family: str, speakers: SoundOutput) -> None:
         """Stop looped sounds that no longer apply, start new ones, and set the loudness of those that continue."""
         loops_to_play = list_loops_to_play(view, self._theme)
-        for channel, (cue, sound_family, level) in list(self._loops.items()):
+        for channel, (cue, sound_family, loudness) in list(self._loops.items()):
             if loops_to_play.get(channel) != cue or sound_family != self._choose_sound_family(
                 cue, family, view
             ):
                 del self._loops[channel]
                 speakers.stop(channel)
-            elif abs(level - self._compute_level(cue, view)) > _LOOP_LEVEL_CHANGE_MIN:
-                self._loops[channel] = (cue, sound_family, self._compute_level(cue, view))
-                speakers.set_level(channel, self._loops[channel][2])
+            elif abs(loudness - self._compute_present_loudness(cue, view)) > _LOOP_LOUDNESS_CHANGE_MIN:
+                self._loops[channel] = (cue, sound_family, self._compute_present_loudness(cue, view))
+                speakers.set_loudness(channel, self._loops[channel][2])
         for channel, cue in loops_to_play.items():
-            level, sound_family = self._compute_level(cue, view), self._choose_sound_family(cue, family, view)
-            if channel in self._loops or level <= 0 or not self._is_synthesised(cue, sound_family):
+            loudness, sound_family = (
+                self._compute_present_loudness(cue, view),
+                self._choose_sound_family(cue, family, view),
+            )
+            if channel in self._loops or loudness <= 0 or not self._is_synthesised(cue, sound_family):
                 continue
             if channel == "lead" and view.now < self._alarm_until:
                 continue
             if cue == "turn" and "lead" not in self._loops and view.now >= self._alarm_until:
                 speakers.stop("lead")  # Stop the sound of the last win.
-            self._loops[channel] = (cue, sound_family, level)
-            speakers.play(cue, sound_family, channel, level)
+            self._loops[channel] = (cue, sound_family, loudness)
+            speakers.play(cue, sound_family, channel, loudness)
 
     def _play_once(self, cue: str, family: str, view: View, speakers: SoundOutput) -> None:
         """Play a sound cue, unless it is silent now or an alarm sounds on its channel."""
-        level, channel = self._compute_level(cue, view), SOUND_CUES[cue].channel
-        if level <= 0:
+        loudness, channel = self._compute_present_loudness(cue, view), SOUND_CUES[cue].channel
+        if loudness <= 0:
             return
         if cue in ALARM_CUES:
             self._alarm_until = view.now + ALARM_PROTECTED_SECONDS
@@ -154,7 +157,7 @@ class SoundPlayer:
         if channel == "touch":  # Two touch sounds may overlap.
             self._touch_sound_count += 1
             channel = ("touch", "touch_2")[self._touch_sound_count % 2]
-        speakers.play(cue, family, channel, level)
+        speakers.play(cue, family, channel, loudness)
 
 
 def find_sound_family(view: View, theme: Theme) -> str:
@@ -275,7 +278,7 @@ def _list_money_cues(previous: View, current: View) -> list[str]:
 
 
 def _list_game_cues(previous: View, current: View, theme: Theme) -> list[str]:
-    """Return the sound cues of a game's events: parts stop, features begin and end, wins by their level.
+    """Return the sound cues of a game's events: parts stop, features begin and end, wins by their celebration level.
 
     A win below the stake has no sound (N-10).
     """

@@ -1,4 +1,4 @@
-"""Audio output on this computer's device, and the interface that the output in a browser has too."""
+"""Audio output on this computer's device, and the interface that this and the browser's output share."""
 
 import contextlib
 from typing import Final, Protocol
@@ -9,28 +9,28 @@ from egm.screen.audio.scores import PEAK_SHARE_BY_CHANNEL, SOUND_CUES
 from egm.screen.audio.sound_store import SoundStore
 from egm.screen.audio.synthesis import SAMPLES_PER_SECOND
 
-#: Samples in the device's buffer (46 ms). SDL mixes in its own thread, independently of frames.
+#: Samples in the device's buffer (46 ms). SDL mixes in its own thread, at any frame rate of the screen.
 BUFFER_SAMPLE_COUNT: Final = 1024
 #: Length of a fade-out, in milliseconds.
 _FADE_MS: Final = 120
 
 
 class SoundOutput(Protocol):
-    """A sound output that plays cues on channels, one sound at a time on each.
+    """A sound output that plays sound cues (:mod:`egm.screen.audio.scores`) on channels, one sound at a time on each.
 
     Its methods never block, and do nothing if there is no audio device.
     """
 
-    def play(self, cue: str, family: str, channel: str, level: float) -> None:
-        """Play a cue, replacing the sound on its channel, at a level from 0 to 1."""
+    def play(self, cue: str, family: str, channel: str, loudness: float) -> None:
+        """Play a sound cue of a sound family, replacing the sound on its channel, at a loudness from 0 to 1."""
         ...
 
     def stop(self, channel: str) -> None:
         """Fade out the sound on the channel."""
         ...
 
-    def set_level(self, channel: str, level: float) -> None:
-        """Set the level of the sound on the channel."""
+    def set_loudness(self, channel: str, loudness: float) -> None:
+        """Set the loudness (0 to 1) of the sound on the channel."""
         ...
 
 
@@ -48,8 +48,8 @@ class SoundMixer:
             pygame.mixer.set_num_channels(len(PEAK_SHARE_BY_CHANNEL))
             self.has_device = True
 
-    def play(self, cue: str, family: str, channel: str, level: float) -> None:
-        """Play a sound cue, replacing the sound on its channel, at a level from 0 to 1.
+    def play(self, cue: str, family: str, channel: str, loudness: float) -> None:
+        """Play a sound cue, replacing the sound on its channel, at a loudness from 0 to 1.
 
         If the sound has not been synthesised yet, play nothing.
         """
@@ -60,7 +60,7 @@ class SoundMixer:
             if data not in self._sounds:
                 self._sounds[data] = pygame.mixer.Sound(buffer=data)
             mixer_channel = pygame.mixer.Channel(self._channel_numbers[channel])
-            mixer_channel.set_volume(level)
+            mixer_channel.set_volume(loudness)
             mixer_channel.play(self._sounds[data], loops=-1 if SOUND_CUES[cue].is_loop else 0)
 
     def stop(self, channel: str) -> None:
@@ -69,8 +69,8 @@ class SoundMixer:
             with contextlib.suppress(pygame.error):
                 pygame.mixer.Channel(self._channel_numbers[channel]).fadeout(_FADE_MS)
 
-    def set_level(self, channel: str, level: float) -> None:
-        """Set the level of the sound on the channel."""
+    def set_loudness(self, channel: str, loudness: float) -> None:
+        """Set the loudness (0 to 1) of the sound on the channel."""
         if self.has_device:
             with contextlib.suppress(pygame.error):
-                pygame.mixer.Channel(self._channel_numbers[channel]).set_volume(level)
+                pygame.mixer.Channel(self._channel_numbers[channel]).set_volume(loudness)

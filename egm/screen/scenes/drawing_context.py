@@ -25,23 +25,23 @@ WHITE: Colour = (255, 255, 255, 255)
 COLOUR_BY_SEVERITY: Final = {"info": "info", "warning": "amber", "alarm": "alarm"}
 
 
-#: How far a feature's sky is shifted towards its light colour, 0 to 1.
-_FEATURE_SKY_BRIGHTENING_SHARE: Final = 0.42
+#: How much of the look's light colour is mixed into the background during a feature, 0 to 1.
+_FEATURE_LIGHT_SHARE: Final = 0.42
 
 
 @cache
 def build_feature_look(look: GameLook) -> GameLook:
-    """Return a game's look during a feature: glowing sky, dark reel paper, lamps in the accent colour."""
-    sky = (
-        mix_colours(look.background_colours[0], look.light_colour, _FEATURE_SKY_BRIGHTENING_SHARE),
+    """Return a game's look during a feature: brighter background, dark reel paper, light in the accent colour."""
+    background_colours = (
+        mix_colours(look.background_colours[0], look.light_colour, _FEATURE_LIGHT_SHARE),
         mix_colours(
             mix_colours(look.background_colours[1], look.accent_colour, 0.3),
             look.light_colour,
-            _FEATURE_SKY_BRIGHTENING_SHARE,
+            _FEATURE_LIGHT_SHARE,
         ),
-        mix_colours(look.background_colours[2], look.light_colour, _FEATURE_SKY_BRIGHTENING_SHARE / 2),
+        mix_colours(look.background_colours[2], look.light_colour, _FEATURE_LIGHT_SHARE / 2),
     )
-    paper = (
+    reel_paper_colours = (
         mix_colours(look.background_colours[0], BLACK, 0.2),
         mix_colours(look.background_colours[1], look.light_colour, 0.25),
         mix_colours(look.background_colours[0], BLACK, 0.2),
@@ -49,10 +49,10 @@ def build_feature_look(look: GameLook) -> GameLook:
     return replace(
         look,
         name=f"{look.name}, feature",
-        background_colours=sky,
+        background_colours=background_colours,
         light_colour=mix_colours(look.accent_colour, WHITE, 0.25),
         sunburst_colour=mix_colours(look.sunburst_colour, WHITE, 0.4),
-        reel_paper_colours=paper,
+        reel_paper_colours=reel_paper_colours,
     )
 
 
@@ -91,7 +91,9 @@ class DrawingContext:
     def title(self) -> str:
         """Return the text for the lit sign at the top.
 
-        It is the game's name, the product's name without a game, or in a tournament a text that says so.
+        - In a tournament: a text that says so.
+        - If no game is selected: the product's name.
+        - Otherwise: the game's name.
         """
         game, snapshot = self.view.game, self.view.snapshot
         if snapshot is not None and snapshot.current_tournament is not None:
@@ -158,7 +160,7 @@ def render_rim_panel(
     rim_width: float,
     fill_paint: LinearGradient | RadialGradient | Colour,
 ) -> pygame.Surface:
-    """Return the drawing of a plate in a bevelled metal rim with a dark lip, premultiplied."""
+    """Return the drawing of a plate in a bevelled metal rim with a dark lip, as a premultiplied surface."""
     w, h = size[0] / scale, size[1] / scale
     ink = VectorCanvas(size, (w, h), 2)
     ink.fill_path(build_rounded_box(0, 0, w, h, radius), fade_colour(BLACK, 0.75))
@@ -190,36 +192,36 @@ def render_rim_panel(
     return ink.finish_surface()
 
 
-#: Width of the frame around the field, in units, for its bulbs.
+#: Width, in units, of the frame with lamps around the game field.
 FIELD_FRAME_WIDTH = 30.0
-#: Width and height of a lamp of the frame with its glow, in units.
+#: Width and height of one lamp of the frame, including its glow, in units.
 _FRAME_LAMP_SIZE: Final = 44.0
 
 
 def draw_frame_lamps(context: DrawingContext, rect: Rect, lamp_pattern: str) -> None:
     """Draw the lamps around a rectangle.
 
-    ``lamp_pattern`` is their pattern: ``idle`` (they pulse), ``chase`` (light runs around) or ``win`` (they flash
-    slowly). With reduced motion, their brightness is constant.
+    ``lamp_pattern`` is ``idle`` (the lamps pulse), ``chase`` (light runs around) or ``win`` (the lamps flash slowly).
+    With reduced motion, their brightness is constant.
     """
     p, now = context.painter, context.view.now
-    corners = _list_lamp_corners(grow_rect(rect, FIELD_FRAME_WIDTH / 2 - 1), _FRAME_LAMP_SIZE, p.scale)
+    origins = _list_lamp_origins(grow_rect(rect, FIELD_FRAME_WIDTH / 2 - 1), _FRAME_LAMP_SIZE, p.scale)
     brightness_levels: Iterable[int]
     if context.view.reduced_motion:
-        brightness_levels = (2,) * len(corners)
+        brightness_levels = (2,) * len(origins)
     elif lamp_pattern == "chase":
         brightest_index = int(now * 9)
-        brightness_levels = ({0: 3, 3: 1}.get((i - brightest_index) % 4, 0) for i in range(len(corners)))
+        brightness_levels = ({0: 3, 3: 1}.get((i - brightest_index) % 4, 0) for i in range(len(origins)))
     elif lamp_pattern == "win":
         brightness = context.compute_flash_brightness()
         brightness_levels = (
-            round(3 * (1 - brightness if i % 2 else brightness)) for i in range(len(corners))
+            round(3 * (1 - brightness if i % 2 else brightness)) for i in range(len(origins))
         )
     else:
-        brightness_levels = (round(1.2 + 1.2 * math.sin(now * 1.4 + i * 0.35)) for i in range(len(corners)))
+        brightness_levels = (round(1.2 + 1.2 * math.sin(now * 1.4 + i * 0.35)) for i in range(len(origins)))
     lamps = (
-        (("bulb", max(0, min(3, level))), corner)
-        for level, corner in zip(brightness_levels, corners, strict=True)
+        (("lamp", max(0, min(3, level))), origin)
+        for level, origin in zip(brightness_levels, origins, strict=True)
     )
     p.draw_small_pictures(lamps, _FRAME_LAMP_SIZE, _render_lamp)
 
@@ -227,7 +229,7 @@ def draw_frame_lamps(context: DrawingContext, rect: Rect, lamp_pattern: str) -> 
 def _render_lamp(key: Hashable, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of a lamp.
 
-    ``key`` is ``("bulb", level)``; the level is from 0 (dark) to 3 (bright).
+    ``key`` is ``("lamp", level)``; the level is from 0 (dark) to 3 (bright).
     """
     assert isinstance(key, tuple)
     level = int(key[1])
@@ -260,14 +262,17 @@ def _render_lamp(key: Hashable, size: tuple[int, int]) -> pygame.Surface:
 
 
 @lru_cache(maxsize=16)
-def _list_lamp_corners(rect: Rect, lamp_size: float, scale: float) -> tuple[tuple[int, int], ...]:
-    """Return the left and the top, in pixels, of the picture of each lamp around a rectangle, in order."""
+def _list_lamp_origins(rect: Rect, lamp_size: float, scale: float) -> tuple[tuple[int, int], ...]:
+    """Return the left and the top, in pixels, of the picture of each lamp around a rectangle.
+
+    They are in clockwise order from the top left.
+    """
     points = _list_points_around(rect, 46)
     return tuple((round((x - lamp_size / 2) * scale), round((y - lamp_size / 2) * scale)) for x, y in points)
 
 
 def _list_points_around(rect: Rect, gap: float) -> list[tuple[float, float]]:
-    """Return points on the edge of a rectangle, about ``gap`` apart, in order."""
+    """Return points on the edge of a rectangle, about ``gap`` apart, clockwise from the top left."""
     x, y, w, h = rect
     points_across, points_down = max(2, round(w / gap)), max(2, round(h / gap))
     points = [(x + w * i / points_across, y) for i in range(points_across)]
@@ -293,7 +298,10 @@ def format_message(context: DrawingContext, key: str, values: Mapping[str, objec
 
 
 def format_prize_names(context: DrawingContext, prizes: Iterable[PrizeInKind]) -> str:
-    """Return the names of merchandise prizes as one text. A prize that was won several times has its count."""
+    """Return the names of merchandise prizes as one text.
+
+    If a prize was won several times, its name is followed by the count.
+    """
     counts = Counter(context.texts.choose_translation(prize.names, prize.id) for prize in prizes)
     return FACT_SEPARATOR.join(
         name if count == 1 else context.texts.say("help.kind", count=count, name=name)
@@ -329,9 +337,9 @@ def draw_button(
     is_active: bool = False,
     text_size: str = "small",
 ) -> None:
-    """Draw a flat key with a text, as on pages and in the drawer of simulated devices.
+    """Draw a flat button with a text, as on pages and in the drawer of simulated devices.
 
-    ``is_active`` lights it, because the option for which it stands is selected.
+    ``is_active`` lights the button, because the option for which it stands is selected.
     """
     p = context.painter
     fill_colour = (122, 66, 8, 255) if is_active else (58, 48, 96, 255) if is_enabled else (34, 30, 50, 255)
@@ -347,7 +355,7 @@ def draw_button(
 
 
 def draw_focus_frame(context: DrawingContext, rect: Rect) -> None:
-    """Draw a frame around the focused target. Its corners can be recognized without colour."""
+    """Draw a frame around the focused touch target. Its corners show the focus without colour, too."""
     x, y, w, h = rect
     width, height = w + 20, h + 20
 

@@ -62,15 +62,15 @@ class Ears:
         self.names = []
         self.on = {}
 
-    def play(self, cue, _family, channel, level):
+    def play(self, cue, _family, channel, loudness):
         self.names.append(cue)
-        self.on[channel] = (cue, level)
+        self.on[channel] = (cue, loudness)
 
     def stop(self, channel):
         self.on.pop(channel, None)
 
-    def set_level(self, channel, level):
-        self.on[channel] = (self.on[channel][0], level)
+    def set_loudness(self, channel, loudness):
+        self.on[channel] = (self.on[channel][0], loudness)
 
 
 def play_and_list_sounds(view, theme, seconds, step=0.02):

@@ -506,7 +506,7 @@ def test_sounds_are_sent_to_the_current_browser_and_loops_also_to_the_next(web):
         web.play("win_1", "keno", "lead", 0.25)
         sound = {"sound": "keno/win_1", "channel": "lead", "level": 0.25, "loop": False}
         assert json.loads(link.recv(timeout=PATIENCE_SECONDS)) == sound
-        web.set_level("turn", 1.0)
+        web.set_loudness("turn", 1.0)
         assert json.loads(link.recv(timeout=PATIENCE_SECONDS)) == {"channel": "turn", "level": 1.0}
         web.stop("turn")
         assert json.loads(link.recv(timeout=PATIENCE_SECONDS)) == {"stop": "turn"}
@@ -540,7 +540,7 @@ def test_many_silent_connections_do_not_block_others(web):
                 socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS)
             )
             half.sendall(f"GET /?{number} HTTP/1.1\r\nHost: 127.0".encode())
-        until(lambda: len(web._handshaking_visitors) == web_module._HANDSHAKES_MAX)
+        until(lambda: len(web._handshaking_connections) == web_module._HANDSHAKES_MAX)
         until(lambda: len(asyncio.all_tasks(web._loop)) < 3 * web_module._HANDSHAKES_MAX)
         draw_after(web, link)
         assert is_session_admitted(web, enter(web))
