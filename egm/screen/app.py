@@ -154,7 +154,7 @@ class ScreenApp:
         self.sounds.play_changes(view_before, self.view)
         drawing_surface = self.surface.get_drawing_surface()
         if drawing_surface is not None:
-            # A window of another size has another picture.
+            # Set it for every frame: when the window's size changes, another picture replaces this one.
             self.surface.picture.painter.on_surface_created = self._report_progress
             self.surface.picture.draw_view(drawing_surface, self.view)
             self.surface.show_frame()

@@ -378,7 +378,10 @@ def _apply_action_on_table(view: View, action_name: str, action_value: Any) -> t
         "clear": lambda: clear_chips(chips),
         "repeat": lambda: replace_bets(table, chips, chips.last_round_bets, limits),
         "double": lambda: replace_bets(
-            table, chips, {spot: 2 * each for spot, each in chips.bets.items() if each > 0}, limits
+            table,
+            chips,
+            {spot: 2 * credits_ for spot, credits_ in chips.bets.items() if credits_ > 0},
+            limits,
         ),
     }[action_name]()
     requests: OutgoingMessages = ()

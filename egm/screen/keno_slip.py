@@ -314,9 +314,11 @@ def request_slip_bet(game: GameView, slip: KenoSlip, stake_credits: int) -> tupl
         "selections": [
             {
                 "groups": [sorted(group) for group in card],
-                "stakes": {str(count): each for count in sorted(count_paid_ways_by_spot_count(game, card))},
+                "stakes": {
+                    str(count): card_stake for count in sorted(count_paid_ways_by_spot_count(game, card))
+                },
             }
-            for card, each in zip(slip.cards, slip.list_card_stakes(stake_credits), strict=True)
+            for card, card_stake in zip(slip.cards, slip.list_card_stakes(stake_credits), strict=True)
         ]
     }
     if slip.draw_count > 1:
@@ -331,11 +333,12 @@ def find_current_stake(snapshot: Snapshot, game: GameView) -> int:
 
     Without a marked card, return the cost of the bet if it is a permitted stake, or else the lowest stake.
     """
-    permitted = list_permitted_stakes(game)
+    permitted_stakes = list_permitted_stakes(game)
     selections = snapshot.bet_wager.get("selections", ())
     stakes = [stake for selection in selections for stake in selection.get("stakes", {}).values()]
     return next(
-        (int(stake) for stake in (*stakes, snapshot.bet_credits) if stake in permitted), min(permitted)
+        (int(stake) for stake in (*stakes, snapshot.bet_credits) if stake in permitted_stakes),
+        min(permitted_stakes),
     )
 
 

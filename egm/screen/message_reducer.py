@@ -119,7 +119,9 @@ def _prepare_chips_after_round(view: View, play: GameOutcome) -> View:
     if table is None or (view.game is not None and view.game.id != play.game_id):
         return view
     chips = view.chips
-    last_round_bets = {spot: each for spot, each in chips.bets.items() if each > 0} or chips.last_round_bets
+    last_round_bets = {
+        spot: credits_ for spot, credits_ in chips.bets.items() if credits_ > 0
+    } or chips.last_round_bets
     chips = replace(chips, last_round_bets=last_round_bets, undo_bets=(), refusal_key="")
     if table.can_bets_stay_after_round:
         chips = replace(chips, bets={}, is_on_by_spot={}, must_report_clearing=True)

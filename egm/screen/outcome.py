@@ -217,7 +217,10 @@ def read_reel_field(game: GameView, stage: str = BASE_STAGE) -> ReelField:
         heights = tuple(int(h) for h in stage_data.get("heights") or [3] * len(strips))
         symbols = data.get("symbols", {})
         groups = {str(name): tuple(map(str, members)) for name, members in data.get("groups", {}).items()}
-        titles = {str(word): _read_names(named, str(word)) for word, named in data.get("names", {}).items()}
+        titles = {
+            str(word): _read_names(names_data, str(word))
+            for word, names_data in data.get("names", {}).items()
+        }
         lines = tuple(tuple(int(row) for row in line) for line in stage_data.get("lines") or ())
         prizes = tuple(
             PrizeTableRow(
@@ -279,12 +282,14 @@ def list_reel_stages(game: GameView) -> tuple[str, ...]:
 
 
 def _find_trigger_counts(
-    prizes: Sequence[PrizeTableRow], anywhere: Sequence[str], stages: Sequence[str]
+    prizes: Sequence[PrizeTableRow], scatter_symbols: Sequence[str], stages: Sequence[str]
 ) -> dict[str, int]:
     """Return the scatter symbols that trigger a feature, each with the lowest count of symbols that triggers it."""
     least_counts: dict[str, int] = {}
     for prize in prizes:
-        if prize.symbol in anywhere and any(given in stages for given, _ in prize.additional_awards):
+        if prize.symbol in scatter_symbols and any(
+            award_id in stages for award_id, _ in prize.additional_awards
+        ):
             least_counts[prize.symbol] = min(
                 prize.symbol_count, least_counts.get(prize.symbol, prize.symbol_count)
             )
@@ -299,11 +304,11 @@ def find_anticipation_reels(field: ReelField, window: ReelWindow) -> tuple[int, 
     (B-17). A reel on which the symbol is unlikely is left out.
     """
     anticipation_reels = set()
-    for symbol, needed in field.trigger_counts.items():
+    for symbol, trigger_count in field.trigger_counts.items():
         symbols_seen = 0
         for reel, column in enumerate(window):
             if (
-                symbols_seen == needed - 1
+                symbols_seen == trigger_count - 1
                 and _compute_symbol_probability(field, reel, symbol) >= _ANTICIPATION_PROBABILITY_MIN
             ):
                 anticipation_reels.add(reel)
@@ -360,7 +365,7 @@ def read_reel_spin(field: ReelField, display: Mapping[str, Any]) -> ReelSpin:
             )
             for fall in display.get("falls", ())
         )
-        evaluated = _read_window(display["evaluated"], field) if "evaluated" in display else None
+        evaluated_window = _read_window(display["evaluated"], field) if "evaluated" in display else None
         first_stops = tuple(int(s) for s in display.get("first_stops", ()))
         return ReelSpin(
             window,
@@ -371,7 +376,7 @@ def read_reel_spin(field: ReelField, display: Mapping[str, Any]) -> ReelSpin:
             multiplier=int(display.get("multiplier", 1)),
             first_stops=first_stops,
             cascade_falls=falls,
-            evaluated_window=evaluated,
+            evaluated_window=evaluated_window,
             anticipation_reels=() if first_stops else find_anticipation_reels(field, window),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -400,7 +405,14 @@ def _find_window_wins_with_paid_credits(
     the cascade, with the credits paid at the bet made.
     """
     return tuple(
-        next((paid for paid in wins_of_step if (paid.name, paid.positions) == (win.name, win.positions)), win)
+        next(
+            (
+                paid_win
+                for paid_win in wins_of_step
+                if (paid_win.name, paid_win.positions) == (win.name, win.positions)
+            ),
+            win,
+        )
         for win in wins_of_fall
     )
 

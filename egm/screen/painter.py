@@ -170,10 +170,10 @@ class Painter:
             draw()
             return surface.subsurface(box).copy()
 
-        drawn = self.cache_result(
+        drawn_pixels = self.cache_result(
             cache_name, (*validity_key, surface.get_size(), surface.get_masks(), box, self.scale), copy_drawn
         )
-        surface.blit(drawn, box)
+        surface.blit(drawn_pixels, box)
 
     @contextmanager
     def clip_to(self, rect: Rect) -> Iterator[None]:
@@ -389,12 +389,12 @@ class Painter:
         for block in text.split("\n"):
             line = ""
             for word in block.split(" "):
-                longer = f"{line} {word}" if line else word
-                if line and self.measure_text(longer, style) > width:
+                longer_line = f"{line} {word}" if line else word
+                if line and self.measure_text(longer_line, style) > width:
                     lines.append(line)
                     line = word
                 else:
-                    line = longer
+                    line = longer_line
             lines.append(line)
         return [line.strip(FACT_SEPARATOR) or line for line in lines]
 
@@ -433,9 +433,9 @@ class Painter:
             self.surface.blit(surface, top_left, special_flags=PREMULTIPLIED_BLEND_MODE)
         elif alpha > 0.004:
             level = round(alpha * 255)
-            fainter = surface.copy()
-            fainter.fill((level, level, level, level), special_flags=pygame.BLEND_RGBA_MULT)
-            self.surface.blit(fainter, top_left, special_flags=PREMULTIPLIED_BLEND_MODE)
+            faded_surface = surface.copy()
+            faded_surface.fill((level, level, level, level), special_flags=pygame.BLEND_RGBA_MULT)
+            self.surface.blit(faded_surface, top_left, special_flags=PREMULTIPLIED_BLEND_MODE)
 
     def draw_cached_picture(
         self,

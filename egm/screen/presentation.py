@@ -139,15 +139,15 @@ def compute_free_game_number_and_total(
     steps_data, stage = presentation.outcome.display.get("steps") or (), find_step_stage(presentation, index)
     stage_indexes = [i for i in range(len(presentation.steps)) if find_step_stage(presentation, i) == stage]
     number = stage_indexes.index(index) + 1
-    awarded = sum(
+    awarded_count = sum(
         int(award["times"])
         for step_data in steps_data[: index + has_stopped]
         for award in step_data.get("awards", ())
         if award["kind"] == "stage" and award["name"] == stage
     )
     # The game may limit the number of free games.
-    played_max = len(stage_indexes) if presentation.is_complete else awarded
-    return number, max(number, min(awarded, played_max))
+    played_max = len(stage_indexes) if presentation.is_complete else awarded_count
+    return number, max(number, min(awarded_count, played_max))
 
 
 def has_feature_title_card(presentation: OutcomePresentation, index: int) -> bool:
@@ -198,7 +198,10 @@ def build_timeline(
     )
     roll_up_seconds = 0.45 + motion.roll_up_seconds_per_level * celebration_level if has_new_win else 0.0
     roll_up_end = min(
-        [last_stop + roll_up_seconds, *(at for at in presentation.shortened_at if at >= last_stop)]
+        [
+            last_stop + roll_up_seconds,
+            *(shortened_at for shortened_at in presentation.shortened_at if shortened_at >= last_stop),
+        ]
     )
     return PresentationTimeline(
         tuple(steps),
@@ -267,7 +270,7 @@ def _shorten_step(step_time: StepTimes, step: Step, play_pressed_at: float) -> S
             max(0.0, step_time.stops[moving_parts[0]] - play_pressed_at - _QUICK_STOP_FIRST_SECONDS),
             moving_parts[0],
         )
-    earliest = max(
+    first_stop = max(
         play_pressed_at + _QUICK_STOP_FIRST_SECONDS,
         step_time.begin + (_REEL_TURN_SECONDS_MIN if isinstance(step, ReelSpin) else 0.0),
     )
@@ -275,7 +278,7 @@ def _shorten_step(step_time: StepTimes, step: Step, play_pressed_at: float) -> S
     # Cards are all dealt at once.
     seconds_between_stops = 0.0 if isinstance(step, TableStep) else _QUICK_STOP_NEXT_SECONDS
     for order, part in enumerate(moving_parts):
-        stops[part] = min(stops[part], earliest + order * seconds_between_stops)
+        stops[part] = min(stops[part], first_stop + order * seconds_between_stops)
     gained_seconds = max(step_time.stops) - max(stops)
     return replace(
         step_time,

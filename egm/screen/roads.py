@@ -110,19 +110,19 @@ def place_road_marks(column_lengths: Sequence[int]) -> list[list[GridCell]]:
     ``column_lengths`` are the numbers of marks of the columns. A column goes down as far as there is room, then to the
     right.
     """
-    occupied: set[GridCell] = set()
+    occupied_cells: set[GridCell] = set()
     positions_by_column: list[list[GridCell]] = []
     first_column = -1
     for length in column_lengths:
-        candidates = range(first_column + 1, first_column + 2 + len(occupied))
-        first_column = next(column for column in candidates if (column, 0) not in occupied)
+        candidates = range(first_column + 1, first_column + 2 + len(occupied_cells))
+        first_column = next(column for column in candidates if (column, 0) not in occupied_cells)
         column, row, has_turned = first_column, 0, False
         positions = []
         for index in range(length):
             if index:
-                has_turned = has_turned or row + 1 == ROAD_HEIGHT_CELLS or (column, row + 1) in occupied
+                has_turned = has_turned or row + 1 == ROAD_HEIGHT_CELLS or (column, row + 1) in occupied_cells
                 column, row = (column + 1, row) if has_turned else (column, row + 1)
-            occupied.add((column, row))
+            occupied_cells.add((column, row))
             positions.append((column, row))
         positions_by_column.append(positions)
     return positions_by_column

@@ -79,12 +79,12 @@ def list_inside_bet_kinds(table: TableGameData) -> tuple[str, ...]:
     covers. The player chooses the open group. At first, the group of straight-up bets is open.
     """
     numbers_covered = {group: len(spots[0].covered_pockets) for group, spots in table.groups.items()}
-    inside = [
+    inside_groups = [
         group
         for group, count in numbers_covered.items()
         if 0 < count <= _INSIDE_BET_POCKETS_MAX or count == _DOUBLE_BET_POCKET_COUNT
     ]
-    return tuple(sorted(inside, key=lambda group: numbers_covered[group]))
+    return tuple(sorted(inside_groups, key=lambda group: numbers_covered[group]))
 
 
 def list_felt_parts(table: TableGameData, layout: Layout) -> tuple[str, ...]:
@@ -228,7 +228,7 @@ def _place_zero_bet(
     mean_v = sum(v_of_numbers) / len(v_of_numbers)
     if len(covered_pockets) == 2:
         _, zero_v, _, zero_height = _find_zero_cell(
-            next(each for each in covered_pockets if each in zero_pockets), zero_pockets
+            next(pocket for pocket in covered_pockets if pocket in zero_pockets), zero_pockets
         )
         # Separates 0 and 2 from 00 and 2.
         offset_v = 0.25 * (zero_v + zero_height / 2 - mean_v) if len(zero_pockets) > 1 else 0.0
@@ -240,7 +240,7 @@ def _place_zero_bet(
 
 def _place_column_bet(spot: BetSpot) -> tuple[float, float, float, float] | None:
     """Return the roulette cell of a bet on one column or two adjacent columns, or None for any other outside bet."""
-    numbers = [int(each) for each in spot.covered_pockets if each.isdecimal()]
+    numbers = [int(pocket) for pocket in spot.covered_pockets if pocket.isdecimal()]
     columns = sorted({(n - 1) % 3 for n in numbers})
     if len(numbers) in {12, _DOUBLE_BET_POCKET_COUNT} and 12 * len(columns) == len(numbers):
         if len(columns) == 1:
@@ -255,7 +255,7 @@ def _place_outside_bet(spot: BetSpot) -> tuple[int, float, float]:
 
     Row 0 has the dozens, row 1 the even chances. Left edge and width are in twelfths of the row.
     """
-    numbers = sorted(int(each) for each in spot.covered_pockets if each.isdecimal())
+    numbers = sorted(int(pocket) for pocket in spot.covered_pockets if pocket.isdecimal())
     if len(numbers) in {12, _DOUBLE_BET_POCKET_COUNT}:
         first = (numbers[0] - 1) // 12 * 4
         return 0, float(first) + (2 if len(numbers) == _DOUBLE_BET_POCKET_COUNT else 0), 4.0
@@ -342,13 +342,13 @@ def _lay_out_inside_bets(
     touches: list[tuple[Rect, Action]] = []
     chip_points: list[tuple[str, Point]] = []
     end_street = grid.first_street + grid.street_count
-    shared = _list_zero_bets(table, zero_pockets, open_part)
+    zero_spot_ids = _list_zero_bets(table, zero_pockets, open_part)
     for spot in table.spots.values():
         if not is_inside_bet(spot):
             continue
         (u, v, du, dv), point = _place_inside_bet(spot.covered_pockets, zero_pockets)
-        if spot.id in shared:
-            u, v, dv = -1.0, 3.0 * shared.index(spot.id) / len(shared), 3.0 / len(shared)
+        if spot.id in zero_spot_ids:
+            u, v, dv = -1.0, 3.0 * zero_spot_ids.index(spot.id) / len(zero_spot_ids), 3.0 / len(zero_spot_ids)
         if grid.has_street(point[0]):
             chip_points.append((spot.id, grid.find_point(*point)))
             if spot.group == open_part and grid.first_street <= u and u + du <= end_street:
@@ -433,10 +433,14 @@ def _lay_out_racetrack(table: TableGameData, chips: ChipsOnTable, layout: Layout
     else:
         rects = _lay_out_ring((x, y, w, h), layout.touch_size_min, len(pockets))
     cells = tuple(FeltCell(rect, pocket=pocket) for rect, pocket in zip(rects, pockets, strict=False))
-    straight = map_pockets_to_straight_up_spots(table)
-    touches = [(cell.rect, Action("pocket", cell.pocket)) for cell in cells if cell.pocket in straight]
+    spot_id_by_pocket = map_pockets_to_straight_up_spots(table)
+    touches = [
+        (cell.rect, Action("pocket", cell.pocket)) for cell in cells if cell.pocket in spot_id_by_pocket
+    ]
     chip_points = tuple(
-        (straight[cell.pocket], _find_chip_corner(cell.rect)) for cell in cells if cell.pocket in straight
+        (spot_id_by_pocket[cell.pocket], _find_chip_corner(cell.rect))
+        for cell in cells
+        if cell.pocket in spot_id_by_pocket
     )
     return FeltLayout(cells, (*lay_out_racetrack_keys(table, chips, layout), *touches), chip_points)
 
@@ -459,19 +463,20 @@ def lay_out_racetrack_keys(
     The keys choose the number of neighbours, place announced bets and, on a telephone, open the next sheet.
     """
     x, y, w, h = find_felt_rect(layout)
-    calls = [Action("call", name) for name in table.announced_bets]
+    call_actions = [Action("call", name) for name in table.announced_bets]
     if layout.is_telephone:
         count, _ = _count_racetrack_sheets(table, layout)
-        row = [Action("neighbours"), *calls]
+        row = [Action("neighbours"), *call_actions]
         row += [Action("sheet", (chips.sheet_index + 1) % count)] if count > 1 else []
         width, height = w / len(row), layout.touch_size_min
         return [((x + i * width, y + height, width, height), action) for i, action in enumerate(row)]
-    width, top = min(380.0, w / 2), y + h / 2 - (90 if calls else 40)
+    width, top = min(380.0, w / 2), y + h / 2 - (90 if call_actions else 40)
     keys: list[tuple[Rect, Action]] = [((x + (w - width) / 2, top, width, 80.0), Action("neighbours"))]
-    key_width = min(240.0, (w - 240) / max(1, len(calls)))
-    left = x + (w - key_width * len(calls)) / 2
+    key_width = min(240.0, (w - 240) / max(1, len(call_actions)))
+    left = x + (w - key_width * len(call_actions)) / 2
     return keys + [
-        ((left + i * key_width, top + 92, key_width - 8, 80.0), action) for i, action in enumerate(calls)
+        ((left + i * key_width, top + 92, key_width - 8, 80.0), action)
+        for i, action in enumerate(call_actions)
     ]
 
 
@@ -479,14 +484,14 @@ def _lay_out_ring(rect: Rect, touch_size_min: float, count: int) -> list[Rect]:
     """Return cells around a rectangle, clockwise from the upper left: ``count``, or one more if it is odd."""
     x, y, w, h = rect
     half = -(-count // 2)
-    across = next(n for n in range(2, half + 1) if (half - n) * touch_size_min <= h - 200 or n == half)
-    down = half - across
-    width, end_height = w / across, min(100.0, h / 4)
-    height = (h - 2 * end_height) / max(1, down)
-    top = [(x + i * width, y, width, end_height) for i in range(across)]
-    right = [(x + w - width, y + end_height + i * height, width, height) for i in range(down)]
-    bottom = [(x + w - (i + 1) * width, y + h - end_height, width, end_height) for i in range(across)]
-    left = [(x, y + h - end_height - (i + 1) * height, width, height) for i in range(down)]
+    cells_across = next(n for n in range(2, half + 1) if (half - n) * touch_size_min <= h - 200 or n == half)
+    cells_down = half - cells_across
+    width, end_height = w / cells_across, min(100.0, h / 4)
+    height = (h - 2 * end_height) / max(1, cells_down)
+    top = [(x + i * width, y, width, end_height) for i in range(cells_across)]
+    right = [(x + w - width, y + end_height + i * height, width, height) for i in range(cells_down)]
+    bottom = [(x + w - (i + 1) * width, y + h - end_height, width, end_height) for i in range(cells_across)]
+    left = [(x, y + h - end_height - (i + 1) * height, width, height) for i in range(cells_down)]
     return [*top, *right, *bottom, *left]
 
 

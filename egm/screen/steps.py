@@ -160,7 +160,7 @@ def _read_table_step(
     for hand in display.get("hands", ()):
         str(hand["id"]), [str(card) for card in hand["cards"]]
     [int(die) for die in display.get("dice", ())]
-    credits_ = sum(int(each["credits"]) for each in settlements)
+    credits_ = sum(int(settlement["credits"]) for settlement in settlements)
     return TableStep(display, cues, settlements, credits_)
 
 

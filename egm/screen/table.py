@@ -158,11 +158,11 @@ class TableGameData:
         It is the lowest bet on a spot, with the lowest bets on all spots that must be bet together with it.
         """
         return min(
-            sum(self.spots[each].bet_min for each in (spot.id, *spot.cycle_spots))
+            sum(self.spots[spot_id].bet_min for spot_id in (spot.id, *spot.cycle_spots))
             + sum(
-                max(each.bet_min, each.required_spot_multiple * spot.bet_min)
-                for each in self.spots.values()
-                if each.required_spot == spot.id and each.required_spot_multiple is not None
+                max(other.bet_min, other.required_spot_multiple * spot.bet_min)
+                for other in self.spots.values()
+                if other.required_spot == spot.id and other.required_spot_multiple is not None
             )
             for spot in self.spots.values()
             if spot.required_spot is None or spot.cycle_spots
@@ -269,12 +269,12 @@ def list_neighbour_spots(table: TableGameData, pocket: str, neighbour_count: int
     if pocket not in table.wheel_pockets:
         return ()
     pocket_index, count = table.wheel_pockets.index(pocket), len(table.wheel_pockets)
-    straight = map_pockets_to_straight_up_spots(table)
+    spot_id_by_pocket = map_pockets_to_straight_up_spots(table)
     neighbours = (
         table.wheel_pockets[(pocket_index + step) % count]
         for step in range(-neighbour_count, neighbour_count + 1)
     )
-    return tuple(straight[each] for each in neighbours if each in straight)
+    return tuple(spot_id_by_pocket[pocket] for pocket in neighbours if pocket in spot_id_by_pocket)
 
 
 def map_pockets_to_straight_up_spots(table: TableGameData) -> dict[str, str]:
@@ -333,7 +333,7 @@ class ChipsOnTable:
     @property
     def credits(self) -> int:
         """Return the total of the new bets in credits, without standing bets."""
-        return sum(each for each in self.bets.values() if each > 0)
+        return sum(credits_ for credits_ in self.bets.values() if credits_ > 0)
 
     def with_bets(self, bets: BetsBySpot, touched_spot: str = "") -> "ChipsOnTable":
         """Return the chips with ``bets`` instead of the present bets; an undo restores the present bets.
@@ -407,7 +407,7 @@ class BetLimits:
         """
         if self.venue_bet_max is None:
             return None
-        taken_down = -sum(each for each in bets.values() if each < 0)
+        taken_down = -sum(credits_ for credits_ in bets.values() if credits_ < 0)
         return self.venue_bet_max - sum(self.standing_bets.values()) + taken_down
 
 
@@ -449,7 +449,7 @@ def find_reason_spot_is_closed(
         spot.required_spot is not None
         and not spot.cycle_spots
         and spot.required_spot_multiple is None
-        and _find_needed_bet(spot, bets, limits) <= 0
+        and _find_bet_on_required_spot(spot, bets, limits) <= 0
     ):
         return "needs", (spot.required_spot,)
     if spot.id in limits.closed_spots:
@@ -457,11 +457,12 @@ def find_reason_spot_is_closed(
     if any(bets.get(other, 0) > 0 for other in spot.excluded_spots):
         return "apart", ()
     first_spots = limits.table_state.first
-    if first_spots and spot.id not in first_spots and not any(bets.get(each, 0) > 0 for each in first_spots):
+    if first_spots and spot.id not in first_spots and not any(bets.get(name, 0) > 0 for name in first_spots):
         return "first", first_spots
-    needed = _find_needed_bet(spot, bets, limits)
+    required_spot_bet = _find_bet_on_required_spot(spot, bets, limits)
     has_no_valid_share = spot.required_bet_divisor is not None and (
-        needed % spot.required_bet_divisor or needed // spot.required_bet_divisor < spot.bet_min
+        required_spot_bet % spot.required_bet_divisor
+        or required_spot_bet // spot.required_bet_divisor < spot.bet_min
     )
     return ("share", ()) if has_no_valid_share else ("", ())
 
@@ -489,9 +490,9 @@ def place_chips(
     for name in dict.fromkeys(_find_spot_that_records_chip(table, spot) for spot in spots):
         spot = table.spots[name]
         bets |= {
-            each: limits.apply_limits_to_spot(table.spots[each]).bet_min
-            for each in spot.cycle_spots
-            if not bets.get(each)
+            spot_id: limits.apply_limits_to_spot(table.spots[spot_id]).bet_min
+            for spot_id in spot.cycle_spots
+            if not bets.get(spot_id)
         }
         new_credits, reason = _add_chip(
             table,
@@ -532,9 +533,13 @@ def _find_exceeded_limit(table: TableGameData, bets: BetsBySpot, limits: BetLimi
     The keys are ``credit`` (the player's credit), ``table`` (the table's maximum), ``here`` (the venue's maximum) and
     ``raise`` (the credit needed for later raises).
     """
-    total, total_max = sum(each for each in bets.values() if each > 0), limits.compute_total_bet_max(bets)
+    total, total_max = (
+        sum(credits_ for credits_ in bets.values() if credits_ > 0),
+        limits.compute_total_bet_max(bets),
+    )
     reserve_credits = sum(
-        (table.spots[name].raise_reserve * each for name, each in bets.items() if each > 0), Fraction(0)
+        (table.spots[name].raise_reserve * credits_ for name, credits_ in bets.items() if credits_ > 0),
+        Fraction(0),
     )
     if total > limits.player_credits:
         return "credit"
@@ -550,10 +555,10 @@ def list_chip_values(table: TableGameData, limits: BetLimits) -> tuple[int, ...]
 
     Chips above the venue's maximum are left out, except the lowest chip.
     """
-    lowest, *higher = table.chip_values
+    lowest_value, *higher_values = table.chip_values
     return (
-        lowest,
-        *(value for value in higher if limits.venue_bet_max is None or value <= limits.venue_bet_max),
+        lowest_value,
+        *(value for value in higher_values if limits.venue_bet_max is None or value <= limits.venue_bet_max),
     )
 
 
@@ -578,7 +583,7 @@ def _add_chip(
     spot = limits.apply_limits_to_spot(spot)
     if spot.required_bet_divisor is not None:
         chip_credits = (
-            _find_needed_bet(spot, bets, limits) // spot.required_bet_divisor
+            _find_bet_on_required_spot(spot, bets, limits) // spot.required_bet_divisor
             - standing_credits
             - current_credits
         )
@@ -593,7 +598,7 @@ def _add_chip(
     return (current_credits, reason) if reason else (new_credits, "")
 
 
-def _find_needed_bet(spot: BetSpot, bets: BetsBySpot, limits: BetLimits) -> int:
+def _find_bet_on_required_spot(spot: BetSpot, bets: BetsBySpot, limits: BetLimits) -> int:
     """Return the bet in credits on the spot that ``spot`` requires; 1 if it requires none.
 
     If the spot has a ``required_bet_divisor``, the standing bet on the required spot is not counted.
@@ -613,16 +618,19 @@ def _update_dependent_bets(table: TableGameData, bets: BetsBySpot, limits: BetLi
     """
     result = dict(bets)
     for spot in table.spots.values():
-        needed, current_credits = _find_needed_bet(spot, result, limits), result.get(spot.id, 0)
+        required_spot_bet, current_credits = (
+            _find_bet_on_required_spot(spot, result, limits),
+            result.get(spot.id, 0),
+        )
         if current_credits > 0 and spot.required_bet_divisor is not None:
             result[spot.id] = (
                 0
-                if needed % spot.required_bet_divisor
-                else min(needed // spot.required_bet_divisor, spot.bet_max)
+                if required_spot_bet % spot.required_bet_divisor
+                else min(required_spot_bet // spot.required_bet_divisor, spot.bet_max)
             )
         if spot.required_spot_multiple is not None and spot.required_spot is not None:
             result[spot.id] = spot.required_spot_multiple * result.get(spot.required_spot, 0)
-        elif current_credits > 0 and needed <= 0:
+        elif current_credits > 0 and required_spot_bet <= 0:
             result[spot.id] = 0
     return result if result == bets else _update_dependent_bets(table, result, limits)
 
@@ -701,14 +709,16 @@ def replace_bets(
     Standing bets that were marked to be taken down stay marked. If the credit or the limit of the total bet does not
     cover all of the target bets, the bets do not change and ``refusal_key`` has the reason.
     """
-    bets: dict[str, int] = {spot: each for spot, each in chips.bets.items() if each < 0}
+    bets: dict[str, int] = {spot: credits_ for spot, credits_ in chips.bets.items() if credits_ < 0}
     refusal_key = "" if target_bets else "nothing"
     for name in table.spots:
         if target_bets.get(name, 0) > 0:
             bets[name], reason = _add_chip(table, table.spots[name], bets, target_bets[name], limits)
             if refusal_key not in _TOTAL_LIMIT_REASONS:
                 refusal_key = reason or refusal_key
-    new_bets = {spot: each for spot, each in _update_dependent_bets(table, bets, limits).items() if each}
+    new_bets = {
+        spot: credits_ for spot, credits_ in _update_dependent_bets(table, bets, limits).items() if credits_
+    }
     exceeded_limit = _find_exceeded_limit(table, new_bets, limits)
     if exceeded_limit or refusal_key in _TOTAL_LIMIT_REASONS or new_bets == chips.bets:
         return replace(chips, refusal_key=exceeded_limit or refusal_key or "most")
@@ -750,8 +760,8 @@ def request_bet(
     if is_total_bet_below_venue_minimum(chips, snapshot):
         request = Intent(name="bet", value=0, options={"bets": {}})
         return replace(chips, must_report_clearing=False, requested_bets={}, requested_at=now), (request,)
-    working: dict[str, object] = {"working": is_on_by_spot} if is_on_by_spot else {}
-    request = Intent(name="bet", value=chips.credits, options={"bets": dict(chips.bets), **working})
+    on_off_options: dict[str, object] = {"working": is_on_by_spot} if is_on_by_spot else {}
+    request = Intent(name="bet", value=chips.credits, options={"bets": dict(chips.bets), **on_off_options})
     return replace(chips, must_report_clearing=False, requested_bets=chips.bets, requested_at=now), (request,)
 
 

@@ -142,8 +142,8 @@ class Texts:
             raise CatalogueError(f"texts of language {self.language}: {key}: no such text")
         text = self._texts[key]
         try:
-            filled = text.format(**values) if values or "{" in text else text
-            return filled if filled == text else _DOUBLE_FULL_STOP_PATTERN.sub(".", filled)
+            filled_text = text.format(**values) if values or "{" in text else text
+            return filled_text if filled_text == text else _DOUBLE_FULL_STOP_PATTERN.sub(".", filled_text)
         except (KeyError, IndexError, ValueError) as error:
             raise CatalogueError(
                 f"texts of language {self.language}: {key}: cannot be filled from {values}: {error}"
@@ -188,8 +188,8 @@ class Texts:
 
     def format_decimal(self, number_text: str) -> str:
         """Return a number such as ``12.5%`` without its percent sign, with the decimal mark of this language."""
-        plain = number_text.rstrip("%").strip()
-        return plain.replace(".", ",") if self.language == "fr" else plain
+        plain_number = number_text.rstrip("%").strip()
+        return plain_number.replace(".", ",") if self.language == "fr" else plain_number
 
     def _format_percent_value(self, values: Mapping[str, int | str]) -> dict[str, str]:
         """Return the value ``percent`` as the only entry of a mapping, without the percent sign.

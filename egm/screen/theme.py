@@ -143,15 +143,15 @@ class Theme:
     """The lowest win of each celebration level, as a multiple of the total bet; level 0 starts at 0."""
     looks: Mapping[str, GameLook]
 
-    def find_look(self, game_id: str, family: str, requested: str = "") -> GameLook:
+    def find_look(self, game_id: str, family: str, requested_look: str = "") -> GameLook:
         """Return a game's look.
 
-        It is the look named ``requested``. If that does not exist, it is the look with the longest name with which the
-        game's id begins, or else the look of the game's family. If neither exists, the id determines one of all looks,
+        It is the first of these that exists: the look named ``requested_look``, the look with the longest name with
+        which the game's id begins, the look of the game's family. If none exists, the id determines one of all looks,
         always the same.
         """
-        if requested in self.looks:
-            return self.looks[requested]
+        if requested_look in self.looks:
+            return self.looks[requested_look]
         matching_names = [name for name in self.looks if game_id.startswith(name)]
         for key in (max(matching_names, key=len, default=""), family):
             if key in self.looks:
@@ -170,7 +170,9 @@ class Theme:
         if win_credits <= 0:
             return 0
         reached_levels = [
-            level for level, least in enumerate(self.celebration_levels) if win_credits >= least * bet_credits
+            level
+            for level, bet_multiple in enumerate(self.celebration_levels)
+            if win_credits >= bet_multiple * bet_credits
         ]
         return max(reached_levels, default=0)
 

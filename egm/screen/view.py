@@ -234,8 +234,8 @@ class View:
         """Return the present time (UTC, ISO 8601): that of the last snapshot plus the time since it arrived."""
         if self.snapshot is None:
             return "1970-01-01T00:00:00+00:00"
-        reported = datetime.fromisoformat(self.snapshot.time_utc)
-        return (reported + timedelta(seconds=self.now - self.snapshot_received_at)).isoformat()
+        reported_time = datetime.fromisoformat(self.snapshot.time_utc)
+        return (reported_time + timedelta(seconds=self.now - self.snapshot_received_at)).isoformat()
 
     @property
     def is_drawer_open(self) -> bool:
@@ -372,11 +372,11 @@ def should_show_scoreboard(view: View) -> bool:
     After a round, the cards of the round are shown instead, until the next bet or until the player opens the
     scoreboard.
     """
-    began = view.presentation.began_at if view.presentation is not None else -9.0
+    began_at = view.presentation.began_at if view.presentation is not None else -9.0
     are_cards_shown = (
         view.presentation is not None
         and not has_touched_bets_since_game(view)
-        and view.scoreboard_chosen_at <= began
+        and view.scoreboard_chosen_at <= began_at
     )
     return view.is_scoreboard_wanted and not are_cards_shown
 

@@ -237,7 +237,9 @@ def build_sound_response(samples: bytes) -> Response:
     return Response(HTTPStatus.OK.value, HTTPStatus.OK.phrase, headers, data)
 
 
-def build_response(status: HTTPStatus, body: str, extra: Mapping[str, str] | None = None) -> Response:
+def build_response(
+    status: HTTPStatus, body: str, additional_headers: Mapping[str, str] | None = None
+) -> Response:
     """Return a complete HTTP response whose headers forbid caching, framing and content sniffing."""
     data = body.encode()
     fields = {
@@ -247,6 +249,6 @@ def build_response(status: HTTPStatus, body: str, extra: Mapping[str, str] | Non
         "Cache-Control": "no-store",
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",
-        **(extra or {}),
+        **(additional_headers or {}),
     }
     return Response(status.value, status.phrase, Headers(fields), data)

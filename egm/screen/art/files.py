@@ -62,12 +62,12 @@ def rasterise_picture(picture_file_bytes: bytes, path: str, size: tuple[int, int
         if path.endswith(".svg"):
             # The decoder silently draws a truncated file.
             xml.parsers.expat.ParserCreate().Parse(picture_file_bytes, True)
-            loaded = pygame.image.load_sized_svg(io.BytesIO(picture_file_bytes), size)
+            picture = pygame.image.load_sized_svg(io.BytesIO(picture_file_bytes), size)
         else:
-            loaded = pygame.image.load(io.BytesIO(picture_file_bytes), "picture.png")
+            picture = pygame.image.load(io.BytesIO(picture_file_bytes), "picture.png")
     except (pygame.error, xml.parsers.expat.ExpatError, ValueError, MemoryError) as error:
         raise PictureError(f"{path}: {error}") from None
-    image = loaded.convert_alpha().premul_alpha()
+    image = picture.convert_alpha().premul_alpha()
     width, height = image.get_size()
     scale = min(size[0] / width, size[1] / height)
     fitted_size = (max(1, round(width * scale)), max(1, round(height * scale)))

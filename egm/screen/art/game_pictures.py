@@ -28,7 +28,7 @@ PICTURE_SIZE_BYTES: Final = PICTURE_SIDE_PIXELS * PICTURE_SIDE_PIXELS * 4
 DRAW_SECONDS_MAX: Final = 1
 #: Processor seconds after which no further picture of one request is drawn.
 _game_drawing_seconds_max = 5.0
-#: Memory for drawing one picture, in addition to the process's own.
+#: Bytes of memory for drawing one picture, in addition to those that the process uses already.
 DRAW_MEMORY_BYTES_MAX: Final = 256 * 1024 * 1024
 #: Longest wait for the process, even if the computer is busy.
 _PROCESS_SECONDS_MAX: Final = 25.0
@@ -89,20 +89,22 @@ def _read_drawn_picture(output: IO[bytes]) -> bytes | str:
     return pixels if len(pixels) == PICTURE_SIZE_BYTES else "could not be drawn"
 
 
-def get_game_picture(requested: ArtFile, side: int, others: Iterable[ArtFile] = ()) -> pygame.Surface | None:
+def get_game_picture(
+    requested_file: ArtFile, side: int, other_files: Iterable[ArtFile] = ()
+) -> pygame.Surface | None:
     """Return a game's own picture as a premultiplied square of ``side`` pixels, or None if its file is unusable.
 
-    The reason for None is reported when the picture is drawn. If the picture is not cached yet, ``others`` (the game's
-    other pictures) are drawn and cached with it, because they will soon be needed.
+    The reason for None is reported when the picture is drawn. If the picture is not cached yet, ``other_files`` (the
+    game's other pictures) are drawn and cached with it, because they will soon be needed.
     """
-    if requested not in _picture_cache:
-        _draw_into_cache(requested, others)
-    picture = _picture_cache[requested]
+    if requested_file not in _picture_cache:
+        _draw_into_cache(requested_file, other_files)
+    picture = _picture_cache[requested_file]
     if picture is None:
         return None
     # The display's own scaling changes colours slightly; this keeps a plain colour exact.
-    scaled = picture.resize((side, side), Image.Resampling.BILINEAR)
-    return pygame.image.frombytes(scaled.tobytes(), (side, side), "RGBA")
+    scaled_picture = picture.resize((side, side), Image.Resampling.BILINEAR)
+    return pygame.image.frombytes(scaled_picture.tobytes(), (side, side), "RGBA")
 
 
 def _draw_into_cache(picture: ArtFile, other_pictures: Iterable[ArtFile]) -> None:

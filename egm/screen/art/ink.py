@@ -172,9 +172,9 @@ class VectorCanvas:
         """Fill the part of the outline ``path`` that lies inside the outline ``shape``, as for a highlight."""
         layer = pygame.Surface(self.surface.get_size(), pygame.SRCALPHA)
         pygame.draw.polygon(layer, (255, 255, 255, 255), self._to_pixels(path))
-        inside = pygame.Surface(self.surface.get_size(), pygame.SRCALPHA)
-        pygame.draw.polygon(inside, (255, 255, 255, 255), self._to_pixels(shape))
-        layer.blit(inside, (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
+        shape_mask = pygame.Surface(self.surface.get_size(), pygame.SRCALPHA)
+        pygame.draw.polygon(shape_mask, (255, 255, 255, 255), self._to_pixels(shape))
+        layer.blit(shape_mask, (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
         box = layer.get_bounding_rect()
         if box.width and box.height:
             mask = layer.subsurface(box).copy()
@@ -239,10 +239,10 @@ class VectorCanvas:
         )
         for step in range(24):
             angle = step * math.tau / 24
-            for reach in (radius_pixels, radius_pixels * 0.5):
+            for distance in (radius_pixels, radius_pixels * 0.5):
                 grown_surface.blit(
                     mask,
-                    (radius_pixels + reach * math.cos(angle), radius_pixels + reach * math.sin(angle)),
+                    (radius_pixels + distance * math.cos(angle), radius_pixels + distance * math.sin(angle)),
                     special_flags=pygame.BLEND_RGBA_MAX,
                 )
         self._paint_through_mask(

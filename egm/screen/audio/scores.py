@@ -151,7 +151,7 @@ class SoundFamily:
 
         The triad takes every second degree; in a scale of five degrees it is therefore wider than a third and a fifth.
         """
-        return tuple(self.compute_pitch(degree + above) for above in (0, 2, 4))
+        return tuple(self.compute_pitch(degree + degrees_above) for degrees_above in (0, 2, 4))
 
     @property
     def octave_degree(self) -> int:
@@ -172,27 +172,27 @@ class SoundTable:
 @cache
 def read_sound_table() -> SoundTable:
     """Read ``sounds.toml``. Raises :class:`SoundError` naming the file and the key."""
-    where = ""
+    location = ""
     try:
         data = tomllib.loads(_SOUNDS_FILE.read_text("utf-8"))
         instruments = {}
         for name, entry in data["instruments"].items():
-            where = f"instruments.{name}"
+            location = f"instruments.{name}"
             instruments[name] = _parse_instrument(entry)
-        common = {}
+        notes_by_common_cue = {}
         for name, notes in data["common"].items():
-            where = f"common.{name}"
-            common[name] = tuple(
+            location = f"common.{name}"
+            notes_by_common_cue[name] = tuple(
                 Note(instruments[i], start, compute_hertz_of_midi_note(p), s, w)
                 for i, start, p, s, w in notes
             )
         families = {}
         for name, entry in data["families"].items():
-            where = f"families.{name}"
+            location = f"families.{name}"
             families[name] = _parse_family(entry, instruments)
     except (OSError, KeyError, TypeError, ValueError) as error:
-        raise SoundError(f"{_SOUNDS_FILE}: {where}: {error!r}") from error
-    return SoundTable(instruments, common, families)
+        raise SoundError(f"{_SOUNDS_FILE}: {location}: {error!r}") from error
+    return SoundTable(instruments, notes_by_common_cue, families)
 
 
 def _parse_instrument(instrument_data: Mapping[str, Any]) -> Instrument:
@@ -294,12 +294,12 @@ def _build_accompaniment(family: SoundFamily, bars: int) -> Notes:
             Note(
                 family.accompaniment_instrument,
                 bar_begin + index * family.eighth_seconds,
-                family.compute_pitch(chord + int(above)),
+                family.compute_pitch(chord + int(degrees_above)),
                 0.12,
                 0.3,
             )
-            for index, above in enumerate(family.accompaniment_figure)
-            if above != "."
+            for index, degrees_above in enumerate(family.accompaniment_figure)
+            if degrees_above != "."
         ]
         notes += [
             Note(instruments[name], bar_begin + index * family.eighth_seconds, 90.0, 0.1, 0.3)
@@ -353,13 +353,13 @@ def _build_spin_loop(family: SoundFamily) -> tuple[Notes, float]:
     notes: Notes = [Note(instruments["whirr"], 0, 98, 16 * step - 0.02, 0.5)]
     for index in range(16):
         chord = family.chords[0] if index < 8 else family.chords[2]
-        above = family.accompaniment_figure[index % 8]
-        if above != ".":
+        degrees_above = family.accompaniment_figure[index % 8]
+        if degrees_above != ".":
             notes.append(
                 Note(
                     family.accompaniment_instrument,
                     index * step,
-                    family.compute_pitch(chord + int(above)),
+                    family.compute_pitch(chord + int(degrees_above)),
                     0.06,
                     0.5,
                 )
@@ -406,7 +406,7 @@ def _build_win_music(family: SoundFamily, grade: int) -> Notes:
 
     Grade 1 has three notes, grade 2 is a fanfare, grade 3 has one bar of melody, grade 4 has two bars, and bells.
     """
-    top, e = family.octave_degree, min(family.eighth_seconds, 0.2)
+    top, eighth_seconds = family.octave_degree, min(family.eighth_seconds, 0.2)
     if grade == 1:
         return _build_note_run(family, (top, top + 2, top + 4), 0.1)
     if grade == 2:
@@ -424,7 +424,7 @@ def _build_win_music(family: SoundFamily, grade: int) -> Notes:
     if grade == 4:
         bell = read_sound_table().instruments["bell"]
         notes += [
-            Note(bell, end + i * e, family.compute_pitch(top + d), 0.3, 0.4)
+            Note(bell, end + i * eighth_seconds, family.compute_pitch(top + d), 0.3, 0.4)
             for i, d in enumerate((4, 2, 4, top))
         ]
     return notes

@@ -202,12 +202,14 @@ def _draw_rays(context: DrawingContext, centre: tuple[float, float], opacity: fl
                 ],
                 fade_colour(context.look.accent_colour, 0.16),
             )
-        faded = ink.finish_surface()
+        faded_light = ink.finish_surface()
         mask = RadialGradient(
             ((0, (255, 255, 255, 255)), (0.4, (255, 255, 255, 200)), (1, (255, 255, 255, 0))), (0.5, 0.5), 0.5
         )
-        faded.blit(create_painted_surface(small_size, mask), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
-        return pygame.transform.smoothscale(faded, size)
+        faded_light.blit(
+            create_painted_surface(small_size, mask), (0, 0), special_flags=pygame.BLEND_RGBA_MULT
+        )
+        return pygame.transform.smoothscale(faded_light, size)
 
     with p.clip_to(context.layout.game_field):
         p.draw_cached_picture(

@@ -311,7 +311,7 @@ def _lay_out_hand_areas(
         # The first hand, on the left, is the bank's.
         return [(x, y, w / 2, h), (x + w / 2, y, w / 2, h)]
     width_shares = (
-        [max(each, _HAND_WIDTH_MIN_IN_CARDS) for each in card_counts]
+        [max(card_count, _HAND_WIDTH_MIN_IN_CARDS) for card_count in card_counts]
         if all(card_counts)
         else [1.0] * len(card_counts)
     )
@@ -535,7 +535,7 @@ def _format_hand_label(context: DrawingContext, hand: DealtHand, hands: Sequence
     At a shared table it is "You" or the player who has the hand. For a tableau, or for a bank that a player may have,
     it is the hand's name with the player in parentheses: "Bank (Player 3)".
     """
-    ids = [each.id for each in hands]
+    ids = [hand.id for hand in hands]
     if hand.seat is None:
         return format_hand_name(context, hand.id, ids)
     name, number = context.texts.say("felt.own"), _find_split_number(context, hand.id, ids)
@@ -572,7 +572,8 @@ def _format_hand_texts(
     if hand.staked_credits and unit_cents:
         texts.append(
             " + ".join(
-                context.format_money(each * unit_cents) for each in hand.pots or (hand.staked_credits,)
+                context.format_money(pot_credits * unit_cents)
+                for pot_credits in hand.pots or (hand.staked_credits,)
             )
         )
     if hand.remaining_credits is not None and unit_cents:
@@ -586,8 +587,8 @@ def _format_hand_texts(
             )
         )
     if is_deal_finished and hand.settlements:
-        texts.append(" / ".join(format_settlement(context, each) for each in hand.settlements))
-    return [each for each in texts if each]
+        texts.append(" / ".join(format_settlement(context, settlement) for settlement in hand.settlements))
+    return [text for text in texts if text]
 
 
 def format_settlement(context: DrawingContext, settlement_name: str) -> str:
@@ -628,10 +629,10 @@ def _draw_hand_outline(context: DrawingContext, hand_layout: HandLayout) -> None
 
 
 def _draw_flying_card(
-    context: DrawingContext, rects: Sequence[Rect], flying: FlyingCard, next_card_index: int
+    context: DrawingContext, rects: Sequence[Rect], flying_card: FlyingCard, next_card_index: int
 ) -> None:
     """Draw a card on its way from the shoe at the upper right to its position in the hand."""
-    _, card_index, card, share = flying
+    _, card_index, card, share = flying_card
     card_index = next_card_index if card_index < 0 else card_index
     if card_index >= len(rects):
         return

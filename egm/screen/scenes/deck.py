@@ -405,8 +405,8 @@ def draw_staff_key(context: DrawingContext, rect: Rect) -> None:
         rect, radius=14, fill=(30, 38, 56, 245), edge_paint=(150, 170, 220, 255), edge_width=2
     )
 
-    make = partial(render_own_picture, "staff", colour=(230, 238, 255, 255))
-    context.painter.draw_cached_picture(("icon", "staff"), (x + 10, y + 8, w - 20, h - 16), make)
+    render_icon = partial(render_own_picture, "staff", colour=(230, 238, 255, 255))
+    context.painter.draw_cached_picture(("icon", "staff"), (x + 10, y + 8, w - 20, h - 16), render_icon)
 
 
 def _render_key_cap(

@@ -366,7 +366,7 @@ def _draw_cell(
 def _draw_row_title(context: DrawingContext, table: TableGameData, cell: FeltCell) -> None:
     """Draw the title of a row of bets and, if all of the bets have the same odds, these odds."""
     p, (x, y, w, h) = context.painter, cell.rect
-    spots = [table.spots[each] for each in cell.titled_spots]
+    spots = [table.spots[spot_id] for spot_id in cell.titled_spots]
     name, _ = split_common_words([context.texts.choose_translation(spot.names) for spot in spots])
     odds = {spot.odds for spot in spots}
     rect: Rect = (x + 8, y + 4, w - 16, h - 8 - (22 if len(odds) == 1 else 0))
@@ -397,10 +397,10 @@ def _draw_spot(
     """
     p, (x, y, w, h), spot = context.painter, cell.rect, table.spots[cell.spot]
     label = _format_spot_label(context, table, spot)
-    row_spots = [table.spots[each] for each in cell.titled_spots]
+    row_spots = [table.spots[spot_id] for spot_id in cell.titled_spots]
     if row_spots:
         label_in_row = split_common_words(
-            [context.texts.choose_translation(each.names) for each in row_spots]
+            [context.texts.choose_translation(spot.names) for spot in row_spots]
         )[1][cell.titled_spots.index(spot.id)]
         label = label_in_row or label
     are_odds_stated = label == spot.odds or (bool(row_spots) and len({each.odds for each in row_spots}) == 1)
@@ -479,7 +479,7 @@ def _format_spot_label(context: DrawingContext, table: TableGameData, spot: BetS
         and spot.covered_pockets[0] not in table.names
     ):
         return spot.covered_pockets[0]
-    numbers = [int(each) for each in spot.covered_pockets if each.isdecimal()]
+    numbers = [int(pocket) for pocket in spot.covered_pockets if pocket.isdecimal()]
     if len(numbers) == 24 and table.felt_kind == "roulette":
         are_consecutive = numbers[-1] - numbers[0] == 23
         return f"{numbers[0]}\u2013{numbers[-1]}" if are_consecutive else f"{numbers[-2]}/{numbers[-1]}"
@@ -519,13 +519,13 @@ def _list_bets_to_draw(
     if snapshot is None or not chips.must_report_clearing or snapshot.state != "playing":
         return chips.bets
     settled_spots = (
-        {str(each.get("spot", "")) for each in settled_step.settlements}
+        {str(settlement.get("spot", "")) for settlement in settled_step.settlements}
         if settled_step is not None
         else set()
     )
     return {
-        spot: each
-        for spot, each in read_registered_bets(table, snapshot).items()
+        spot: credits_
+        for spot, credits_ in read_registered_bets(table, snapshot).items()
         if spot not in settled_spots
     }
 

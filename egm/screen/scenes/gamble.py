@@ -50,11 +50,14 @@ def draw_gamble(
     turned_share = ease_in_out(clamp_to_unit_interval(progress * 1.25))
     _draw_gamble_table(context, step.previous_cards)
     _draw_turning_card(context, step.drawn_card if turned_share >= 0.5 else "", turned_share)
-    call = context.texts.say(f"decide.{step.called_choice}")
+    called_text = context.texts.say(f"decide.{step.called_choice}")
     x, y, w, h = context.layout.game_field
     style = TextStyle("strong", "lead", "text")
     context.painter.draw_text(
-        context.texts.say("gamble.called", call=call), (x + w / 2, y + h - 162), style, width_max=w - 80
+        context.texts.say("gamble.called", call=called_text),
+        (x + w / 2, y + h - 162),
+        style,
+        width_max=w - 80,
     )
     if progress < 1:
         return

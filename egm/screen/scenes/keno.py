@@ -628,11 +628,13 @@ def _draw_tray_foot(context: DrawingContext, step: KenoStep, balls: tuple[int, .
             "keno.best", count=len(step.way_results), hits=max(hit_counts, default=0)
         )
     # In portrait, leave room for the keys below.
-    foot = y + h - (0 if not context.layout.is_portrait or context.layout.is_telephone else _KEY_HEIGHT + 12)
-    p.draw_text(text, (x + w / 2, foot - 42), TextStyle("text", "caption", "text"), width_max=w - 16)
+    bottom = (
+        y + h - (0 if not context.layout.is_portrait or context.layout.is_telephone else _KEY_HEIGHT + 12)
+    )
+    p.draw_text(text, (x + w / 2, bottom - 42), TextStyle("text", "caption", "text"), width_max=w - 16)
     if len(balls) == len(step.balls) and step.credits:
         text = context.texts.format_count("keno.pays", step.credits)
-        p.draw_text(text, (x + w / 2, foot - 18), TextStyle("heavy", "caption", "win"), width_max=w - 16)
+        p.draw_text(text, (x + w / 2, bottom - 18), TextStyle("heavy", "caption", "win"), width_max=w - 16)
 
 
 def list_keno_prizes(context: DrawingContext) -> tuple[int, list[tuple[int, str]]]:

@@ -160,8 +160,10 @@ def _join_names(context: DrawingContext, names: list[str], width: float) -> str:
 def _format_limits(context: DrawingContext, amounts: tuple[int, int]) -> str:
     """Return the lowest and the highest bet (``amounts``) as one text."""
     assert context.view.snapshot is not None  # Rows exist only with a snapshot.
-    least, most = (context.format_money(each * context.view.snapshot.denomination_cents) for each in amounts)
-    return least if least == most else f"{least}\u2013{most}"
+    lowest_text, highest_text = (
+        context.format_money(amount * context.view.snapshot.denomination_cents) for amount in amounts
+    )
+    return lowest_text if lowest_text == highest_text else f"{lowest_text}\u2013{highest_text}"
 
 
 def draw_limits_sign(context: DrawingContext, right_panel: Rect, small_print_height: float) -> Rect:

@@ -153,9 +153,9 @@ def _build_lines(
     """Return the lines of a service page's table with their heights: its title, column heads and rows."""
     column_count = _count_columns(table)
     row_texts = [tuple(format_page_text(context, cell) for cell in row.cells) for row in table.rows]
-    heads = tuple(format_page_text(context, text) for text in table.columns)
+    column_headings = tuple(format_page_text(context, text) for text in table.columns)
     left_inset = 40.0 if any(row.icon for row in table.rows) else 0.0
-    shares = _compute_column_shares(context, [heads, *row_texts], column_count, width - left_inset)
+    shares = _compute_column_shares(context, [column_headings, *row_texts], column_count, width - left_inset)
     alignments = tuple(_choose_alignment(table.rows, i, column_count) for i in range(column_count))
     lines: list[ListingLine] = []
     if table.title is not None:
@@ -164,9 +164,9 @@ def _build_lines(
                 "title", (format_page_text(context, table.title),), ("left",), (1.0,), _TABLE_TITLE_HEIGHT
             )
         )
-    if heads:
-        height = _compute_row_height(context, heads, shares, width - left_inset)
-        lines.append(ListingLine("head", heads, alignments, shares, height, left_inset=left_inset))
+    if column_headings:
+        height = _compute_row_height(context, column_headings, shares, width - left_inset)
+        lines.append(ListingLine("head", column_headings, alignments, shares, height, left_inset=left_inset))
     least_height = touch_size_min if any(row.action for row in table.rows) else 0.0
     for row, cells in zip(table.rows, row_texts, strict=True):
         height = max(least_height, _compute_row_height(context, cells, shares, width - left_inset))
@@ -208,13 +208,13 @@ def _compute_column_shares(
     ]
     least_width = width * 0.08
     if not sum(longest_word_widths) <= width < sum(full_widths):
-        total = sum(max(need, least_width) for need in full_widths) or 1.0
-        return tuple(max(need, least_width) / total for need in full_widths)
+        total = sum(max(full_width, least_width) for full_width in full_widths) or 1.0
+        return tuple(max(full_width, least_width) / total for full_width in full_widths)
     # Each column has room for its longest word, and the same share of what its longest cell needs in addition.
     granted_share = (width - sum(longest_word_widths)) / (sum(full_widths) - sum(longest_word_widths))
     return tuple(
-        (word + (need - word) * granted_share) / width
-        for need, word in zip(full_widths, longest_word_widths, strict=True)
+        (word_width + (full_width - word_width) * granted_share) / width
+        for full_width, word_width in zip(full_widths, longest_word_widths, strict=True)
     )
 
 
@@ -261,26 +261,33 @@ def _arrange_lines(
             sheets.append([])
 
     for table_lines in lines_by_table:
-        heads = [line for line in table_lines if line.kind != "row"]
+        heading_lines = [line for line in table_lines if line.kind != "row"]
         rows = [line for line in table_lines if line.kind == "row"]
-        least_height = sum(line.height for line in heads) + (rows[0].height if rows else 0.0)
+        least_height = sum(line.height for line in heading_lines) + (rows[0].height if rows else 0.0)
         height = sum(line.height for line in table_lines)
         if (
             top > y
             and top + (height if in_two_columns and column == 0 and height <= h else least_height) > y + h
         ):
             start_column()
-        for line in heads:
+        for line in heading_lines:
             sheets[-1].append(((x + column * (width + _TABLE_COLUMN_GAP), top, width, line.height), line))
             top += line.height
         for line in rows:
             if top + line.height > y + h and top > y:
                 start_column()
-                for head in (head for head in heads if head.kind == "head" or column == 0):
+                for heading_line in (
+                    heading_line
+                    for heading_line in heading_lines
+                    if heading_line.kind == "head" or column == 0
+                ):
                     sheets[-1].append(
-                        ((x + column * (width + _TABLE_COLUMN_GAP), top, width, head.height), head)
+                        (
+                            (x + column * (width + _TABLE_COLUMN_GAP), top, width, heading_line.height),
+                            heading_line,
+                        )
                     )
-                    top += head.height
+                    top += heading_line.height
             sheets[-1].append(((x + column * (width + _TABLE_COLUMN_GAP), top, width, line.height), line))
             top += line.height
         top += 14

@@ -129,8 +129,8 @@ def describe_lockup_with_journal_head(context: DrawingContext, scene: Scene) -> 
     text, snapshot = describe_lockup(context, scene), context.view.snapshot
     if snapshot is None or not snapshot.journal_head or scene not in _SCENES_WITH_JOURNAL_HEAD:
         return text
-    head = context.texts.say("tilt.journal", head=snapshot.journal_head)
-    return replace(text, lines=(*text.lines, head))
+    journal_head_text = context.texts.say("tilt.journal", head=snapshot.journal_head)
+    return replace(text, lines=(*text.lines, journal_head_text))
 
 
 def describe_lockup(context: DrawingContext, scene: Scene) -> LockupText:
@@ -147,11 +147,11 @@ def describe_lockup(context: DrawingContext, scene: Scene) -> LockupText:
     doors = (
         FACT_SEPARATOR.join(_format_door(context, door) for door in snapshot.doors_open) if snapshot else ""
     )
-    paying = snapshot.paying if snapshot is not None else None
-    amount_text = context.format_money(paying.amount_cents) if paying else ""
+    payout = snapshot.paying if snapshot is not None else None
+    amount_text = context.format_money(payout.amount_cents) if payout else ""
     text_key = (
-        f"paying.{paying.way}"
-        if paying and context.texts.has_text(f"paying.{paying.way}")
+        f"paying.{payout.way}"
+        if payout and context.texts.has_text(f"paying.{payout.way}")
         else "paying.other"
     )
     if scene is Scene.STARTING and (snapshot is None or context.view.start_up_activity is not None):
@@ -440,8 +440,8 @@ def _draw_plate(context: DrawingContext, rect: Rect, scene: Scene, text: LockupT
 
 def _choose_payout_picture(context: DrawingContext) -> str:
     """Return the name of the picture of what is being paid out (a ticket or coins); "" for none."""
-    paying = context.view.snapshot.paying if context.view.snapshot is not None else None
-    return paying.way if paying is not None and paying.way in {"ticket", "coins"} else ""
+    payout = context.view.snapshot.paying if context.view.snapshot is not None else None
+    return payout.way if payout is not None and payout.way in {"ticket", "coins"} else ""
 
 
 def _draw_progress_beads(context: DrawingContext, rect: Rect, colour: Colour) -> None:

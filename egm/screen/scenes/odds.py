@@ -256,7 +256,7 @@ def _format_award_name(context: DrawingContext, game: GameView, award: LongOdds)
     texts = context.texts
     field = context.view.reel_fields_by_game.get(game.id, {}).get(award.stage)
     if field is not None:
-        prize = next((each for each in field.prizes if each.name == award.name), None)
+        prize = next((row for row in field.prizes if row.name == award.name), None)
         if prize is not None:
             return format_prize_name(texts, field, prize.symbol_count, prize.symbol, prize.name)
     for area in game.presentation.get("areas", ()):

@@ -92,10 +92,10 @@ def draw_reminder(context: DrawingContext) -> None:
         p.draw_text(
             value, (x + w * x_share, y + 206), TextStyle("numbers", "title", "meter"), width_max=w * 0.42
         )
-    until = context.texts.format_time_of_day(reminder.until_utc) if reminder.until_utc else ""
+    end_text = context.texts.format_time_of_day(reminder.until_utc) if reminder.until_utc else ""
     suffix = "" if reminder.is_own or reminder.kind not in {"time_limit", "spend_limit"} else "_place"
     key = f"reminder.say_{reminder.kind}{suffix}"
-    text = say(f"{key}_until", time=until) if until else say(key)
+    text = say(f"{key}_until", time=end_text) if end_text else say(key)
     text_rect: Rect = (x + 50, y + 252, w - 100, 110)
     p.write_paragraph(text, text_rect, TextStyle("text", "body", "text"), align="centre", leading=1.25)
     for key_rect, action in lay_out_reminder_keys(context):

@@ -102,7 +102,7 @@ def lay_out_page(context: DrawingContext, page: ServicePage) -> ServicePageLayou
     row_count = max(1, -(-len(foot_actions) // per_row))
     foot_top = find_back_key_rect(layout)[1] - (row_count - 1) * (key_height + _PAGE_PART_GAP)
     body: Rect = (x + inset, top, w - 2 * inset, foot_top - top - 10)
-    foot = tuple(
+    foot_keys = tuple(
         (
             (  # From the lowest row up, so that the first key, BACK, is always in the same position.
                 x + inset + (i % per_row) * (key_width + _PAGE_PART_GAP),
@@ -116,8 +116,8 @@ def lay_out_page(context: DrawingContext, page: ServicePage) -> ServicePageLayou
     )
     if page.only_confirmation is not None and not should_use_tiles and per_row > 2:
         # The confirming key is as wide as two keys.
-        (back_rect, back_action), (confirm_rect, confirm_action) = foot
-        foot = (
+        (back_rect, back_action), (confirm_rect, confirm_action) = foot_keys
+        foot_keys = (
             (back_rect, back_action),
             (
                 (
@@ -147,7 +147,7 @@ def lay_out_page(context: DrawingContext, page: ServicePage) -> ServicePageLayou
             ),
             ((body_x + body_width - 120, pager_top, 120.0, key_height), Action("rows", 1)),
         )
-    return ServicePageLayout(page_rect, body, prompt, tiles, foot, pager)
+    return ServicePageLayout(page_rect, body, prompt, tiles, foot_keys, pager)
 
 
 def _split_tables_and_prompt(
@@ -236,8 +236,8 @@ def format_page_lines(page: ServicePage, context: DrawingContext) -> list[str]:
     It has the title, the notice, the tables, the question and the keys, in this order. Typed text is left out: it may
     be a PIN.
     """
-    head_texts = [page.title, *(each for each in (page.notice,) if each is not None)]
-    lines = [format_page_text(context, each) for each in head_texts]
+    head_texts = [page.title, *(text for text in (page.notice,) if text is not None)]
+    lines = [format_page_text(context, text) for text in head_texts]
     for table in page.tables:
         lines += [format_page_text(context, table.title)] if table.title is not None else []
         lines += [" ".join(format_page_text(context, cell) for cell in row.cells) for row in table.rows]
@@ -261,9 +261,9 @@ def format_action(page: ServicePage, action: Action, context: DrawingContext) ->
     choices = page.prompt.choices if page.prompt is not None else ()
     return next(
         (
-            format_page_text(context, each.label)
-            for each in (*page.actions, *choices)
-            if each.id == action.value
+            format_page_text(context, page_action.label)
+            for page_action in (*page.actions, *choices)
+            if page_action.id == action.value
         ),
         "",
     )
@@ -478,8 +478,8 @@ def _draw_calibration_cross(context: DrawingContext) -> None:
     """Draw the cross that must be touched next in a touch calibration, with its number, such as "2 of 4"."""
     cross_index, (w, h) = len(context.view.page_input.calibration_touches), context.layout.size
     x, y = (
-        cross * side / COORDINATE_UNIT
-        for cross, side in zip(CALIBRATION_CROSSES[cross_index], (w, h), strict=True)
+        share * side / COORDINATE_UNIT
+        for share, side in zip(CALIBRATION_CROSSES[cross_index], (w, h), strict=True)
     )
     for rect in ((x - 60, y - 2, 120, 4), (x - 2, y - 60, 4, 120)):
         context.painter.fill_rounded_rect(rect, WHITE)

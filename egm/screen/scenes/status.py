@@ -99,9 +99,9 @@ def format_notice(context: DrawingContext, notice: Notice) -> str:
     game = context.view.games.get(str(notice.values.get("game")))
     if game is not None:
         values["game"] = texts.choose_translation(game.title, game.id)
-    describe = _DESCRIPTION_BY_REFUSAL.get(code)
-    if describe is not None and context.view.decision is not None:
-        return describe(context, context.view.decision)
+    describe_refusal = _DESCRIPTION_BY_REFUSAL.get(code)
+    if describe_refusal is not None and context.view.decision is not None:
+        return describe_refusal(context, context.view.decision)
     if code in _REFUSALS_FOR_MISSING_CREDIT and snapshot is not None and credit_cents:
         bet_cents = snapshot.bet_credits * snapshot.denomination_cents
         needed_credit_text = describe_needed_credit(context, snapshot.bet_needs_cents, bet_cents)
@@ -252,8 +252,8 @@ def _has_bet_changed(view: View) -> bool:
     If no game is presented, this is true if the key pressed last changes the bet. Times are compared, because a round
     that several positions play together begins without a press of PLAY.
     """
-    began = view.presentation.began_at if view.presentation is not None else view.pressed_at - 1
-    return view.pressed_key in _BET_CHANGING_ACTIONS and view.pressed_at > began
+    began_at = view.presentation.began_at if view.presentation is not None else view.pressed_at - 1
+    return view.pressed_key in _BET_CHANGING_ACTIONS and view.pressed_at > began_at
 
 
 #: Actions that change the bet. The status line then shows the bet instead of the last win.
@@ -341,7 +341,7 @@ def _add_round_ending(context: DrawingContext, text_and_colour: TextAndColour) -
     )
     last_of_shoe_text = context.texts.say("felt.last_of_shoe") if result.display.get("last_of_shoe") else ""
     texts = (describe_outcome(context, result), text_and_colour[0], stays_text, last_of_shoe_text)
-    return FACT_SEPARATOR.join(each for each in texts if each), text_and_colour[1]
+    return FACT_SEPARATOR.join(text for text in texts if text), text_and_colour[1]
 
 
 def _describe_missing_credit(context: DrawingContext) -> str:

@@ -465,7 +465,8 @@ def format_spot_lines(context: DrawingContext, spot: BetSpot, unit_cents: int) -
     highest_credits = limits.find_maximum(spot, view.chips.bets) or spot.bet_max
     highest_credits -= highest_credits % spot.bet_step
     lowest_text, highest_text, step_text = (
-        context.format_money(each * unit_cents) for each in (spot.bet_min, highest_credits, spot.bet_step)
+        context.format_money(credits_ * unit_cents)
+        for credits_ in (spot.bet_min, highest_credits, spot.bet_step)
     )
     key = "felt.only" if lowest_text == highest_text else "felt.steps" if spot.bet_step > 1 else "felt.limits"
     lines.append(
@@ -525,7 +526,7 @@ def describe_bet_refusal(context: DrawingContext, spot: BetSpot | None, refusal_
         needed_spots = find_reason_spot_is_closed(spot, context.view.chips.bets, build_bet_limits(snapshot))[
             1
         ]
-        names = [context.texts.choose_translation(table.spots[each].names) for each in needed_spots]
+        names = [context.texts.choose_translation(table.spots[spot_id].names) for spot_id in needed_spots]
     maximum_text = "" if snapshot is None else context.format_money(snapshot.bet_most_cents or 0)
     return context.texts.say(f"felt.refused_{refusal_key}", spots=" / ".join(names), amount=maximum_text)
 
@@ -620,7 +621,8 @@ def _draw_telephone_strip(context: DrawingContext, table: TableGameData) -> None
     result_width = (
         50
         if all(
-            len(_format_result_sign(context, table, each)) <= _NARROW_RESULT_LENGTH_MAX for each in results
+            len(_format_result_sign(context, table, result)) <= _NARROW_RESULT_LENGTH_MAX
+            for result in results
         )
         else 74
     )
@@ -650,7 +652,7 @@ def describe_bets_on_layout(context: DrawingContext) -> str:
         return context.texts.say("notice.refused.betting")
     if chips.refusal_key:
         return describe_bet_refusal(context, table.spots.get(chips.explained_spot), chips.refusal_key)
-    spot_count = sum(each > 0 for each in chips.bets.values())
+    spot_count = sum(credits_ > 0 for credits_ in chips.bets.values())
     if not spot_count:
         return _describe_empty_layout(context, view.snapshot)
     if chips.credits < build_bet_limits(view.snapshot).venue_bet_min:
@@ -708,8 +710,8 @@ def draw_felt_prizes(context: DrawingContext, rect: Rect, groups: tuple[str, ...
         spots = table.groups[group]
         odds = " / ".join(dict.fromkeys(spot.odds for spot in spots))
         lowest_text, highest_text = (
-            context.format_money(each * unit_cents)
-            for each in (spots[0].bet_min, limits.find_spot_maximum(spots[0]))
+            context.format_money(credits_ * unit_cents)
+            for credits_ in (spots[0].bet_min, limits.find_spot_maximum(spots[0]))
         )
         middle = y + (i + (0.5 if not is_telephone else 0.3)) * row_pitch
         style = TextStyle("strong", "small" if row_pitch > 40 else "caption", "text")
