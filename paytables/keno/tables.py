@@ -117,7 +117,7 @@ class _PayChecks:
     file: str
 
     def build_error(self, definition_key: str, reason: str) -> DefinitionError:
-        """Return the error that refuses the definition's key, for the caller to raise."""
+        """Return the error for a key of the definition; the caller raises it."""
         return DefinitionError(self.file, definition_key, reason)
 
     def check_pay_tables(self) -> dict[int, Mapping[int, int]]:

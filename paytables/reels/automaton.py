@@ -30,12 +30,15 @@ class Award:
     """The id of the stage, level or prize in kind that is given."""
     run_count: int = 1
     """The number of runs of the stage that are given."""
-    start_size: int = 0
-    """The starting size of the stage, such as coins already locked; for ``stick``, the bit mask of the sticky cells."""
+    start_condition: int = 0
+    """The start condition of the stage, such as the number of coins already locked.
+
+    For ``stick``: the bit mask of the sticky cells.
+    """
 
     def to_json(self) -> dict[str, str | int]:
         """Return the award as the JSON object that the screen and the journal use."""
-        return {"kind": self.kind, "name": self.name, "times": self.run_count, "size": self.start_size}
+        return {"kind": self.kind, "name": self.name, "times": self.run_count, "size": self.start_condition}
 
 
 @dataclass(frozen=True, slots=True)

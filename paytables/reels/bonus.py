@@ -85,7 +85,7 @@ class _EnumerableBonusStage(ABC):
 
     @cached_property
     def _run_figures(self) -> RunFigures:
-        """Return the exact figures of one run of the bonus stage (means, award odds, moments), computed once."""
+        """Return the exact means, award probabilities and moments of one run of the bonus stage, computed once."""
         return build_run_figures(self._distribution)
 
     def compute_figures(self, *, with_second_moment: bool) -> RunFigures:  # noqa: ARG002 (both moments are computed together here)
@@ -362,18 +362,18 @@ class HoldBonus(_EnumerableBonusStage):
         """Return the exact figures of one run, from the moments of the number of coins and of one coin's value."""
         coin_mean = Fraction(sum(item.count * item.credits for item in self.items), self._total_weight)
         coin_square = Fraction(sum(item.count * item.credits**2 for item in self.items), self._total_weight)
-        odds: dict[GivenAwards, Fraction] = defaultdict(Fraction)
+        chances: dict[GivenAwards, Fraction] = defaultdict(Fraction)
         parts: dict[GivenAwards, Fraction] = defaultdict(Fraction)
         second_moment = Fraction(0)
         for coins, chance in self._coin_count_chances.items():
             full_board_credits, given_awards = self._find_full_board_win(coins)
             expected = coins * coin_mean + full_board_credits
-            odds[given_awards] += chance
+            chances[given_awards] += chance
             parts[given_awards] += chance * expected
             # E[X^2] = Var X + (E X)^2; the variances of independent coins add up
             second_moment += chance * (coins * (coin_square - coin_mean**2) + expected**2)
         return RunFigures(
-            compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second_moment
+            compute_award_rates(chances), chances, sum(parts.values(), Fraction(0)), parts, second_moment
         )
 
     def _find_full_board_win(self, coins: int) -> tuple[int, GivenAwards]:

@@ -28,8 +28,8 @@ from paytables.wording import format_count
 def expand_inherited_stages(data: Mapping[str, Any], file: str) -> Mapping[str, Any]:
     """Return the definition with every stage that has ``like = "other"`` completed from that other stage.
 
-    Missing keys are copied. A stage that names no kind is a reel stage. ``like`` stays if the pays are
-    inherited: an inherited pay that the stage cannot win is dropped later, and the game's remarks name it. Raises
+    Missing keys are copied. A stage that names no kind is a reel stage. If the pays are inherited, ``like`` stays as a
+    mark, so that pays which this stage cannot win are dropped later and named in the game's remarks. Raises
     :class:`DefinitionError` for a ``like`` that names no other stage, or leads back to its own stage.
     """
     stages = data.get("stage")
@@ -62,8 +62,8 @@ def expand_inherited_stages(data: Mapping[str, Any], file: str) -> Mapping[str, 
     return {**data, "stage": {name: get_stage_table(name) for name in stages}}
 
 
-#: Maximum number of cells on which a sticky symbol may show: each set of stuck cells is a separate stage. It does not
-#: apply to a stage with symbols that expand.
+#: Maximum number of cells on which a sticky symbol may show: each set of stuck cells is a separate stage. There is no
+#: limit for a stage with symbols that expand.
 STICKY_CELLS_MAX = 12
 
 
@@ -71,8 +71,8 @@ STICKY_CELLS_MAX = 12
 class ModeStages:
     """The playable stages (reels, picks, wheels, hold-and-spin) of a reel game in one mode; a mode is a way to bet.
 
-    A stage is built on first use, once for each starting size that occurs. The size is, for example, the
-    number of coins already locked, or a bit mask of stuck cells.
+    A stage is built on first use, once for each start condition that occurs: the number of coins already
+    locked, or the bit mask of the stuck cells.
     """
 
     definition: ReelsDefinition
@@ -83,21 +83,21 @@ class ModeStages:
     memory: dict[str, StageMemory] = field(default_factory=dict)
     """What each stage retains between the runs of a series, by stage."""
     _built_stages: dict[tuple[str, int], Stage] = field(default_factory=dict)
-    """The stages built so far, by id and starting size."""
+    """The stages built so far, by id and start condition."""
 
     def __post_init__(self) -> None:
         for name, table in self.definition.stage.items():
             self.memory[name] = self._build_memory(name, table)
 
     def build_error(self, definition_key: str, reason: str) -> DefinitionError:
-        """Return the error that refuses the definition's key, for the caller to raise."""
+        """Return the error for a key of the definition; the caller raises it."""
         return DefinitionError(self.file, definition_key, reason)
 
-    def get_stage(self, stage_name: str, start_size: int = 0) -> Stage:
-        """Return a playable stage with the starting size ``start_size``; it is built on first use."""
-        if (stage_name, start_size) not in self._built_stages:
-            self._built_stages[stage_name, start_size] = self._build_stage(stage_name, start_size)
-        return self._built_stages[stage_name, start_size]
+    def get_stage(self, stage_name: str, start_condition: int = 0) -> Stage:
+        """Return the playable stage for runs with this start condition; it is built on first use."""
+        if (stage_name, start_condition) not in self._built_stages:
+            self._built_stages[stage_name, start_condition] = self._build_stage(stage_name, start_condition)
+        return self._built_stages[stage_name, start_condition]
 
     def _build_memory(self, stage_name: str, stage_table: object) -> StageMemory:
         """Return what a stage retains between the runs of a series, such as multipliers.
@@ -122,11 +122,11 @@ class ModeStages:
             raise self.build_error(f"{key}.then", "`then` needs `sticky`, because otherwise no symbol sticks")
         return memory
 
-    def _build_stage(self, stage_name: str, start_size: int) -> Stage:
+    def _build_stage(self, stage_name: str, start_condition: int) -> Stage:
         """Build one stage of the game, of any kind, from its table in the definition."""
         table = self.definition.stage[stage_name]
         if isinstance(table, ReelsStage):
-            return self._build_reels_stage(stage_name, table, start_size)
+            return self._build_reels_stage(stage_name, table, start_condition)
         items = tuple(
             self._build_item(f"stage.{stage_name}.items.{n}", item, table.unit)
             for n, item in enumerate(table.items)
@@ -134,14 +134,14 @@ class ModeStages:
         if isinstance(table, PickStage):
             return self._build_pick_stage(stage_name, table, items)
         if isinstance(table, WheelStage):
-            return WheelBonus(stage_name, tuple(p for p in items for _ in range(p.count)))
-        return self._build_hold_stage(stage_name, table, items, start_size)
+            return WheelBonus(stage_name, tuple(item for item in items for _ in range(item.count)))
+        return self._build_hold_stage(stage_name, table, items, start_condition)
 
-    def _build_reels_stage(self, stage_name: str, stage_table: ReelsStage, start_size: int) -> Stage:
+    def _build_reels_stage(self, stage_name: str, stage_table: ReelsStage, start_condition: int) -> Stage:
         """Build a reel stage: a plain spin, a cascade, or reels that the player may hold."""
         key = f"stage.{stage_name}"
         reels = ReelBuilder(
-            stage_name, stage_table, self.mode, self.symbols, start_size, self.file
+            stage_name, stage_table, self.mode, self.symbols, start_condition, self.file
         ).build_reels()
         if stage_table.sticky is not None:
             symbol = self.symbols.find_number(stage_table.sticky, f"{key}.sticky")
@@ -173,13 +173,13 @@ class ModeStages:
     def _build_pick_stage(
         self, stage_name: str, stage_table: PickStage, items: tuple[BonusItem, ...]
     ) -> PickBonus:
-        """Build a pick stage. By default there is one box for each counted item, and all boxes may be opened."""
-        boxes = stage_table.boxes or sum(p.count for p in items)
+        """Build a pick stage. By default, the counts of the items add up to the boxes, and all boxes may be opened."""
+        boxes = stage_table.boxes or sum(item.count for item in items)
         picks = stage_table.picks or boxes
         if picks > boxes:
             reason = f"{format_count(picks, 'pick')} from {format_count(boxes, 'box', 'boxes')}"
             raise self.build_error(f"stage.{stage_name}.picks", reason)
-        if stage_table.picks is None and not any(p.ends_picking for p in items):
+        if stage_table.picks is None and not any(item.ends_picking for item in items):
             raise self.build_error(f"stage.{stage_name}", "must have `picks`, or an item with `end`")
         return PickBonus(stage_name, items, picks, boxes, with_replacement=stage_table.boxes is not None)
 
@@ -199,7 +199,7 @@ class ModeStages:
         return BonusItem(label, credits_, awards, item_definition.count, item_definition.end)
 
     def _build_hold_stage(
-        self, stage_name: str, stage_table: HoldStage, items: tuple[BonusItem, ...], start_size: int
+        self, stage_name: str, stage_table: HoldStage, items: tuple[BonusItem, ...], start_condition: int
     ) -> HoldBonus:
         """Build a hold-and-spin stage. Raises :class:`DefinitionError`."""
         key = f"stage.{stage_name}"
@@ -208,16 +208,22 @@ class ModeStages:
                 raise self.build_error(
                     f"{key}.items.{n}", "a coin may give credits, a level or merchandise, but not a stage"
                 )
-        if start_size > stage_table.cells:
+        if start_condition > stage_table.cells:
             raise self.build_error(
                 key,
-                f"starts with {format_count(start_size, 'coin')} on {format_count(stage_table.cells, 'cell')}",
+                f"starts with {format_count(start_condition, 'coin')} on {format_count(stage_table.cells, 'cell')}",
             )
         full = (
             self._build_item(f"{key}.full", stage_table.full, stage_table.unit) if stage_table.full else None
         )
         return HoldBonus(
-            stage_name, stage_table.cells, stage_table.respins, *stage_table.coin, items, full, start_size
+            stage_name,
+            stage_table.cells,
+            stage_table.respins,
+            *stage_table.coin,
+            items,
+            full,
+            start_condition,
         )
 
 
@@ -228,9 +234,9 @@ def check_references(definition: ReelsDefinition, file: str) -> None:
     """
     known_names = {
         "stage": list(definition.stage),
-        "progressive": [p.id for p in definition.progressive],
-        "merchandise": [m.id for m in definition.merchandise],
-        "bets.mode": [m.id for m in definition.bets.mode],
+        "progressive": [level.id for level in definition.progressive],
+        "merchandise": [prize.id for prize in definition.merchandise],
+        "bets.mode": [mode.id for mode in definition.bets.mode],
     }
     for key, ids in known_names.items():
         if len(set(ids)) != len(ids):
@@ -262,7 +268,7 @@ def _check_merchandise_and_levels(
 ) -> None:
     """Refuse merchandise that no prize awards, and progressive levels that are not hit in exactly one way.
 
-    Refuse also a mystery level whose ceiling is not above its reset value, or whose meter does not grow.
+    Refuse also a mystery level whose ceiling is not above its reset value, or to which no wager adds anything.
     """
     for prize in definition.merchandise:
         if prize.id not in given_names:

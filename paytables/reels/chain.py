@@ -1,13 +1,13 @@
 """Exact mean and variance of games whose stages start one another, such as spins that start free games.
 
-The terms (run, series, size, plain) are defined in :mod:`paytables.reels.run`. One paid game is a branching process
-whose particles are runs. All runs of a plain stage are alike, so a group of plain stages that start one another is a
-linear system. Let K[s][t] be the mean number of runs of t that a run of s starts. Then N = (I - K)^-1 has the expected
-numbers of runs. Example: each free game starts 0.1 further ones on average, so N = 1 / (1 - 0.1): one free game leads
-to 1.111 with its retriggers. With x the mean credits of one run, the means are N x. With d the variance of (the credits
-of one run + the mean credits of the runs of the group that it starts), the variances are N d. What a run starts outside
-the group is computed first and counts as part of its credits. A stage with *memory* (a capped series, a multiplier that
-moves, symbols that stick) is followed state by state instead.
+The terms (run, series, start condition, plain) are defined in :mod:`paytables.reels.run`. One paid game is a branching
+process whose particles are runs. All runs of a plain stage are alike, so a group of plain stages that start one another
+is a linear system. Let K[s][t] be the mean number of runs of t that a run of s starts. Then N = (I - K)^-1 has the
+expected numbers of runs. Example: each free game starts 0.1 further ones on average, so N = 1 / (1 - 0.1): one free
+game leads to 1.111 with its retriggers. With x the mean credits of one run, the means are N x. With d the variance of
+(the credits of one run + the mean credits of the runs of the group that it starts), the variances are N d. What a run
+starts outside the group is computed first and counts as part of its credits. A stage with *memory* (a capped series, a
+multiplier that moves, symbols that stick) is followed state by state instead.
 
 N exists and is non-negative exactly if the elimination meets only positive pivots (I - K is then a
 non-singular M-matrix); otherwise the expected length of the game is infinite, and it is refused.
@@ -24,7 +24,7 @@ from paytables.reels.automaton import Award
 from paytables.reels.run import GivenAwards, RunFigures
 
 ZERO = Fraction(0)
-#: A kind of run: the stage and the size. It is a node of the graph of stages that start one another.
+#: A kind of run: the stage and the start condition. It is a node of the graph of stages that start one another.
 RunKind = tuple[str, int]
 
 
@@ -50,8 +50,7 @@ class StageMemory:
 class StageState(NamedTuple):
     """The state of a series of runs of one stage, such as ten free games.
 
-    It has the runs left and made, the index of the multiplier, and the starting size (the mask of sticky
-    cells).
+    It has the runs left and made, the index of the multiplier, and the start condition of the next run.
     """
 
     runs_left: int
@@ -60,14 +59,14 @@ class StageState(NamedTuple):
     """The number of runs of the series that were made; 0 if the stage has no limit of runs."""
     multiplier_index: int
     """The index of the series' current multiplier."""
-    size: int
-    """The starting size, such as the mask of sticky cells."""
+    start_condition: int
+    """The start condition of the next run, such as the mask of the stuck cells."""
 
 
-def build_first_state(memory: StageMemory, run_count: int, start_size: int) -> StageState:
+def build_first_state(memory: StageMemory, run_count: int, start_condition: int) -> StageState:
     """Return the initial state of a series of ``run_count`` runs of a stage with this memory."""
     most = memory.runs_max
-    return StageState(run_count if most is None else min(run_count, most), 0, 0, start_size)
+    return StageState(run_count if most is None else min(run_count, most), 0, 0, start_condition)
 
 
 def compute_next_state(
@@ -79,19 +78,19 @@ def compute_next_state(
     start one another.
     """
     if not given_awards and memory.is_plain:
-        return StageState(state.runs_left - 1, 0, 0, state.size), ()
+        return StageState(state.runs_left - 1, 0, 0, state.start_condition), ()
     own_runs = steps = 0
-    size = state.size
-    elsewhere: list[Award] = []
+    start_condition = state.start_condition
+    other_stage_awards: list[Award] = []
     for award in given_awards:
         if award.kind == "stage" and award.name == stage:
             own_runs += award.run_count
         elif award.kind == "stage":
-            elsewhere.append(award)
+            other_stage_awards.append(award)
         elif award.kind == "step":
             steps += award.run_count
         elif award.kind == "stick":
-            size = award.start_size
+            start_condition = award.start_condition
     runs_left = state.runs_left - 1 + own_runs
     runs_played = state.runs_played + 1
     if memory.runs_max is not None:
@@ -100,8 +99,8 @@ def compute_next_state(
         state.multiplier_index + (1 if memory.advances_every_run else steps), len(memory.multipliers) - 1
     )
     return StageState(
-        runs_left, runs_played if memory.runs_max is not None else 0, multiplier_index, size
-    ), tuple(elsewhere)
+        runs_left, runs_played if memory.runs_max is not None else 0, multiplier_index, start_condition
+    ), tuple(other_stage_awards)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +118,11 @@ class StageChain:
     """The stages of a reel game in one mode, which may start one another: expected runs, means and variances."""
 
     get_run_figures: Callable[[str, int], RunFigures]
-    """A function that returns the exact figures of one run of a stage, from its id and starting size."""
+    """A function that returns the exact figures of one run of a stage, from its id and start condition."""
     memory: Mapping[str, StageMemory]
     """What each stage retains between runs, by its id."""
     _moments_by_run_kind: dict[RunKind, WinMoments] = field(default_factory=dict)
-    """Mean and variance of runs of plain stages computed so far, by (stage, size)."""
+    """Mean and variance of runs of plain stages computed so far, by (stage, start condition)."""
     _moments_by_series: dict[tuple[str, StageState], WinMoments] = field(default_factory=dict)
     """Mean and variance of series of stages with memory computed so far, by (stage, state of the series)."""
     _length_by_series: dict[tuple[str, StageState], int] = field(default_factory=dict)
@@ -135,7 +134,7 @@ class StageChain:
     def count_expected_runs(self, stage: str) -> dict[tuple[str, int, int], Fraction]:
         """Return the expected number of runs of each stage in one game that starts with ``stage``.
 
-        The keys are (stage, size, multiplier of the series); the multiplier is 1 for a plain stage.
+        The keys are (stage, start condition, multiplier of the series); the multiplier is 1 for a plain stage.
         """
         expected_runs: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
         plain: dict[RunKind, Fraction] = defaultdict(Fraction)
@@ -147,9 +146,9 @@ class StageChain:
             ``rate`` is how often one game gives the award.
             """
             if self.memory[award.name].is_plain:
-                plain[award.name, award.start_size] += rate * award.run_count
+                plain[award.name, award.start_condition] += rate * award.run_count
             else:
-                series[award.name, award.run_count, award.start_size] += rate
+                series[award.name, award.run_count, award.start_condition] += rate
 
         add_started_runs(Award("stage", stage, 1, 0), Fraction(1))
         for group in self._sort_groups(stage):
@@ -181,38 +180,38 @@ class StageChain:
     ) -> None:
         """Follow a series of runs to its end, adding the expected number of each run to ``expected_runs``.
 
-        ``series_key`` is the stage, the number of runs and the size; ``start_rate`` is how often the series starts in
-        one game. ``add_started_runs`` is called with each award that starts runs of another stage.
+        ``series_key`` is the stage, the number of runs and the start condition; ``start_rate`` is how often the series
+        starts in one game. ``add_started_runs`` is called with each award that starts runs of another stage.
         """
-        stage, times, size = series_key
-        states = {build_first_state(self.memory[stage], times, size): start_rate}
+        stage, run_count, start_condition = series_key
+        states = {build_first_state(self.memory[stage], run_count, start_condition): start_rate}
         while states:
             next_states: dict[StageState, Fraction] = defaultdict(Fraction)
             for state, weight in states.items():
-                expected_runs[stage, state.size, self.memory[stage].multipliers[state.multiplier_index]] += (
-                    weight
-                )
-                for given_awards, p in self._get_award_odds(stage, state.size).items():
-                    state_after, elsewhere = compute_next_state(
+                expected_runs[
+                    stage, state.start_condition, self.memory[stage].multipliers[state.multiplier_index]
+                ] += weight
+                for given_awards, p in self._get_award_chances(stage, state.start_condition).items():
+                    state_after, other_stage_awards = compute_next_state(
                         self.memory[stage], stage, state, given_awards
                     )
-                    for award in elsewhere:
+                    for award in other_stage_awards:
                         add_started_runs(award, weight * p)
                     if state_after.runs_left > 0 and p:
                         next_states[state_after] += weight * p
             states = next_states
 
-    def _get_award_odds(self, stage: str, start_size: int) -> Mapping[GivenAwards, Fraction]:
+    def _get_award_chances(self, stage: str, start_condition: int) -> Mapping[GivenAwards, Fraction]:
         """Return the probability of each combination of awards that one run of a stage gives.
 
         Raises :class:`BeyondExactAnalysis`.
         """
-        odds = self.get_run_figures(stage, start_size).odds_by_awards
-        if not odds:
+        chances = self.get_run_figures(stage, start_condition).chance_by_awards
+        if not chances:
             raise BeyondExactAnalysis(
                 f"stage {stage} keeps state during its series, and too many of its prizes give awards"
             )
-        return odds
+        return chances
 
     # ------------------------------------------------------------ backwards: mean and variance
     def compute_award_moments(self, award: Award) -> WinMoments:
@@ -221,7 +220,7 @@ class StageChain:
         The stages' figures must include second moments.
         """
         if self.memory[award.name].is_plain:
-            run_moments = self._compute_plain_run_moments(award.name, award.start_size)
+            run_moments = self._compute_plain_run_moments(award.name, award.start_condition)
             return WinMoments(run_moments.mean * award.run_count, run_moments.variance * award.run_count)
         if award.name in self._stages_in_progress:
             raise AnalysisError(
@@ -229,16 +228,16 @@ class StageChain:
             )
         self._stages_in_progress.append(award.name)
         series_moments = self._compute_series_moments(
-            award.name, build_first_state(self.memory[award.name], award.run_count, award.start_size)
+            award.name, build_first_state(self.memory[award.name], award.run_count, award.start_condition)
         )
         self._stages_in_progress.pop()
         return series_moments
 
-    def _compute_plain_run_moments(self, stage: str, start_size: int) -> WinMoments:
+    def _compute_plain_run_moments(self, stage: str, start_condition: int) -> WinMoments:
         """Return mean and variance of the credits of one run of a plain stage and of all runs that it starts."""
-        if (stage, start_size) not in self._moments_by_run_kind:
+        if (stage, start_condition) not in self._moments_by_run_kind:
             group = self._find_group(stage)
-            nodes = self._list_reachable_nodes(group, [(stage, start_size)])
+            nodes = self._list_reachable_nodes(group, [(stage, start_condition)])
             matrix = self.invert_run_matrix(nodes)
             figures_by_node = [self.get_run_figures(*node) for node in nodes]
             means = self._multiply(matrix, [self._compute_run_mean(f, group) for f in figures_by_node])
@@ -246,7 +245,7 @@ class StageChain:
             run_variances = [self._compute_run_variance(f, group, inside) for f in figures_by_node]
             for node, mean, variance in zip(nodes, means, self._multiply(matrix, run_variances), strict=True):
                 self._moments_by_run_kind[node] = WinMoments(mean, variance)
-        return self._moments_by_run_kind[stage, start_size]
+        return self._moments_by_run_kind[stage, start_condition]
 
     def _compute_run_mean(self, figures: RunFigures, group: tuple[str, ...]) -> Fraction:
         """Return the mean credits of one run with these figures and of the runs that it starts outside ``group``."""
@@ -267,12 +266,12 @@ class StageChain:
         """
         mean = ZERO
         square = figures.second_moment
-        for given_awards, p in figures.odds_by_awards.items():
+        for given_awards, p in figures.chance_by_awards.items():
             part = figures.mean_by_awards[given_awards]
             outside = self._sum_moments_outside_group(given_awards, group)
             expected = outside.mean + sum(
                 (
-                    inside[a.name, a.start_size] * a.run_count
+                    inside[a.name, a.start_condition] * a.run_count
                     for a in given_awards
                     if a.kind == "stage" and a.name in group
                 ),
@@ -299,18 +298,20 @@ class StageChain:
         key = (stage, state)
         if key not in self._moments_by_series:
             factor = self.memory[stage].multipliers[state.multiplier_index]
-            figures = self.get_run_figures(stage, state.size)
+            figures = self.get_run_figures(stage, state.start_condition)
             mean = ZERO
             square = factor**2 * figures.second_moment
-            for given_awards, p in figures.odds_by_awards.items():
+            for given_awards, p in figures.chance_by_awards.items():
                 part = figures.mean_by_awards[given_awards]
-                state_after, elsewhere = compute_next_state(self.memory[stage], stage, state, given_awards)
+                state_after, other_stage_awards = compute_next_state(
+                    self.memory[stage], stage, state, given_awards
+                )
                 remaining = self._compute_series_moments(stage, state_after)
-                elsewhere_moments = self._sum_moments_outside_group(elsewhere, (stage,))
-                expected = remaining.mean + elsewhere_moments.mean
+                other_stage_moments = self._sum_moments_outside_group(other_stage_awards, (stage,))
+                expected = remaining.mean + other_stage_moments.mean
                 mean += factor * part + p * expected
                 square += 2 * factor * part * expected + p * (
-                    expected**2 + remaining.variance + elsewhere_moments.variance
+                    expected**2 + remaining.variance + other_stage_moments.variance
                 )
             self._moments_by_series[key] = WinMoments(mean, square - mean**2)
         return self._moments_by_series[key]
@@ -320,11 +321,12 @@ class StageChain:
         memory = self.memory[award.name]
         if memory.is_plain:
             restarts_itself = any(
-                a.name == award.name for a in self.get_run_figures(award.name, award.start_size).rate_by_award
+                a.name == award.name
+                for a in self.get_run_figures(award.name, award.start_condition).rate_by_award
             )
             return None if restarts_itself else award.run_count
         return self._count_longest_series(
-            award.name, build_first_state(memory, award.run_count, award.start_size)
+            award.name, build_first_state(memory, award.run_count, award.start_condition)
         )
 
     def _count_longest_series(self, stage: str, state: StageState) -> int:
@@ -335,15 +337,17 @@ class StageChain:
         if key not in self._length_by_series:
             states_after = {
                 compute_next_state(self.memory[stage], stage, state, g)[0]
-                for g in self._get_award_odds(stage, state.size)
+                for g in self._get_award_chances(stage, state.start_condition)
             }
             self._length_by_series[key] = 1 + max(self._count_longest_series(stage, s) for s in states_after)
         return self._length_by_series[key]
 
     # ------------------------------------------------------------ who starts whom
-    def _collect_reachable_nodes(self, stage: str, seen_nodes: set[RunKind], start_size: int = 0) -> None:
-        """Add (stage, size) to ``seen_nodes``, and every (stage, size) that can follow it in a game."""
-        todo = [(stage, start_size)]
+    def _collect_reachable_nodes(
+        self, stage: str, seen_nodes: set[RunKind], start_condition: int = 0
+    ) -> None:
+        """Add (stage, start condition) to ``seen_nodes``, and every other such pair that can follow it in a game."""
+        todo = [(stage, start_condition)]
         while todo:
             node = todo.pop()
             if node in seen_nodes:
@@ -351,12 +355,12 @@ class StageChain:
             seen_nodes.add(node)
             for award, mean in self.get_run_figures(*node).rate_by_award.items():
                 if award.kind == "stage" and mean:
-                    todo.append((award.name, award.start_size))
+                    todo.append((award.name, award.start_condition))
                 elif award.kind == "stick" and mean:
-                    todo.append((node[0], award.start_size))
+                    todo.append((node[0], award.start_condition))
 
     def find_reachable_nodes(self, stage: str) -> set[RunKind]:
-        """Return every (stage, size) that can be played in a game that starts with ``stage``."""
+        """Return every (stage, start condition) that can be played in a game that starts with ``stage``."""
         seen_nodes: set[RunKind] = set()
         self._collect_reachable_nodes(stage, seen_nodes)
         return seen_nodes
@@ -397,7 +401,7 @@ class StageChain:
         return sorted(groups, key=lambda group: -len(set().union(*(reach[s] for s in group)) | set(group)))
 
     def _list_reachable_nodes(self, group: tuple[str, ...], first_nodes: list[RunKind]) -> list[RunKind]:
-        """Return every (stage, size) of the stages in ``group`` that the runs in ``first_nodes`` can lead to."""
+        """Return every (stage, start condition) of ``group`` that the runs in ``first_nodes`` can lead to."""
         seen_nodes: set[RunKind] = set()
         for node in first_nodes:
             self._collect_reachable_nodes(node[0], seen_nodes, node[1])
@@ -415,8 +419,8 @@ class StageChain:
         matrix = [[Fraction(int(i == j % size)) for j in range(2 * size)] for i in range(size)]
         for i, node in enumerate(nodes):
             for award, mean in self.get_run_figures(*node).rate_by_award.items():
-                if award.kind == "stage" and (award.name, award.start_size) in index:
-                    matrix[i][index[award.name, award.start_size]] -= mean * award.run_count
+                if award.kind == "stage" and (award.name, award.start_condition) in index:
+                    matrix[i][index[award.name, award.start_condition]] -= mean * award.run_count
         for i in range(size):
             pivot = matrix[i][i]
             if pivot <= 0:

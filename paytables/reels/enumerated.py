@@ -84,7 +84,7 @@ class _EnumeratedStage(ReelsStageBase, ABC):
 
     @cached_property
     def _run_figures(self) -> RunFigures:
-        """Return the exact figures of one run (means, award odds, moments), computed once from its distribution."""
+        """Return the exact means, award probabilities and moments of one run, computed once from its distribution."""
         return build_run_figures(self._figures.distribution)
 
     def compute_figures(self, *, with_second_moment: bool) -> RunFigures:  # noqa: ARG002 (both moments are computed together here)
@@ -387,12 +387,12 @@ class HeldReels(_EnumeratedStage):
 
     def compute_hold_rates(self) -> Mapping[int, tuple[Fraction, Fraction]]:
         """Return how often the best strategy holds each set of reels (as bits), and the part of the mean won then."""
-        odds_by_mask: dict[int, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])
+        rates_by_mask: dict[int, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])
         for key, mask in self.best_hold_mask_by_column_classes.items():
-            odds = self._compute_first_window_chance(key)
-            odds_by_mask[mask][0] += odds
-            odds_by_mask[mask][1] += odds * self._compute_hold_mean(key, mask) * self.reels.multiplier
-        return {mask: (odds, paid) for mask, (odds, paid) in sorted(odds_by_mask.items())}
+            chance = self._compute_first_window_chance(key)
+            rates_by_mask[mask][0] += chance
+            rates_by_mask[mask][1] += chance * self._compute_hold_mean(key, mask) * self.reels.multiplier
+        return {mask: (chance, paid) for mask, (chance, paid) in sorted(rates_by_mask.items())}
 
     def _enumerate(self) -> _EnumeratedFigures:
         """Enumerate first and second spins, with the reels held as the best strategy says; return the exact figures."""

@@ -33,7 +33,7 @@ from paytables.reels.spin import ReelSpinStage, ReelsStageBase
 from paytables.reels.totals import CREDITS_LIMIT_MIN, HighestWins, TotalWinDistributions
 
 ZERO = Fraction(0)
-#: Expected runs of one game, by (stage, size, multiplier of the series).
+#: Expected runs of one game, by (stage, start condition, multiplier of the series).
 ExpectedRuns = Mapping[tuple[str, int, int], Fraction]
 
 #: Message for a figure that needs packages which a cabinet does not have.
@@ -64,7 +64,7 @@ def build_chain(stages: ModeStages, *, with_second_moment: bool) -> StageChain:
     With ``with_second_moment``, the figures include the second moments that variances need.
     """
     return StageChain(
-        lambda name, size: stages.get_stage(name, size).compute_figures(
+        lambda name, start_condition: stages.get_stage(name, start_condition).compute_figures(
             with_second_moment=with_second_moment
         ),
         stages.memory,
@@ -77,7 +77,10 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Analysi
     chain = build_chain(stages, with_second_moment=False)
     runs = {key: rate for key, rate in chain.count_expected_runs(mode.stage).items() if rate}
     mean = sum(
-        (rate * times * chain.get_run_figures(name, size).mean for (name, size, times), rate in runs.items()),
+        (
+            rate * times * chain.get_run_figures(name, start_condition).mean
+            for (name, start_condition, times), rate in runs.items()
+        ),
         ZERO,
     )
     base = stages.get_stage(mode.stage)
@@ -172,10 +175,10 @@ def _describe_strategy(
     """
     words: set[str] = set()
     mean = ZERO
-    for (name, size, times), rate in runs.items():
-        stage = stages.get_stage(name, size)
+    for (name, start_condition, times), rate in runs.items():
+        stage = stages.get_stage(name, start_condition)
         worst = stage.worst_mean
-        mean += rate * times * (chain.get_run_figures(name, size).mean if worst is None else worst)
+        mean += rate * times * (chain.get_run_figures(name, start_condition).mean if worst is None else worst)
         if worst is not None:
             words.add(_HOLD_STRATEGY_TEXT if isinstance(stage, HeldReels) else _PICK_STRATEGY_TEXT)
     if definition.double_up is not None:
@@ -264,8 +267,8 @@ def _list_prizes(stages: ModeStages, runs: ExpectedRuns) -> tuple[PrizeFigures, 
     """Return how often one reel game of a mode wins each prize, with the prize's share of the return."""
     rows: dict[tuple[str, str, int], list[Fraction]] = defaultdict(lambda: [ZERO, ZERO])
     hits: dict[tuple[str, str, int], int | None] = {}
-    for (name, size, factor), rate in runs.items():
-        for p in stages.get_stage(name, size).list_prize_rates():
+    for (name, start_condition, factor), rate in runs.items():
+        for p in stages.get_stage(name, start_condition).list_prize_rates():
             key = (name, p.name, p.credits)
             rows[key][0] += rate * Fraction(p.hits, p.cycle)
             rows[key][1] += rate * factor * Fraction(p.total_paid, p.cycle)
@@ -294,8 +297,8 @@ def _add_never_won_prizes(
 ) -> None:
     """Add to ``rows`` each prize in a stage's pay table that no window wins, so that the PAR sheet reports it."""
     listed_prizes = {(name, prize) for name, prize, _ in rows}
-    for name, size, _ in runs:
-        stage = stages.get_stage(name, size)
+    for name, start_condition, _ in runs:
+        stage = stages.get_stage(name, start_condition)
         for prize, credits_ in stage.reels.pay_table_prizes if isinstance(stage, ReelsStageBase) else ():
             if (name, prize) not in listed_prizes:
                 rows[name, prize, credits_] = [ZERO, ZERO]
@@ -311,14 +314,17 @@ def _list_feature_figures(
         feature_runs = {key: rate for key, rate in runs.items() if key[0] == stage}
         mean_runs = sum(feature_runs.values(), ZERO)
         credits_ = sum(
-            (r * times * chain.get_run_figures(n, size).mean for (n, size, times), r in feature_runs.items()),
+            (
+                r * times * chain.get_run_figures(n, start_condition).mean
+                for (n, start_condition, times), r in feature_runs.items()
+            ),
             ZERO,
         )
         starts = [
             (award, r * p)
-            for (name, size, _), r in runs.items()
+            for (name, start_condition, _), r in runs.items()
             if name != stage
-            for award, p in chain.get_run_figures(name, size).rate_by_award.items()
+            for award, p in chain.get_run_figures(name, start_condition).rate_by_award.items()
             if award.kind == "stage" and award.name == stage and p
         ]
         rate = sum((p for _, p in starts), ZERO)
@@ -342,8 +348,10 @@ def _compute_award_rates(stages: ModeStages, runs: ExpectedRuns, award_kind: str
     ``award_kind`` chooses: ``progressive`` or ``merchandise``.
     """
     rates: dict[str, Fraction] = defaultdict(Fraction)
-    for (name, size, _), rate in runs.items():
-        for (awarded, award_name), mean in stages.get_stage(name, size).compute_mean_awards().items():
+    for (name, start_condition, _), rate in runs.items():
+        for (awarded, award_name), mean in (
+            stages.get_stage(name, start_condition).compute_mean_awards().items()
+        ):
             if awarded == award_kind:
                 rates[award_name] += rate * mean
     return rates

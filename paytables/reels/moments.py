@@ -200,7 +200,7 @@ def compute_run_figures(reels: ReelSet, ends: EndCounts, *, with_second_moment: 
     """Return the exact figures of one run of a reel stage; ``with_second_moment``: with what variances need.
 
     ``ends`` is the result of :func:`count_ends_by_component`. If too many components give awards to be walked together,
-    ``odds_by_awards`` is empty; with ``with_second_moment`` that raises :class:`BeyondExactAnalysis`.
+    ``chance_by_awards`` is empty; with ``with_second_moment`` that raises :class:`BeyondExactAnalysis`.
     """
     award_components = list_award_components(reels)
     rates: dict[Award, Fraction] = defaultdict(Fraction)
@@ -208,14 +208,14 @@ def compute_run_figures(reels: ReelSet, ends: EndCounts, *, with_second_moment: 
         for node, (amount, _) in ends[c].items():
             for award in find_given_awards(reels, (node,)):
                 rates[award] += Fraction(amount, reels.cycle)
-    odds: dict[GivenAwards, Fraction] = defaultdict(Fraction)
+    chances: dict[GivenAwards, Fraction] = defaultdict(Fraction)
     if not award_components:
-        odds[()] = Fraction(1)
+        chances[()] = Fraction(1)
     elif len(award_components) <= JOINT_AWARDS_MAX:
         for nodes, amount in count_end_nodes(
             reels, award_components, [False] * len(award_components)
         ).items():
-            odds[find_given_awards(reels, nodes)] += Fraction(amount, reels.cycle)
+            chances[find_given_awards(reels, nodes)] += Fraction(amount, reels.cycle)
     elif with_second_moment:
         raise BeyondExactAnalysis(
             f"stage {reels.name}: {len(award_components)} components give awards, too many for its variance to be "
@@ -223,10 +223,12 @@ def compute_run_figures(reels: ReelSet, ends: EndCounts, *, with_second_moment: 
         )
     if with_second_moment:
         parts = _compute_mean_by_awards(reels, award_components)
-        return RunFigures(rates, odds, sum(parts.values(), Fraction(0)), parts, compute_second_moment(reels))
+        return RunFigures(
+            rates, chances, sum(parts.values(), Fraction(0)), parts, compute_second_moment(reels)
+        )
     value = reels.graph.win_value_by_node
     total = sum(weighted * value[node] for walks in ends for node, (_, weighted) in walks.items())
-    return RunFigures(rates, odds, Fraction(total * reels.multiplier, reels.cycle), {}, Fraction(0))
+    return RunFigures(rates, chances, Fraction(total * reels.multiplier, reels.cycle), {}, Fraction(0))
 
 
 def _compute_mean_by_awards(reels: ReelSet, award_components: Sequence[int]) -> dict[GivenAwards, Fraction]:

@@ -1,12 +1,12 @@
 """The probability that a game wins nothing: no credits in its first run or in anything that this run starts.
 
 The result is exact unless a stage can lead back to itself without a win, such as free games that start again after
-a losing spin. The probability is then a root of a polynomial and not a fraction. It is approached from 0, with one
-more level of repetitions in each pass, in whole multiples of 2**-64 rounded down. Example: a free game loses and starts
-nothing with probability 1/2, and loses but starts two more free games with 1/4. Then q = 1/2 + q**2 / 4; the passes
-give 1/2, 9/16, 593/1024... and approach 2 - sqrt(2).
+a losing spin. The probability is then a root of a polynomial and not a fraction. It is approached from below: each pass
+allows one more level of repetition. Estimates are rounded down to multiples of 2**-64. Example: a free game loses and
+starts nothing with probability 1/2, and loses but starts two more free games with 1/4. Then q = 1/2 + q**2 / 4; the
+passes give 1/2, 9/16, 593/1024... and approach 2 - sqrt(2).
 
-The terms (run, series, size, plain) are defined in :mod:`paytables.reels.run`.
+The terms (run, series, start condition, plain) are defined in :mod:`paytables.reels.run`.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ from paytables.reels.spin import ReelSpinStage, ReelsStageBase
 SeriesKey = tuple[str, StageState]
 #: Probabilities of cyclic stages are whole multiples of 1 / PROBABILITY_ONE.
 PROBABILITY_ONE = 1 << 64
-#: How often the estimate for a cyclic stage is recomputed at most.
+#: The maximum number of times that the estimate for a cyclic stage is recomputed.
 ITERATIONS_MAX = 400
 
 
@@ -38,12 +38,14 @@ class NoWinChance:
     _chance_by_series: dict[SeriesKey, Fraction] = field(default_factory=dict)
     """The probabilities computed so far, by stage and state."""
     _estimate_by_open_series: dict[SeriesKey, Fraction] = field(default_factory=dict)
-    """The present estimates for series whose computation has not ended, because such a series may start itself."""
-    is_rounded: bool = False
-    """Whether the computed probability is rounded, because stages start one another in a cycle.
+    """Estimates for the series that are being computed; used if such a series starts itself."""
+    _has_used_estimate: bool = False
+    """Whether an estimate was used since the computation of the present series (at the end: of all series) started."""
 
-    During the computation: whether an estimate was used since the computation of the present series started.
-    """
+    @property
+    def is_rounded(self) -> bool:
+        """Return whether the computed probability is rounded, because stages start one another in a cycle."""
+        return self._has_used_estimate
 
     def compute_chance(self) -> Fraction:
         """Return the probability that a whole reel game wins nothing.
@@ -58,14 +60,14 @@ class NoWinChance:
         memory = self.stages.memory[award.name]
         if memory.is_plain:
             return (
-                self._find_no_win_chance((award.name, StageState(1, 0, 0, award.start_size)))
+                self._find_series_chance((award.name, StageState(1, 0, 0, award.start_condition)))
                 ** award.run_count
             )
-        return self._find_no_win_chance(
-            (award.name, build_first_state(memory, award.run_count, award.start_size))
+        return self._find_series_chance(
+            (award.name, build_first_state(memory, award.run_count, award.start_condition))
         )
 
-    def _find_no_win_chance(self, series_key: SeriesKey) -> Fraction:
+    def _find_series_chance(self, series_key: SeriesKey) -> Fraction:
         """Return the probability that the remaining runs of a series, and all that they start, win nothing.
 
         It is computed only once, except if the series can start itself: then it is computed by iteration each time.
@@ -73,13 +75,13 @@ class NoWinChance:
         if series_key in self._chance_by_series:
             return self._chance_by_series[series_key]
         if series_key in self._estimate_by_open_series:
-            self.is_rounded = True
+            self._has_used_estimate = True
             return self._estimate_by_open_series[series_key]
         self._estimate_by_open_series[series_key] = Fraction(0)
-        was_rounded = self.is_rounded
-        self.is_rounded = False
-        chance = self._sum_no_win_chance(series_key)
-        if self.is_rounded:  # the series can start itself, so the estimate 0 was used: improve it
+        had_used_estimate = self._has_used_estimate
+        self._has_used_estimate = False
+        chance = self._compute_one_pass(series_key)
+        if self._has_used_estimate:  # the series can start itself, so the estimate 0 was used: improve it
             for _ in range(ITERATIONS_MAX):
                 chance_before = self._estimate_by_open_series[series_key]
                 self._estimate_by_open_series[series_key] = Fraction(
@@ -87,34 +89,37 @@ class NoWinChance:
                 )
                 if self._estimate_by_open_series[series_key] == chance_before:
                     break
-                chance = self._sum_no_win_chance(series_key)
+                chance = self._compute_one_pass(series_key)
         else:
             self._chance_by_series[series_key] = chance
         del self._estimate_by_open_series[series_key]
-        self.is_rounded = self.is_rounded or was_rounded
+        self._has_used_estimate = self._has_used_estimate or had_used_estimate
         return chance
 
-    def _sum_no_win_chance(self, series_key: SeriesKey) -> Fraction:
-        """Compute the chance that the next run of a series, and all that follows, win nothing, in one pass."""
+    def _compute_one_pass(self, series_key: SeriesKey) -> Fraction:
+        """Compute the chance of :meth:`_find_series_chance` once, with the present estimates."""
         stage, state = series_key
         memory = self.stages.memory[stage]
         total = Fraction(0)
-        for given_awards, p in self._find_no_win_odds(stage, state.size).items():
-            state_after, elsewhere = compute_next_state(memory, stage, state, given_awards)
+        for given_awards, p in self._find_losing_award_chances(stage, state.start_condition).items():
+            state_after, other_stage_awards = compute_next_state(memory, stage, state, given_awards)
             chance = p
-            if state_after.runs_left > 0 and memory.is_plain:  # each remaining run is alike and counts alone
-                one_run = (stage, StageState(1, 0, 0, state_after.size))
-                chance *= self._find_no_win_chance(one_run) ** state_after.runs_left
+            if state_after.runs_left > 0 and memory.is_plain:
+                # the remaining runs are alike and independent: the chance of one is raised to their number
+                one_run = (stage, StageState(1, 0, 0, state_after.start_condition))
+                chance *= self._find_series_chance(one_run) ** state_after.runs_left
             elif state_after.runs_left > 0:
-                chance *= self._find_no_win_chance((stage, state_after))
-            for award in elsewhere:
+                chance *= self._find_series_chance((stage, state_after))
+            for award in other_stage_awards:
                 chance *= self._compute_award_chance(award)
             total += chance
         return total
 
-    def _find_no_win_odds(self, stage_name: str, start_size: int) -> Mapping[GivenAwards, Fraction]:
+    def _find_losing_award_chances(
+        self, stage_name: str, start_condition: int
+    ) -> Mapping[GivenAwards, Fraction]:
         """Return the probability that one run of a stage pays no credits, for each combination of awards it gives."""
-        stage = self.stages.get_stage(stage_name, start_size)
+        stage = self.stages.get_stage(stage_name, start_condition)
         try:
             if isinstance(stage, ReelSpinStage):
                 return stage.losing_award_chances

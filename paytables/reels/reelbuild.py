@@ -59,7 +59,7 @@ def _list_column_parts(
 
 @dataclass(frozen=True, slots=True)
 class ReelBuilder:
-    """Builder of one reel stage for one mode; ``size`` is the mask of its stuck cells.
+    """Builder of one reel stage for one mode; ``stuck_mask`` has a bit for each stuck cell.
 
     Whether a prize can be won is checked without stuck cells: cells that stick later may hide a prize, which
     can then no longer be won.
@@ -72,8 +72,8 @@ class ReelBuilder:
     mode: BetMode
     """The way to bet for which the stage is built."""
     symbols: Symbols
-    size: int
-    """The starting size of the stage: the mask of its stuck cells."""
+    stuck_mask: int
+    """The stuck cells as bits, reel by reel from the top row down; 0: none. It is the stage's start condition."""
     file: str
     omitted_prizes: list[str] = field(default_factory=list)
     """Names of prizes inherited from another stage that this stage cannot win and therefore omits."""
@@ -84,7 +84,7 @@ class ReelBuilder:
         return f"stage.{self.name}"
 
     def build_error(self, definition_key: str, reason: str) -> DefinitionError:
-        """Return the error that refuses the definition's key, for the caller to raise."""
+        """Return the error for a key of the definition; the caller raises it."""
         return DefinitionError(self.file, definition_key, reason)
 
     def build_reels(self) -> ReelSet:
@@ -175,7 +175,7 @@ class ReelBuilder:
         stuck_cells: list[dict[int, int]] = []
         cell = 0
         for height in self.table.heights:
-            stuck_cells.append({row: symbol for row in range(height) if self.size >> (cell + row) & 1})
+            stuck_cells.append({row: symbol for row in range(height) if self.stuck_mask >> (cell + row) & 1})
             cell += height
         return stuck_cells
 
@@ -262,7 +262,7 @@ class ReelBuilder:
                 if not lines:
                     raise self.build_error(key, "is a line prize, but the stage has no lines")
                 patterns = self._build_patterns(key, pay, {len(line) for line in lines})
-                if not self.size:
+                if not self.stuck_mask:
                     patterns = checker.select_line_patterns(key, pay, patterns, evaluated)
                 groups.setdefault(pay.group, []).extend(patterns)
                 continue
@@ -272,7 +272,7 @@ class ReelBuilder:
             seen_parts = (
                 parts_before if pay.on == "scatter" and self._are_scatters_counted_first else evaluated
             )
-            if not self.size:
+            if not self.stuck_mask:
                 check = checker.select_scatter_prizes if pay.on == "scatter" else checker.select_ways_prizes
                 prizes = check(key, pay, element, prizes, seen_parts)
                 if not prizes:
@@ -296,7 +296,7 @@ class ReelBuilder:
             components += [
                 replace(component, rows=self._find_rows_read(component.kind)) for component in row_components
             ]
-        if not self.table.overlapping_ways and not self.size:
+        if not self.table.overlapping_ways and not self.stuck_mask:
             self._check_overlap(components, evaluated)
         line_components = [
             component
@@ -347,7 +347,7 @@ class ReelBuilder:
 
         def list_mask_awards(mask: int) -> tuple[Award, ...]:
             """Return the awards if the sticky symbol shows on the cells of ``mask``; none if no new cell sticks."""
-            if mask == self.size:
+            if mask == self.stuck_mask:
                 return ()
             stay = (Award("stick", "", 1, mask),) if keeps_symbols else ()
             return stay if following_stage is None else (*stay, Award("stage", following_stage, 1, mask))

@@ -59,15 +59,15 @@ class GameTally:
         """Return the credits won so far in this reel game."""
         return sum([win.credits for win in self.wins])
 
-    def add_run(self, series: RunSeries, run: StageRun, factor: int) -> None:
-        """Add the result of one run of a stage; ``factor`` is the multiplier of its series."""
+    def add_run(self, series: RunSeries, run: StageRun, multiplier: int) -> None:
+        """Add the result of one run of a stage; ``multiplier`` is that of its series."""
         step = len(self.steps)
         wins = []
         if run.paid_wins:  # most runs pay nothing; skipping them halves the time
             wins = [
                 Settlement(
                     p.name,
-                    p.credits * factor * self.bet_level,
+                    p.credits * multiplier * self.bet_level,
                     {**p.detail, "stage": series.stage, "step": step},
                 )
                 for p in run.paid_wins
@@ -79,7 +79,7 @@ class GameTally:
         self.steps.append(
             {
                 "stage": series.stage,
-                "multiplier": factor,
+                "multiplier": multiplier,
                 "level": self.bet_level,
                 **run.display,
                 "wins": [win.to_json() for win in wins] if wins else [],
@@ -102,19 +102,27 @@ class ReelRules(TablelessRules):
     @cached_property
     def bet_options(self) -> tuple[int, ...]:
         """Return every total bet of the reel game, in credits, ascending."""
-        return tuple(sorted({m.cost * n for m in self.modes.values() for n in self.definition.bets.levels}))
+        return tuple(
+            sorted(
+                {
+                    mode.cost * bet_level
+                    for mode in self.modes.values()
+                    for bet_level in self.definition.bets.levels
+                }
+            )
+        )
 
     @cached_property
     def _offered_wagers(self) -> tuple[Wager, ...]:
-        """Return every wager that the reel game accepts, by mode and level in the definition's order."""
+        """Return every wager that the reel game accepts, by mode and bet level in the definition's order."""
         return tuple(
-            Wager(mode.cost * level, {"mode": mode.id, "level": level})
+            Wager(mode.cost * bet_level, {"mode": mode.id, "level": bet_level})
             for mode in self.modes.values()
-            for level in self.definition.bets.levels
+            for bet_level in self.definition.bets.levels
         )
 
     def build_wager(self, credits_: int, **options: Json) -> Wager:
-        """Return the wager of the named mode and level, or the first wager that costs ``credits_``.
+        """Return the first wager that costs ``credits_`` and has the named options (mode, level), if any are named.
 
         Raises :class:`WagerError`.
         """
@@ -136,9 +144,9 @@ class ReelRules(TablelessRules):
 
         A series that is awarded during another one is played before that one continues.
         """
-        accepted = self.build_wager(wager.credits, **wager.options)
-        stages = self.stages[accepted.options["mode"]]
-        tally = GameTally(bet_level=accepted.options["level"])
+        offered_wager = self.build_wager(wager.credits, **wager.options)
+        stages = self.stages[offered_wager.options["mode"]]
+        tally = GameTally(bet_level=offered_wager.options["level"])
         first = stages.mode.stage
         pending_series = [RunSeries(first, build_first_state(stages.memory[first], 1, 0))]
         while pending_series:
@@ -148,40 +156,44 @@ class ReelRules(TablelessRules):
                 pending_series.pop()
                 continue
             memory = stages.memory[series.stage]
-            factor = memory.multipliers[state.multiplier_index]
-            run = stages.get_stage(series.stage, state.size).run(draw)
+            multiplier = memory.multipliers[state.multiplier_index]
+            run = stages.get_stage(series.stage, state.start_condition).run(draw)
             if not isinstance(run, StageRun):
-                run = yield from _forward_decisions(run, tally, factor)
-            tally.add_run(series, run, factor)
-            series.state, elsewhere = compute_next_state(memory, series.stage, state, run.awards)
+                run = yield from _forward_decisions(run, tally, multiplier)
+            tally.add_run(series, run, multiplier)
+            series.state, other_stage_awards = compute_next_state(memory, series.stage, state, run.awards)
             tally.steps[-1]["left"] = series.state.runs_left
-            for award in elsewhere:
-                first_state = build_first_state(stages.memory[award.name], award.run_count, award.start_size)
+            for award in other_stage_awards:
+                first_state = build_first_state(
+                    stages.memory[award.name], award.run_count, award.start_condition
+                )
                 pending_series.append(RunSeries(award.name, first_state))
         for level in self.definition.progressive:
             if level.one_in is not None and draw.below(level.one_in, f"progressive.{level.id}") == 0:
                 tally.progressives.append(level.id)
         won = tally.credits
-        rounds: list[dict[str, Json]] = []
+        double_up_rounds: list[dict[str, Json]] = []
         if won and self.definition.double_up is not None:
-            won, rounds = yield from self._offer_double_up(self.definition.double_up, tally, draw)
+            won, double_up_rounds = yield from self._offer_double_up(self.definition.double_up, tally, draw)
         yield from tally.wins
-        if rounds:
-            yield Settlement("double-up", won - tally.credits, {"stage": "double_up", "rounds": rounds})
-        return _build_outcome(tally, won, rounds)
+        if double_up_rounds:
+            yield Settlement(
+                "double-up", won - tally.credits, {"stage": "double_up", "rounds": double_up_rounds}
+            )
+        return _build_outcome(tally, won, double_up_rounds)
 
     @staticmethod
     def _offer_double_up(
         double_up: DoubleUp, tally: GameTally, draw: DrawSource
     ) -> Generator[Decision, Choice | None, tuple[int, list[dict[str, Json]]]]:
-        """Offer to double the win as often as the table allows; return the final credits, and the rounds played."""
+        """Offer to double the win as often as the rules allow; return the final credits, and the double-ups played."""
         won = tally.credits
-        rounds: list[dict[str, Json]] = []
-        while won and len(rounds) < double_up.most_rounds and 2 * won <= double_up.most_credits:
+        double_up_rounds: list[dict[str, Json]] = []
+        while won and len(double_up_rounds) < double_up.most_rounds and 2 * won <= double_up.most_credits:
             prompt = {
                 "credits": won,
                 "to_win": 2 * won,
-                "rounds": list(rounds),
+                "rounds": list(double_up_rounds),
                 "steps": list(tally.steps),
             }
             decision = Decision("double_up", ("collect", "red", "black"), prompt)
@@ -190,8 +202,8 @@ class ReelRules(TablelessRules):
                 break
             shown_colour = ("red", "black")[draw.below(2, "double_up")]
             won = 2 * won if shown_colour == called_colour else 0
-            rounds.append({"called": called_colour, "shown": shown_colour, "credits": won})
-        return won, rounds
+            double_up_rounds.append({"called": called_colour, "shown": shown_colour, "credits": won})
+        return won, double_up_rounds
 
     @cached_property
     def _level_rates_by_mode(self) -> Mapping[str, Mapping[str, Fraction]]:
@@ -201,8 +213,8 @@ class ReelRules(TablelessRules):
 
     def find_highest_win_after_double_up(self, win_credits: int) -> int:
         """Return the highest win, in credits, that a win of up to ``win_credits`` can become in the double-up."""
-        table = self.definition.double_up
-        return win_credits if table is None else table.compute_win_bound(win_credits)
+        double_up = self.definition.double_up
+        return win_credits if double_up is None else double_up.compute_win_bound(win_credits)
 
     def list_levels(self, wager: Wager) -> tuple[LevelParticipation, ...]:
         """Return every progressive level that the wager's mode can win.
@@ -211,37 +223,36 @@ class ReelRules(TablelessRules):
         """
         if not self.definition.progressive:
             return ()
-        accepted = wager.options
-        times, odds = accepted["level"], self._level_rates_by_mode.get(accepted["mode"], {})
+        bet_level = wager.options["level"]
+        rates = self._level_rates_by_mode.get(wager.options["mode"], {})
         return tuple(
             LevelParticipation(
                 level=level.id,
                 names=level.name.model_dump(),
                 stake_credits=wager.credits,
-                odds=odds[level.id],
+                odds=rates[level.id],
                 increment=Fraction(level.increment),
-                reset_credits=level.reset_credits * times,
-                ceiling_credits=None if level.ceiling_credits is None else level.ceiling_credits * times,
+                reset_credits=level.reset_credits * bet_level,
+                ceiling_credits=None if level.ceiling_credits is None else level.ceiling_credits * bet_level,
             )
             for level in self.definition.progressive
-            if odds[level.id]
+            if rates[level.id]
         )
 
     def list_every_level(self) -> tuple[LevelParticipation, ...]:
-        """Return each progressive level at each price for which it is played, using the first bet of that price."""
+        """Return each progressive level once for each total bet that plays for it.
+
+        If several bets have the same total, the first counts.
+        """
         return self._every_level_participation
 
     @cached_property
     def _every_level_participation(self) -> tuple[LevelParticipation, ...]:
-        """Return each progressive level at each price for which it is played, computed once."""
+        """Return the levels of :meth:`list_every_level`, computed once."""
         participations: dict[tuple[str, int], LevelParticipation] = {}
-        for mode in self.modes.values():
-            for times in self.definition.bets.levels:
-                for participation in self.list_levels(
-                    Wager(mode.cost * times, {"mode": mode.id, "level": times})
-                ):
-                    key = (participation.level, participation.stake_credits)
-                    participations.setdefault(key, participation)
+        for wager in self._offered_wagers:
+            for participation in self.list_levels(wager):
+                participations.setdefault((participation.level, participation.stake_credits), participation)
         return tuple(participations.values())
 
     def list_prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
@@ -280,19 +291,20 @@ class ReelRules(TablelessRules):
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the exact figures (return and variance) of a mode at a bet level.
 
-        The level multiplies cost and pays alike.
+        The bet level multiplies cost and pays alike.
         """
         offered_wager = self.build_wager(wager.credits, **wager.options)
         mode_figures = next(
             bet for bet in self._volatility_figures.bets if bet.bet == offered_wager.options["mode"]
         )
-        level = Fraction(offered_wager.credits, mode_figures.cost_credits)
         return BetAnalysis(
             bet=mode_figures.bet,
             cost_credits=offered_wager.credits,
             rtp=mode_figures.rtp,
             options=offered_wager.options,
-            variance=None if mode_figures.variance is None else mode_figures.variance * level**2,
+            variance=None
+            if mode_figures.variance is None
+            else mode_figures.variance * offered_wager.options["level"] ** 2,
             strategy=mode_figures.strategy,
             worst_rtp=mode_figures.worst_rtp,
         )
@@ -303,8 +315,8 @@ class ReelRules(TablelessRules):
         return self.analyse(AnalysisDepth.VOLATILITY)
 
 
-def _build_outcome(tally: GameTally, won: int, rounds: list[dict[str, Json]]) -> Outcome:
-    """Return the outcome of a reel game that won ``won`` credits, after ``rounds`` of double-up."""
+def _build_outcome(tally: GameTally, won: int, double_up_rounds: list[dict[str, Json]]) -> Outcome:
+    """Return the outcome of a reel game that won ``won`` credits, double-ups included."""
     first = tally.steps[0]
     display = {
         "stops": first.get("stops", []),
@@ -312,7 +324,7 @@ def _build_outcome(tally: GameTally, won: int, rounds: list[dict[str, Json]]) ->
         "wins": first["wins"],
         "credits": won,
         "steps": tally.steps,
-        **({"double_up": rounds} if rounds else {}),
+        **({"double_up": double_up_rounds} if double_up_rounds else {}),
     }
     return Outcome(
         progressives=tuple(tally.progressives),
@@ -321,7 +333,7 @@ def _build_outcome(tally: GameTally, won: int, rounds: list[dict[str, Json]]) ->
     )
 
 
-def _forward_decisions(run_steps: StageRunSteps, tally: GameTally, factor: int) -> StageRunSteps:
+def _forward_decisions(run_steps: StageRunSteps, tally: GameTally, multiplier: int) -> StageRunSteps:
     """Forward a stage's player decisions, with the game's display steps so far added to their prompts.
 
     The screen shows these steps first.
@@ -329,7 +341,7 @@ def _forward_decisions(run_steps: StageRunSteps, tally: GameTally, factor: int) 
     try:
         decision = next(run_steps)
         while True:
-            results = {"steps": list(tally.steps), "level": tally.bet_level, "multiplier": factor}
+            results = {"steps": list(tally.steps), "level": tally.bet_level, "multiplier": multiplier}
             decision = run_steps.send((yield replace(decision, prompt={**decision.prompt, **results})))
     except StopIteration as end:
         run: StageRun = end.value

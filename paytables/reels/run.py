@@ -6,8 +6,10 @@ These terms are used in all modules of reel games:
   are not held), or one whole bonus (all picks, the spin of the wheel, all respins).
 - A *series* is all runs of a stage that one award starts, with the runs that the stage awards to itself. Example: a
   spin awards ten free games; one of them awards five more. That is one series of fifteen runs.
-- The *size* of a run is what the stage starts with: coins already locked, or the mask of stuck cells.
-- A stage is *plain* if it retains nothing between the runs of a series, so that all its runs of one size are alike.
+- The *start condition* of a run is what the stage starts with: the number of coins already locked, or the bit mask of
+  the stuck cells. Its key in definitions and in the journal is ``size``.
+- A stage is *plain* if it retains nothing between the runs of a series, so that all its runs with the same start
+  condition are alike.
 - The *state* of a series (:class:`paytables.reels.chain.StageState`) is all that its next run depends on.
 """
 
@@ -67,7 +69,7 @@ class RunFigures:
 
     rate_by_award: Mapping[Award, Fraction]
     """The mean number of times that one run gives each award."""
-    odds_by_awards: Mapping[GivenAwards, Fraction]
+    chance_by_awards: Mapping[GivenAwards, Fraction]
     """The probability of each combination of awards; empty if it was not computed."""
     mean: Fraction
     """The mean credits of one run."""
@@ -135,7 +137,7 @@ def select_given_awards(awards: Iterable[Award]) -> GivenAwards:
     return tuple(
         sorted(
             (a for a in awards if a.kind in CHAINED_AWARD_KINDS),
-            key=lambda a: (a.kind, a.name, a.run_count, a.start_size),
+            key=lambda a: (a.kind, a.name, a.run_count, a.start_condition),
         )
     )
 
@@ -155,14 +157,16 @@ def sum_award_means(rated: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, 
 
 
 def build_run_figures(distribution: ChanceByCreditsAndAwards) -> RunFigures:
-    """Return the exact mean, second moment and award odds of one run of a stage, from its win distribution."""
-    odds: dict[GivenAwards, Fraction] = defaultdict(Fraction)
+    """Return the exact mean, second moment and award probabilities of one run of a stage, from its win distribution."""
+    chances: dict[GivenAwards, Fraction] = defaultdict(Fraction)
     parts: dict[GivenAwards, Fraction] = defaultdict(Fraction)
     for (credits_, given_awards), p in distribution.items():
-        odds[given_awards] += p
+        chances[given_awards] += p
         parts[given_awards] += p * credits_
     second_moment = sum((p * credits_**2 for (credits_, _), p in distribution.items()), Fraction(0))
-    return RunFigures(compute_award_rates(odds), odds, sum(parts.values(), Fraction(0)), parts, second_moment)
+    return RunFigures(
+        compute_award_rates(chances), chances, sum(parts.values(), Fraction(0)), parts, second_moment
+    )
 
 
 def find_top_pays_by_awards(
@@ -179,10 +183,10 @@ def find_top_pays_by_awards(
     return top_pays
 
 
-def compute_award_rates(odds: Mapping[GivenAwards, Fraction]) -> dict[Award, Fraction]:
-    """Return the mean number of times that one run gives each award, from the odds of award combinations."""
+def compute_award_rates(chances: Mapping[GivenAwards, Fraction]) -> dict[Award, Fraction]:
+    """Return the mean number of times that one run gives each award, from the probabilities of award combinations."""
     rates: dict[Award, Fraction] = defaultdict(Fraction)
-    for given_awards, p in odds.items():
+    for given_awards, p in chances.items():
         for award in given_awards:
             rates[award] += p
     return dict(rates)

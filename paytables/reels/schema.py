@@ -83,7 +83,7 @@ class AwardDefinition(StrictTable):
     times: PositiveInt | dict[SymbolCount, PositiveInt] = 1
     """The number of runs of the stage that are given; as a mapping, by the count of the symbol."""
     size: NaturalInt | dict[SymbolCount, NaturalInt] = 0
-    """The stage's starting size (hold-and-spin: coins already locked); as a mapping, by the count of the symbol."""
+    """The stage's start condition (hold-and-spin: coins already locked); as a mapping, by the count of the symbol."""
     progressive: Identifier | None = None
     """The id of the progressive level that the prize hits; else None."""
     merchandise: Identifier | None = None

@@ -11,7 +11,7 @@ convolution of their distributions, which is computed as a product of two big in
 with three decimal digits for each entry: [1, 2] and [3, 4] are 002001 and 004003; their product 008 010 003 is [3, 10,
 8].
 
-The terms (run, series, size, plain) are defined in :mod:`paytables.reels.run`.
+The terms (run, series, start condition, plain) are defined in :mod:`paytables.reels.run`.
 """
 
 from collections import defaultdict
@@ -52,11 +52,14 @@ class TotalWinDistributions:
     _distributions_by_run: dict[tuple[str, int], dict[GivenAwards, WinProbabilities]] = field(
         default_factory=dict
     )
-    """The distributions of single runs computed so far, by stage and size."""
+    """The distributions of single runs computed so far, by stage and start condition."""
     _distribution_by_series: dict[tuple[str, StageState], WinProbabilities] = field(default_factory=dict)
     """The distributions of series computed so far."""
     _distribution_by_plain_run: dict[tuple[str, int], WinProbabilities] = field(default_factory=dict)
-    """The distributions of one run of a plain stage, with all that it starts, computed so far, by stage and size."""
+    """The distributions of one run of a plain stage and all that it starts, computed so far.
+
+    The keys are (stage, start condition).
+    """
     _stages_in_progress: set[str] = field(default_factory=set)
     """The stages that are being computed, to detect a cycle of several stages."""
 
@@ -72,23 +75,25 @@ class TotalWinDistributions:
         """Return the win distribution of all runs that an award gives, with everything that they start."""
         memory = self.stages.memory[award.name]
         if memory.is_plain:
-            return self._repeat_win(self._compute_run_total(award.name, award.start_size), award.run_count)
+            return self._repeat_win(
+                self._compute_run_total(award.name, award.start_condition), award.run_count
+            )
         return self._compute_series_distribution(
-            award.name, build_first_state(memory, award.run_count, award.start_size)
+            award.name, build_first_state(memory, award.run_count, award.start_condition)
         )
 
-    def _compute_run_total(self, stage: str, start_size: int) -> WinProbabilities:
+    def _compute_run_total(self, stage: str, start_condition: int) -> WinProbabilities:
         """Return the win distribution of one run of a plain stage, with everything that it starts.
 
         The runs that it starts are followed generation by generation.
         """
-        key = (stage, start_size)
+        key = (stage, start_condition)
         if key in self._distribution_by_plain_run:
             return self._distribution_by_plain_run[key]
         if stage in self._stages_in_progress:
             raise AnalysisError(f"stage {stage} is started again by a stage that it starts")
         self._stages_in_progress.add(stage)
-        runs = self._compute_run_distributions(stage, start_size)
+        runs = self._compute_run_distributions(stage, start_condition)
         retriggered_runs = {given: sum(a.run_count for a in given if a.name == stage) for given in runs}
         without_retriggers = {
             given: self._convolve(dist, self._compute_other_stages_distribution(given, stage))
@@ -121,11 +126,11 @@ class TotalWinDistributions:
             memory = self.stages.memory[stage]
             factor = memory.multipliers[state.multiplier_index]
             total: WinProbabilities = []
-            for given_awards, dist in self._compute_run_distributions(stage, state.size).items():
-                state_after, elsewhere = compute_next_state(memory, stage, state, given_awards)
+            for given_awards, dist in self._compute_run_distributions(stage, state.start_condition).items():
+                state_after, other_stage_awards = compute_next_state(memory, stage, state, given_awards)
                 remaining = self._convolve(
                     self._compute_series_distribution(stage, state_after),
-                    self._compute_other_stages_distribution(elsewhere, stage),
+                    self._compute_other_stages_distribution(other_stage_awards, stage),
                 )
                 total = _add_distributions(total, self._convolve(self._multiply_win(dist, factor), remaining))
             self._distribution_by_series[key] = total
@@ -139,22 +144,24 @@ class TotalWinDistributions:
                 total = self._convolve(total, self.compute_award_distribution(award))
         return total
 
-    def _compute_run_distributions(self, stage: str, start_size: int) -> dict[GivenAwards, WinProbabilities]:
+    def _compute_run_distributions(
+        self, stage: str, start_condition: int
+    ) -> dict[GivenAwards, WinProbabilities]:
         """Return the distributions of the credits of one run, one for each combination of awards that it gives.
 
         Wins of ``credits_limit`` credits and more are left out.
         """
-        if (stage, start_size) not in self._distributions_by_run:
+        if (stage, start_condition) not in self._distributions_by_run:
             distributions: dict[GivenAwards, WinProbabilities] = defaultdict(list)
             for (credits_, given_awards), p in (
-                self.stages.get_stage(stage, start_size).compute_distribution().items()
+                self.stages.get_stage(stage, start_condition).compute_distribution().items()
             ):
                 if credits_ < self.credits_limit:
                     dist = distributions[given_awards]
                     dist.extend([0] * (credits_ + 1 - len(dist)))
                     dist[credits_] += p.numerator * PROBABILITY_ONE // p.denominator
-            self._distributions_by_run[stage, start_size] = dict(distributions)
-        return self._distributions_by_run[stage, start_size]
+            self._distributions_by_run[stage, start_condition] = dict(distributions)
+        return self._distributions_by_run[stage, start_condition]
 
     def _multiply_win(self, dist: WinProbabilities, factor: int) -> WinProbabilities:
         """Return the distribution of a win that is multiplied by ``factor``, cut at ``credits_limit`` credits."""
@@ -226,9 +233,9 @@ class HighestWins:
     def find_highest_win(self, award: Award) -> tuple[int, Fraction] | None:
         """Return the highest total win of all runs that an award gives, and its probability; None if unbounded."""
         memory = self.stages.memory[award.name]
-        state = build_first_state(memory, award.run_count, award.start_size)
+        state = build_first_state(memory, award.run_count, award.start_condition)
         highest = self._find_highest_win_of_series(
-            award.name, StageState(1, 0, 0, award.start_size) if memory.is_plain else state, ()
+            award.name, StageState(1, 0, 0, award.start_condition) if memory.is_plain else state, ()
         )
         if highest is None or not memory.is_plain:
             return highest
@@ -247,11 +254,15 @@ class HighestWins:
         memory = self.stages.memory[stage]
         factor = memory.multipliers[state.multiplier_index]
         highest: tuple[int, Fraction] | None = None
-        for given_awards, (credits_, p) in self.stages.get_stage(stage, state.size).find_top_pays().items():
-            state_after, elsewhere = compute_next_state(memory, stage, state, given_awards)
+        for given_awards, (credits_, p) in (
+            self.stages.get_stage(stage, state.start_condition).find_top_pays().items()
+        ):
+            state_after, other_stage_awards = compute_next_state(memory, stage, state, given_awards)
             if memory.is_plain and state_after.runs_left > 0:
                 return None
-            remaining = self._find_highest_win_after_run(stage, state_after, elsewhere, earlier_stages)
+            remaining = self._find_highest_win_after_run(
+                stage, state_after, other_stage_awards, earlier_stages
+            )
             if remaining is None:
                 return None
             win, chance = credits_ * factor + remaining[0], p * remaining[1]
@@ -262,12 +273,16 @@ class HighestWins:
         return highest
 
     def _find_highest_win_after_run(
-        self, stage: str, state_after: StageState, elsewhere: GivenAwards, earlier_stages: tuple[str, ...]
+        self,
+        stage: str,
+        state_after: StageState,
+        other_stage_awards: GivenAwards,
+        earlier_stages: tuple[str, ...],
     ) -> tuple[int, Fraction] | None:
         """Return the highest win after one run of a series, and its probability, or None if it is unbounded.
 
         The win is that of the remaining runs (``state_after``) and of the runs that the one run started in other
-        stages (``elsewhere``).
+        stages (``other_stage_awards``).
         """
         key = (stage, state_after)
         if key not in self._highest_win_by_series:
@@ -280,15 +295,15 @@ class HighestWins:
                 return None
             self._highest_win_by_series[key] = highest
         win, chance = self._highest_win_by_series[key]
-        for award in elsewhere:
+        for award in other_stage_awards:
             if award.name in earlier_stages:
                 return None
             memory = self.stages.memory[award.name]
             times = award.run_count if memory.is_plain else 1
             state = (
-                StageState(1, 0, 0, award.start_size)
+                StageState(1, 0, 0, award.start_condition)
                 if memory.is_plain
-                else build_first_state(memory, award.run_count, award.start_size)
+                else build_first_state(memory, award.run_count, award.start_condition)
             )
             highest = self._find_highest_win_of_series(award.name, state, (*earlier_stages, stage))
             if highest is None:

@@ -138,10 +138,10 @@ def _build_holding_sheet(name: str, stage: HeldReels) -> SheetData:
     rows = [
         [
             " ".join(str(x + 1) for x in range(len(stage.reels.heights)) if mask >> x & 1) or "none",
-            to_exact_data(odds),
-            to_exact_data(paid / odds),
+            to_exact_data(chance),
+            to_exact_data(paid / chance),
         ]
-        for mask, (odds, paid) in strategies.items()
+        for mask, (chance, paid) in strategies.items()
     ]
     return build_sheet_data(
         f"Reels held at bet {name}", facts, ("reels held", "how often", "mean credits then"), rows
