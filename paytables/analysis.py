@@ -28,19 +28,19 @@ CONFIDENCE_BAND_GAME_COUNTS: Final = (1_000, 10_000, 100_000, 1_000_000, 10_000_
 class AnalysisDepth(StrEnum):
     """The levels of analysis, from cheapest to most complete.
 
-    The return alone takes milliseconds; prizes and features with their odds take somewhat longer; variances
-    at most a second; highest wins some seconds. The full analysis, which includes distributions, needs the
+    The return alone takes milliseconds; prizes and features with their probabilities take somewhat longer; variances
+    take at most a second, and highest wins some seconds. The full analysis, which includes distributions, needs the
     laboratory packages.
     """
 
     RETURN = "return"
-    """Only the return, without any other figure."""
+    """Only the return, no other figure."""
     PRIZES = "prizes"
-    """The return, and the odds of each prize and feature."""
+    """The return, and the probability of each prize and feature."""
     VOLATILITY = "volatility"
-    """The return, the odds of prizes and features, and the variance of the win."""
+    """The return, the probabilities of prizes and features, and the variance of the win."""
     HIGHEST = "highest"
-    """All figures except the win distribution: the highest win and its odds are included."""
+    """All figures except the win distribution: the highest win and its probability are included."""
     FULL = "full"
     """Every figure, the win distribution included."""
 
@@ -65,11 +65,11 @@ class WinDistribution:
             raise ValueError("the cases of a distribution and its tail must add to one")
 
     def compute_moment(self, power: int) -> Fraction:
-        """Return E[win^power] of one game over the listed cases, without the tail."""
+        """Return E[win^power] of one game over the listed cases, excluding the tail."""
         return Fraction(sum(count * win**power for win, count in self.counts.items()), self.total)
 
     def compute_variance(self) -> Fraction:
-        """Return the variance of the win over the listed cases, in squared credits, without the tail."""
+        """Return the variance of the win over the listed cases, in squared credits, excluding the tail."""
         return self.compute_moment(2) - self.compute_moment(1) ** 2
 
     def cap_wins(self, max_win: int) -> "WinDistribution":
@@ -128,10 +128,10 @@ class PrizeFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgressiveFigures:
-    """What one progressive level contributes to a bet: odds, return at reset, increment, and break-even meter.
+    """What one progressive level contributes to a bet: hit rate, return at reset, increment, and break-even amount.
 
-    The break-even meter takes into account the other prizes of the stake that plays for the level. Hits that pay
-    only a part of the level count towards the break-even meter and the return at a given meter.
+    The break-even amount takes into account the other prizes of the stake that plays for the level. Hits that pay
+    only a part of the level count towards the break-even amount and the return at a given amount.
     """
 
     level: str
@@ -139,15 +139,15 @@ class ProgressiveFigures:
     rate: Fraction
     """The mean number of times that one game wins the whole level."""
     reset_credits: int
-    """The value of the level's meter after a hit."""
+    """The level's amount after a hit."""
     rtp_at_reset: Fraction
-    """The level's part of the bet's return while its meter is at the reset value."""
+    """The level's part of the bet's return while its amount is the reset value."""
     increment: Fraction
-    """The part of each credit wagered that is added to the level's meter."""
+    """The part of each credit wagered that is added to the level's amount."""
     break_even_credits: Fraction | None
     """The level's amount that raises the return of the stake to 100 %, or None if no amount does."""
     ceiling_credits: int | None = None
-    """The highest secret amount of a mystery level; its ``rate`` is then the mean over all meters from reset to hit."""
+    """The highest secret amount of a mystery level; its ``rate`` is then the mean over all amounts up to the hit."""
     partial_hit_rates: Mapping[Fraction, Fraction] = field(default_factory=dict)
     """The mean number of hits per game that pay only a part of the level, by that part."""
 
@@ -171,23 +171,23 @@ class ProgressiveFigures:
         """
         return self.rtp_at_reset - self.mean_partial_share * self.reset_credits / cost_credits
 
-    def compute_rate_at(self, meter_credits: Fraction | int, cost_credits: int) -> Fraction:
-        """Return the probability that the next game hits this level, at a meter of ``meter_credits``.
+    def compute_rate_at(self, level_credits: Fraction | int, cost_credits: int) -> Fraction:
+        """Return the probability that the next game hits this level, while its amount is ``level_credits``.
 
-        The secret amount of a mystery level is uniform between meter and ceiling, so a hit is more likely the
-        closer the meter is to the ceiling. For any other level the meter has no effect.
+        The secret amount of a mystery level is uniform between the level's amount and its ceiling, so a hit is more
+        likely the closer the amount is to the ceiling. For any other level the amount has no effect.
         """
         if self.ceiling_credits is None:
             return self.rate
-        credits_to_ceiling = self.ceiling_credits - Fraction(meter_credits)
+        credits_to_ceiling = self.ceiling_credits - Fraction(level_credits)
         added_credits = self.increment * cost_credits
         return Fraction(1) if credits_to_ceiling <= added_credits else added_credits / credits_to_ceiling
 
-    def compute_rtp_at(self, meter_credits: Fraction | int, cost_credits: int) -> Fraction:
-        """Return what this level returns per credit wagered, at a meter of ``meter_credits``."""
+    def compute_rtp_at(self, level_credits: Fraction | int, cost_credits: int) -> Fraction:
+        """Return what this level returns per credit wagered, while its amount is ``level_credits``."""
         return (
-            (self.compute_rate_at(meter_credits, cost_credits) + self.mean_partial_share)
-            * meter_credits
+            (self.compute_rate_at(level_credits, cost_credits) + self.mean_partial_share)
+            * level_credits
             / cost_credits
         )
 
@@ -258,7 +258,7 @@ class BetAnalysis:
     cost_credits: int
     """The credits that the bet costs."""
     rtp: Fraction
-    """The return per credit of the initial stake, without progressives and merchandise."""
+    """The return per credit of the initial stake, excluding progressive levels and merchandise."""
     options: Mapping[str, Json] = field(default_factory=dict)
     """The arguments of ``game.build_wager`` that create this wager, apart from its cost."""
     table: Json = None
@@ -379,8 +379,7 @@ class BetAnalysis:
     def compute_rtp_including_levels(self, levels: Literal["nothing", "reset", "all"]) -> Fraction:
         """Return the RTP of the bet, with progressive levels included as far as ``levels`` says.
 
-        ``nothing``: without the levels; ``reset``: with their reset values; ``all``: with resets and
-        increments.
+        ``nothing``: no levels; ``reset``: their reset values; ``all``: what resets cost, and the increments.
         """
         if levels == "nothing":
             return self.rtp
@@ -390,7 +389,7 @@ class BetAnalysis:
 
     @property
     def rtp_with_progressives(self) -> Fraction:
-        """Return the long-run RTP: the RTP without levels, what the operator pays for resets, and the increments.
+        """Return the long-run RTP: the RTP excluding levels, plus the cost of resets, plus the increments.
 
         For a level that is won in parts, this is a lower bound: if a partial hit leaves less than the reset value,
         the operator also pays the difference.
@@ -416,17 +415,17 @@ class Analysis:
 
     @property
     def minimum_rtp(self) -> Fraction:
-        """Return the lowest RTP of all ways to bet on the game, without progressive levels and merchandise."""
+        """Return the lowest RTP of all ways to bet on the game, excluding progressive levels and merchandise."""
         return min(bet.rtp for bet in self.bets)
 
     @property
     def maximum_rtp(self) -> Fraction:
-        """Return the highest RTP of all ways to bet on the game, without progressive levels and merchandise."""
+        """Return the highest RTP of all ways to bet on the game, excluding progressive levels and merchandise."""
         return max(bet.rtp for bet in self.bets)
 
     @property
     def worst_rtp(self) -> Fraction:
-        """Return the RTP, without progressive levels, of a player who always chooses the worst bet and decisions."""
+        """Return the RTP, excluding progressive levels, of a player who always chooses the worst bet and decisions."""
         return min(bet.rtp if bet.worst_rtp is None else bet.worst_rtp for bet in self.bets)
 
     def list_prizes_unavailable_by_bet(self) -> dict[str, tuple[str, ...]]:
@@ -450,7 +449,7 @@ def compute_mystery_rate(steps: Fraction) -> Fraction:
 
     ``steps`` is exact and above zero. The secret amount is uniformly distributed between reset and ceiling.
     Each whole game therefore hits with probability 1 / ``steps``, and the last game, which reaches the
-    ceiling, with the remaining probability. On a shared meter the games of all machines count: all have the
+    ceiling, with the remaining probability. On a shared level the games of all machines count: all have the
     same stake, and so the same chance (Québec by-law, s.92). Example: with 2.5 steps, the first two games hit with
     probability 0.4 each, and the third with 0.2. A hit takes 0.4 + 2 * 0.4 + 3 * 0.2 = 1.8 games on average.
     """

@@ -42,7 +42,7 @@ OddsOrLevelShare: TypeAlias = Annotated[
 
 
 class Progressive(StrictTable):
-    """A progressive level that the bets on one spot feed and can win. The cabinet stores its meter and pays it."""
+    """A progressive level that the bets on one spot feed and can win. The cabinet stores its amount and pays it."""
 
     id: Identifier
     name: Text
@@ -51,7 +51,7 @@ class Progressive(StrictTable):
     reset_credits: PositiveInt
     """The level's amount after a hit, in credits."""
     increment: Annotated[str, Field(pattern=r"^\d+/[1-9]\d*$")] = "0/1"
-    """The part of each bet on the spot that is added to the meter, as a fraction."""
+    """The part of each bet on the spot that is added to the level's amount, as a fraction."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class SideBet:
     """Mean hits per stake, by share of the level; hits of the whole level have share 1."""
 
     def build_level_participation(self, bet_count: int = 1) -> LevelParticipation:
-        """Return what a wager with several of these side bets adds to the progressive level, and the odds of a hit."""
+        """Return what a wager with several of these side bets adds to the progressive level, and how often it hits."""
         return LevelParticipation(
             level=self.level.id,
             names=self.level.name.model_dump(),

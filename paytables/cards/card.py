@@ -31,8 +31,7 @@ _JOKER_NAME: Final = "Jk"
 _CARD_NAMES: Final = (*(rank + suit for rank in RANK_LETTERS for suit in SUIT_LETTERS), _JOKER_NAME)
 #: The card of each name.
 _CARD_BY_NAME: Final = {name: card for card, name in enumerate(_CARD_NAMES)}
-#: The numbers of cards in one or more packs, which help texts may mention although no definition contains
-#: them.
+#: The numbers of cards in one to eight decks, which help texts may mention although no definition contains them.
 STANDARD_DECK_SIZES: Final = frozenset(range(52, 8 * 52 + 1, 52))
 
 
@@ -67,7 +66,7 @@ def parse_card(card_name: str) -> Card:
 
 
 def parse_cards(card_names: str) -> tuple[Card, ...]:
-    """Return the cards in a text, separated by spaces. Raises :class:`ValueError`."""
+    """Return the cards in a text, separated by spaces. Raises :class:`ValueError` if one is not a card."""
     return tuple(parse_card(name) for name in card_names.split())
 
 
@@ -124,5 +123,5 @@ class Shoe:
         for name, count in data.items():
             if type(count) is not int or count < 0:
                 raise ValueError(f"{name}: {count!r} is not a count of cards")
-            counts[_CARD_BY_NAME[name] if name in _CARD_BY_NAME else parse_card(name)] = count
+            counts[parse_card(name)] = count
         return cls(counts)

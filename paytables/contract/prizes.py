@@ -55,11 +55,11 @@ def parse_level_hit(hit_data: Json) -> LevelHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelParticipation:
-    """What one wager adds to one progressive level, and its odds of winning the level.
+    """What one wager adds to one progressive level, and how often it wins the level.
 
-    Every wager that plays for the level with the same ``stake_credits`` has the same odds (Québec by-law, s.92).
-    Machines can share a level only if ``has_single_stake`` is true. A mystery level is won when its meter reaches a
-    secret amount. The machine or controller that has the meter draws that amount.
+    Every wager that plays for the level with the same ``stake_credits`` has the same ``odds`` (Québec by-law, s.92).
+    Machines can share a level only if ``has_single_stake`` is true. A mystery level is won when its amount reaches a
+    secret amount, which the machine or controller that runs the level draws.
 
     If the level belongs to a side bet, only whole stakes on the bet's ``spots`` add to it. If the venue does not run
     the level, the machine does not offer the side bet.
@@ -77,7 +77,7 @@ class LevelParticipation:
     odds: Fraction
     """The exact mean number of hits of the whole level per game, for one such stake."""
     increment: Fraction
-    """The fraction of ``contributing_credits`` that is added to the level's meter."""
+    """The fraction of ``contributing_credits`` that is added to the level's amount."""
     reset_credits: int
     """The level's amount after a hit, in credits."""
     ceiling_credits: int | None = None
@@ -87,7 +87,7 @@ class LevelParticipation:
     spots: tuple[str, ...] = ()
     """The betting spots of the side bet that plays for the level; empty if there is none."""
     contributing_credits: int | None = None
-    """The credits of which ``increment`` is added to the meter: all such stakes; None: the whole wager."""
+    """The credits of which ``increment`` is added to the level: all such stakes; None: the whole wager."""
     partial_hit_rates: Mapping[Fraction, Fraction] = field(default_factory=dict)
     """The exact mean number of hits per game that pay only a part of the level, by that part."""
 

@@ -17,7 +17,7 @@ from paytables.errors import AnalysisError
 from paytables.keno import bounds
 from paytables.keno.schema import KenoDefinition, TicketForm
 from paytables.keno.tables import BonusOptions, KenoPays, format_prize_name, list_every_bonus_combination
-from paytables.keno.ticket import KenoTicket, TicketSelection, close_unplayed_levels
+from paytables.keno.ticket import KenoTicket, TicketSelection, exclude_unplayed_levels
 from paytables.keno.win_distribution import (
     build_credits_distribution,
     compute_draw_distribution,
@@ -49,9 +49,9 @@ def analyse(
                 _analyse_straight(definition, tables, spots, stake, options)
                 for stake in _list_distinct_stakes(definition, spots)
             ]
-            if definition.paid_max_credits is not None:
+            if definition.prize_limit_credits is not None:
                 most_limited_bet = _analyse_most_limited_ticket(
-                    definition, tables, spots, options, definition.paid_max_credits
+                    definition, tables, spots, options, definition.prize_limit_credits
                 )
                 bets += [most_limited_bet] if most_limited_bet.rtp < bets[-1].rtp else []
     if depth in {AnalysisDepth.HIGHEST, AnalysisDepth.FULL}:
@@ -64,7 +64,7 @@ def analyse_ticket(
     definition: KenoDefinition, tables: KenoPays, ticket: KenoTicket, bet_name: str
 ) -> BetAnalysis:
     """Return the exact figures of any Keno ticket, or exact bounds if its selections overlap too much."""
-    tables = close_unplayed_levels(tables, ticket)
+    tables = exclude_unplayed_levels(tables, ticket)
     try:
         one_draw = compute_draw_distribution(definition, tables, ticket)
     except AnalysisError as error:
@@ -272,10 +272,10 @@ def _analyse_forms(
     for form, ticket in forms:
         stake = ticket.selections[0].stakes[form.spots]
         played_levels = [p.id for p in definition.progressive if p.spots == form.spots and stake >= p.stake]
-        key = (form.id, len(played_levels), close_unplayed_levels(tables, ticket).closed_levels_mask)
+        key = (form.id, len(played_levels), exclude_unplayed_levels(tables, ticket).excluded_levels_mask)
         is_unlimited = (
-            definition.paid_max_credits is None
-            or _find_highest_pay_bound(tables, ticket) <= definition.paid_max_credits
+            definition.prize_limit_credits is None
+            or _find_highest_pay_bound(tables, ticket) <= definition.prize_limit_credits
         )
         if is_unlimited and key in seen_tickets:
             continue

@@ -26,7 +26,7 @@ def build_presentation(definition: KenoDefinition) -> dict[str, Json]:
         "bonuses": [_describe_bonus(b) for b in definition.bonus],
         "progressives": [level.model_dump(mode="json") for level in definition.progressive],
         "forms": [form.model_dump(mode="json") for form in definition.form],
-        "limit": definition.paid_max_credits,
+        "limit": definition.prize_limit_credits,
         "rules_at": None if definition.terms is None else definition.terms.rules_at.model_dump(),
     }
 

@@ -215,7 +215,7 @@ def issue_ticket(
         bonuses=ticket.options.bought_ids,
         draws=tuple(sorted(acknowledgement.draws)),
         cost_a_draw_credits=ticket.cost_per_draw_credits,
-        most_paid_credits=definition.paid_max_credits,
+        most_paid_credits=definition.prize_limit_credits,
         claim_place=claim_place,
         claim_days=definition.terms.claim_days,
     )
@@ -299,7 +299,7 @@ def build_slip(definition: KenoDefinition) -> dict[str, Json]:
         "spots": spots,
         "fewest_spots": spots[0],
         "most_spots": spots[-1],
-        "most_paid_a_draw_credits": definition.paid_max_credits,
+        "most_paid_a_draw_credits": definition.prize_limit_credits,
         "rules_at": definition.terms.rules_at.model_dump() if definition.terms else None,
         "rules": definition.game.help.model_dump(),
         "prizes": {str(t.spots): {str(c): p for c, p in sorted(t.pays.items())} for t in definition.table},

@@ -113,14 +113,14 @@ class KenoRules(TablelessRules):
         """Play every draw of a ticket, one after another; the quick picks come first."""
         bought = self._find_ticket(wager)
         complete_ticket = self.draw_quick_picks(bought, draw)
-        tables = ticket.close_unplayed_levels(self.tables, bought)
+        tables = ticket.exclude_unplayed_levels(self.tables, bought)
         wins: list[Settlement] = []
         levels: list[str] = []
         shown_draws: list[Json] = []
         for n in range(1, complete_ticket.draw_count + 1):
             drawn_balls = self.draw_balls(draw, complete_ticket.options)
             ways = evaluate_ticket(tables, complete_ticket, drawn_balls)
-            paid_credits = limit_prizes([way.credits for way in ways], self.definition.paid_max_credits)
+            paid_credits = limit_prizes([way.credits for way in ways], self.definition.prize_limit_credits)
             levels_won = list_levels_won(tables, ways)
             wins += [
                 way.build_settlement(n, credits_)
@@ -163,14 +163,14 @@ class KenoRules(TablelessRules):
         The odds are those of one way at the minimum stake.
         """
         bought = self.build_ticket(wager.options)
-        closed_levels = ticket.close_unplayed_levels(self.tables, bought).closed_levels_mask
+        excluded_mask = ticket.exclude_unplayed_levels(self.tables, bought).excluded_levels_mask
         played_stakes = {(spots, s.stakes[spots]) for s in bought.selections for spots in s.count_ways()}
         return tuple(
             participation
             for i, (level, participation) in enumerate(
                 zip(self.definition.progressive, self.list_every_level(), strict=True)
             )
-            if not closed_levels >> i & 1
+            if not excluded_mask >> i & 1
             and any(spots == level.spots and stake >= level.stake for spots, stake in played_stakes)
         )
 

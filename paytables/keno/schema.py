@@ -1,4 +1,10 @@
-"""The model of a Keno game's definition: the field, what may be marked, the tables, bonuses and limits."""
+"""The model of a Keno game's definition: the field, what may be marked, the tables, bonuses and limits.
+
+- A *selection* is a set of numbers that the player marks on the ticket, in one or more *groups*.
+- A *way* is a combination of groups of one selection that is staked; its *spots* are its numbers.
+- A *straight* selection has one group, and so one way.
+- The *catch* of a way is the number of its spots that are drawn.
+"""
 
 from math import comb
 from typing import Annotated, Literal
@@ -23,7 +29,7 @@ class BallField(StrictTable):
     drawn: PositiveInt = 20
     """The number of balls drawn."""
     columns: PositiveInt = Field(default=10, description="how many numbers a row of the board shows")
-    """The number of numbers in a row of the board on the screen."""
+    """How many numbers a row of the board on the screen shows."""
 
     @model_validator(mode="after")
     def _check_balls_left(self) -> "BallField":
@@ -44,10 +50,10 @@ class TicketLimits(StrictTable):
     """The largest number of selections on one ticket."""
     groups: PositiveInt = Field(default=1, description="the most groups of a way selection; 1: straight only")
     """The largest number of groups in a selection; 1: straight selections only."""
-    draws: PositiveInt = Field(default=1, description="the most draws one ticket takes part in")
+    draws: PositiveInt = Field(default=1, description="the most draws in which one ticket takes part")
     """The largest number of draws in which one ticket takes part."""
     cost: PositiveInt | None = Field(
-        default=None, description="the most a ticket may cost a draw, in credits"
+        default=None, description="the most that a ticket may cost per draw, in credits"
     )
     """The largest cost of a ticket for one draw, in credits; None: no limit."""
 
@@ -78,8 +84,10 @@ class BallBonus(StrictTable):
     """Which ball of the draw decides the bonus; 1 is the first."""
     factor: Annotated[int, Field(ge=2, le=1000)]
     """The factor of a way's win if the way contains that ball."""
-    fee: NaturalInt = Field(default=0, description="credits a credit staked; 0: part of every bet")
-    """The credits that the bonus costs for each credit staked; 0: every ticket has it."""
+    fee: NaturalInt = Field(
+        default=0, description="cost in credits per credit staked; 0: included in every bet"
+    )
+    """The credits that the bonus costs for each credit staked; 0: every ticket includes it."""
 
 
 class MultiplierBonus(StrictTable):
@@ -90,8 +98,10 @@ class MultiplierBonus(StrictTable):
     name: Text
     weights: Annotated[dict[Factor, PositiveInt], Field(min_length=2)]
     """The weight of each factor in the draw."""
-    fee: NaturalInt = Field(default=0, description="credits a credit staked; 0: part of every bet")
-    """The credits that the bonus costs for each credit staked; 0: every ticket has it."""
+    fee: NaturalInt = Field(
+        default=0, description="cost in credits per credit staked; 0: included in every bet"
+    )
+    """The credits that the bonus costs for each credit staked; 0: every ticket includes it."""
 
 
 #: A bonus of either kind.
@@ -114,19 +124,20 @@ class Progressive(StrictTable):
     catch: CatchCount
     """The number of catches that wins the level."""
     stake: PositiveInt = Field(
-        default=1, description="the least stake a way that plays for it; linked: the only one"
+        default=1,
+        description="the smallest stake per way that plays for the level; if linked, the only stake that does",
     )
     """The smallest stake of a way that plays for the level; for a linked level the only one."""
     reset_credits: PositiveInt
     """The level's amount after a hit, in credits."""
-    increment: WagerShare = Field(description="the share of each eligible wager that the meter grows by")
-    """The fraction of a wager that is added to the level's meter, if the wager plays for the level."""
+    increment: WagerShare = Field(description="the share of each eligible wager that is added to the level")
+    """The fraction of a wager that is added to the level's amount, if the wager plays for the level."""
     linked: bool = False
-    """Whether several machines share the level's meter."""
+    """Whether several machines share the level."""
 
 
 class TicketForm(StrictTable):
-    """A form of play: a Keno ticket offered by name, with quick-pick selections that one touch buys."""
+    """A preset Keno ticket that is offered by name, with quick-pick selections; one touch buys it."""
 
     id: Identifier
     name: Text
@@ -141,7 +152,7 @@ class TicketForm(StrictTable):
 
 
 class PrizeLimit(StrictTable):
-    """The maximum pay of one Keno ticket in one draw, without progressives.
+    """The maximum pay of one Keno ticket in one draw, progressive levels not included.
 
     If the ticket's prizes together exceed the maximum, each is reduced in proportion.
     """
@@ -187,8 +198,11 @@ class KenoDefinition(Definition):
         return range(max(0, self.field.drawn - missed), min(spot_count, self.field.drawn) + 1)
 
     @property
-    def paid_max_credits(self) -> int | None:
-        """Return the maximum pay of one ticket in one draw, in credits without progressives, or None if unlimited."""
+    def prize_limit_credits(self) -> int | None:
+        """Return the maximum pay of one ticket in one draw, in credits, or None if unlimited.
+
+        Progressive levels are not included.
+        """
         return None if self.limit is None else self.limit.credits
 
     @property

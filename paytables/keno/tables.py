@@ -12,7 +12,7 @@ from paytables.wording import format_count
 
 @dataclass(frozen=True, slots=True)
 class BonusOptions:
-    """The bonuses in force for a Keno ticket: those of every ticket, and those bought with this one."""
+    """The bonuses in force for a Keno ticket: those that every ticket has, and those bought."""
 
     balls: tuple[BallBonus, ...]
     """The bonuses on a certain ball of the draw that are in force."""
@@ -34,9 +34,9 @@ class BonusOptions:
         return prod(b.factor for b in self.balls) * prod(max(b.weights) for b in self.multipliers)
 
     def compute_factor(self, marked_ball_bits: int) -> int:
-        """Return the factor of a Keno way's win from the bonuses on named balls.
+        """Return the factor of a Keno way's win from the bonuses on certain balls.
 
-        Bit *i* of ``marked_ball_bits``: the way contains bonus ball *i*.
+        Bit *i* of ``marked_ball_bits`` is set if the way contains the ball of bonus *i* of ``balls``.
         """
         return prod(bonus.factor for i, bonus in enumerate(self.balls) if marked_ball_bits >> i & 1)
 
@@ -59,7 +59,7 @@ def build_bonus_options(definition: KenoDefinition, requested_ids: Iterable[str]
 
 
 def list_every_bonus_combination(definition: KenoDefinition) -> list[BonusOptions]:
-    """Return every combination of the bonuses that a Keno game sells, starting with no bonus."""
+    """Return every combination of the bonuses that a Keno game sells, starting with none bought."""
     sold_ids = [b.id for b in definition.bonus if b.fee]
     return [
         build_bonus_options(definition, bought_ids)
@@ -76,7 +76,7 @@ class KenoPays:
     """The credits paid for each credit staked, by number of spots and by catch."""
     levels: tuple[Progressive, ...]
     """The progressive levels of the game, in the definition's order."""
-    closed_levels_mask: int = 0
+    excluded_levels_mask: int = 0
     """The progressive levels, as bits, that the current ticket does not play for."""
 
     def find_pay_credits(self, spot_count: int, catch_count: int) -> int:
@@ -91,7 +91,7 @@ class KenoPays:
                 for i, level in enumerate(self.levels)
                 if level.spots == spot_count and level.catch == catch_count and stake_credits >= level.stake
             )
-            & ~self.closed_levels_mask
+            & ~self.excluded_levels_mask
         )
 
 
@@ -146,7 +146,8 @@ class _PayChecks:
         """Raise :class:`DefinitionError` if that many numbers cannot contain exactly ``catch_count`` drawn balls."""
         if catch_count > spot_count:
             raise self.build_error(
-                definition_key, f"{catch_count} hits are not possible on {format_count(spot_count, 'spot')}"
+                definition_key,
+                f"{catch_count} catches are not possible on {format_count(spot_count, 'spot')}",
             )
         possible = self.definition.list_possible_catches(spot_count)
         if catch_count not in possible:
@@ -215,7 +216,7 @@ class _PayChecks:
 
         Raises :class:`DefinitionError`.
         """
-        limit = self.definition.paid_max_credits
+        limit = self.definition.prize_limit_credits
         if limit is None:
             return
         if self.definition.marks.cost is None:

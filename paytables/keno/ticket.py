@@ -85,16 +85,16 @@ class KenoTicket:
         }
 
 
-def close_unplayed_levels(tables: KenoPays, ticket: KenoTicket) -> KenoPays:
+def exclude_unplayed_levels(tables: KenoPays, ticket: KenoTicket) -> KenoPays:
     """Return the pay tables without the linked levels for which this Keno ticket does not play."""
     plain = ticket.draw_count == 1 and len(ticket.selections) == 1
     ways = ticket.selections[0].count_ways() if plain else {}
-    closed_mask = sum(
+    excluded_mask = sum(
         1 << i
         for i, level in enumerate(tables.levels)
         if level.linked and (ways != {level.spots: 1} or ticket.cost_credits != level.stake)
     )
-    return replace(tables, closed_levels_mask=closed_mask)
+    return replace(tables, excluded_levels_mask=excluded_mask)
 
 
 def iter_group_combinations(

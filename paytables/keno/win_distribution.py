@@ -119,8 +119,8 @@ def compute_draw_distribution(definition: KenoDefinition, tables: KenoPays, tick
     )
     return (
         distribution
-        if definition.paid_max_credits is None
-        else limit_wins(distribution, definition.paid_max_credits)
+        if definition.prize_limit_credits is None
+        else limit_wins(distribution, definition.prize_limit_credits)
     )
 
 

@@ -223,7 +223,7 @@ def evaluate_window(
     ends: list[int],
     weights: list[int],
 ) -> int:
-    """Return the credits at level 1 that ``components`` win in one window, by walking their automata.
+    """Return the credits at bet level 1 that ``components`` win in one window, by walking their automata.
 
     Component ``components[i]`` starts in node ``nodes[i]`` with the weight ``factors[i]``. If no reel is read yet,
     these are its start node and 1. ``column_offsets[x]`` is the offset in ``letters`` of the x-th column that is still

@@ -105,7 +105,7 @@ def compute_next_state(
 
 @dataclass(frozen=True, slots=True)
 class WinMoments:
-    """Mean and variance of all credits that one run or a series of runs leads to, at level 1."""
+    """Mean and variance of all credits that one run or a series of runs leads to, at bet level 1."""
 
     mean: Fraction
     """The mean, in credits."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedSample:
-    """The totals of a number of simulated reel games: credits, wins and highest win, in credits at level 1."""
+    """The totals of a number of simulated reel games: credits, wins and highest win, in credits at bet level 1."""
 
     games: int
     """The number of simulated games."""
@@ -370,7 +370,7 @@ def find_reason_not_to_simulate(stages: ModeStages) -> str | None:
 
 
 def simulate(stages: ModeStages, games: int, seed: int) -> SimulatedSample:
-    """Simulate whole games of one mode at level 1. Raises :class:`AnalysisError` if a stage is not a plain spin."""
+    """Simulate whole games of one mode at bet level 1. Raises :class:`AnalysisError` if a stage is not a plain spin."""
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
     reason = find_reason_not_to_simulate(stages)

@@ -36,7 +36,7 @@ _MIXTURES_MAX: Final = 4096
 
 
 def explain_pays(stages: Mapping[str, ModeStages]) -> tuple[str, ...]:
-    """Return sentences that say what each stage of a reel game pays at level 1: every prize that can be won.
+    """Return sentences that say what each stage of a reel game pays at bet level 1: every prize that can be won.
 
     For each further mode (way to bet), only its differences are listed.
     """

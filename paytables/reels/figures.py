@@ -370,17 +370,17 @@ def _list_merchandise_shares(
     )
 
 
-def _compute_break_even_meter(
-    level: Progressive, rate: Fraction, shortfall: Fraction, meter_increment: Fraction
+def _compute_break_even_amount(
+    level: Progressive, rate: Fraction, shortfall: Fraction, added_credits: Fraction
 ) -> Fraction | None:
     """Return the progressive amount that makes the next game return its cost, or None if no amount does.
 
     ``shortfall`` is the cost of a game less its other mean wins, ``rate`` the mean number of hits per game, and
-    ``meter_increment`` what a game adds to the meter, all in credits. The odds of a mystery level rise with its meter
-    m: at break-even, m times ``meter_increment`` / (ceiling - m) equals ``shortfall``.
+    ``added_credits`` what a game adds to the level, all in credits. The chance of a mystery level rises with its amount
+    m: at break-even, m times ``added_credits`` / (ceiling - m) equals ``shortfall``.
     """
     if level.ceiling_credits is not None:
-        return max(ZERO, shortfall) * level.ceiling_credits / (meter_increment + max(ZERO, shortfall))
+        return max(ZERO, shortfall) * level.ceiling_credits / (added_credits + max(ZERO, shortfall))
     return shortfall / rate if rate else None
 
 
@@ -409,7 +409,7 @@ def _list_progressive_shares(
                 reset_credits=reset,
                 rtp_at_reset=rate * reset / cost,
                 increment=increment if rate else ZERO,
-                break_even_credits=_compute_break_even_meter(level, rate, shortfall, increment * cost),
+                break_even_credits=_compute_break_even_amount(level, rate, shortfall, increment * cost),
                 ceiling_credits=level.ceiling_credits,
             )
         )

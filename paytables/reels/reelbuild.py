@@ -407,7 +407,7 @@ class ReelBuilder:
         return lines[: self.mode.lines]
 
     def _compute_credits(self, definition_key: str, pay_row: PayTableRow, stated_pay: Any) -> int:
-        """Return a prize's credits at level 1: its value in the mode's pay column, per credit or per total bet."""
+        """Return a prize's credits at bet level 1: its value in the mode's pay column, per credit or per total bet."""
         if isinstance(stated_pay, tuple):
             if self.mode.column >= len(stated_pay):
                 raise self.build_error(

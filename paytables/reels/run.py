@@ -25,7 +25,7 @@ from paytables.reels.automaton import Award
 
 @dataclass(frozen=True, slots=True)
 class PaidWin:
-    """One prize that a run of a stage pays: its credits at level 1 with the stage's multiplier, and its cells."""
+    """One prize that a run of a stage pays: its credits at bet level 1 with the stage's multiplier, and its cells."""
 
     name: str
     """The id of the prize."""
@@ -64,7 +64,8 @@ MeanByAwardKindAndName: TypeAlias = Mapping[tuple[str, str], Fraction]
 class RunFigures:
     """Exact figures of one run of a stage; the figures of a game with several stages are combined from them.
 
-    Credits are those at level 1. ``mean_by_awards`` and ``second_moment`` are computed only if variances are requested.
+    Credits are those at bet level 1. ``mean_by_awards`` and ``second_moment`` are computed only if variances are
+    requested.
     """
 
     rate_by_award: Mapping[Award, Fraction]

@@ -51,12 +51,12 @@ class ReelSymbol(StrictTable):
 
 
 class BetMode(StrictTable):
-    """One way to bet on a reel game at level 1: its cost, the number of lines it plays, and the pay column it reads."""
+    """One way to bet on a reel game at bet level 1: its cost, the lines that it plays, and the pay column that it reads."""
 
     id: Identifier
     """The id of this way to bet."""
     cost: PositiveInt
-    """The credits that a game costs at level 1."""
+    """The credits that a game costs at bet level 1."""
     name: Text | None = None
     lines: PositiveInt | None = None
     """The number of lines that are played, or None for all lines of the stage."""
@@ -67,7 +67,7 @@ class BetMode(StrictTable):
 
 
 class ReelBets(StrictTable):
-    """The bets of a reel game: each is a mode at a level; the level multiplies the cost and every pay."""
+    """The bets of a reel game: each is a mode at a bet level; the bet level multiplies the cost and every pay."""
 
     mode: Annotated[tuple[BetMode, ...], Field(min_length=1)]
     """The ways to bet, such as a number of lines."""
@@ -338,9 +338,9 @@ class HoldStage(StrictTable):
 
 
 class Progressive(StrictTable):
-    """A progressive level of a reel game. The cabinet stores its meter and pays it; the game sets the odds.
+    """A progressive level of a reel game. The cabinet stores its amount and pays it; the game sets the odds.
 
-    A level is hit by a prize that gives it, by a separate draw in each game, or when its meter reaches a
+    A level is hit by a prize that gives it, by a separate draw in each game, or when its amount reaches a
     secret amount that was drawn uniformly between reset value and ceiling.
     """
 
@@ -349,20 +349,20 @@ class Progressive(StrictTable):
     reset_credits: PositiveInt
     """The level's amount after a hit, in credits."""
     increment: Annotated[str, Field(pattern=r"^\d+/[1-9]\d*$")] = "0/1"
-    """The part of each bet that is added to the meter, as a fraction."""
+    """The part of each bet that is added to the level's amount, as a fraction."""
     one_in: PositiveInt | None = None
     """The level is hit in one of this many games by a separate draw; None: it is not."""
     ceiling_credits: PositiveInt | None = None
     """The upper limit of the secret amount that hits the level; None: there is no such amount."""
     linked: bool = False
-    """Whether several machines share the level's meter."""
+    """Whether several machines share the level."""
 
     @field_validator("increment")
     @classmethod
     def _check_increment(cls, value: str) -> str:
         """Refuse an increment of the whole bet or more."""
         if Fraction(value) >= 1:
-            raise ValueError(f"{value} of each bet: less than the whole bet must go to the meter")
+            raise ValueError(f"{value} of each bet: less than the whole bet must go to the level")
         return value
 
 

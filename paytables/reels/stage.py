@@ -25,7 +25,7 @@ class WindowWin:
 
     @property
     def credits(self) -> int:
-        """Return the credits of the prize at level 1, before the stage's multiplier."""
+        """Return the credits of the prize at bet level 1, before the stage's multiplier."""
         return self.end.value * self.ways
 
 
@@ -55,7 +55,7 @@ class ReelSet:
     graph: WinGraph
     """The automata of all pay components."""
     pay_table_prizes: tuple[tuple[str, int], ...] = ()
-    """The prizes of the pay table: name, and credits at level 1 before the multiplier."""
+    """The prizes of the pay table: name, and credits at bet level 1 before the multiplier."""
     omitted_prizes: tuple[str, ...] = ()
     """Names of inherited prizes that the stage cannot win and therefore omits."""
 
@@ -175,7 +175,7 @@ class ReelSet:
         return [dict(zip(*both, strict=True)) for both in zip(self.columns, self.letters, strict=True)]
 
     def evaluate(self, window: Sequence[SymbolColumn]) -> tuple[int, list[WindowWin]]:
-        """Return the credits that a window wins at level 1, before the stage's multiplier, and each prize won."""
+        """Return the credits that a window wins at bet level 1, before the stage's multiplier, and each prize won."""
         count = len(self.components)
         letters: list[int] = []
         for x, (column, letters_by_column) in enumerate(zip(window, self._letters_by_column, strict=True)):
@@ -185,7 +185,7 @@ class ReelSet:
         return self._evaluate_letters(letters, [x * count for x in range(len(window))])
 
     def evaluate_stops(self, stops: Sequence[int]) -> tuple[int, list[WindowWin]]:
-        """Return the credits at level 1 and the prizes that the window at these stops wins.
+        """Return the credits at bet level 1 and the prizes that the window at these stops wins.
 
         The result equals :meth:`evaluate` of that window, but is faster: the letters are known already.
         """

@@ -40,7 +40,7 @@ CYCLE_MAX = 1 << 62
 
 
 def compute_run_distribution(reels: ReelSet) -> Mapping[tuple[int, GivenAwards], int]:
-    """Return how many windows of the reels' cycle give each combination of credits (at level 1) and awards.
+    """Return how many windows of the reels' cycle give each combination of credits (at bet level 1) and awards.
 
     Raises :class:`BeyondExactAnalysis` if the cycle does not fit 64 bits, or if there are too many different kinds of
     windows.

@@ -242,7 +242,11 @@ def test_a_bet_without_marks_is_the_first_preset_ticket_of_that_cost():
 @pytest.mark.parametrize(
     ("changes", "key", "reason"),
     [
-        ({"table": [{"spots": 3, "pays": {"4": 5}}]}, "table.0.pays.4", "4 hits are not possible on 3 spots"),
+        (
+            {"table": [{"spots": 3, "pays": {"4": 5}}]},
+            "table.0.pays.4",
+            "4 catches are not possible on 3 spots",
+        ),
         (
             {"table": [{"spots": 12, "pays": {"5": 5}}]},
             "table.0.spots",

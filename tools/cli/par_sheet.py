@@ -12,7 +12,7 @@ from tools.cli.tables import Column, Columns, Table, build_facts_table, show
 from tools.cli.terminal import echo
 from tools.lab.parsheet.features import build_feature_sheets
 from tools.lab.parsheet.figures import format_one_in, format_percent, list_notes
-from tools.lab.parsheet.forms import format_cell
+from tools.lab.parsheet.formats import format_cell
 from tools.lab.parsheet.sheet import SIGNATURE_TEXT, build_award_sheet, build_bet_sheet
 
 if TYPE_CHECKING:

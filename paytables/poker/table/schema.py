@@ -35,7 +35,7 @@ RANKING_RULES_BY_NAME: Final[dict[str, RankingRules]] = {
 RankingName = Literal["three", "four", "five"]
 #: The result of a bet: ``pays`` is by the rows of its pay table or, if none fits, by ``otherwise``.
 BetResultName = Literal["win", "push", "lose", "pays"]
-#: How the player's hand compares with the bank's; ``closed``: the bank does not open.
+#: How the player's hand compares with the bank's; ``closed``: the bank does not open (does not qualify).
 HandComparison = Literal["closed", "better", "equal", "worse"]
 #: Every value of :data:`HandComparison`.
 HAND_COMPARISONS: Final[tuple[HandComparison, ...]] = ("closed", "better", "equal", "worse")

@@ -28,7 +28,8 @@ from paytables.poker.table.schema import (
     ProvedFigures,
 )
 
-#: Any strength of each combination, lowest first: pay rows of this game depend on nothing else.
+#: One representative strength for each combination, lowest combination first. Any one will do, because the pay rows of
+#: this game depend on the combination alone.
 _STRENGTH_BY_COMBINATION = tuple(level << 20 for level in range(len(FIVE_CARD_RANKING.categories)))
 
 
@@ -39,24 +40,44 @@ def build_street_bets(definition: PokerDefinition) -> StreetBets:
     """
     asks = [step for step in definition.step if step.ask is not None]
     ante, duel = definition.ante, definition.duel
-    linked = [definition.spots[name] for name in list_bets_with_ante(definition) if name != ante.id]
-    results = (ante.closed, ante.better, ante.equal, ante.worse)
+    bets_with_ante = [definition.spots[name] for name in list_bets_with_ante(definition) if name != ante.id]
+    ante_results = (ante.closed, ante.better, ante.equal, ante.worse)
     folds = [n for n, step in enumerate(asks) if any(option.fold for option in step.option)]
-    if duel is None or len(asks) != 4 or folds != [2] or len(linked) != 1 or linked[0].times != "1":
+    if (
+        duel is None
+        or len(asks) != 4
+        or folds != [2]
+        or len(bets_with_ante) != 1
+        or bets_with_ante[0].times != "1"
+    ):
         raise BeyondExactAnalysis(
             f"{definition.game.id}: this analysis needs a hold'em with four decisions and a fold at the third only"
         )
-    extra = linked[0]
-    pushes = (extra.closed, extra.better, extra.equal, extra.worse, extra.otherwise)
-    if results != ("win", "win", "push", "lose") or pushes != ("push", "pays", "push", "lose", "push"):
+    super_ante = bets_with_ante[0]
+    super_ante_results = (
+        super_ante.closed,
+        super_ante.better,
+        super_ante.equal,
+        super_ante.worse,
+        super_ante.otherwise,
+    )
+    if ante_results != ("win", "win", "push", "lose") or super_ante_results != (
+        "push",
+        "pays",
+        "push",
+        "lose",
+        "push",
+    ):
         raise BeyondExactAnalysis(
-            f"{definition.game.id}: its ante or {extra.id} is not settled as this analysis requires"
+            f"{definition.game.id}: its ante or {super_ante.id} is not settled as this analysis requires"
         )
     bet_sizes = [
         [option.added_stake_factor for option in step.option if option.added_stake_factor] for step in asks
     ]
-    rows = [find_pay_row(extra.pay, kind, 0, FIVE_CARD_RANKING) for kind in _STRENGTH_BY_COMBINATION]
-    pays = [Fraction(0) if row is None else extra.pay[row].pays.net for row in rows]
+    rows = [
+        find_pay_row(super_ante.pay, strength, 0, FIVE_CARD_RANKING) for strength in _STRENGTH_BY_COMBINATION
+    ]
+    pays = [Fraction(0) if row is None else super_ante.pay[row].pays.net for row in rows]
     unit = lcm(
         *(fraction.denominator for fraction in (*pays, *(size for sizes in bet_sizes for size in sizes)))
     )
@@ -75,7 +96,7 @@ def build_street_bets(definition: PokerDefinition) -> StreetBets:
 
 
 def solve_holdem(definition: PokerDefinition, *solver_options: object) -> ProvedFigures:
-    """Return the exact figures (proof) of a hold'em game's ante and super ante, with all raises.
+    """Return the exact figures (proof) of a hold'em game's ante and super ante, including all raises.
 
     ``solver_options`` are the further arguments of :class:`HoldemSolver`.
     """
@@ -95,34 +116,34 @@ def solve_holdem(definition: PokerDefinition, *solver_options: object) -> Proved
 
 
 def _list_bet_results(definition: PokerDefinition, solved: SolvedStrategy) -> tuple[BetPaymentRate, ...]:
-    """Return how often each bet is paid in each way: by each row of its pay table, as won, as returned.
+    """Return how often each bet is paid by each row of its pay table, at even money, or returned.
 
     ``solved`` is the game's best strategy with the number of cases of each result.
     """
-    first, flop, turn, river = (
+    preflop, flop, turn, river = (
         [(str(option.spot), option.added_stake_factor) for option in step.option if option.added_stake_factor]
         for step in definition.step
         if step.ask is not None
     )
-    preflop_raises = [[raised] for raised in sorted(first, key=lambda raised: raised[1])]
+    preflop_raises = [[raised] for raised in sorted(preflop, key=lambda raised: raised[1])]
     staked = list_bets_with_ante(definition)
     all_rows = [
         row for name, factor in staked.items() for row in iter_row_returns(definition.spots[name], factor)
     ]
     payment_counts: Counter[BetPayment] = Counter()
-    # row 0 of the counts is for folded hands: nothing is returned
+    # the rows of result_counts after row 0 (folded: nothing is returned): see _count_flop_cases of the solver
     raises_by_row = [turn, [*turn, *river], *preflop_raises, flop]
     for raises, result_counts in zip(raises_by_row, solved.result_counts[1:], strict=True):
         bets = dict(staked)
         for name, factor in raises:
             bets[name] = bets.get(name, Fraction(0)) + factor
-        closed, _, equal, *better = result_counts
+        unqualified, _, equal, *better = result_counts
         for name, factor in bets.items():
             spot = definition.spots[name]
-            payment_counts += _count_payment(spot, factor, spot.closed, closed)
+            payment_counts += _count_payment(spot, factor, spot.closed, unqualified)
             payment_counts += _count_payment(spot, factor, spot.equal, equal)
-            for kind, cases in zip(_STRENGTH_BY_COMBINATION, better, strict=True):
-                payment_counts += _count_payment(spot, factor, spot.find_result("better"), cases, kind)
+            for strength, cases in zip(_STRENGTH_BY_COMBINATION, better, strict=True):
+                payment_counts += _count_payment(spot, factor, spot.find_result("better"), cases, strength)
     return list_row_rates(all_rows, payment_counts, solved.case_count)
 
 
@@ -147,8 +168,8 @@ def _count_payment(
 def encode_policy(definition: PokerDefinition, solved: SolvedStrategy, unit: int) -> str:
     """Return the best options before and after the flop as policy text for :func:`look_up_shared_cards_option`.
 
-    Hole cards of which one is on the flop cannot occur. They get their option at the previous flop (at the first
-    flop: no bet), because equal columns of successive flops compress well.
+    Hole cards that share a card with the flop cannot occur. Their byte is copied from the previous flop (at the first
+    flop: no bet), because repeated bytes compress well.
     """
     first, flop, *_ = (step.option for step in definition.step if step.ask is not None)
     option_index_by_bet = {int(option.added_stake_factor * unit): index for index, option in enumerate(first)}

@@ -75,7 +75,7 @@ class Progressive(StrictTable):
     """A video poker progressive level. One hand at the maximum credits plays for it.
 
     A hand that wins the row ``row`` wins the level's amount instead of the row's pay. The cabinet stores the level's
-    meter and pays it.
+    amount and pays it.
     """
 
     id: Identifier
@@ -85,7 +85,7 @@ class Progressive(StrictTable):
     reset_credits: PositiveInt
     """The level's amount after a hit, in credits."""
     increment: Annotated[str, Field(pattern=r"^\d+/[1-9]\d*$")] = "0/1"
-    """The part of a bet that is added to the level's meter, as a fraction, if the bet plays for the level."""
+    """The part of a bet that is added to the level's amount, as a fraction, if the bet plays for the level."""
 
 
 class ProvedFigures(StrictTable):

@@ -344,7 +344,7 @@ def test_a_ticket_wins_in_each_draw_what_the_machines_game_pays_for_the_same_num
 @pytest.mark.requirement("M-02", "M-06")
 def test_the_maximum_of_a_draw_is_shared_among_all_its_tickets(tmp_path):
     game = load_game(GAME)
-    most = game.rules.definition.paid_max_credits
+    most = game.rules.definition.prize_limit_credits
     top = max(game.rules.tables.pays[10].values())
     stake = max(game.rules.definition.marks.stakes)
     venue = Venue(tmp_path / "office")

@@ -63,12 +63,14 @@ def test_keno_has_a_sheet_of_every_catch_of_every_number_of_spots():
 def test_a_keno_sheet_states_each_limit_and_the_price_of_a_bonus():
     sheets_by_name, _ = sheets("aurora-keno")
     facts = dict(sheets_by_name["Keno"]["facts"])
-    limits = ("stakes, credits a way", "most selections a ticket", "most groups a way selection")
-    limits += ("most draws a ticket", "most a ticket may cost a draw, credits")
+    limits = ("stakes, credits per way", "most selections per ticket", "most groups per selection")
+    limits += ("most draws per ticket", "highest cost of a ticket per draw, credits")
     assert [facts[name] for name in limits] == ["1, 2, 5, 10", 4, 10, 20, 200]
-    assert facts["most a ticket is paid a draw, credits"] == 2_000_000
+    assert facts["highest pay of a ticket per draw, credits"] == 2_000_000
     weights = "1 (9 in 20), 2 (6 in 20), 3 (3 in 20), 5 (2 in 20)"
-    assert facts["bonus northern-lights"] == f"every win times {weights}; bought for 1 credit a credit staked"
+    assert (
+        facts["bonus northern-lights"] == f"every win times {weights}; bought for 1 credit per credit staked"
+    )
 
 
 @pytest.mark.requirement("R-04")

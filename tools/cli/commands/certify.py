@@ -38,7 +38,7 @@ from tools.lab.certification.finding import CertificationCase, Finding, FindingS
 from tools.lab.certification.rules import check_every_rule
 from tools.lab.certification.source import check_source
 from tools.lab.parsheet import build_sheet
-from tools.lab.parsheet.forms import to_csv, to_html
+from tools.lab.parsheet.formats import to_csv, to_html
 from tools.lab.rng.service import start_service
 
 #: The source from which a submission is built; an installed product has none, and the command says so.

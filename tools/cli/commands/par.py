@@ -26,7 +26,7 @@ from tools.cli.terminal import echo, format_json
 from tools.cli.whole_number import parse_whole_number
 from tools.lab.argument_names import format_definition_error, parse_path_or_id
 from tools.lab.parsheet import build_sheet, format_percent
-from tools.lab.parsheet.forms import to_csv, to_html
+from tools.lab.parsheet.formats import to_csv, to_html
 
 if TYPE_CHECKING:
     from egm.profiles import Profile

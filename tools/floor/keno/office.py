@@ -38,7 +38,7 @@ from paytables.keno.printed_ticket import (
 )
 from paytables.keno.rules import find_keno_rules
 from paytables.keno.tables import build_bonus_options
-from paytables.keno.ticket import close_unplayed_levels
+from paytables.keno.ticket import exclude_unplayed_levels
 from tools.floor.keno.entries import (
     KIND_BY_RECORD_CLASS,
     DrawFailed,
@@ -481,12 +481,12 @@ class KenoOffice:
         amounts: list[int] = []
         for number, record in tickets.items():
             ticket = self.rules.build_ticket(record.printed_ticket.wager_options)
-            ways = evaluate_ticket(close_unplayed_levels(self.rules.tables, ticket), ticket, drawn_balls)
+            ways = evaluate_ticket(exclude_unplayed_levels(self.rules.tables, ticket), ticket, drawn_balls)
             owners += [number] * len(ways)
             amounts += [way.credits for way in ways]
         prizes = dict.fromkeys(tickets, 0)
         for number, paid_credits in zip(
-            owners, limit_prizes(amounts, self.rules.definition.paid_max_credits), strict=True
+            owners, limit_prizes(amounts, self.rules.definition.prize_limit_credits), strict=True
         ):
             prizes[number] += paid_credits
         return prizes

@@ -35,7 +35,7 @@ from tools.lab.certification.submission import (
     write_game_documents,
 )
 from tools.lab.parsheet import build_sheet
-from tools.lab.parsheet.forms import to_csv
+from tools.lab.parsheet.formats import to_csv
 from tools.lab.rng.service import start_service
 
 #: The ending of a package's file name.

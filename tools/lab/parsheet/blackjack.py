@@ -47,7 +47,7 @@ def build_sheets(rules: BlackjackRules, _analysis: Analysis) -> list[SheetData]:
 
 
 def _build_insurance_rows(definition: BlackjackDefinition) -> LabelledValues:
-    """Return the PAR sheet's rows on insurance: its odds and its return.
+    """Return the PAR sheet's rows on insurance: what it pays, and its return.
 
     The return is that for a fresh shoe from which only the dealer's ace was dealt.
     """

@@ -1,4 +1,4 @@
-"""Formatting of figures for PAR sheets: exact fractions with their decimals, shares, odds."""
+"""Formatting of figures for PAR sheets: exact fractions with their decimals, percentages, and "1 in n"."""
 
 from fractions import Fraction
 from math import log10
@@ -13,13 +13,13 @@ def format_percent(value: Fraction, digits: int = 4) -> str:
     return f"{stated(value, digits)} %"
 
 
-def format_one_in(odds: Fraction | None) -> str:
+def format_one_in(probability: Fraction | None) -> str:
     """Return a probability as ``1 in n``, also for an ``n`` too large for a float; "never" for 0, a dash for None."""
-    if odds is None:
+    if probability is None:
         return "-"
-    if not odds:
+    if not probability:
         return "never"
-    n = 1 / odds
+    n = 1 / probability
     if n < 10**15:
         return f"1 in {float(n):,.2f}"
     digits = str(n.numerator // n.denominator)

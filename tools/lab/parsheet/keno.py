@@ -19,21 +19,21 @@ def build_sheets(rules: KenoRules, analysis: Analysis) -> list[SheetData]:
 
 
 def _iter_keno_sheets(definition: KenoDefinition) -> Iterator[SheetData]:
-    """Yield the sheets of a keno game's pay tables and features."""
+    """Yield the sheets of a Keno game's pay tables and features."""
     field, marks = definition.field, definition.marks
     facts: LabelledValues = [
         ("field", f"{field.drawn} of {field.numbers} numbers, without replacement"),
         ("draws that differ", definition.cycle),
-        ("stakes, credits a way", ", ".join(map(str, marks.stakes))),
-        ("most selections a ticket", marks.selections),
-        ("most groups a way selection", marks.groups),
-        ("most draws a ticket", marks.draws),
-        ("most a ticket may cost a draw, credits", marks.cost),
-        ("most a ticket is paid a draw, credits", definition.paid_max_credits),
+        ("stakes, credits per way", ", ".join(map(str, marks.stakes))),
+        ("most selections per ticket", marks.selections),
+        ("most groups per selection", marks.groups),
+        ("most draws per ticket", marks.draws),
+        ("highest cost of a ticket per draw, credits", marks.cost),
+        ("highest pay of a ticket per draw, credits", definition.prize_limit_credits),
     ]
     for bonus in definition.bonus:
         fee = (
-            f"bought for {format_count(bonus.fee, 'credit')} a credit staked"
+            f"bought for {format_count(bonus.fee, 'credit')} per credit staked"
             if bonus.fee
             else "part of every bet"
         )
@@ -45,18 +45,18 @@ def _iter_keno_sheets(definition: KenoDefinition) -> Iterator[SheetData]:
         )
         facts.append((f"bonus {bonus.id}", f"{method_text}; {fee}"))
     yield build_sheet_data("Keno", facts)
-    for table in sorted(definition.table, key=lambda one: one.spots):
+    for table in sorted(definition.table, key=lambda table: table.spots):
         rows = []
         return_share = Fraction(0)
         for catch in reversed(definition.list_possible_catches(table.spots)):
             draws = count_cases_of_catch(definition, table.spots, catch, 0, 0)
-            odds, pay = Fraction(draws, definition.cycle), table.pays.get(catch, 0)
-            return_share += odds * pay
-            rows.append([catch, pay, draws, to_exact_data(odds), to_exact_data(odds * pay)])
+            chance, pay = Fraction(draws, definition.cycle), table.pays.get(catch, 0)
+            return_share += chance * pay
+            rows.append([catch, pay, draws, to_exact_data(chance), to_exact_data(chance * pay)])
         yield build_sheet_data(
             f"Keno, {format_count(table.spots, 'spot')}",
             [("return of one credit, before bonuses and levels", to_exact_data(return_share))],
-            ("catch", "pays a credit", "draws", "probability", "return"),
+            ("catch", "pays per credit", "draws", "probability", "return"),
             rows,
         )
 

@@ -36,7 +36,7 @@ class LevelReturn:
     level_return: Fraction
     """The return of the level alone, as a share of the bet."""
     bet_return: Fraction
-    """The return of the bet with this level, and without any other level."""
+    """The return of the bet, including this level and excluding all others."""
 
 
 def compute_level_returns(analysis: Analysis, credits_by_level: Mapping[str, int]) -> list[LevelReturn]:

@@ -31,10 +31,10 @@ def build_sheets(rules: ReelRules, analysis: Analysis) -> list[SheetData]:
         if name != first.mode.stage
     ]
     sheets += [
-        _build_holding_sheet(f"{made.mode.id}, {name}", stage)
-        for made in rules.stages.values()
+        _build_holding_sheet(f"{mode_stages.mode.id}, {name}", stage)
+        for mode_stages in rules.stages.values()
         for name in rules.definition.stage
-        if isinstance(stage := made.get_stage(name), HeldReels)
+        if isinstance(stage := mode_stages.get_stage(name), HeldReels)
     ]
     sheets += build_level_sheets(
         [_describe_reel_level(level) for level in rules.definition.progressive], analysis
@@ -70,8 +70,8 @@ def build_strip_sheets(rules: ReelRules) -> list[dict[str, Any]]:
 
 def describe_double_up(rules: ReelRules) -> dict[str, Any] | None:
     """Return the rules of a game's double-up as JSON data, or None if it has none."""
-    table = rules.definition.double_up
-    return None if table is None else table.model_dump()
+    double_up = rules.definition.double_up
+    return None if double_up is None else double_up.model_dump()
 
 
 def _build_stage_sheet(stages: ModeStages, name: str, table: Any) -> SheetData:
@@ -188,15 +188,15 @@ def _describe_reel_level(level: Progressive) -> tuple[str, LabelledValues]:
     )
 
 
-def _build_double_up_sheet(table: DoubleUp, analysis: Analysis) -> SheetData:
+def _build_double_up_sheet(double_up: DoubleUp, analysis: Analysis) -> SheetData:
     """Return the PAR sheet's part about the double-up: rules, limits, and the effect on highest win and variance."""
     half = Fraction(1, 2)
     facts: LabelledValues = [
         ("each round", "red or black called, one card shown: right doubles the win, wrong loses it"),
         ("return of a round", to_exact_data(Fraction(1))),
         ("best strategy", "every way to play returns the same; the win may be kept before any round"),
-        ("most rounds", table.most_rounds),
-        ("highest win of a round, credits", table.most_credits),
+        ("most rounds", double_up.most_rounds),
+        ("highest win of a round, credits", double_up.most_credits),
     ]
     for bet in analysis.bets:
         if bet.double_up is not None:
@@ -215,14 +215,14 @@ def _build_double_up_sheet(table: DoubleUp, analysis: Analysis) -> SheetData:
     facts += [
         (
             f"bet {bet.bet}, level 1: games whose win may be doubled",
-            to_exact_data(_compute_double_up_chance(bet, table.most_credits)),
+            to_exact_data(_compute_double_up_chance(bet, double_up.most_credits)),
         )
         for bet in analysis.bets
         if bet.distribution is not None
     ]
     rows = [
         [n, to_exact_data(half), to_exact_data(half**n), 2**n, to_exact_data(half**n * 2**n)]
-        for n in range(1, table.most_rounds + 1)
+        for n in range(1, double_up.most_rounds + 1)
     ]
     columns = ("round", "probability of it", "of all so far", "the win times", "return of the win")
     return build_sheet_data("Double-up", facts, columns, rows)

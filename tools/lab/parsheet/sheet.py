@@ -1,6 +1,6 @@
 """The PAR sheet as JSON data; all its other formats are printed from it.
 
-Exact values are texts of fractions, each with its decimal; nothing is rounded before the end (NZ 1.47.10).
+Each exact value is a fraction as text, with its decimal value beside it; only that decimal is rounded (NZ 1.47.10).
 """
 
 from bisect import bisect_left
@@ -23,14 +23,14 @@ from tools.lab.parsheet.figures import list_notes, to_exact_data
 #: How the figures were derived, as text for the reader.
 DERIVATION_TEXT = (
     "Exact: integer counts over the full cycle, by dynamic programming over the reels; fractions to the end. "
-    "Volatility index z x sigma; bands return -+ z x sigma / sqrt(n)."
+    "Volatility index: z x sigma. Confidence bands: return -+ z x sigma / sqrt(n)."
 )
 #: What a signature covers, as text for the reader.
 SIGNATURE_TEXT = (
     "A sheet has no signature of its own. In a bundle of `egm certify` it is signed with the laboratory's key, "
     "which `egm certify --verify` checks; a sheet printed by `egm par` is not signed."
 )
-#: Upper ends of the classes in which a distribution is printed, in bets.
+#: Upper limits, in bets, of the classes of wins in which a distribution is printed.
 WIN_CLASS_UPPER_LIMITS = (
     Fraction(1),
     Fraction(2),
@@ -43,7 +43,7 @@ WIN_CLASS_UPPER_LIMITS = (
 
 
 def build_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIMITS) -> dict[str, Any]:
-    """Return the whole PAR sheet as JSON data; ``limits`` are the odds beyond which the player must be informed."""
+    """Return the whole PAR sheet as JSON data; the player must be told odds beyond ``limits``."""
     reels = import_module(f"{__package__}.reels") if game.family == "reels" else None
     return {
         "game": game.id,
@@ -121,7 +121,7 @@ def build_bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ())
             }
             for f in bet.features
         ],
-        "progressives": [_describe_level(share) for share in bet.progressives],
+        "progressives": [_describe_level(level_figures) for level_figures in bet.progressives],
         "merchandise": [
             {
                 "prize": m.prize,
@@ -145,7 +145,7 @@ def build_bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ())
 
 
 def _describe_level(figures: ProgressiveFigures) -> dict[str, Any]:
-    """Return the figures of a progressive level for one bet (odds, reset, increment, break-even) as JSON data."""
+    """Return the figures of a progressive level for one bet (rate, reset, increment, break-even) as JSON data."""
     return {
         "level": figures.level,
         "per_game": to_exact_data(figures.rate),
@@ -172,9 +172,9 @@ def _build_always_doubled_figures(bet: BetAnalysis) -> dict[str, Any]:
 
 
 def build_award_sheet(bet: BetAnalysis, limits: OddsLimits) -> dict[str, Any]:
-    """Return a bet's rarest award, its top awards, and the awards with such odds that the player must be informed.
+    """Return a bet's rarest award, its top awards, and the awards so rare that the player must be told of them.
 
-    ``limits`` are the odds beyond which an award must be displayed (Ontario 10.1).
+    ``limits`` are the odds beyond which the player must be told (Ontario 10.1).
     """
     awards = list_awards(bet)
     long_odds = list_awards_to_disclose(awards, limits)

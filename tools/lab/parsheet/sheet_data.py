@@ -31,7 +31,7 @@ def build_sheet_data(
 
 
 def build_level_sheets(levels: Sequence[tuple[str, LabelledValues]], analysis: Analysis) -> list[SheetData]:
-    """Return the sheets of the progressive levels, with their shares of each bet's return."""
+    """Return the sheets of the progressive levels, with what each returns for each bet."""
     columns = (
         "bet",
         "stake, credits",
@@ -47,15 +47,15 @@ def build_level_sheets(levels: Sequence[tuple[str, LabelledValues]], analysis: A
             [
                 bet.bet,
                 bet.cost_credits,
-                to_exact_data(share.rate),
-                to_exact_data(share.rtp_at_reset),
-                to_exact_data(share.increment),
-                to_exact_data(share.rtp_at_reset + share.increment),
-                to_exact_data(share.break_even_credits),
+                to_exact_data(level_figures.rate),
+                to_exact_data(level_figures.rtp_at_reset),
+                to_exact_data(level_figures.increment),
+                to_exact_data(level_figures.rtp_at_reset + level_figures.increment),
+                to_exact_data(level_figures.break_even_credits),
             ]
             for bet in analysis.bets
-            for share in bet.progressives
-            if share.level == name and share.rate
+            for level_figures in bet.progressives
+            if level_figures.level == name and level_figures.rate
         ]
         sheets.append(build_sheet_data(f"Progressive level {name}", facts, columns, rows))
     return sheets

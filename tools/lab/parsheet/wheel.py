@@ -9,7 +9,7 @@ from tools.lab.parsheet.sheet_data import LabelledValues, SheetData, build_sheet
 
 
 def build_sheets(rules: WheelRules, _analysis: Analysis) -> list[SheetData]:
-    """Return the sheet of a wheel: segments, turns, stakes, and the odds of each symbol."""
+    """Return the sheet of a wheel: segments, turns, stakes, and the probability and pays of each symbol."""
     definition = rules.definition
     parts = definition.wheel.parts
     facts: LabelledValues = [
@@ -17,7 +17,7 @@ def build_sheets(rules: WheelRules, _analysis: Analysis) -> list[SheetData]:
         ("in order", " ".join(parts)),
         ("fewest turns of a valid spin", definition.wheel.revolutions),
         ("spinning again multiplies by at most", definition.wheel.most_factor),
-        ("stakes, credits an area", ", ".join(map(str, definition.layout.stakes))),
+        ("stakes, credits per area", ", ".join(map(str, definition.layout.stakes))),
     ]
     rows = [
         [
@@ -31,5 +31,5 @@ def build_sheets(rules: WheelRules, _analysis: Analysis) -> list[SheetData]:
         ]
         for symbol in definition.symbol
     ]
-    columns = ("symbol", "parts", "probability", "spun", "pays a credit, by area")
+    columns = ("symbol", "parts", "probability", "spun", "pays per credit, by area")
     return [build_sheet_data("Wheel", facts, columns, rows)]

@@ -36,6 +36,7 @@ def to_csv(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIMITS) 
         writer.writerow(["", "game", game.id, "levy", *_split_exact_and_decimal(data["levy"])])
     for reel in data["reels"]:
         name = f"{reel['stage']} reel {reel['reel']}"
+        # here the column "exact" has the symbols of the strip, and the column "decimal" the number of stops
         writer.writerow(["", "strip", name, "stops", " ".join(reel["strip"]), reel["stops"]])
         for symbol, count in reel["counts"].items():
             writer.writerow(["", "count", name, symbol, count, ""])
@@ -52,7 +53,7 @@ def to_csv(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIMITS) 
 
 
 def _write_feature_csv(writer: Any, feature: dict[str, Any]) -> None:
-    """Write a feature's PAR sheet to the CSV table."""
+    """Write the sheet of a game feature, such as a bonus stage, to the CSV table."""
     name = feature["sheet"]
     for label, value in feature["facts"]:
         writer.writerow(["", name, "", label, *_split_exact_and_decimal(value)])
@@ -110,7 +111,7 @@ def to_html(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIMITS)
 
 
 def _plot_bet(bet: dict[str, Any]) -> str:
-    """Return one bet's distribution of wins and its confidence bands as a PNG in base64; "" if one is not known."""
+    """Return one bet's distribution of wins and its confidence bands as a PNG in base64; "" if either is not known."""
     if bet["distribution"] is None or not bet["volatility"]:
         return ""
     from matplotlib.figure import Figure  # noqa: PLC0415 (laboratory package)
@@ -118,7 +119,7 @@ def _plot_bet(bet: dict[str, Any]) -> str:
     # Fixed margins: an automatic layout draws every plot twice, and a table game has a plot for each of 40 bets.
     figure = Figure(figsize=(10, 3.4))
     figure.subplots_adjust(left=0.06, right=0.98, top=0.9, bottom=0.25, wspace=0.14)
-    left_axes, right = figure.subplots(1, 2)
+    left_axes, right_axes = figure.subplots(1, 2)
     rows = bet["distribution"]["classes"]
     names = [f"{r['from_bets']}-{r['below_bets'] or ''}" for r in rows]
     shares = [r["probability"]["decimal"] or 0.0 for r in rows]
@@ -131,11 +132,11 @@ def _plot_bet(bet: dict[str, Any]) -> str:
         games = [b["games"] for b in row["bands"]]
         for end in (0, 1):
             ends = [100 * b["band"][end] for b in row["bands"]]
-            right.plot(games, ends, color=colour, label=None if end else row["quantile"])
-    right.axhline(100 * bet["return"]["decimal"], color="black", linewidth=0.8)
-    right.set_xscale("log")
-    right.set_title("return by number of games, %")
-    right.legend()
+            right_axes.plot(games, ends, color=colour, label=None if end else row["quantile"])
+    right_axes.axhline(100 * bet["return"]["decimal"], color="black", linewidth=0.8)
+    right_axes.set_xscale("log")
+    right_axes.set_title("return by number of games, %")
+    right_axes.legend()
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=110, metadata={"Software": None})
     return base64.b64encode(buffer.getvalue()).decode()
