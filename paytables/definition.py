@@ -128,7 +128,7 @@ class GameHeader(StrictTable):
     """The rules of the game, as the player reads them before betting."""
     departure: tuple[Text, ...] = Field(
         (),
-        description="where the game departs from the rules of its name, or reads them in one of several ways",
+        description="where the game differs from the rules of its name, or how it reads an ambiguous rule",
     )
     """Where the game differs from the rules of its name, or how it reads an ambiguous rule."""
     denominations_cents: Annotated[
@@ -142,13 +142,15 @@ class GameHeader(StrictTable):
 class GameArt(StrictTable):
     """The game's own pictures and sounds, which replace the machine's defaults (:mod:`paytables.assets`)."""
 
-    look: Identifier | None = Field(None, description="the look and the sounds of `egm game art`")
+    look: Identifier | None = Field(
+        None, description="the set of pictures and sounds of `egm game art` that the game uses"
+    )
     """The name of the set of pictures and sounds that the game uses, or None."""
     pictures: dict[Identifier, str] = Field({}, description="symbol = an SVG or PNG file beside this one")
     """The picture file of each symbol."""
-    sounds: dict[Identifier, str] = Field({}, description="what is heard = a WAV file beside this one")
+    sounds: dict[Identifier, str] = Field({}, description="event = a WAV file beside this one")
     """The sound file of each event."""
-    sha256: dict[str, str] = Field({}, description="of each file; worked out where it is not written")
+    sha256: dict[str, str] = Field({}, description="the SHA-256 of each file; computed if it is not written")
     """The SHA-256 of each picture and sound file."""
 
     @field_validator("sounds", mode="after")

@@ -136,7 +136,7 @@ class BetLimits(StrictTable):
     worth_cents: PositiveInt | None = None
     """The exact value of a bet if the rules fix it, in minor units of the currency."""
     most_times: PositiveInt | None = Field(
-        default=None, description="the largest multiple of the bet that this one needs"
+        default=None, description="the largest multiple of the required bet that this bet may be"
     )
     """The largest multiple of the required bet that this bet may be; None: no limit."""
 
@@ -167,16 +167,16 @@ class TableLimits(StrictTable):
     seats: Annotated[int, Field(strict=True, ge=1, le=SEATS_MAX)] = 1
     """The number of seats that may play together."""
     most: PositiveInt | None = Field(
-        default=None, description="the most one player may have on the table, in credits"
+        default=None, description="the largest total stake of one player on the table, in credits"
     )
     """The largest total stake of one player on the table, in credits; None: no limit."""
     most_win: PositiveInt | None = Field(
-        default=None, description="the most one player may be given back of a round, in credits"
+        default=None, description="the most credits that one player may get back from a round"
     )
     """The most credits that one player may get back from a round; None: no limit. Card games other than blackjack
     do not enforce it and refuse it."""
     betting_seconds: Annotated[int, Field(strict=True, ge=1, le=600)] = Field(
-        default=30, description="how long a table of several takes bets, from the first"
+        default=30, description="how long a table of several seats takes bets, from the first bet on"
     )
     """How long a table of several seats takes bets, from the first bet on."""
 

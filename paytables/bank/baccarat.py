@@ -66,7 +66,9 @@ class BaccaratBet(BankBet):
     """The odds of a bet on the bank if the bank wins with six points; None: ``pays``."""
     commission: BaccaratCommission | None = None
     """The commission on a won bet on the bank, or None."""
-    margins: dict[int, WrittenOdds] = Field({}, description="a dragon's odds by the margin won by")
+    margins: dict[int, WrittenOdds] = Field(
+        {}, description="a dragon bonus bet's odds, by the margin of the win"
+    )
     """The odds of a dragon bonus bet, by the margin of a win without a natural."""
     three_cards_only: bool = False
     """Whether ``margins`` are paid only if the winning hand has three cards, as art. 13.9 literally says.

@@ -52,7 +52,7 @@ class BlackjackDefinition(TableDefinition):
         (), description="levels that side bets play for, by their ids"
     )
     """The progressive levels for which side bets play."""
-    proved: dict[Identifier, ProvedFigures] = Field({}, description="as `python -m tools.dev prove` says")
+    proved: dict[Identifier, ProvedFigures] = Field({}, description="written by `python -m tools.dev prove`")
     """The stored exact figures, by name."""
 
     def list_every_pay(self) -> list[NamedPay]:

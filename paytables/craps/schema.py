@@ -59,9 +59,11 @@ class CrapsBet(StrictTable):
     """The smallest bet, in credits."""
     most: PositiveInt = 1000
     """The largest bet, in credits."""
-    on: Identifier | None = Field(default=None, description="odds: the bet on which they are placed")
+    on: Identifier | None = Field(default=None, description="for odds: the bet behind which they are placed")
     """For odds: the id of the bet behind which they are placed."""
-    times: dict[str, PositiveInt] = Field({}, description="odds: the largest multiple of that bet, by number")
+    times: dict[str, PositiveInt] = Field(
+        {}, description="for odds: their largest multiple of that bet, by number"
+    )
     """For odds: the largest multiple of the bet behind which they are placed, by number."""
     off: bool = Field(default=False, description="does not play on a come-out throw unless the player asks")
     """Whether the bet is not in action on a come-out throw unless the player asks."""
@@ -126,7 +128,7 @@ class CrapsDefinition(TableDefinition):
     """A craps game as its definition file describes it: its bets, and the bet a shooter must have at a come-out."""
 
     shooter_bets: bool = Field(
-        default=True, description="a come-out with new bets has one on pass or don't pass"
+        default=True, description="the shooter must have a bet on pass or don't pass at a come-out"
     )
     """Whether the shooter must have a bet on pass or don't pass at a come-out."""
     bet: Annotated[tuple[CrapsBet, ...], Field(min_length=1)]

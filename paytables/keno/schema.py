@@ -48,7 +48,7 @@ class TicketLimits(StrictTable):
     """The stakes, in credits, that a player may mark for a way."""
     selections: PositiveInt = Field(default=1, description="the most selections on one ticket")
     """The largest number of selections on one ticket."""
-    groups: PositiveInt = Field(default=1, description="the most groups of a way selection; 1: straight only")
+    groups: PositiveInt = Field(default=1, description="the most groups in a selection; 1: straight only")
     """The largest number of groups in a selection; 1: straight selections only."""
     draws: PositiveInt = Field(default=1, description="the most draws in which one ticket takes part")
     """The largest number of draws in which one ticket takes part."""
@@ -166,9 +166,9 @@ class TicketTerms(StrictTable):
 
     rules_at: Text = Field(description="where the rules are available")
     """Where the rules are available."""
-    claim_at: Text = Field(description="where a winning ticket is presented")
-    """Where a winning ticket is presented."""
-    claim_days: PositiveInt = Field(description="days after the last draw within which it is presented")
+    claim_at: Text = Field(description="where a winning ticket must be presented")
+    """Where a winning ticket must be presented."""
+    claim_days: PositiveInt = Field(description="days after the last draw in which a prize may be claimed")
     """The number of days after the last draw in which a prize may be claimed."""
 
 

@@ -26,7 +26,7 @@ from paytables.definition import (
 PayCredits = NaturalInt | Annotated[tuple[NaturalInt, ...], Field(min_length=1)]
 #: How many equal symbols a pay needs.
 SymbolCount = Annotated[int, Field(ge=1, le=400)]
-#: The most cases a reel may have, all weights together: 8,000 times a usual virtual reel of 128.
+#: The maximum number of cases (the sum of the weights) of a reel: 8,000 times a usual virtual reel of 128.
 REEL_CASE_COUNT_MAX: Final = 1 << 20
 #: One row per reel, or ``[reel, row]`` for each cell of lines that do not have exactly one cell per reel.
 PayLine = tuple[NaturalInt, ...] | tuple[tuple[NaturalInt, NaturalInt], ...]
@@ -51,7 +51,7 @@ class ReelSymbol(StrictTable):
 
 
 class BetMode(StrictTable):
-    """One way to bet on a reel game at bet level 1: its cost, the lines that it plays, and the pay column that it reads."""
+    """One way to bet on a reel game: its cost at bet level 1, the lines that it plays, and the pay column it reads."""
 
     id: Identifier
     """The id of this way to bet."""
@@ -89,7 +89,7 @@ class AwardDefinition(StrictTable):
     merchandise: Identifier | None = None
     """The id of the prize in kind that the prize gives; else None."""
     step: PositiveInt | None = None
-    """By how many places the series moves on in its list of multipliers; else None."""
+    """By how many multipliers the series moves on in its list; else None."""
     at: SymbolCount | None = Field(default=None, description="only for exactly this count of the symbol")
     """The only count of the symbol for which the award is given; None: every count."""
     modes: tuple[Identifier, ...] | None = None
@@ -174,7 +174,7 @@ class ReelsStage(StrictTable):
     model_config = ConfigDict(json_schema_extra=_allow_inheritance)
 
     kind: Literal["reels"] = "reels"
-    like: Identifier | None = Field(default=None, description="the stage this one differs from")
+    like: Identifier | None = Field(default=None, description="the stage from which missing keys are copied")
     """The id of the stage that missing keys are copied from, or None."""
     name: Text | None = None
     heights: Annotated[tuple[PositiveInt, ...], Field(min_length=1, max_length=7)]
@@ -182,15 +182,15 @@ class ReelsStage(StrictTable):
     strips: tuple[IdentifierList, ...]
     """The symbols of each reel strip, in order."""
     weights: tuple[tuple[NaturalInt, ...], ...] | None = Field(
-        default=None, description="one number a stop: in how many cases the reel stops there"
+        default=None, description="one number per stop: in how many cases the reel stops there"
     )
     """For each reel, the number of equally likely cases in which it stops at each stop."""
     weights_row: NaturalInt | None = Field(
         default=None,
-        description="the row of the window a stop's weight is of, 0 at the top (default: the row of the only"
-        " line; where there are several lines, or none, the top row)",
+        description="the row of the window to which a stop's weight refers, 0 at the top (default: the row of"
+        " the only line; if there are several lines or none, the top row)",
     )
-    """The window row, 0 at the top, that a stop's weight is for; None: the row of the stage's only line, else 0."""
+    """The window row, 0 at the top, to which a stop's weight refers; None: the row of the stage's only line, else 0."""
     lines: tuple[PayLine, ...] = ()
     """The row of each reel on each line."""
     repeat_lines: bool = Field(default=False, description="the same line may be defined more than once")
@@ -203,7 +203,7 @@ class ReelsStage(StrictTable):
     """Whether a symbol with a multiplier also multiplies its own prizes."""
     wilds_alone: Literal["highest", "own"] = Field(
         default="highest",
-        description="what a line of substitutes alone pays: the highest prize they can stand for, or only"
+        description="what a line of wilds alone pays: the highest prize that they can stand for, or only"
         " their own",
     )
     """What a line of wilds alone pays: their own prize, or the highest that they can stand for."""
@@ -229,18 +229,21 @@ class ReelsStage(StrictTable):
     """The largest number of runs in a series; None: no limit."""
     sticky: Identifier | None = Field(default=None, description="the symbol that stays where it shows")
     """The symbol that stays on its cell for the rest of the series, or None."""
-    then: Identifier | None = Field(default=None, description="a stage run once whenever a new cell sticks")
+    then: Identifier | None = Field(
+        default=None, description="a stage that is played once whenever a new cell sticks"
+    )
     """The id of a stage that is played once whenever a new cell sticks, or None."""
     cascade: tuple[PositiveInt, ...] = Field(
         default=(),
-        description="winning symbols fall away; the multiplier of each fall, the last for all after",
+        description="winning symbols fall away; the multipliers of the falls in order, of which the last is"
+        " that of all later falls",
     )
     """If winning symbols disappear: the multipliers of the first window and of the window after each fall.
 
     The last multiplier is also that of all later windows. Empty: symbols do not disappear.
     """
     player_holds: bool = Field(
-        default=False, description="the player may hold reels and respin the rest once"
+        default=False, description="the player may hold reels and spin the others once again"
     )
     """Whether the player may hold reels and spin the others once again."""
 
@@ -276,7 +279,7 @@ class BonusItemDefinition(StrictTable):
 class PickStage(StrictTable):
     """A bonus stage in which the player opens boxes one at a time, until ``picks`` are open or an item ends it.
 
-    By default there is one box per item counted, and each is opened once. With ``boxes`` there are that many
+    By default there are ``count`` boxes with each item, and each box is opened once. With ``boxes`` there are that many
     boxes, and the content of each is an independent draw from the items with ``count`` as the weight (with
     replacement).
     """
@@ -290,7 +293,7 @@ class PickStage(StrictTable):
     boxes: Annotated[int, Field(strict=True, ge=1, le=400)] | None = Field(
         default=None, description="the number of boxes, each drawn separately: picks with replacement"
     )
-    """The number of boxes if each is an independent draw from the items; None: one box per item."""
+    """The number of boxes if each is an independent draw from the items; None: ``count`` boxes for each item."""
     unit: Literal["line", "bet"] = "bet"
     """Whether an item's credits are multiplied by the stake on a line or by the total bet."""
 
@@ -376,9 +379,9 @@ class Merchandise(StrictTable):
     name: Text
     description: Text
     value_cents: PositiveInt = Field(
-        description="what the house states it is worth, in minor units of the currency it is offered in"
+        description="the value that the operator states, in minor units of the currency of the game"
     )
-    """The value stated by the operator, in minor units of the currency."""
+    """The value that the operator states, in minor units of the currency of the game."""
 
 
 class DoubleUp(StrictTable):

@@ -27,7 +27,7 @@ class Cylinder(StrictTable):
     zeros: IdentifierList = ()
     """The zero pockets, which no even-money bet covers."""
     felt: Literal["roulette", "wheel"] = Field(
-        default="roulette", description="the picture it has on the screen"
+        default="roulette", description="the kind of table layout that the screen draws"
     )
     """The kind of table layout that the screen draws."""
     revolutions: PositiveInt | None = Field(
@@ -87,7 +87,7 @@ class BetGroup(BetLimits):
 
     id: Identifier
     """The id of the kind of bet, such as ``straight`` or ``dozen``."""
-    name: Text | None = Field(default=None, description="where the usual name of the bet is not meant")
+    name: Text | None = Field(default=None, description="the name for the player, if it is not the usual one")
     """The name for the player, if it is not the usual one."""
     pays: WrittenOdds
     """The odds of the bet."""
@@ -99,18 +99,19 @@ class BetGroup(BetLimits):
     """Whether the bet is an outside wager (Québec by-law, s. 72)."""
     on_zero: Literal["lost", "half", "choice"] = Field(
         default="lost",
-        description="what a zero does: half comes back, or that or prison is chosen (Monaco, art. 8.2)",
+        description="what a zero does: the stake is lost, half is returned, or the player chooses half or prison"
+        " (Monaco, art. 8.2)",
     )
     """What a zero does: the stake is lost, half is returned, or the player chooses half or prison."""
     spins: Annotated[int, Field(strict=True, ge=1, le=3)] = Field(
         default=1, description="spins in a row that must all end on its number (Québec by-law, s. 72.1)"
     )
     """The number of spins in a row that must all end on the bet's number."""
-    option: Literal["double", "triple"] | None = Field(default=None, description="only with this option")
-    """The option (a number ``double`` or ``triple`` in a row) that must be on offer; None: no option."""
-    with_triple: WrittenOdds | None = Field(
-        default=None, description="what it pays where the triple is offered too"
+    option: Literal["double", "triple"] | None = Field(
+        default=None, description="the option that must be on offer"
     )
+    """The option (a number ``double`` or ``triple`` in a row) that must be on offer; None: no option."""
+    with_triple: WrittenOdds | None = Field(default=None, description="the odds if the triple is offered too")
     """The odds if the ``triple`` option is offered too; None: ``pays``."""
 
     @property
@@ -129,7 +130,9 @@ class RouletteOptions(StrictTable):
     """Whether players may bet on a number that comes twice in a row."""
     triple: bool = Field(default=False, description="a number three times in a row may be bet on")
     """Whether players may bet on a number that comes three times in a row."""
-    outside: bool = Field(default=False, description="outside wagers are taken beside double or triple")
+    outside: bool = Field(
+        default=False, description="outside wagers are accepted if double or triple is offered"
+    )
     """Whether outside wagers are accepted if ``double`` or ``triple`` is offered."""
 
 

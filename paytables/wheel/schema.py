@@ -24,10 +24,12 @@ class WheelSymbol(StrictTable):
     id: Identifier
     name: Text
     colour: Literal["red", "black", "green", "yellow", "white", "blue"] | None = Field(
-        default=None, description="of its segments, on the felt of a table"
+        default=None, description="the colour of its segments on the felt of a table"
     )
     """The colour of the symbol's segments on the table layout, or None."""
-    again: PositiveInt | None = Field(default=None, description="spin again, with the prizes times this")
+    again: PositiveInt | None = Field(
+        default=None, description="spin again; the factor of all prizes of the next spin"
+    )
     """The factor of all prizes of the next spin, if the symbol makes the wheel spin again; else None."""
 
 
@@ -44,7 +46,9 @@ class Wheel(StrictTable):
         default=REVOLUTIONS_MIN, description="the fewest full turns of a valid spin"
     )
     """The smallest number of full turns of a valid spin."""
-    most_factor: PositiveInt = Field(default=1, description="what spinning again multiplies by at most")
+    most_factor: PositiveInt = Field(
+        default=1, description="the largest factor that repeated spins may multiply prizes by"
+    )
     """The largest factor that repeated spins may multiply prizes by."""
 
     @field_validator("parts")
@@ -97,9 +101,13 @@ class BettingLayout(StrictTable):
     """The stakes that a standalone wheel accepts on an area, in credits."""
     limits: BetLimits = BetLimits()
     """The limits of a stake on an area, at a table."""
-    areas: PositiveInt | None = Field(default=None, description="the most areas one player may stake on")
+    areas: PositiveInt | None = Field(
+        default=None, description="the most areas on which one player may stake"
+    )
     """How many areas one player may stake on at most; None: no limit."""
-    cost: PositiveInt | None = Field(default=None, description="the most one spin may cost, in credits")
+    cost: PositiveInt | None = Field(
+        default=None, description="the largest total stake of one spin, in credits"
+    )
     """The largest total stake of one spin, in credits; None: no limit."""
 
     @model_validator(mode="after")
@@ -130,7 +138,7 @@ class WheelDefinition(Definition):
     """The betting areas."""
     layout: BettingLayout = BettingLayout()
     """The stakes permitted on an area."""
-    table: TableLimits | None = Field(default=None, description="played at a table, on a felt, by several")
+    table: TableLimits | None = Field(default=None, description="the limits of a table for several players")
     """The limits of a table for several players; None: a standalone wheel."""
     form: Annotated[tuple[NamedWheelBet, ...], Field(min_length=1)]
     """The bets that are offered by name."""

@@ -101,7 +101,7 @@ class PaiGowPokerDefinition(TwoHandsDefinition):
     """The side bets on the total of the undealt cards; None: not offered."""
     position: PositionBet | None = None
     """The side bets on the deal position that gets the first cards; None: not offered."""
-    proved: ProvedFigures | None = Field(None, description="as `python -m tools.dev prove` says")
+    proved: ProvedFigures | None = Field(None, description="written by `python -m tools.dev prove`")
     """The stored exact figures, or None."""
 
     @model_validator(mode="after")

@@ -90,9 +90,9 @@ class BetLimit(StrictTable):
     most: PositiveInt | None = None
     """At a spread limit, the largest bet or raise, in credits."""
     raises: PositiveInt | None = Field(
-        default=None, description="bets and raises of a round; forced bets do not count"
+        default=None, description="the most bets and raises in a betting round, excluding forced bets"
     )
-    """The largest number of bets and raises in a betting round, without forced bets; None: no limit."""
+    """The largest number of bets and raises in a betting round, excluding forced bets; None: no limit."""
 
 
 class PotCommission(StrictTable):
@@ -133,7 +133,7 @@ class RoomDefinition(TableDefinition):
     deal: Annotated[tuple[RoundDeal, ...], Field(min_length=1)]
     """The cards dealt before each betting round."""
     uses: Literal[2] | None = Field(
-        default=None, description="hole cards in each hand, exactly; absent: the best of all cards"
+        default=None, description="how many hole cards every hand must use; absent: the best of all cards"
     )
     """The number of hole cards that every hand must use; None: the best of all cards count."""
     stack: Stack

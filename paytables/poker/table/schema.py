@@ -284,17 +284,19 @@ class PokerDefinition(TableDefinition):
     """The steps of a round: deals and decisions, in order."""
     progressive: tuple[Progressive, ...] = ()
     """The progressive levels for which side bets play."""
-    strategy: Text | None = Field(None, description="not read: the words are made of `best`")
+    strategy: Text | None = Field(None, description="not used: the text is generated from `best`")
     """Not used: the text of the best strategy is generated from ``best``."""
-    simplest: Text | None = Field(None, description="not read: the words are made of `simple`")
+    simplest: Text | None = Field(None, description="not used: the text is generated from `simple`")
     """Not used: the text of the simplest strategy is generated from ``simple``."""
     best: tuple[AdviceLine, ...] = Field(
-        (), description="the best play, where such lines are the best there is"
+        (), description="the best strategy, if lines can state it: the first line that fits applies"
     )
     """The best strategy as lines, if lines can state it. The first line that fits the hand applies."""
-    simple: tuple[AdviceLine, ...] = Field((), description="that play, as data: the first line that fits")
+    simple: tuple[AdviceLine, ...] = Field(
+        (), description="the simplest published strategy: the first line that fits applies"
+    )
     """The simplest published strategy, as lines. The first line that fits the hand applies."""
-    proved: dict[Identifier, ProvedFigures] = Field({}, description="as `python -m tools.dev prove` says")
+    proved: dict[Identifier, ProvedFigures] = Field({}, description="written by `python -m tools.dev prove`")
     """The stored exact figures, by the id of the bet."""
 
     @property

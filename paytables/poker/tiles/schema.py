@@ -33,7 +33,7 @@ class ProvedFigures(WinPushLoseChances):
     simplest: FractionText
     """The mean net result of a player who sets tiles as the bank does, the simplest published strategy."""
     policy: PackedPolicy = Field(
-        description="which way of each four tiles, in the order of their combinations"
+        description="the index of the best setting for each set of four tiles, as packed data"
     )
     """The index of the best setting for each set of four tiles, as packed data."""
 
@@ -49,5 +49,5 @@ class PaiGowDefinition(TwoHandsDefinition):
     """The worth of each hand to the bank, which sets its four tiles for the highest total worth."""
     worthless_low_loses: bool = True
     """Whether a low hand of 0 points never beats another low hand (s. 109, 1)."""
-    proved: ProvedFigures | None = Field(None, description="as `python -m tools.dev prove` says")
+    proved: ProvedFigures | None = Field(None, description="written by `python -m tools.dev prove`")
     """The stored exact figures, or None."""

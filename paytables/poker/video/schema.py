@@ -197,7 +197,7 @@ class VideoPokerDefinition(Definition):
     """The progressive level of the game, or None."""
     simplest: SimplestStrategy | None = None
     """The simple holding strategy for which the return is stated, or None."""
-    proved: ProvedFiguresByBet | None = Field(None, description="as `python -m tools.dev prove` says")
+    proved: ProvedFiguresByBet | None = Field(None, description="written by `python -m tools.dev prove`")
     """The stored exact figures, or None."""
 
     @model_validator(mode="after")
