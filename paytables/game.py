@@ -523,11 +523,11 @@ def list_remarks(game: Game, analysis: Analysis | None) -> tuple[DefinitionRemar
     }
     for bet in () if analysis is None else analysis.bets:
         if bet.rtp > 1:
-            words = f"returns more than {bet.rtp * 100 // 1:,} %: the player wins in the long run"
-            remarks.append(DefinitionRemark(f"bet {bet.bet}", words))
+            reason = f"returns more than {bet.rtp * 100 // 1:,} %: the player wins in the long run"
+            remarks.append(DefinitionRemark(f"bet {bet.bet}", reason))
         elif bet.rtp == 1 and dependent_spots.isdisjoint({bet.bet, bet.bet.partition(" ")[0]}):
-            words = "returns 100 %: the operator keeps nothing"
-            remarks.append(DefinitionRemark(f"bet {bet.bet}", words))
+            reason = "returns 100 %: the operator keeps nothing"
+            remarks.append(DefinitionRemark(f"bet {bet.bet}", reason))
         remarks += [
             DefinitionRemark(
                 f"bet {bet.bet}", f"no result wins {p.stage_or_spot} {p.name}: others take its place"

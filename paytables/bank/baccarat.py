@@ -308,7 +308,7 @@ def _deal_card(hands: tuple[list[Card], list[Card]], hand_index: int, shoe: Shoe
     return Cue("deal", {"hand": name, "card": format_card(card)})
 
 
-# ---------------------------------------------------------------------------------- exact, of a fresh shoe
+# ---------------------------------------------------------------------------------- exact figures, from a fresh shoe
 @cache
 def compute_coup_chances(
     decks: int, least_standing_points: int = _PLAYER_STAND_POINTS_MIN

@@ -277,7 +277,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
             {**hand, "held": True} if hand["id"] in TABLEAU_IDS else hand for hand in super().describe_hands()
         ]
 
-    # ------------------------------------------------------------------ a round
+    # ------------------------------------------------------------------ one round
     def find_hand_holder(self, tableau: str, bets: Sequence[Bet]) -> int | None:
         """Return the seat that holds a tableau's hand, or None if no seat bets on the tableau.
 
@@ -422,7 +422,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         )
 
 
-# ---------------------------------------------------------------------------------- exact, of a fresh shoe
+# ---------------------------------------------------------------------------------- exact figures, from a fresh shoe
 #: Bits for one count in a packed integer: no sum of the orders of nine cards needs more.
 _PACKED_COUNT_BITS: Final = 96
 #: Bits of a packed row of ten counts.

@@ -220,7 +220,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         """Return, for the screen, the bank's hand and the hand against it; each is held by a seat."""
         return [{**hand, "held": True} for hand in super().describe_hands()]
 
-    # ------------------------------------------------------------------ what lasts
+    # ------------------------------------------------------------------ table state between rounds
     @property
     def shared_state_keys(self) -> frozenset[str]:
         """Return the table-state keys that all players share: the shoe, and the turn to hold the bank."""
@@ -250,7 +250,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         """Return the seat that may hold the bank next and the minimum of the bank in credits, for the screen."""
         return {"bank": self.turn.seat, "banco": self.turn.bank_min}
 
-    # ------------------------------------------------------------------ as betting closes
+    # ------------------------------------------------------------------ when betting closes
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
         """Return one seat's wager combined with the other seats' wagers for one round.
 
@@ -353,7 +353,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
             (seat for seat in in_turn if 2 * credits_by_spot.get((seat, BANCO_SPOT), 0) >= bank_credits), None
         )
 
-    # ------------------------------------------------------------------ a round
+    # ------------------------------------------------------------------ one round
     def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundSteps:
         """Play a round: return what is not covered, deal both hands, draw third cards, and settle.
 
@@ -514,7 +514,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         return {0: {BANK_SPOT: held_credits}, 2: least, 3: least}
 
 
-# ---------------------------------------------------------------------------------- exact, of a fresh shoe
+# ---------------------------------------------------------------------------------- exact figures, from a fresh shoe
 @cache
 def _compute_result_chances(decks: int) -> Mapping[str, Mapping[int, Fraction]]:
     """Return the chances that the punter's hand beats the bank (1), ties (0) or loses (-1), from a fresh shoe.

@@ -323,7 +323,7 @@ def _count_points(hand: Sequence[Card]) -> int:
     return sum(CARD_POINTS_BY_RANK[get_rank(card)] for card in hand) % 10
 
 
-# ---------------------------------------------------------------------------------- exact, by points
+# ---------------------------------------------------------------------------------- exact figures, by points
 def _count_cards_by_points(decks: int) -> tuple[int, ...]:
     """Return the number of cards in the shoe by points 0 to 6: faces count 0, aces 1, two to six their number."""
     return (12 * decks, *([4 * decks] * 6))

@@ -117,9 +117,9 @@ class TrenteDefinition(BankDefinition):
             for code in _INSURANCE_TEXT
         }
         if self.insurance is not None:
-            for code, words in _INSURANCE_TEXT.items():
+            for code, template in _INSURANCE_TEXT.items():
                 share, least = self.insurance.credits_covered, self.insurance.least
-                insurance_text = words.format(self.insurance.percent, share, least)
+                insurance_text = template.format(self.insurance.percent, share, least)
                 lines[code].append(f"{getattr(self.insurance.name, code)} - {insurance_text}")
         return {code: [*pay_lines, self.shoe.format_deck_line(code)] for code, pay_lines in lines.items()}
 
@@ -197,7 +197,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         )
         return TableLayout((*super().table_layout.spots, *spots), self.definition.table, self.definition.form)
 
-    # ------------------------------------------------------------------ what lasts
+    # ------------------------------------------------------------------ table state between rounds
     def with_table_state(self, table_state: object) -> Self:
         """Return the rules with a stored table's shoe and stakes in prison.
 
@@ -255,7 +255,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
             return Wager(0, {"bets": {}})
         return super().build_wager(credits_, **options)
 
-    # ------------------------------------------------------------------ a coup
+    # ------------------------------------------------------------------ one coup
     def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
         """Play a coup: deal both rows and settle every bet; at a refait ask for half or prison."""
         accepted = self.build_wager(wager.credits, **wager.options)
@@ -400,11 +400,11 @@ _DISTINCT_COUPS: Final = (
 
 def _build_insurance_spot(bet: SimpleChanceBet, insurance: Insurance) -> Spot:
     """Return the spot on which the insurance of a bet is placed."""
-    words = {code: f"{getattr(insurance.name, code)} - {getattr(bet.name, code)}" for code in _INSURANCE_TEXT}
+    names = {code: f"{getattr(insurance.name, code)} - {getattr(bet.name, code)}" for code in _INSURANCE_TEXT}
     return Spot(
         id=bet.id + INSURANCE_SPOT_SUFFIX,
         group="insurance",
-        names=words,
+        names=names,
         odds=f"{insurance.percent} %",
         bet_min=-(-max(insurance.least, bet.limits.least) // insurance.credits_covered),
         bet_max=bet.limits.most // insurance.credits_covered,

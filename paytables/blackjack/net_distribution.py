@@ -420,7 +420,7 @@ def _add_nets(nets: NetByDealerResult, other_nets: NetByDealerResult) -> NetByDe
     return tuple(map(sum, zip(nets, other_nets, strict=True)))
 
 
-# ------------------------------------------------------------ hands together
+# ------------------------------------------------------------ several hands together
 def _create_one_hand_results(ends: HandEnds, removed_hand: int = 0) -> _JointResults:
     """Return the joint results of a single blackjack hand, from the counts of its possible ends.
 

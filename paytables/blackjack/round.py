@@ -239,7 +239,7 @@ class BlackjackRound:
         """Return the card values of the dealer's hand number ``hand_index``."""
         return [get_card_value(card) for card in self.dealer_hands[hand_index]]
 
-    # ------------------------------------------------------------ what is asked
+    # ------------------------------------------------------------ player decisions
     def _ask_for_decision(
         self,
         box: BettingBox,
@@ -524,7 +524,7 @@ class BlackjackRound:
         """
         return self.seat in {None, box.seat}
 
-    # ------------------------------------------------------------ what is shown
+    # ------------------------------------------------------------ screen data
     def list_visible_hands(self) -> dict[str, object]:
         """Return the visible hands for the screen, the dealer's first (:file:`paytables/FELTS.md`)."""
         shown_hands: list[dict[str, object]] = []

@@ -86,10 +86,10 @@ class BlackjackRules(SeatedRules):
         limits, main_id = main.limits, format_spot_id(MAIN_SPOT, box_index)
         spots = []
         for n, name in enumerate(SPOTS_BY_DEALER_HAND[: main.hands]):
-            words = self._build_stake_label(main.name, box_index, n + 1 if main.hands > 1 else None)
+            names = self._build_stake_label(main.name, box_index, n + 1 if main.hands > 1 else None)
             needs = self._find_required_bet(n, box_index)
             spot = _build_spot(
-                format_spot_id(name, box_index), name, words, "1:1", limits.build_spot_fields(), needs
+                format_spot_id(name, box_index), name, names, "1:1", limits.build_spot_fields(), needs
             )
             spots.append(
                 replace(
@@ -107,12 +107,12 @@ class BlackjackRules(SeatedRules):
                 worth_cents=None,
                 required_multiple_max=None,
             )
-            words = self._build_stake_label(INSURANCE_TEXT, box_index)
+            names = self._build_stake_label(INSURANCE_TEXT, box_index)
             odds = definition.rules.insurance.text
             spot = _build_spot(
                 format_spot_id(INSURANCE_SPOT, box_index),
                 INSURANCE_SPOT,
-                words,
+                names,
                 odds,
                 insurance_limits,
                 main_id,
@@ -120,11 +120,11 @@ class BlackjackRules(SeatedRules):
             spots.append(replace(spot, accepts_bets=False, added_bet_multiples=("1/2",)))
         for side in definition.side:
             best = max((row.pays for row in side.row), key=lambda odds: (odds.level_share, odds.net))
-            words = self._build_stake_label(side.name, box_index)
+            names = self._build_stake_label(side.name, box_index)
             spot = _build_spot(
                 format_spot_id(side.id, box_index),
                 side.id,
-                words,
+                names,
                 best.text,
                 side.limits.build_spot_fields(),
                 main_id,
@@ -165,13 +165,13 @@ class BlackjackRules(SeatedRules):
         self, bet_name: Text, box_index: int, hand_number: int | None = None
     ) -> dict[str, str]:
         """Return a stake's label by language: the bet's name, and the numbers of hand and box if there are several."""
-        words = bet_name.model_dump()
+        names = bet_name.model_dump()
         if hand_number is not None:
-            words = {code: f"{text} {hand_number}" for code, text in words.items()}
+            names = {code: f"{text} {hand_number}" for code, text in names.items()}
         if self.definition.boxes > 1:
             where = _BOX_NAME.model_dump()
-            words = {code: f"{text}, {where[code].format(box_index + 1)}" for code, text in words.items()}
-        return words
+            names = {code: f"{text}, {where[code].format(box_index + 1)}" for code, text in names.items()}
+        return names
 
     @property
     def shared_state_keys(self) -> frozenset[str]:
@@ -303,7 +303,7 @@ class BlackjackRules(SeatedRules):
             self.table, draw
         )
 
-    # ------------------------------------------------------------ what is said
+    # ------------------------------------------------------------ texts and screen data
     def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs: spots, hands, and pays other than even money (:file:`paytables/FELTS.md`)."""
         definition, boxes = self.definition, self.definition.boxes * self.definition.table.seats

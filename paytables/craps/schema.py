@@ -165,13 +165,13 @@ def _format_pays(bet: CrapsBet, language: str) -> str:
 
     Numbers are left out if a bet of one throw has one pay.
     """
-    keys: dict[str, list[str]] = {}
+    numbers_by_pay: dict[str, list[str]] = {}
     for key, odds in bet.pays.items():
-        keys.setdefault(odds.format_by_language()[language], []).append(key)
-    if bet.kind == "throw" and len(keys) == 1:
-        return next(iter(keys))
-    several = {"en": "; ", "fr": " ; "}[language]
-    pays = several.join(f"{words} ({', '.join(where)})" for words, where in keys.items())
+        numbers_by_pay.setdefault(odds.format_by_language()[language], []).append(key)
+    if bet.kind == "throw" and len(numbers_by_pay) == 1:
+        return next(iter(numbers_by_pay))
+    separator = {"en": "; ", "fr": " ; "}[language]
+    pays = separator.join(f"{pay} ({', '.join(numbers)})" for pay, numbers in numbers_by_pay.items())
     return pays or EVEN_MONEY_ODDS.format_by_language()[language]
 
 

@@ -313,17 +313,17 @@ def format_slip_form(
 
     ``format_money`` formats an amount of credits; the page has room for ``selection_count`` selections.
     """
-    slip_data, words = build_slip(definition), SLIP_TEXTS[language]
+    slip_data, slip_texts = build_slip(definition), SLIP_TEXTS[language]
     most, at = slip_data["most_paid_a_draw_credits"], slip_data["rules_at"]
-    colon = words["colon"]
+    colon = slip_texts["colon"]
     header = [
         f"{definition.game.title.model_dump()[language]}  {definition.game.version}",
-        words["mark"].format(least=slip_data["fewest_spots"], most=slip_data["most_spots"]),
+        slip_texts["mark"].format(least=slip_data["fewest_spots"], most=slip_data["most_spots"]),
         (
             f"{LINE_LABELS[TicketLine.PAID_MAX][language]}{colon}"
             f"{_NO_LIMIT_TEXT[language] if most is None else format_money(most)}"
         ),
-        f"{words['rules']}{colon}{(slip_data['rules'] if at is None else at)[language]}",
+        f"{slip_texts['rules']}{colon}{(slip_data['rules'] if at is None else at)[language]}",
     ]
     boxes = [f"[ ] {number:02d}" for number in range(1, definition.field.numbers + 1)]
     columns, marks = definition.field.columns, definition.marks
@@ -332,7 +332,7 @@ def format_slip_form(
     cards = [
         "\n".join(
             [
-                f"{LINE_LABELS[TicketLine.SELECTION][language]} {number}  [ ] {words['pick']}",
+                f"{LINE_LABELS[TicketLine.SELECTION][language]} {number}  [ ] {slip_texts['pick']}",
                 *rows,
                 f"{LINE_LABELS[TicketLine.STAKE][language]}{colon}{stakes}",
             ]

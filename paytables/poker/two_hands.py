@@ -137,7 +137,7 @@ class TwoHandsRules(PlayerBankRules):
     FACE_DOWN_TEXT: ClassVar[str] = "??"
     """The text that makes the screen draw a piece face down."""
 
-    # ------------------------------------------------------------ what a family says
+    # ------------------------------------------------------------ what each family defines
     @abstractmethod
     def list_settings(self, dealt: Sequence[int]) -> tuple[HandSetting, ...]:
         """Return every way to set the dealt cards or tiles as two hands, those with the best low hand first."""
@@ -357,7 +357,7 @@ class TwoHandsRules(PlayerBankRules):
             highest = max(highest, as_player, as_bank)
         return highest
 
-    # ------------------------------------------------------------ what is shown and said
+    # ------------------------------------------------------------ screen data and texts
     def _build_felt(
         self,
         seat_rounds: Sequence[SeatRound],

@@ -342,7 +342,7 @@ class StageChain:
             self._length_by_series[key] = 1 + max(self._count_longest_series(stage, s) for s in states_after)
         return self._length_by_series[key]
 
-    # ------------------------------------------------------------ who starts whom
+    # ------------------------------------------------------------ which stages start which
     def _collect_reachable_nodes(
         self, stage: str, seen_nodes: set[RunKind], start_condition: int = 0
     ) -> None:

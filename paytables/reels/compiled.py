@@ -210,12 +210,12 @@ def _compute_credits_won_by_window(t: Any, case: Any, at: Any, ends: Any, weight
     return int(t.won_credits[pair] + later_credits)
 
 
-def _enumerate(t: Any, all_components: Any, windows: int, room: Any) -> tuple[int, int]:
+def _enumerate(t: Any, all_components: Any, windows: int, work_arrays: Any) -> tuple[int, int]:
     """Return the sums of the credits, and of their squares, over the first ``windows`` windows of the reels' cycle.
 
-    ``t`` are the tables of the stage, ``room`` the work arrays.
+    ``t`` are the tables of the stage, ``work_arrays`` those of :func:`_allocate_work_arrays`.
     """
-    at, ends, weights, case, _ = room
+    at, ends, weights, case, _ = work_arrays
     components, starts, ones = all_components
     reels = len(t.cases)
     for x in range(reels):
@@ -267,13 +267,14 @@ def _spin(t: Any, state: Any, bits: Any, case: Any) -> Any:
     return state
 
 
-def _play(tables: Any, first: int, games: int, state: Any, bits: Any, room: Any) -> Any:
+def _play(tables: Any, first: int, games: int, state: Any, bits: Any, work_arrays: Any) -> Any:
     """Simulate ``games`` whole reel games that start with the stage number ``first``.
 
     Return the sum of the credits, the sum of their squares, the number of winning games, and the highest win.
-    ``tables`` are the tables of each stage, ``state`` and ``bits`` the random generator's, ``room`` the work arrays.
+    ``tables`` are the tables of each stage, ``state`` and ``bits`` the random generator's. ``work_arrays`` are those of
+    :func:`_allocate_work_arrays`.
     """
-    at, ends, weights, case, pending = room
+    at, ends, weights, case, pending = work_arrays
     total = squares = hits = highest_win = 0
     for _ in range(games):
         pending[first] = 1
@@ -338,7 +339,7 @@ def _allocate_work_arrays(components: int) -> tuple[Any, ...]:
     return tuple(np.zeros(n, dtype=np.int64) for n in (16, size, size, 16, 64))
 
 
-# ---------------------------------------------------------------- what laboratories call
+# ---------------------------------------------------------------- functions for laboratories
 def enumerate_cycle(reels: ReelSet, windows: int) -> tuple[int, int]:
     """Return the sums of the credits, and of their squares, over the first ``windows`` windows of the reels' cycle.
 
@@ -351,8 +352,10 @@ def enumerate_cycle(reels: ReelSet, windows: int) -> tuple[int, int]:
     all_components = tuple(
         np.array(v, dtype=np.int32) for v in (range(count), reels.start_nodes, [1] * count)
     )
-    room = _allocate_work_arrays(count)
-    total, squares = _compile_kernel(_enumerate)(build_arrays(reels, names), all_components, windows, room)
+    work_arrays = _allocate_work_arrays(count)
+    total, squares = _compile_kernel(_enumerate)(
+        build_arrays(reels, names), all_components, windows, work_arrays
+    )
     return int(total), int(squares)
 
 
@@ -383,7 +386,7 @@ def simulate(stages: ModeStages, games: int, seed: int) -> SimulatedSample:
     tables = tuple(build_arrays(reels, names) for reels in reels_of_stages)
     bits = np.array([(1 << 32) - 1, 12, 25, 27, 32, 2685821657736338717, 1 << 32], dtype=np.uint64)
     state = np.uint64((seed * 0x9E3779B97F4A7C15 + 0x1234567) % (1 << 64) or 1)
-    room = _allocate_work_arrays(max(len(reels.components) for reels in reels_of_stages))
+    work_arrays = _allocate_work_arrays(max(len(reels.components) for reels in reels_of_stages))
     first = names.index(stages.mode.stage)
-    totals = _compile_kernel(_play)(tables, first, games, state, bits, room)
+    totals = _compile_kernel(_play)(tables, first, games, state, bits, work_arrays)
     return SimulatedSample(games, *(int(v) for v in totals))

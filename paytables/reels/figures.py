@@ -78,8 +78,8 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Analysi
     runs = {key: rate for key, rate in chain.count_expected_runs(mode.stage).items() if rate}
     mean = sum(
         (
-            rate * times * chain.get_run_figures(name, start_condition).mean
-            for (name, start_condition, times), rate in runs.items()
+            rate * multiplier * chain.get_run_figures(name, start_condition).mean
+            for (name, start_condition, multiplier), rate in runs.items()
         ),
         ZERO,
     )
@@ -105,31 +105,31 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Analysi
     )
     if depth is AnalysisDepth.PRIZES:
         return figures
-    worth = build_chain(stages, with_second_moment=True).compute_award_moments(
+    moments = build_chain(stages, with_second_moment=True).compute_award_moments(
         Award("stage", mode.stage, 1, 0)
     )
-    if worth.mean != mean:
+    if moments.mean != mean:
         raise AnalysisError(
-            f"{mode.id}: two computations of the mean win differ: {mean} forwards, {worth.mean} backwards"
+            f"{mode.id}: two computations of the mean win differ: {mean} forwards, {moments.mean} backwards"
         )
     if depth is AnalysisDepth.VOLATILITY:
-        return replace(figures, variance=worth.variance)
+        return replace(figures, variance=moments.variance)
     highest = _compute_highest_win_figures(stages)
     distribution = (
         _compute_distribution_figures(stages, figures.hit_probability) if depth is AnalysisDepth.FULL else {}
     )
     notes = (*highest.pop("notes", ()), *distribution.pop("notes", ()))
-    all_figures = replace(figures, variance=worth.variance, notes=notes, **highest, **distribution)
-    table = definition.double_up
+    all_figures = replace(figures, variance=moments.variance, notes=notes, **highest, **distribution)
+    double_up = definition.double_up
     return (
         all_figures
-        if table is None
-        else replace(all_figures, double_up=_analyse_double_up(table, all_figures))
+        if double_up is None
+        else replace(all_figures, double_up=_analyse_double_up(double_up, all_figures))
     )
 
 
 def _analyse_double_up(double_up: DoubleUp, bet: BetAnalysis) -> DoubleUpFigures:
-    """Return how a bet's highest win and variance change if wins are doubled as often as the table allows.
+    """Return how a bet's highest win and variance change if wins are doubled as often as the rules allow.
 
     A win of w that may be doubled k times becomes 2^k w with probability 1 / 2^k, so its second moment is
     multiplied by 2^k. If the distribution is unknown or omits wins that may be doubled, only the highest win is stated.
@@ -173,19 +173,20 @@ def _describe_strategy(
     No decision affects which stages follow, so the worst game consists of the worst runs. A double-up is an
     even bet, so the way it is played does not change the mean.
     """
-    words: set[str] = set()
+    strategy_texts: set[str] = set()
     mean = ZERO
-    for (name, start_condition, times), rate in runs.items():
+    for (name, start_condition, multiplier), rate in runs.items():
         stage = stages.get_stage(name, start_condition)
         worst = stage.worst_mean
-        mean += rate * times * (chain.get_run_figures(name, start_condition).mean if worst is None else worst)
+        run_mean = chain.get_run_figures(name, start_condition).mean if worst is None else worst
+        mean += rate * multiplier * run_mean
         if worst is not None:
-            words.add(_HOLD_STRATEGY_TEXT if isinstance(stage, HeldReels) else _PICK_STRATEGY_TEXT)
+            strategy_texts.add(_HOLD_STRATEGY_TEXT if isinstance(stage, HeldReels) else _PICK_STRATEGY_TEXT)
     if definition.double_up is not None:
-        words.add(_DOUBLE_UP_STRATEGY_TEXT)
-    if not words:
+        strategy_texts.add(_DOUBLE_UP_STRATEGY_TEXT)
+    if not strategy_texts:
         return {}
-    return {"strategy": "; ".join(sorted(words)), "worst_rtp": mean / stages.mode.cost}
+    return {"strategy": "; ".join(sorted(strategy_texts)), "worst_rtp": mean / stages.mode.cost}
 
 
 def _compute_highest_win_figures(stages: ModeStages) -> dict[str, Any]:
@@ -267,11 +268,11 @@ def _list_prizes(stages: ModeStages, runs: ExpectedRuns) -> tuple[PrizeFigures, 
     """Return how often one reel game of a mode wins each prize, with the prize's share of the return."""
     rows: dict[tuple[str, str, int], list[Fraction]] = defaultdict(lambda: [ZERO, ZERO])
     hits: dict[tuple[str, str, int], int | None] = {}
-    for (name, start_condition, factor), rate in runs.items():
+    for (name, start_condition, multiplier), rate in runs.items():
         for p in stages.get_stage(name, start_condition).list_prize_rates():
             key = (name, p.name, p.credits)
             rows[key][0] += rate * Fraction(p.hits, p.cycle)
-            rows[key][1] += rate * factor * Fraction(p.total_paid, p.cycle)
+            rows[key][1] += rate * multiplier * Fraction(p.total_paid, p.cycle)
             hits[key] = p.hits if key not in hits else None
     _add_never_won_prizes(stages, runs, rows, hits)
     return tuple(
@@ -315,8 +316,8 @@ def _list_feature_figures(
         mean_runs = sum(feature_runs.values(), ZERO)
         credits_ = sum(
             (
-                r * times * chain.get_run_figures(n, start_condition).mean
-                for (n, start_condition, times), r in feature_runs.items()
+                r * multiplier * chain.get_run_figures(n, start_condition).mean
+                for (n, start_condition, multiplier), r in feature_runs.items()
             ),
             ZERO,
         )

@@ -311,7 +311,7 @@ class ReelBuilder:
             )
         return [*line_components, *components]
 
-    # ------------------------------------------------------------------ for those who explain a game
+    # ------------------------------------------------------------------ for explanations of a game
     def build_line_patterns(
         self,
     ) -> tuple[list[tuple[tuple[int, int], ...]], dict[str, list[parts.WinPattern]]]:

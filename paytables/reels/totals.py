@@ -173,15 +173,15 @@ class TotalWinDistributions:
                 multiplied[win * factor] = n
         return multiplied
 
-    def _repeat_win(self, dist: WinProbabilities, times: int) -> WinProbabilities:
-        """Return the distribution of the sum of ``times`` independent wins of one distribution."""
+    def _repeat_win(self, dist: WinProbabilities, repeat_count: int) -> WinProbabilities:
+        """Return the distribution of the sum of ``repeat_count`` independent wins of one distribution."""
         result = [PROBABILITY_ONE]
-        power = dist  # of 1, 2, 4, 8... wins; those in the binary form of ``times`` are combined
-        while times:
-            if times & 1:
+        power = dist  # of 1, 2, 4, 8... wins; those in the binary form of ``repeat_count`` are combined
+        while repeat_count:
+            if repeat_count & 1:
                 result = self._convolve(result, power)
-            times >>= 1
-            if times:
+            repeat_count >>= 1
+            if repeat_count:
                 power = self._convolve(power, power)
         return result
 
@@ -299,7 +299,7 @@ class HighestWins:
             if award.name in earlier_stages:
                 return None
             memory = self.stages.memory[award.name]
-            times = award.run_count if memory.is_plain else 1
+            repeat_count = award.run_count if memory.is_plain else 1
             state = (
                 StageState(1, 0, 0, award.start_condition)
                 if memory.is_plain
@@ -308,6 +308,6 @@ class HighestWins:
             highest = self._find_highest_win_of_series(award.name, state, (*earlier_stages, stage))
             if highest is None:
                 return None
-            win += highest[0] * times
-            chance *= highest[1] ** times
+            win += highest[0] * repeat_count
+            chance *= highest[1] ** repeat_count
         return win, chance

@@ -62,9 +62,9 @@ def _build_area(
         return BetArea(area_id, dict(zip(("en", "fr"), BET_NAMES[area_id], strict=True)), covered_pockets)
     if area_id == bet.id:
         return BetArea(area_id, bet.names, covered_pockets)
-    words = distinguishing_label or "-".join(covered_pockets)
+    label = distinguishing_label or "-".join(covered_pockets)
     return BetArea(
-        area_id, {code: f"{bet_name} {words}" for code, bet_name in bet.names.items()}, covered_pockets
+        area_id, {code: f"{bet_name} {label}" for code, bet_name in bet.names.items()}, covered_pockets
     )
 
 

@@ -20,7 +20,7 @@ from egm.screen.text import Texts
 from meters import Phase
 from tools.lab.markdown import format_table
 
-#: The words for plain types of fields.
+#: The texts for plain types of fields.
 _PLAIN_TYPE_WORDS: Final[Mapping[object, str]] = {
     int: "number",
     str: "text",
@@ -28,7 +28,7 @@ _PLAIN_TYPE_WORDS: Final[Mapping[object, str]] = {
     Fraction: "exact fraction, as text",
     NoneType: "null",
 }
-#: The words for the phases of an entry.
+#: The texts for the phases of an entry.
 _PHASE_WORDS: Final = {
     Phase.POST: "moves value at once",
     Phase.RESERVE: "reserves value",
@@ -85,7 +85,7 @@ MEANING_BY_FIELD_NAME: Final[Mapping[str, str]] = {
 
 
 def describe_type(hint: Any) -> str:
-    """Return a description in words of the values that a record field may contain."""
+    """Return a description of the values that a record field may contain."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return str(inner[1].meaning)
@@ -101,16 +101,16 @@ def describe_type(hint: Any) -> str:
     return _describe_structure(hint, origin, inner)
 
 
-def _describe_optional(words: str) -> str:
-    """Return the description of a field that may also be null: the description ``words`` with "null" added.
+def _describe_optional(description: str) -> str:
+    """Return the description of a field that may also be null: ``description`` with "null" added.
 
     "null" comes first if the description has several clauses.
     """
-    return f"null, or {words}" if ";" in words else f"{words}, or null"
+    return f"null, or {description}" if ";" in description else f"{description}, or null"
 
 
 def _describe_structure(hint: Any, origin: Any, inner: tuple[Any, ...]) -> str:
-    """Return a description in words of what a field with a list, object or enumeration type may contain.
+    """Return a description of what a field with a list, object or enumeration type may contain.
 
     ``hint`` is the type hint, ``origin`` its generic class and ``inner`` its type arguments.
     """
@@ -126,7 +126,7 @@ def _describe_structure(hint: Any, origin: Any, inner: tuple[Any, ...]) -> str:
 
 
 def _describe_list(inner: tuple[Any, ...]) -> str:
-    """Return a description in words of a list with these item types; an Ellipsis stands for any length."""
+    """Return a description of a list with these item types; an Ellipsis stands for any length."""
     parts = [describe_type(each) for each in inner if each is not Ellipsis]
     if Ellipsis in inner:
         is_nested = get_origin(inner[0]) is not None and get_origin(inner[0]) is not Annotated
@@ -161,10 +161,10 @@ def _iter_field_rows(record: Any) -> Iterator[list[str]]:
         is_required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         unit = _describe_unit(name)
         remarks = "; ".join(filter(None, (unit, "" if is_required else "may be missing")))
-        words = describe_type(field.type) + (f" ({remarks})" if remarks else "")
+        description = describe_type(field.type) + (f" ({remarks})" if remarks else "")
         yield [
             f"`{name}`",
-            words,
+            description,
             format_meaning(meanings.get(field.name) or MEANING_BY_FIELD_NAME.get(name, "")),
         ]
 

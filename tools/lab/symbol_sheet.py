@@ -44,8 +44,8 @@ def draw_symbol_sheet(path: Path) -> int:
         y = number // _SYMBOLS_PER_ROW * (_CELL_PIXELS + _NAME_HEIGHT_PIXELS)
         picture = render_symbol_art(name, name, (_CELL_PIXELS - 16, _CELL_PIXELS - 16))
         sheet.blit(picture, (x + 8, y + 8), special_flags=pygame.BLEND_PREMULTIPLIED)
-        words = font.render(name, True, (240, 236, 255))
-        sheet.blit(words, (x + (_CELL_PIXELS - words.get_width()) // 2, y + _CELL_PIXELS))
+        label = font.render(name, True, (240, 236, 255))
+        sheet.blit(label, (x + (_CELL_PIXELS - label.get_width()) // 2, y + _CELL_PIXELS))
     pygame.image.save(sheet, path)
     return len(DRAWING_FILE_BY_NAME)
 

@@ -215,8 +215,8 @@ class PaiGowPokerRules(TwoHandsRules):
         last = [cue.data for cue in side_results if isinstance(cue, Cue) and cue.kind != "position"]
         if not last:
             return []
-        words = {code: str(last[-1]["total"]) for code in ("en", "fr")}
-        return [{"id": "remaining", "cards": [cue_data["card"] for cue_data in last], "says": words}]
+        total_texts = {code: str(last[-1]["total"]) for code in ("en", "fr")}
+        return [{"id": "remaining", "cards": [cue_data["card"] for cue_data in last], "says": total_texts}]
 
     def list_displayed_hands(self) -> list[dict[str, object]]:
         """Return the ids and names of the hands on the felt; the undealt cards come next to the bank's hand."""

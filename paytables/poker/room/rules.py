@@ -275,7 +275,7 @@ class RoomRules(SeatedRules):
         """Return an empty tuple: poker room games have no remarks."""
         return ()
 
-    # ------------------------------------------------------------------ as betting closes
+    # ------------------------------------------------------------------ when betting closes
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
         """Return one seat's wager combined with the other seats' wagers for one game.
 
@@ -301,7 +301,7 @@ class RoomRules(SeatedRules):
         order = sorted(bets, key=lambda bet: (bet.seat - self.button) % seats)
         return [*order[1:], order[0]]
 
-    # ------------------------------------------------------------------ a game
+    # ------------------------------------------------------------------ one game
     def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundSteps:
         """Play a game: forced bets, deals and betting rounds, the showdown, the pots.
 

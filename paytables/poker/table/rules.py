@@ -350,7 +350,7 @@ class PokerRules(SeatedRules):
             parse_cards(option.least)
         )
 
-    # ------------------------------------------------------------ what bets come to
+    # ------------------------------------------------------------ settlement of bets
     def compare_hands(self, player: list[Card], bank: list[Card]) -> HandComparison:
         """Return how the player's best hand compares with the bank's; both lists of cards include the board's."""
         duel = self.definition.duel
@@ -430,7 +430,7 @@ class PokerRules(SeatedRules):
             for level in self.definition.progressive
         )
 
-    # ------------------------------------------------------------ what is said and shown
+    # ------------------------------------------------------------ texts and screen data
     def _describe_hand(self, cards: list[Card], *, is_bank_hand: bool) -> dict[str, str] | None:
         """Return the combination of a poker hand as text, by language, or None if the hand has too few cards."""
         duel = self.definition.duel
@@ -515,8 +515,8 @@ class PokerRules(SeatedRules):
                     if bool(better.level_share) != bool(worse.level_share):
                         continue  # the value of a share of a level is not known here
                     if (worse.level_share, worse.net) > (better.level_share, better.net):
-                        words = f"pays more than {rows[m - 1].id}, which goes before it"
-                        lower_pay_remarks.append(DefinitionRemark(f"spot.{n}.{name}.{m}.pays", words))
+                        reason = f"pays more than {rows[m - 1].id}, which goes before it"
+                        lower_pay_remarks.append(DefinitionRemark(f"spot.{n}.{name}.{m}.pays", reason))
         return tuple(lower_pay_remarks)
 
     def analyse(self, depth: AnalysisDepth) -> Analysis:  # noqa: ARG002 (the result is the same at every depth)

@@ -78,7 +78,9 @@ def test_the_exact_figures_include_the_double_up(tmp_path):
     )
     sheet = build_sheet(found, analyse(found, AnalysisDepth.FULL))
     (facts,) = (dict(page["facts"]) for page in sheet["feature_sheets"] if page["sheet"] == "Double-up")
-    assert Fraction(facts[f"bet {bet.bet}, level 1: hit frequency, always doubled"]["exact"]) == 1 - law[0]
+    assert (
+        Fraction(facts[f"bet {bet.bet}, bet level 1: hit frequency, always doubled"]["exact"]) == 1 - law[0]
+    )
     data = sheet["bets"][0]
     doubled, plain = data["distribution_when_always_doubled"], data["distribution"]
     assert Fraction(doubled["nothing"]["exact"]) == law[0] > Fraction(plain["nothing"]["exact"])

@@ -54,7 +54,7 @@ def test_keno_has_a_sheet_of_every_catch_of_every_number_of_spots():
         "stake of the way, credits": "1 or more",
         "reset, credits": 20_000,
         "increment, share of each eligible wager": "1/100",
-        "kept by": "the machine",
+        "stored by": "the machine",
     }
     assert facts["bonus beacon"] == "ball 20 on the way multiplies its win by 2; part of every bet"
 
@@ -88,9 +88,9 @@ def test_every_progressive_level_states_all_its_parameters():
     assert [level["increment, share of each wager"] for level in won.values()] == ["1/70", "1/150", "1/90"]
     assert [level["reset, credits at bet level 1"] for level in won.values()] == [300, 100, 100]
     assert won["top"]["name"] == "Top / Sommet"
-    assert {level["kept by"] for level in won.values()} == {"the machine"}
+    assert {level["stored by"] for level in won.values()} == {"the machine"}
     (linked, *_) = (sheet for name, sheet in sheets("lantern-harbour")[0].items() if "level" in name)
-    assert dict(linked["facts"])["kept by"] == "a controller, for linked machines"
+    assert dict(linked["facts"])["stored by"] == "a controller, for linked machines"
     for share in bet.progressives:
         (row,) = sheets_by_name[f"Progressive level {share.level}"]["rows"]
         exact = [Fraction(c["exact"]) for c in row[2:]]
@@ -110,7 +110,7 @@ def test_the_double_up_has_a_sheet_round_by_round():
     assert (facts["most rounds"], facts["highest win of a round, credits"]) == (5, 5000)
     assert facts["return of a round"]["exact"] == "1"
     bet = analysis.bets[0]
-    offered = Fraction(facts[f"bet {bet.bet}, level 1: games whose win may be doubled"]["exact"])
+    offered = Fraction(facts[f"bet {bet.bet}, bet level 1: games whose win may be doubled"]["exact"])
     assert bet.hit_probability * Fraction(9, 10) < offered < bet.hit_probability
 
 

@@ -67,7 +67,7 @@ METER_CENTS_MAX = 9_999_999_999
 
 
 def check_return_floor(case: CertificationCase) -> Iterator[Finding]:
-    """Check every bet against the minimum return for the game's family, without merchandise.
+    """Check every bet against the minimum return for the game's family, excluding merchandise.
 
     The profile says which part of the progressive levels counts: nothing, the reset values, or also the
     contributions. If the profile requires the minimum only of some bets, a lower return of another bet is
@@ -401,7 +401,7 @@ def check_return_by_stake(case: CertificationCase) -> Iterator[Finding]:
 
 
 def check_bet_limit(case: CertificationCase) -> Iterator[Finding]:
-    """Check that at every denomination a bet exists whose round, with all raises, is within the jurisdiction's limit.
+    """Check that at every denomination some bet, including all raises, is within the jurisdiction's limit.
 
     If the limit reduces the highest bet of a betting spot, this is noted.
     """

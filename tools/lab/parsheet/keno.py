@@ -23,7 +23,7 @@ def _iter_keno_sheets(definition: KenoDefinition) -> Iterator[SheetData]:
     field, marks = definition.field, definition.marks
     facts: LabelledValues = [
         ("field", f"{field.drawn} of {field.numbers} numbers, without replacement"),
-        ("draws that differ", definition.cycle),
+        ("possible draws", definition.cycle),
         ("stakes, credits per way", ", ".join(map(str, marks.stakes))),
         ("most selections per ticket", marks.selections),
         ("most groups per selection", marks.groups),
@@ -72,7 +72,7 @@ def _list_keno_levels(definition: KenoDefinition) -> list[tuple[str, LabelledVal
                 ("stake of the way, credits", f"{level.stake}{' exactly' if level.linked else ' or more'}"),
                 ("reset, credits", level.reset_credits),
                 ("increment, share of each eligible wager", level.increment),
-                ("kept by", "a controller, for linked machines" if level.linked else "the machine"),
+                ("stored by", "a controller, for linked machines" if level.linked else "the machine"),
             ],
         )
         for level in definition.progressive

@@ -154,18 +154,18 @@ def _format_title(name: str, table: Any) -> str:
 
 
 def _format_item_worth(stages: ModeStages, item: BonusItemDefinition, unit: str) -> str:
-    """Return as text what an item of a bonus stage is worth at level 1 of the smallest bet."""
-    words = []
+    """Return as text what an item of a bonus stage is worth for the smallest bet at bet level 1."""
+    parts = []
     if item.credits:
-        words.append(format_count(item.credits * (stages.mode.cost if unit == "bet" else 1), "credit"))
+        parts.append(format_count(item.credits * (stages.mode.cost if unit == "bet" else 1), "credit"))
     for award in item.gives:
         kind, name = (
             next((k, n) for k, n in award.list_references() if n is not None)
             if award.step is None
             else ("step", "")
         )
-        words.append(f"{kind} {name}".strip() + (f" x {award.times}" if award.times != 1 else ""))
-    return ", ".join([*words, *(["the end"] if item.end else [])])
+        parts.append(f"{kind} {name}".strip() + (f" x {award.times}" if award.times != 1 else ""))
+    return ", ".join([*parts, *(["the end"] if item.end else [])])
 
 
 def _describe_reel_level(level: Progressive) -> tuple[str, LabelledValues]:
@@ -174,7 +174,7 @@ def _describe_reel_level(level: Progressive) -> tuple[str, LabelledValues]:
     if level.one_in is not None:
         won = f"chance of its own, 1 in {format_count(level.one_in, 'game')}"
     if level.ceiling_credits is not None:
-        won = "its meter reaching a secret amount, uniform from reset to ceiling"
+        won = "its amount reaching a secret amount, uniform from reset to ceiling"
     return (
         level.id,
         [
@@ -183,7 +183,7 @@ def _describe_reel_level(level: Progressive) -> tuple[str, LabelledValues]:
             ("reset, credits at bet level 1", level.reset_credits),
             ("ceiling, credits at bet level 1", level.ceiling_credits),
             ("increment, share of each wager", level.increment),
-            ("kept by", "a controller, for linked machines" if level.linked else "the machine"),
+            ("stored by", "a controller, for linked machines" if level.linked else "the machine"),
         ],
     )
 
@@ -202,19 +202,24 @@ def _build_double_up_sheet(double_up: DoubleUp, analysis: Analysis) -> SheetData
         if bet.double_up is not None:
             facts.append(
                 (
-                    f"bet {bet.bet}, level 1: highest win of a game, credits",
+                    f"bet {bet.bet}, bet level 1: highest win of a game, credits",
                     bet.max_win_credits_with_double_up,
                 )
             )
             facts.append(
-                (f"bet {bet.bet}, level 1: variance, always doubled", to_exact_data(bet.double_up.variance))
+                (
+                    f"bet {bet.bet}, bet level 1: variance, always doubled",
+                    to_exact_data(bet.double_up.variance),
+                )
             )
             if bet.double_up.distribution is not None:
                 wins = bet.double_up.distribution.compute_chance_of_at_least(1)
-                facts.append((f"bet {bet.bet}, level 1: hit frequency, always doubled", to_exact_data(wins)))
+                facts.append(
+                    (f"bet {bet.bet}, bet level 1: hit frequency, always doubled", to_exact_data(wins))
+                )
     facts += [
         (
-            f"bet {bet.bet}, level 1: games whose win may be doubled",
+            f"bet {bet.bet}, bet level 1: games whose win may be doubled",
             to_exact_data(_compute_double_up_chance(bet, double_up.most_credits)),
         )
         for bet in analysis.bets

@@ -1,6 +1,6 @@
 """The calibration of the tests: each is run many times on good data, and its false alarms are counted.
 
-The data is the laboratory's deterministic stream, one seed a replication, so that every figure is
+The data is the laboratory's deterministic stream, one seed per replication, so that every figure is
 reproducible. A test is calibrated if its p-values are uniform: the share below each level equals the level.
 """
 
