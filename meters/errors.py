@@ -1,4 +1,7 @@
-"""Errors of the journal, one named exception each; all are :class:`JournalError`."""
+"""Errors of the journal, one named exception each; all are :class:`JournalError`.
+
+Except for this base class, their names state what is wrong, without the suffix *Error*.
+"""
 
 
 class JournalError(Exception):
@@ -14,9 +17,9 @@ class UnknownAccount(InvalidTransaction):
 
 
 class ForbiddenTransfer(InvalidTransaction):
-    """Error: the chart of accounts does not allow this flow of value; nothing was written.
+    """Error: the chart of accounts does not allow a transfer between these two accounts; nothing was written.
 
-    For example, it is out of an account that only receives, or between two books.
+    For example, the source only receives, or the accounts belong to two books.
     """
 
 
@@ -33,14 +36,14 @@ class TransactionIdConflict(JournalError):
 
 
 class ExcessiveIncrement(JournalError):
-    """Error: a transaction would move more into or out of an account than the profile allows (A-26).
+    """Error: a transaction's increment of an account exceeds the profile's limit (A-26); nothing was written.
 
-    Nothing was written.
+    The increment is the sum that the transaction moves into or out of the account.
     """
 
 
 class SelfAuditFailed(JournalError):
-    """Error: credits differ from total in + wins - wagers - total out (A-27); the machine must stop."""
+    """Error: credits differ from (total in + wins - wagers - total out) (A-27); the machine must stop."""
 
 
 class JournalLocked(JournalError):

@@ -1,8 +1,8 @@
 """The canonical meters as data: each is a sum over flows of value between accounts of the chart.
 
 Because a meter is only a pattern over the journal's transfers, its value for the machine, a position, a game, a
-paytable version, a denomination or a wager level is a sum over some of the same cells, and the parts always add
-up to the whole.
+paytable version, a denomination or a wager level is always a sum of the same cells (the amounts by account pair and
+dimensions), and the parts always add up to the whole.
 """
 
 from dataclasses import dataclass
@@ -70,6 +70,8 @@ _HAND_PAY_METERS: Final = (
 def _build_value_count_pairs() -> tuple[Meter, ...]:
     """Return two meters, the value and the number, for each kind of bill, voucher, transfer and bonus award."""
     meters = []
+    # The meters have the SAS and GSA names of the kinds of credit, the accounts those of this project. A voucher is a
+    # ticket.
     kinds = {"cashable": "cashable", "promo_cashable": "nonrestricted", "promo_restricted": "restricted"}
     for name, kind in kinds.items():
         meters += [
@@ -99,7 +101,7 @@ METERS: Final[tuple[Meter, ...]] = (
         "credits", "credit on the machine now", (("*", _ANY_CREDIT),), decreasing_flows=((_ANY_CREDIT, "*"),)
     ),
     Meter(
-        "coin_in", "all wagers, without intermediate winnings staked again", ((_ANY_CREDIT, "house:wager"),)
+        "coin_in", "all wagers, excluding intermediate winnings staked again", ((_ANY_CREDIT, "house:wager"),)
     ),
     *(
         Meter(f"coin_in.{kind}", f"wagers of {kind} credit", ((f"credit:*:{kind}", "house:wager"),))
@@ -116,14 +118,14 @@ METERS: Final[tuple[Meter, ...]] = (
     ),
     Meter(
         "coin_out",
-        "wins paid and stakes returned by the machine, without progressive wins and bonus awards",
+        "wins paid and stakes returned by the machine, excluding progressive wins and bonus awards",
         (("house:win", _ANY_CREDIT), ("house:push", _ANY_CREDIT)),
     ),
     Meter("push", "returned stakes, which are not wins", (("house:push", "*"),)),
     *(Meter(name, meaning, flows) for name, meaning, flows in _HAND_PAY_METERS),
     Meter(
         "hand_paid",
-        "all amounts paid by hand, without complements and disputed amounts",
+        "all amounts paid by hand, excluding complements and disputed amounts",
         tuple(f for _, _, fs in _HAND_PAY_METERS for f in fs),
     ),
     Meter(
@@ -159,7 +161,7 @@ METERS: Final[tuple[Meter, ...]] = (
         "coins diverted to the drop box, and bills and vouchers accepted",
         (("stock:*", "stock:coin_box"), ("world:bill", _ANY_CREDIT), ("world:voucher_in:*", _ANY_CREDIT)),
     ),
-    Meter("money_in", "all money that became credit, without wins", (("world:*", _ANY_CREDIT),)),
+    Meter("money_in", "all money that became credit, excluding wins", (("world:*", _ANY_CREDIT),)),
     Meter(
         "carried_over",
         "money still owed to players when the journal before this one was cleared",
@@ -204,13 +206,13 @@ METERS: Final[tuple[Meter, ...]] = (
     ),
     Meter(
         "progressive.hidden",
-        "amount of the secondary pool, which is added at the next reset",
+        "hidden amount of the level, which is added at the next reset",
         (("*", "pool:*:hidden"),),
         decreasing_flows=(("pool:*:hidden", "*"),),
     ),
     Meter("progressive.startup", "operator funding of the level at resets", (("pool:*:startup", "*"),)),
     Meter("progressive.contributed", "contributions of wagers to the level", (("pool:*:contributed", "*"),)),
-    Meter("progressive.wins", "amount of the hits of the level, value", (("*", "pool:*:won"),)),
+    Meter("progressive.wins", "hits of the level, value", (("*", "pool:*:won"),)),
     Meter("progressive.hits", "hits of the level, number", (("*", "pool:*:won"),), unit=MeterUnit.TIMES),
     Meter(
         "tournament_points",
@@ -247,9 +249,9 @@ METERS: Final[tuple[Meter, ...]] = (
 #: The canonical meters by name.
 METER_BY_NAME: Final = {m.name: m for m in METERS}
 
-#: Occurrence meters that every reading shows, also at zero; others (door.<x>.opens, fault.<code>) appear once
-#: they occur.
-OCCURRENCE_METERS: Final = (
+#: Meters that count events, not flows, and that every reading shows, also at zero. Other counts of events
+#: (door.<x>.opens, fault.<code>) appear after their first event.
+EVENT_METERS: Final = (
     "games_played",
     "games_won",
     "games_lost",

@@ -16,8 +16,12 @@ class ReseedPolicy:
     (reseed often with external entropy; reseed as little as possible and never under an operator's control; cycle in
     the background), so each rule is a setting. Every reseed is an event with its reason and counters.
 
-    Background cycling discards output of the generator at random intervals. Fresh input is not counted as entropy: it
-    only makes two machines diverge at once if both were started from one snapshot of the memory.
+    A *request* is one call of the generator for output (SP 800-90A: generate). A *step* is one use of the service
+    (``with service.step()``), which may make many requests.
+
+    Background cycling discards output of the generator at random intervals. With ``fresh_input_each_step``, the
+    generator also receives randomness of the kernel with each request. This is not counted as entropy: it only makes
+    two machines diverge at once if both were started from one snapshot of the memory.
     """
 
     mechanism: MechanismName = MechanismName.CTR_AES_256_DF
@@ -27,7 +31,10 @@ class ReseedPolicy:
     every_seconds: int = 86_400
     """Reseed before the next step once this many seconds have passed since the last seeding; 0: never."""
     on_event: frozenset[str] = frozenset({"door_closed", "game_installed", "configuration_changed"})
-    """The reasons that :meth:`RandomService.reseed` accepts."""
+    """The events of the machine after which it may be reseeded: the reasons that :meth:`RandomService.reseed` accepts.
+
+    The service itself also reseeds for its own reasons, such as the age of the seed.
+    """
     prediction_resistance: bool = False
     """Whether to reseed before every step."""
     fresh_input_each_step: bool = True
@@ -128,6 +135,6 @@ class Personalization:
     def build_nonce(self) -> bytes:
         """Return the 16-byte nonce (SP 800-90A section 8.6.7) from ``instance`` and ``boot_counter``.
 
-        The two numbers never repeat together.
+        No pair of the two numbers is ever used twice.
         """
         return self.instance.to_bytes(8) + self.boot_counter.to_bytes(8)

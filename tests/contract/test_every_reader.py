@@ -502,7 +502,7 @@ ELSEWHERE = {
     "egm/verify/manifest.py": "the manufacturer's manifest, signed: tests/egm/verify",
     "tools/floor/progressive/certificates.py": "the floor's own folder: test_certificate_folder",
     "tools/floor/progressive/records.py": "the controller's own store",
-    "tools/floor/progressive/secret_store.py": "the controller's own store, sealed",
+    "tools/floor/progressive/mystery_secrets.py": "the controller's own store, encrypted",
     "tools/floor/progressive/signs.py": "the controller's own store",
     "tools/floor/progressive/store.py": "the controller's own store",
 }

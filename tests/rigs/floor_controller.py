@@ -3,7 +3,7 @@
 from egm.clock import SystemClock
 from egm.testing.machine import ScriptedStep
 from tools.floor.progressive.controller import Controller, ReceivedMessage
-from tools.floor.progressive.secret_store import SecretStore
+from tools.floor.progressive.mystery_secrets import MysterySecrets
 from tools.floor.progressive.store import SqliteStore
 
 
@@ -23,7 +23,7 @@ class RealController:
     def __init__(self, folder, *definitions, drawn=()):
         self.store = SqliteStore(folder / "controller.db")
         self.real = Controller(
-            self.store, SystemClock().now, SecretStore(bytes(32), lambda _: ScriptedGenerator(*drawn))
+            self.store, SystemClock().now, MysterySecrets(bytes(32), lambda _: ScriptedGenerator(*drawn))
         )
         self.real.open_levels(definitions)
         self.real.admit_machine("TEST-1")

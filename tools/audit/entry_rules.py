@@ -1,6 +1,6 @@
 """The check of every journal entry against the audit rules: an entry that no rule allows is a finding.
 
-The hash chain proves that a journal is complete, and the ledger that its sums are right. Whether an entry may
+The hash chain proves that a journal is complete, and the ledger proves that its sums are right. Whether an entry may
 exist at all is decided by the rules (:mod:`tools.audit.rules`).
 """
 
@@ -70,9 +70,11 @@ _STORAGE_KEYS_EMPTY_IN_PLAIN_GAMES: Final = (
         ClosingKey.TABLES_CLOSING_TIME,
     ),
 )
-#: The finding about an entry that names its position although others do not, or the reverse.
-_INCONSISTENT_POSITION_FINDING: Final = (
-    "dims.position: the entry names its position although earlier entries of this run do not, or the reverse"
+#: The finding about an entry of the other style: from one start of the machine to the next, either every entry
+#: names its player position (a machine with several positions), or none does (a machine with one).
+_POSITION_STYLE_FINDING: Final = (
+    "dims.position: since the last power-up, either all entries name their position or none does; "
+    "this entry differs"
 )
 
 
@@ -86,7 +88,7 @@ def _format_moved_money(entry: StoredEntry) -> str:
 
 
 class EntryRulesAudit:
-    """The check of every journal entry against the audit rules for its kind.
+    """Checks every journal entry against the audit rules for its kind.
 
     ``report_finding`` is called for each entry that fits no rule. ``features`` are the features of the machine
     that wrote the journal; ``added_rules`` are rules for entries of operator-supplied features.
@@ -104,8 +106,8 @@ class EntryRulesAudit:
             group_by_kind(list_rules(features.entry_declarations, added_rules)) if is_added else RULES_BY_KIND
         )
         self.facts = Facts(features.storage_keys)
-        self._entries_unlike_others: list[StoredEntry] = []
-        """Entries since the last power-up that differ from the first one in whether they name their player position."""
+        self._entries_of_other_style: list[StoredEntry] = []
+        """Entries that name their position although those before them since the power-up do not, or the reverse."""
         self._entries_without_terms: list[StoredEntry] = []
         """Entries of player positions that have not recorded their terms for residual credit yet."""
 
@@ -113,17 +115,16 @@ class EntryRulesAudit:
         """Check one journal entry against the rules; ``ledger`` has the balances and stored values before the entry."""
         self._check_position(entry, ledger)
         self._check_conversion(entry)
-        finding, nearness = "", -1
+        # If no rule allows the entry, report why the most similar one does not: same phase first, then declaration.
+        finding, similarity = "", -1
         for rule in self.rules.get(entry.kind, ()):
             try:
                 rule.check(entry, ledger, self.facts)
-            except (
-                PatternMismatch
-            ) as mismatch:  # the reason of the form that comes nearest to the entry is reported
+            except PatternMismatch as mismatch:
                 is_declared = not isinstance(mismatch, DeclarationMismatch)
-                rule_nearness = 2 * (rule.entry_declaration.phase is entry.phase) + is_declared
-                if rule_nearness > nearness:
-                    finding, nearness = str(mismatch), rule_nearness
+                rule_similarity = 2 * (rule.entry_declaration.phase is entry.phase) + is_declared
+                if rule_similarity > similarity:
+                    finding, similarity = str(mismatch), rule_similarity
                 continue
             except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
                 finding = finding or f"the entry cannot be compared with its rule: {error!r}"
@@ -134,15 +135,19 @@ class EntryRulesAudit:
             self._report_finding(entry, f"{entry.kind}: {finding}{_format_moved_money(entry)}")
         self.facts.update(entry)
 
-    def can_start_plain_run(self, run: PlainRun, ledger: Ledger) -> bool:
-        """Return whether the rules allow a run of plain games now.
+    def is_plain_run_allowed(self, run: PlainRun, ledger: Ledger) -> bool:
+        """Return whether the rules allow a sequence of plain games now.
 
-        A plain game has only ordinary entries (:mod:`tools.audit.plain_games`); a run of them is checked as a
-        whole. ``ledger`` is the ledger before the run. The machine must be idle and have one position, no
-        player session, no conversion of credit in progress, and only cashable credit, the amount from which the run
-        starts. The games must be offered, and no stake may be below the smallest one. A plain game changes none of
-        this except the credit, which the run itself continues, so one check is enough for the whole run. Raises an
-        error if a stored value cannot be read.
+        A plain game has only ordinary entries (:mod:`tools.audit.plain_games`); a sequence of them is checked as a
+        whole. ``ledger`` is the ledger before the sequence. Required:
+
+        * The machine is idle; it has one position, no player session and no conversion of credit in progress.
+        * It holds only cashable credit, and exactly the amount that the first game states.
+        * No game of the sequence is disabled by a host, and no stake is below the smallest useful amount (less than
+          that is residual credit).
+
+        Plain games change none of this except the credit, which the entries of the sequence prove. So it is checked
+        once. Raises an error if a stored value cannot be read.
         """
         facts, memory = self.facts, ledger.state
         inflows_cents, outflows_cents = ledger.inflows_cents, ledger.outflows_cents
@@ -150,7 +155,7 @@ class EntryRulesAudit:
             facts.entries_name_position is not False
             or facts.has_player_session
             or facts.positions_with_conversion
-            or self._entries_unlike_others
+            or self._entries_of_other_style
         ):
             return False
         if any(key in memory for key in _STORAGE_KEYS_EMPTY_IN_PLAIN_GAMES):
@@ -163,7 +168,7 @@ class EntryRulesAudit:
         )
         return (
             run.journal_tag == facts.journal_tag
-            and facts.changed_tables.isdisjoint(run.played_tables)
+            and facts.changed_tables.isdisjoint(run.tables_played)
             and not any(is_game_disabled_by_host(game, memory) for game in run.game_ids)
             and all(
                 inflows_cents.get(name, 0) == outflows_cents.get(name, 0) for name in _PROMOTIONAL_ACCOUNTS
@@ -175,13 +180,13 @@ class EntryRulesAudit:
         )
 
     def add_plain_run(self, run: PlainRun) -> None:
-        """Update the collected facts with a run of plain games, as if each entry had been checked."""
+        """Update the collected facts with a sequence of plain games, as if each entry had been checked."""
         facts = self.facts
         if run.parse_stored_tables():
             facts.cached_states.clear()
         facts.has_player_session = False
         facts.record_stake(run.smallest_stake_cents)
-        facts.tables_played |= run.played_tables
+        facts.tables_played |= run.tables_played
         facts.last_money_entry_kinds[1] = run.last_money_entry_kind
         facts.last_idle_times[1] = facts.last_game_start_times[1] = run.last_start_utc
 
@@ -194,7 +199,9 @@ class EntryRulesAudit:
         has_position = "position" in dims
         number = dims.get("position", 1)
         if has_position and entry.kind in _KINDS_WRITTEN_BY_JOURNAL:
-            self._report_finding(entry, "dims.position: an entry of the journal itself names no position")
+            self._report_finding(
+                entry, "dims.position: an entry that the journal itself writes must name no position"
+            )
         elif type(number) is not int or not 1 <= number <= POSITIONS_MAX:
             self._report_finding(entry, f"dims.position: expected 1 to {POSITIONS_MAX}, found {number!r}")
         else:
@@ -205,14 +212,14 @@ class EntryRulesAudit:
             self.facts.entries_name_position = has_position
         elif entry.kind == _POWER_UP_KIND:
             if has_position is self.facts.entries_name_position:
-                self._report_entries_unlike_others()
-            self._entries_unlike_others.clear()
+                self._report_entries_of_other_style()
+            self._entries_of_other_style.clear()
         elif has_position is self.facts.entries_name_position:
-            self._report_entries_unlike_others()
+            self._report_entries_of_other_style()
         elif entry.transfers or entry.counts:
-            self._report_finding(entry, _INCONSISTENT_POSITION_FINDING)
-        else:  # or the first entry of a run with another number of positions, written before its power-up entry
-            self._entries_unlike_others.append(entry)
+            self._report_finding(entry, _POSITION_STYLE_FINDING)
+        else:  # not yet a finding: if a power-up follows, this entry belongs to that start, with other positions
+            self._entries_of_other_style.append(entry)
 
     def _check_conversion(self, entry: StoredEntry) -> None:
         """Check that a cash-out follows immediately after nonrestricted credit is converted to cashable credit."""
@@ -227,14 +234,11 @@ class EntryRulesAudit:
                 "nonrestricted credit was converted just before this entry; a cash-out must follow at once",
             )
 
-    def _report_entries_unlike_others(self) -> None:
-        """Report a finding for each entry in ``_entries_unlike_others``, and clear the list.
-
-        These entries name their player position although the others since the power-up do not, or the reverse.
-        """
-        for entry in self._entries_unlike_others:
-            self._report_finding(entry, _INCONSISTENT_POSITION_FINDING)
-        self._entries_unlike_others.clear()
+    def _report_entries_of_other_style(self) -> None:
+        """Report a finding for each entry in ``_entries_of_other_style``, and clear the list."""
+        for entry in self._entries_of_other_style:
+            self._report_finding(entry, _POSITION_STYLE_FINDING)
+        self._entries_of_other_style.clear()
 
     def _collect_entries_without_residual_terms(
         self, entry: StoredEntry, ledger: Ledger, position: int
@@ -242,7 +246,7 @@ class EntryRulesAudit:
         """Store an entry if its player position has not recorded its terms for residual credit yet.
 
         Residual credit is credit that is less than the smallest stake. :meth:`close` reports the stored
-        entries, unless the position records its terms later. The terms of position 1 are known from the start.
+        entries, unless the position records its terms later. Position 1 is not checked: every machine has it.
         """
         has_terms = PlayKey.RESIDUAL_CREDIT_TERMS in ledger.state
         has_boot_count = IntegrityKey.BOOT_COUNT in ledger.state
@@ -257,7 +261,7 @@ class EntryRulesAudit:
             and not has_terms
             and PlayKey.RESIDUAL_CREDIT_TERMS not in entry.state
         ):
-            self._entries_without_terms.clear()  # an earlier version, which recorded no terms
+            self._entries_without_terms.clear()  # written by an earlier version, which recorded no terms
         elif (
             position > 1
             and (has_terms or not has_boot_count)
@@ -275,6 +279,6 @@ class EntryRulesAudit:
                 self._report_finding(
                     entry,
                     f"dims.position: position {read_position(entry)} never recorded its residual credit terms, "
-                    "so the machine does not have it",
+                    "so the machine has no such position",
                 )
         self._entries_without_terms.clear()

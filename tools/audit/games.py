@@ -52,7 +52,7 @@ from tools.audit import prizes
 from tools.audit.plain_games import GameSource, PlainRun
 from tools.audit.records import read_record
 from tools.audit.rounds import RoundAudit
-from tools.audit.stakes import StakeAudit, list_stakes
+from tools.audit.stakes import EndedGame, StakeAudit, list_stakes
 
 R = TypeVar("R")
 
@@ -186,20 +186,20 @@ class GameAudit:
             if play.game is not None:
                 self._replay(play, play.game)
 
-    def can_start_plain_run(self, run: PlainRun) -> bool:
-        """Return whether a run of plain games may follow the entries checked so far.
+    def is_plain_run_allowed(self, run: PlainRun) -> bool:
+        """Return whether a sequence of plain games may follow the entries checked so far.
 
-        No game may be open, no shared round may be starting, and the tables must be in the state from which the run
-        starts.
+        No game may be open, no shared round may be starting, and the tables must be in the state from which the
+        sequence starts.
         """
         return (
             not (self._open_plays or self._double_up_stakes)
             and not self._rounds.is_round_starting
-            and self._stakes.can_start_plain_run(run)
+            and self._stakes.is_plain_run_allowed(run)
         )
 
     def add_plain_run(self, run: PlainRun) -> None:
-        """Update the audit with a run of plain games, as if their entries had been checked one by one."""
+        """Update the audit with a sequence of plain games, as if their entries had been checked one by one."""
         self._latest_play_ids[1] = run.last_play_id
         self.replayed_games += run.game_count
         self._stakes.add_plain_run(run)
@@ -225,7 +225,7 @@ class GameAudit:
         return started_game
 
     def _check_entry(self, entry: StoredEntry, kind: str) -> GameRecord | None:
-        """Check one entry about a game; return the record of the game that it starts, or None."""
+        """Check one entry of a game against the replay; return the record of the game that it starts, or None."""
         if kind == PLAY_START_KIND:
             return self._start_play(entry)
         if kind in _KINDS_WITH_DIMENSIONS_OF_START:
@@ -344,7 +344,7 @@ class GameAudit:
                 self._rounds.process_game_step(
                     entry, play.game, len(play.game.steps) + len(play.steps), choice
                 )
-                self._stakes.process_game_step(entry, play.game, choice)
+                self._stakes.check_game_step(entry, play.game, choice)
             play.steps.append((entry, choice))
 
     def _end_play(self, entry: StoredEntry, kind: str) -> None:
@@ -370,7 +370,13 @@ class GameAudit:
         if isinstance(end_record, GameVoid) and play.game is not None:
             self._check_void(play, play.game, entry, end_record)
         elif isinstance(end_record, GameEndByHand) and play.game is not None and replayed is not None:
-            self._check_end(play, play.game, replayed, (entry, end_record))
+            game, outcome = replayed
+            if outcome is None:
+                self._report_finding(
+                    entry, f"the entry ends play {play_id}, which still waits for a decision"
+                )
+            else:
+                self._check_end(play, play.game, EndedGame(game, outcome, entry, end_record))
 
     # ------------------------------------------------------------------ replay
     def _replay(self, play: _Play, start: GameRecord) -> tuple[Game, Outcome | None] | None:
@@ -452,7 +458,7 @@ class GameAudit:
                 entry, f"{_OUTCOME_DIFFERS_FINDING}: {_describe_outcome_difference(outcome, start.outcome)}"
             )
             return outcome
-        return start.outcome  # the record's pay-row marks, which decide what is a returned stake, are used
+        return start.outcome  # the recorded one: its pay-row marks decide which stakes are returned
 
     def _replay_step_by_step(self, play: _Play, start: GameRecord, game: Game) -> Outcome | None:
         """Replay a game choice by choice, and compare each recorded step with the replay.
@@ -488,9 +494,7 @@ class GameAudit:
                     entry,
                     f"{_OUTCOME_DIFFERS_FINDING}: {_describe_outcome_difference(conversation.outcome, recorded)}",
                 )
-        _, _, recorded_outcome = steps[
-            -1
-        ]  # its pay-row marks, which decide what is a returned stake, are used
+        _, _, recorded_outcome = steps[-1]  # preferred: its pay-row marks decide which stakes are returned
         return recorded_outcome if conversation.outcome == recorded_outcome else conversation.outcome
 
     def _check_raise(
@@ -531,16 +535,10 @@ class GameAudit:
         self,
         open_play: _Play,
         start: GameRecord,
-        game_and_outcome: tuple[Game, Outcome | None],
-        end_entry_and_record: tuple[StoredEntry, GameEndByHand],
+        ended_game: EndedGame,
     ) -> None:
         """Check that the entry that ends a game pays and records what the replayed outcome requires."""
-        (game, outcome), (end, end_record) = game_and_outcome, end_entry_and_record
-        if outcome is None:
-            self._report_finding(
-                end, f"the entry ends play {start.play_id}, which still waits for a decision"
-            )
-            return
+        _, outcome, end, end_record = ended_game
         transfers = end.transaction.transfers
         due_cents = (outcome.win_credits - outcome.push_credits) * start.denomination_cents
         paid_cents = sum([t.amount_cents for t in transfers if t.source in _WIN_SOURCE_ACCOUNTS])
@@ -564,22 +562,15 @@ class GameAudit:
             source = "house:double_up_win" if stakes else "house:win"
             self._report_finding(end, f"transfers: the win must be paid from {source}, found {wrong_source}")
         last_step = open_play.steps[-1][1] if open_play.steps else start
-        self._stakes.check_game_end(
-            open_play.entries, start, (game, outcome), last_step, end_entry_and_record
-        )
+        self._stakes.check_game_end(open_play.entries, start, last_step, ended_game)
         reserved_prizes = prizes.list_prize_reservations(end) if transfers else []
         if outcome.merchandise or reserved_prizes or end_record.prizes:
-            self._check_prizes(game, outcome.merchandise, reserved_prizes, end_entry_and_record)
+            self._check_prizes(ended_game, reserved_prizes)
 
-    def _check_prizes(
-        self,
-        game: Game,
-        won_prize_ids: tuple[str, ...],
-        reserved_prizes: list[prizes.AccountFlow],
-        end_entry_and_record: tuple[StoredEntry, GameEndByHand],
-    ) -> None:
+    def _check_prizes(self, ended_game: EndedGame, reserved_prizes: list[prizes.AccountFlow]) -> None:
         """Check that the end of a game reserves and records exactly the prizes in kind that the game has won."""
-        end, end_record = end_entry_and_record
+        game, outcome, end, end_record = ended_game
+        won_prize_ids = outcome.merchandise
         prizes_by_id = {prize.id: prize for prize in game.list_prizes_in_kind()}
         if (
             prizes.compute_due_prize_reservations(
@@ -629,7 +620,7 @@ class GameAudit:
         if game is not None:
             with suppress(*REPLAY_ERRORS):
                 conversation = replay_game(game, record)
-        self._stakes.check_void(play.entries, start, conversation, (end, void_record))
+        self._stakes.check_void(play.entries, start, conversation, end, void_record)
         number = self._find_wheel_number(start) if start.round_id else None
         open_game = OpenGameFacts(
             is_decided=record.outcome is not None,

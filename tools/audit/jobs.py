@@ -60,7 +60,7 @@ class _Job:
     result: Future[list[PlainRun]]
 
     def wait(self) -> tuple[list[bytes], list[PlainRun]]:
-        """Wait for the search to end; return the encoded entries and the runs of plain games in them.
+        """Wait for the search to end; return the encoded entries and the sequences of plain games in them.
 
         Raises :class:`JobError`.
         """
@@ -78,7 +78,7 @@ class _Job:
 def find_plain_runs(
     bodies: Iterable[bytes], games: GameSource, jobs: int, last_sequence: int = 0
 ) -> Iterator[tuple[list[bytes], list[PlainRun]]]:
-    """Yield the journal's entries in batches, in order, each with the runs of plain games in it.
+    """Yield the journal's entries in batches, in order, each with the sequences of plain games in it.
 
     ``bodies`` are the encoded entries that follow the entry with the number ``last_sequence``. If reading them
     raises an error, the entries before it are yielded first. Raises :class:`JobError` if a worker process ends
@@ -151,7 +151,7 @@ def _start_worker(games: GameSource, parent_process_id: int) -> None:
 
 
 def _find_runs(batch: list[bytes]) -> list[PlainRun]:
-    """Return the runs of plain games in a batch; executed in a worker process."""
+    """Return the sequences of plain games in a batch; executed in a worker process."""
     assert _worker_finder is not None
     return _worker_finder.find_runs(batch)
 

@@ -146,7 +146,7 @@ class LevelAudit:
         except LevelDefectiveError as error:
             self._report_finding(entry, f"the progressive levels after this entry are not possible: {error}")
 
-    def can_start_plain_run(self) -> bool:
+    def is_plain_run_allowed(self) -> bool:
         """Return whether no open game and no registered hit can still pay a progressive level."""
         return not (self._open_plays or self._register_lines)
 

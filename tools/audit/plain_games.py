@@ -153,12 +153,15 @@ class _TableState:
 
 @dataclass(slots=True)
 class RunTableState:
-    """The state of a game's table before and after a run of plain games, as canonical JSON; ``null`` for no table."""
+    """The state of a game's table before and after a sequence of plain games, as canonical JSON.
+
+    It is ``null`` if no table is stored.
+    """
 
     state_before: bytes
     state_after: bytes
     stored_json: bytes = b""
-    """The JSON that the run leaves under the table's storage key; empty if it stores none."""
+    """The JSON that the sequence leaves under the table's storage key; empty if it stores none."""
 
 
 @dataclass(slots=True)
@@ -199,35 +202,35 @@ class _PlainGame:
 
 @dataclass(slots=True)
 class PlainRun:
-    """A run of checked plain games that directly follow one another in the journal.
+    """A sequence of checked plain games that directly follow one another in the journal.
 
     It states what must be true before its first game, and what its games change.
     """
 
     batch_index: int
-    """The index of the run's first entry in the batch."""
+    """The index of the first entry of the sequence in the batch."""
     first_sequence: int
     journal_tag: str
-    """The journal tag: the random last part of all ids in the run, which identifies the journal."""
+    """The journal tag: the random last part of all ids in the sequence, which identifies the journal."""
     previous_hex: str
-    """The hash of the journal entry before the run."""
+    """The hash of the journal entry before the sequence."""
     credit_before_cents: int
     entry_count: int = 0
     game_count: int = 0
     credit_after_cents: int = 0
     head_hex: str = ""
-    """The hash of the run's last entry."""
+    """The hash of the last entry of the sequence."""
     last_play_id: str = ""
-    """The id of the run's last play."""
+    """The id of the last play of the sequence."""
     last_win_cents: int = 0
     last_start_time: str = ""
-    """The recorded time at which the last game of the run started."""
+    """The recorded time at which the last game of the sequence started."""
     last_money_entry_kind: str = ""
-    """The kind of the last entry of the run that moves money."""
+    """The kind of the last entry of the sequence that moves money."""
     smallest_stake_cents: int = AMOUNT_CENTS_MAX
     game_ids: set[str] = field(default_factory=set)
     """The ids of the games that were played."""
-    played_tables: set[tuple[str, int]] = field(default_factory=set)
+    tables_played: set[tuple[str, int]] = field(default_factory=set)
     """The games played, each as (digest of the definition, denomination in minor units)."""
     flows: dict[MeterCellKey, list[int]] = field(default_factory=dict)
     """For each meter cell, the sum in minor units and the number of its transfers, in order of first occurrence.
@@ -235,22 +238,22 @@ class PlainRun:
     A cell is one combination of account pair and dimensions whose transfers are added up.
     """
     table_states: dict[str, RunTableState] = field(default_factory=dict)
-    """The state of each game's table before and after the run, by the digest of the game's definition."""
+    """The state of each game's table before and after the sequence, by the digest of the game's definition."""
     counts: dict[tuple[str, DimensionsKey], int] = field(default_factory=dict)
     """How often each counted occurrence (such as a game won) happened, by name and dimensions."""
 
     @property
     def last_sequence(self) -> int:
-        """Return the sequence number of the run's last entry."""
+        """Return the number of the last entry in the journal."""
         return self.first_sequence + self.entry_count - 1
 
     @property
     def last_start_utc(self) -> datetime:
-        """Return the time at which the run's last game started."""
+        """Return the time at which the last game of the sequence started."""
         return datetime.fromisoformat(self.last_start_time)
 
     def parse_stored_tables(self) -> dict[str, Any]:
-        """Return the table states that the run leaves in the machine's memory, by storage key."""
+        """Return the table states that the sequence leaves in the machine's memory, by storage key."""
         tables = self.table_states.items()
         return {
             f"{TableKey.TABLE_STATE}{digest}": parse_json(table.stored_json)
@@ -259,9 +262,9 @@ class PlainRun:
         }
 
     def is_continued_by(self, game: _PlainGame) -> bool:
-        """Return whether a plain game directly follows this run in the same journal.
+        """Return whether a plain game directly follows this sequence in the same journal.
 
-        The credit and the table from which the game starts must be those with which the run ends.
+        The credit and the table from which the game starts must be those with which the sequence ends.
         """
         table = self.table_states.get(game.terms.game.digest)
         return (
@@ -273,7 +276,7 @@ class PlainRun:
         )
 
     def add_game(self, game: _PlainGame) -> None:
-        """Add a checked plain game, which must be the first of this run or directly follow its last game."""
+        """Add a checked plain game, which must be the first of this sequence or directly follow its last game."""
         terms = game.terms
         key = game.terms.dimensions_key
         win_cents = game.win_cents
@@ -285,7 +288,7 @@ class PlainRun:
         self.last_win_cents, self.last_start_time = win_cents + push_cents, game.start_time
         self.smallest_stake_cents = min(self.smallest_stake_cents, terms.stake_cents)
         self.game_ids.add(terms.game.id)
-        self.played_tables.add((terms.game.digest, terms.unit_cents))
+        self.tables_played.add((terms.game.digest, terms.unit_cents))
         table = self.table_states.setdefault(terms.game.digest, RunTableState(game.table_before, b""))
         table.state_after, table.stored_json = game.table.json, game.stored_table or table.stored_json
         self._add_flow((CASHABLE_ACCOUNT, "house:wager", key), game.staked_cents, 1 + game.raise_count)
@@ -300,7 +303,7 @@ class PlainRun:
             self.counts[counter, key] = self.counts.get((counter, key), 0) + 1
 
     def _add_flow(self, cell: MeterCellKey, cents: int, transfer_count: int) -> None:
-        """Add ``transfer_count`` transfers with a total of ``cents`` to the run's sums for a meter cell."""
+        """Add ``transfer_count`` transfers with a total of ``cents`` to the sums of the sequence for a meter cell."""
         flow = self.flows.setdefault(cell, [0, 0])
         flow[0] += cents
         flow[1] += transfer_count
@@ -332,7 +335,7 @@ class PlainGameFinder:
         """The latest table state of each game, by digest of the definition; the next game usually starts from it."""
 
     def find_runs(self, bodies: Sequence[bytes]) -> list[PlainRun]:
-        """Return the runs of plain games among the consecutive encoded entries ``bodies``, in order."""
+        """Return the sequences of plain games among the consecutive encoded entries ``bodies``, in order."""
         runs: list[PlainRun] = []
         index, run = 0, None
         while index < len(bodies) - 1:

@@ -6,7 +6,7 @@ own stakes must each be decided by its settlements, returned, or left on the tab
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from egm.errors import InvariantError
 from egm.kernel.credits import divide_stakes_by_account
@@ -52,21 +52,32 @@ def list_stakes(entries: Iterable[StoredEntry], start: GameRecord) -> StakesByAc
 
     For a game that a memory clear carried over, the stakes that the game's record ``start`` states are included.
     """
-    flows: list[tuple[str, int]] = []
+    stakes: list[tuple[str, int]] = []
     for entry in entries:
         if entry.kind == CARRIED_GAME_KIND:
-            flows += start.stakes_by_account or ()
-        flows += [(t.source, t.amount_cents) for t in entry.transfers if t.target == WAGER_ACCOUNT]
-    return tuple(flows)
+            stakes += start.stakes_by_account or ()
+        stakes += [(t.source, t.amount_cents) for t in entry.transfers if t.target == WAGER_ACCOUNT]
+    return tuple(stakes)
 
 
-def _list_flows_from(entry: StoredEntry, source: str) -> StakesByAccount:
+def _list_payments_from(entry: StoredEntry, source: str) -> StakesByAccount:
     """Return (target account, amount in minor units) for each transfer of the entry from the account ``source``."""
     return tuple((t.target, t.amount_cents) for t in entry.transfers if t.source == source)
 
 
+class EndedGame(NamedTuple):
+    """A decided game as replayed, and how the journal ends it."""
+
+    game: Game
+    outcome: Outcome
+    end: StoredEntry
+    """The entry that ends the game."""
+    end_record: GameEndByHand
+    """The record of ``end``; a win that is not paid by hand has no prizes in it."""
+
+
 class StakeAudit:
-    """The check of the stakes of games and of the bets left on tables.
+    """Checks the stakes of games and the bets left on tables.
 
     ``report_finding`` is called for each entry whose stakes or table are wrong.
     """
@@ -80,25 +91,22 @@ class StakeAudit:
         """The last recorded state that several positions share at one table, by digest of the game definition."""
         self._shared_table_before_round: dict[str, JSON] = {}
         """The shared table state before the latest round started, by digest of the game definition."""
-        self._returned_stakes: dict[str, tuple[StoredEntry, StakesReturned]] = {}
-        """For each game that has returned stakes and not ended yet, the entry that returned them, and its record.
+        self._stake_return_entries: dict[str, StoredEntry] = {}
+        """The entry that returned stakes, for each game that has done so and not ended yet, by play id."""
 
-        The key is the play id.
+    def is_plain_run_allowed(self, run: PlainRun) -> bool:
+        """Return whether the tables are in the state from which a sequence of plain games starts.
+
+        The tables must not be shared and must have no standing bets.
         """
-
-    def can_start_plain_run(self, run: PlainRun) -> bool:
-        """Return whether the tables are in the state from which a run of plain games starts.
-
-        They must not be shared and must have no standing bets.
-        """
-        return not self._returned_stakes and all(
+        return not self._stake_return_entries and all(
             digest not in self._shared_tables
             and _encode_table(self._tables.get(_build_table_key(digest, 1))) == state.state_before
             for digest, state in run.table_states.items()
         )
 
     def add_plain_run(self, run: PlainRun) -> None:
-        """Store the table states after a run of plain games."""
+        """Store the table states after a sequence of plain games."""
         for key, table in run.parse_stored_tables().items():
             self._tables.pop(key, None)
             if table is not None:
@@ -111,7 +119,7 @@ class StakeAudit:
         if kind == GAME_PUSH.kind:
             record = self._read_record(entry, StakesReturned)
             if record is not None:
-                self._returned_stakes[record.play_id] = entry, record
+                self._stake_return_entries[record.play_id] = entry
         elif kind == TABLE_BETS_RETURNED.kind:
             self._check_return_of_standing_bets(entry)
         for name, value in entry.state.items():
@@ -149,7 +157,7 @@ class StakeAudit:
     def _check_return_of_standing_bets(self, entry: StoredEntry) -> None:
         """Check the entry that returns standing bets when a player leaves a table or its game cannot continue.
 
-        A player who leaves may be returned only the bets that the rules allow, less a commission; the others stay.
+        A player who leaves gets back only the bets that the rules allow, less a commission; the others stay.
         """
         record, position = self._read_record(entry, TableBetsReturned), _read_position(entry)
         if record is None:
@@ -189,21 +197,22 @@ class StakeAudit:
                 sum(settlement.staked_credits for settlement in settlements) * table.denomination_cents
                 - returned_cents
             )
-        amounts = (
+        # in the machine's order: the part that the operator takes, the part left on the table, the part given back
+        amounts_cents = (
             commission_cents,
             table.standing_bets_cents - returned_cents - commission_cents,
             returned_cents,
         )
-        _, standing_stakes, returned_stakes = self._split_stakes(entry, table.standing_stakes, amounts) or (
-            (),
-            (),
-            (),
-        )
-        if record.amount_cents != returned_cents or _list_flows_from(entry, PUSH_ACCOUNT) != returned_stakes:
+        parts = self._split_stakes(entry, table.standing_stakes, amounts_cents)
+        _commission, standing_stakes, returned_stakes = parts or ((), (), ())
+        if (
+            record.amount_cents != returned_cents
+            or _list_payments_from(entry, PUSH_ACCOUNT) != returned_stakes
+        ):
             self._report_finding(
                 entry,
                 f"record.amount_cents and the transfers: expected {returned_cents} cents returned as {returned_stakes},"
-                f" found {record.amount_cents} returned as {_list_flows_from(entry, PUSH_ACCOUNT)}",
+                f" found {record.amount_cents} returned as {_list_payments_from(entry, PUSH_ACCOUNT)}",
             )
         expected_table = (
             None if table_left is None else _build_table_record(table, table_left, standing_stakes)
@@ -217,7 +226,7 @@ class StakeAudit:
         if entry.kind == CARRIED_GAME_KIND:
             return
         self._check_no_standing_bets_while_undecided(entry, game)
-        expected_table = self._find_shared_table_at_start(
+        expected_table = self._check_shared_table_at_start(
             entry, game, None if previous is None else previous.table_state
         )
         if game.table_state != expected_table:
@@ -237,11 +246,11 @@ class StakeAudit:
                 f" found {game.denomination_cents}",
             )
 
-    def process_game_step(self, entry: StoredEntry, start: GameRecord, choice: GameChoice) -> None:
+    def check_game_step(self, entry: StoredEntry, start: GameRecord, choice: GameChoice) -> None:
         """Check the shared table state that the entry of a game step stores.
 
-        It must be the table after the round if the step decides the game, and no other round has started since;
-        otherwise the entry must store none.
+        If the step decides the game and no other round has started since, the entry must store the table after the
+        round; otherwise none.
         """
         self._check_no_standing_bets_while_undecided(entry, choice)
         keys = self._build_table_keys(entry, start.game)
@@ -271,12 +280,12 @@ class StakeAudit:
                 f"record.standing_credits: expected 0 while the game is undecided, found {step.standing_credits}",
             )
 
-    def _find_shared_table_at_start(self, entry: StoredEntry, game: GameRecord, own_table: JSON) -> JSON:
-        """Return the table state from which a game at a shared table must start.
+    def _check_shared_table_at_start(self, entry: StoredEntry, game: GameRecord, own_table: JSON) -> JSON:
+        """Check the start of a game at a shared table; return the table state from which it must start.
 
-        If the game is the first of its round, also store the shared table state before the round. Report a
-        finding if the entry does not store the shared table state that follows from the game, or if the seat's
-        standing bets depend on a shared table that this round does not have.
+        Report a finding if the entry does not store the shared table state that follows from the game, or if the
+        seat's standing bets were placed on a shared state (such as a point) that has changed since. If the game is
+        the first of its round, store the shared table state before the round for the checks of the other games.
         """
         keys, digest = self._build_table_keys(entry, game.game), game.game.digest
         expected, shared_table = None, self._shared_tables.get(digest)
@@ -301,7 +310,7 @@ class StakeAudit:
         if not has_seen_last_round(own_table, self._shared_table_before_round.get(digest), keys):
             self._report_finding(
                 entry,
-                "record.table: the standing bets of this seat depend on a shared table that its round does not have",
+                "record.table: the standing bets of this seat stand on a shared table state that has changed since",
             )
         return join_table_state(own_table, self._shared_table_before_round.get(digest), keys)
 
@@ -326,6 +335,7 @@ class StakeAudit:
     def _build_table_keys(self, entry: StoredEntry, game_name: GameName) -> TableStateKeys:
         """Return which parts of a game's table state the positions share, and which hold standing bets."""
         game = self._games.find(game_name.id, game_name.digest)
+        # entries name their position only if the machine has several; how many does not matter here
         position_count = 2 if "position" in entry.transaction.dims else 1
         return TableStateKeys() if game is None else find_table_keys(game.rules, position_count)
 
@@ -333,36 +343,35 @@ class StakeAudit:
         self,
         entries: tuple[StoredEntry, ...],
         start: GameRecord,
-        game_and_outcome: tuple[Game, Outcome],
-        recorded: GameRecord | GameChoice,
-        end_entry_and_record: tuple[StoredEntry, GameEndByHand],
+        last_step: GameRecord | GameChoice,
+        ended_game: EndedGame,
     ) -> None:
         """Check that each stake is paid, lost, returned or left standing exactly once, and check the final table."""
-        (game, outcome), (end, end_record) = game_and_outcome, end_entry_and_record
+        game, outcome, end, end_record = ended_game
         table_key = _build_table_key(start.game.digest, _read_position(end))
         unit_cents = start.denomination_cents
         self._check_no_other_table_changed(end, table_key)
         previous_table = self._tables.get(table_key)
-        push_cents = outcome.push_credits * unit_cents
-        push_entry = self._returned_stakes.pop(start.play_id, None) if self._returned_stakes else None
+        returned_cents = outcome.push_credits * unit_cents
+        return_entry = self._stake_return_entries.pop(start.play_id, None)
         keys = self._build_table_keys(end, start.game)
         table_left = extract_player_state(outcome.table, keys)
         table_at_start = extract_player_state(start.table_state, keys)
-        if previous_table is None and not push_cents and push_entry is None and table_left is None:
-            if end_record.push_cents or table_key in end.state or recorded.standing_credits:
+        if previous_table is None and not returned_cents and return_entry is None and table_left is None:
+            if end_record.push_cents or table_key in end.state or last_step.standing_credits:
                 self._report_finding(
                     end,
                     "the game returns no stakes and leaves no table, but record.push_cents is "
-                    f"{end_record.push_cents}, standing_credits is {recorded.standing_credits} and state has "
+                    f"{end_record.push_cents}, standing_credits is {last_step.standing_credits} and state has "
                     f"{'a' if table_key in end.state else 'no'} table",
                 )
             return
         table = game.with_table_state(outcome.table)
         standing_credits = sum(bet.credits for bet in table.rules.list_standing_bets())
-        if recorded.standing_credits != standing_credits:
+        if last_step.standing_credits != standing_credits:
             self._report_finding(
                 end,
-                f"record.standing_credits: expected {standing_credits}, found {recorded.standing_credits}",
+                f"record.standing_credits: expected {standing_credits}, found {last_step.standing_credits}",
             )
         standing_bets_cents = standing_credits * unit_cents
         stakes = (
@@ -375,12 +384,13 @@ class StakeAudit:
             self._report_finding(
                 end, f"settlements: expected bets of {decided_cents} cents, found {settled_cents}"
             )
-        amounts = (decided_cents - push_cents, standing_bets_cents, push_cents)
-        parts = self._split_stakes(end, stakes, amounts)
+        # in the machine's order: the stakes won or lost, those left on the table, those returned
+        amounts_cents = (decided_cents - returned_cents, standing_bets_cents, returned_cents)
+        parts = self._split_stakes(end, stakes, amounts_cents)
         if parts is None:
             return
-        _, standing_stakes, returned_stakes = parts
-        self._check_pushed_stakes(end, start, end_record, push_entry, (push_cents, returned_stakes))
+        _won_or_lost, standing_stakes, returned_stakes = parts
+        self._check_returned_stakes(end, start, end_record, return_entry, returned_stakes)
         expected_table = None
         if table_left is not None:
             expected_table = TableRecord(
@@ -392,31 +402,34 @@ class StakeAudit:
         if expected_table is not None or table_at_start is not None:
             self._compare_table(end, table_key, expected_table)
 
-    def _check_pushed_stakes(
+    def _check_returned_stakes(
         self,
         end: StoredEntry,
         start: GameRecord,
         end_record: GameEndByHand,
-        push_entry: tuple[StoredEntry, StakesReturned] | None,
-        expected_push: tuple[int, StakesByAccount],
+        return_entry: StoredEntry | None,
+        returned_stakes: StakesByAccount,
     ) -> None:
-        """Check that the stakes returned (pushed) by an ended game were transferred and recorded as in the replay."""
-        push_cents, returned_stakes = expected_push
-        if end_record.push_cents != push_cents:
+        """Check that an ended game recorded and transferred the ``returned_stakes`` of the replay.
+
+        ``return_entry`` is the entry that transferred them, or None if there is none.
+        """
+        returned_cents = sum(cents for _, cents in returned_stakes)
+        if end_record.push_cents != returned_cents:
             self._report_finding(
-                end, f"record.push_cents: expected {push_cents}, found {end_record.push_cents}"
+                end, f"record.push_cents: expected {returned_cents}, found {end_record.push_cents}"
             )
-        if push_entry is None:
-            if push_cents and not start.has_returned_stakes:
+        if return_entry is None:
+            if returned_cents and not start.has_returned_stakes:
                 self._report_finding(
                     end,
-                    f"stakes of {push_cents} cents should be returned before this entry, but no entry returned them",
+                    f"stakes of {returned_cents} cents should be returned before this entry, but none returned them",
                 )
-        elif _list_flows_from(push_entry[0], PUSH_ACCOUNT) != returned_stakes or start.has_returned_stakes:
+        elif _list_payments_from(return_entry, PUSH_ACCOUNT) != returned_stakes or start.has_returned_stakes:
             self._report_finding(
-                push_entry[0],
+                return_entry,
                 f"transfers: expected the stakes {() if start.has_returned_stakes else returned_stakes} to be "
-                f"returned, found {_list_flows_from(push_entry[0], PUSH_ACCOUNT)}",
+                f"returned, found {_list_payments_from(return_entry, PUSH_ACCOUNT)}",
             )
 
     def check_void(
@@ -424,20 +437,20 @@ class StakeAudit:
         entries: tuple[StoredEntry, ...],
         start: GameRecord,
         conversation: GameConversation | None,
-        void_entry_and_record: tuple[StoredEntry, GameVoid],
+        end: StoredEntry,
+        void_record: GameVoid,
     ) -> None:
-        """Check the stakes of a void game.
+        """Check the stakes of a void game; ``end`` is the entry that declares it void.
 
         Bets that were already decided must be paid. Of the undecided stakes, either all or none must be
         refunded, and none if the player disrupted the game.
         """
-        end, void_record = void_entry_and_record
         table_key = _build_table_key(start.game.digest, _read_position(end))
         self._check_no_other_table_changed(end, table_key)
         if table_key in end.state:  # the table stays as it was before the game
             self._compare_table(end, table_key, self._tables.get(table_key))
         unit_cents, stakes = start.denomination_cents, list_stakes(entries, start)
-        self._returned_stakes.pop(start.play_id, None)
+        self._stake_return_entries.pop(start.play_id, None)
         decided_bets = list_decided_bets(conversation)
         if list(map(_drop_pay_row_mark, void_record.settlements)) != [
             _drop_pay_row_mark(settlement.to_json()) for settlement in decided_bets
@@ -447,50 +460,49 @@ class StakeAudit:
                 f"record.settled: expected {[settlement.to_json() for settlement in decided_bets]}, which the "
                 f"recorded draws decide; found {list(void_record.settlements)}",
             )
-        else:  # the record's pay-row marks, which decide what is a returned stake, are used
+        else:  # use the recorded settlements: their pay-row marks decide which of them are returned stakes
             recorded_settlements: Any = void_record.settlements
             decided_bets = tuple(map(Settlement.from_json, recorded_settlements))
         decided_cents = sum(settlement.staked_credits for settlement in decided_bets) * unit_cents
-        push_cents = (
+        returned_cents = (
             sum(settlement.credits for settlement in decided_bets if settlement.is_stake_returned)
             * unit_cents
         )
         staked_cents = sum(cents for _, cents in stakes)
-        parts = self._split_stakes(
-            end, stakes, (decided_cents - push_cents, push_cents, staked_cents - decided_cents)
-        )
+        # in the machine's order: the stakes won or lost, those that a bet returned, those of undecided bets
+        amounts_cents = (decided_cents - returned_cents, returned_cents, staked_cents - decided_cents)
+        parts = self._split_stakes(end, stakes, amounts_cents)
         if parts is None:
             return
-        _, pushed_stakes, undecided_stakes = parts
-        refunded_stakes = _list_flows_from(end, "house:refund_defect")
-        returned_stakes = _list_flows_from(end, PUSH_ACCOUNT)
-        if refunded_stakes and void_record.ruling == Ruling.DISRUPTED:
+        _won_or_lost, returned_stakes, undecided_stakes = parts
+        recorded_refund = _list_payments_from(end, "house:refund_defect")
+        recorded_return = _list_payments_from(end, PUSH_ACCOUNT)
+        if recorded_refund and void_record.ruling == Ruling.DISRUPTED:
             self._report_finding(
                 end,
-                f"transfers: expected no refund, because the player disrupted the game; found {refunded_stakes}",
+                f"transfers: expected no refund, because the player disrupted the game; found {recorded_refund}",
             )
-        if refunded_stakes not in ((), undecided_stakes) or returned_stakes != pushed_stakes:
+        if recorded_refund not in ((), undecided_stakes) or recorded_return != returned_stakes:
             self._report_finding(
                 end,
-                f"transfers: expected {pushed_stakes} from {PUSH_ACCOUNT} and {undecided_stakes} or nothing as a "
-                f"refund, "
-                f"found {returned_stakes} and "
-                f"{refunded_stakes}",
+                f"transfers: expected {returned_stakes} from {PUSH_ACCOUNT} and {undecided_stakes} or nothing as a "
+                f"refund, found {recorded_return} and {recorded_refund}",
             )
-        won_cents = sum(cents for _, cents in _list_flows_from(end, "house:win"))
-        due_cents = sum(settlement.credits for settlement in decided_bets) * unit_cents - push_cents
+        won_cents = sum(cents for _, cents in _list_payments_from(end, "house:win"))
+        due_cents = sum(settlement.credits for settlement in decided_bets) * unit_cents - returned_cents
         if won_cents != due_cents:
             self._report_finding(
                 end, f"transfers: the decided bets won {due_cents} cents, but {won_cents} cents are paid"
             )
 
-    # ------------------------------------------------------------------ parts of it
+    # ------------------------------------------------------------------ parts of several checks
     def _split_stakes(
         self, entry: StoredEntry, stakes: StakesByAccount, amounts_cents: tuple[int, ...]
     ) -> tuple[StakesByAccount, ...] | None:
-        """Divide the stakes of a game into parts of these amounts.
+        """Return the stakes of a game divided into parts of these amounts, in the same order.
 
-        If the amounts do not add up to the stakes, report a finding and return None.
+        The order decides which credit account each part comes from. If the amounts do not add up to the stakes,
+        report a finding and return None.
         """
         try:
             return divide_stakes_by_account(stakes, amounts_cents, Position(_read_position(entry)))
@@ -537,9 +549,9 @@ def _build_table_key(digest: str, position: int) -> str:
 
 
 def _encode_table(record: TableRecord | None) -> bytes | None:
-    """Return the state of a table as canonical JSON, which is ``null`` if no table is stored.
+    """Return the state of a table as canonical JSON: the bytes ``null`` if no table is stored.
 
-    Return None if bets are standing on the table, or a stored table has no state.
+    Return None, which equals no state, if bets are standing on the table, or if a stored table has no state.
     """
     if record is None:
         return INITIAL_TABLE_STATE_JSON
@@ -566,6 +578,6 @@ def _build_table_record(
 
 
 def _drop_pay_row_mark(settlement: Any) -> Any:
-    """Return a settlement without its pay-row mark, which older journals do not record."""
+    """Return a settlement without the mark ``pays`` of a prize of the pay table, which older journals lack."""
     is_object = isinstance(settlement, dict)
     return {key: value for key, value in settlement.items() if key != "pays"} if is_object else settlement

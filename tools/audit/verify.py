@@ -282,21 +282,21 @@ class Auditor:
     def _check_batch(self, batch: list[bytes], runs: Iterable[PlainRun]) -> None:
         """Check consecutive encoded entries.
 
-        A run of plain games is checked as a whole if possible, all other entries one by one.
+        A sequence of plain games is checked as a whole if possible, all other entries one by one.
         """
         index = 0
         for run in runs:
             for body in batch[index : run.batch_index]:
                 self.check_body(body)
             index = run.batch_index
-            if self._can_start_plain_run(run):
+            if self._is_plain_run_allowed(run):
                 self._add_plain_run(run)
                 index += run.entry_count
         for body in batch[index:]:
             self.check_body(body)
 
-    def _can_start_plain_run(self, run: PlainRun) -> bool:
-        """Return whether a run of plain games fits the entries before it.
+    def _is_plain_run_allowed(self, run: PlainRun) -> bool:
+        """Return whether a sequence of plain games fits the entries before it.
 
         If it does not, its games are checked entry by entry, which finds the reason.
         """
@@ -308,15 +308,15 @@ class Auditor:
                 and run.first_sequence > self._last_play_taken
                 and not any(run.first_sequence <= sequence <= run.last_sequence for sequence in self._heads)
                 and not self._clears.has_pending_entries
-                and self._levels.can_start_plain_run()
-                and self._games.can_start_plain_run(run)
-                and self.entry_rules.can_start_plain_run(run, ledger)
+                and self._levels.is_plain_run_allowed()
+                and self._games.is_plain_run_allowed(run)
+                and self.entry_rules.is_plain_run_allowed(run, ledger)
             )
         except Exception:  # noqa: BLE001 (untrusted input; the entries' own checks report it)
             return False
 
     def _add_plain_run(self, run: PlainRun) -> None:
-        """Add a checked run of plain games to the ledger, to the report, and to the data of all other checks."""
+        """Add a checked sequence of plain games to the ledger, to the report, and to the data of all other checks."""
         self.report.entry_count += run.entry_count
         self.entry_rules.add_plain_run(run)
         self._games.add_plain_run(run)

@@ -23,7 +23,7 @@ from tools.floor.progressive.certificates import (
     make_certificate,
     write_revocations,
 )
-from tools.floor.progressive.secret_store import MYSTERY_KEY_FILE_NAME, make_key, read_key
+from tools.floor.progressive.mystery_secrets import MYSTERY_KEY_FILE_NAME, make_key, read_key
 from tools.lab.certification import bundle
 from tools.lab.certification.bundle import BundleError, load_laboratory_key
 

@@ -303,7 +303,7 @@ def test_the_audit_finds_other_dice_and_another_point(seats, tmp_path):
     assert found(starts[2], lambda *_: None) == ""
     assert "differs from the one that another seat recorded" in found(starts[3], other_dice)
     assert "state.in_common:" in found(starts[1], other_point)
-    assert "depend on a shared table that its round does not have" in found(starts[1], other_point)
+    assert "stand on a shared table state that has changed since" in found(starts[1], other_point)
     assert "left by the game before it" in found(starts[3], other_table)
 
 

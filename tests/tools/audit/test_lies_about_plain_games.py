@@ -378,7 +378,9 @@ def rely_on(path, value, reason, entry_kind="bill.confirmed"):
         ),
         rely_on(("transfers", 0, 2), 4000, "credit_before_cents", entry_kind="bill.escrow"),
         rely_on(("transfers", 0, 1), "credit:1:restricted", "transfers: expected", entry_kind="bill.escrow"),
-        rely_on(("dims", "position"), 1, "names its position", entry_kind="power.up"),
+        rely_on(
+            ("dims", "position"), 1, "all entries name their position or none does", entry_kind="power.up"
+        ),
     ],
 )
 def test_a_plain_game_that_the_machines_memory_does_not_allow_is_reported(
@@ -498,8 +500,8 @@ CHANGES = {
     "a hit is registered": lambda auditor, entry, played: auditor._levels._register_lines.update(
         {played["play_id"]: [(entry, None)]}
     ),
-    "stakes are returned": lambda auditor, entry, _: auditor._games._stakes._returned_stakes.update(
-        {"play-1": (entry, None)}
+    "stakes are returned": lambda auditor, entry, _: auditor._games._stakes._stake_return_entries.update(
+        {"play-1": entry}
     ),
     "a table has a state": store_table,
     "a table is shared": share_table,
@@ -511,7 +513,7 @@ CHANGES = {
     "nothing has shown a position": add_facts(positions=None),
     "no game has shown sessions": add_facts(session=None),
     "an entry named its position": lambda auditor, entry, _: (
-        auditor.entry_rules._entries_unlike_others.append(entry)
+        auditor.entry_rules._entries_of_other_style.append(entry)
     ),
     "credit is reserved": hold_credit,
     "restricted credit": add_promotion("restricted"),

@@ -11,7 +11,7 @@ from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 #: The format of saved states, and the digest of the classes in the state of the journal below.
-FORMAT, LAYOUT = "open-egm verified point 21", "f5f2b6dbfc53ecd5"
+FORMAT, LAYOUT = "open-egm verified point 22", "cff4fd6d2fc16abe"
 
 
 def list_attributes(thing):

@@ -238,7 +238,7 @@ def test_a_damaged_memory_is_described_with_amounts_and_a_next_step(printed):
     log.write_bytes(log.read_bytes()[:-1] + b"\1")
     shown = run("inspect", "--state", str(printed)).output
     assert len(shown.splitlines()) < 32
-    assert "all money that became credit, without wins" in shown
+    assert "all money that became credit, excluding wins" in shown
     assert "money_in" not in shown
     assert "$40.00" in shown
     command = next(line for line in shown.splitlines() if line.startswith("  egm audit clear"))

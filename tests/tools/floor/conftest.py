@@ -7,7 +7,7 @@ from controller_clock import Clock
 from rigs.postgres import start_postgres_or_skip
 
 from tools.floor.progressive.controller import Controller
-from tools.floor.progressive.secret_store import SecretStore
+from tools.floor.progressive.mystery_secrets import MysterySecrets
 from tools.floor.progressive.store import SqliteStore
 
 
@@ -59,4 +59,4 @@ def clock():
 
 @pytest.fixture
 def controller(open_store, clock):
-    return Controller(open_store(), clock, SecretStore(bytes(32)))
+    return Controller(open_store(), clock, MysterySecrets(bytes(32)))

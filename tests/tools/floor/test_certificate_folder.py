@@ -15,7 +15,7 @@ from egm.errors import OperatorError
 from egm.progressive.enrolment import compute_key_digest, create_request
 from tools.cli import main
 from tools.floor.progressive.certificates import answer_request, make_authority, make_link, revoke_certificate
-from tools.floor.progressive.secret_store import MYSTERY_KEY_FILE_NAME
+from tools.floor.progressive.mystery_secrets import MYSTERY_KEY_FILE_NAME
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 PLACE = ("10.0.0.2", 8883)

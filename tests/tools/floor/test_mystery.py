@@ -27,10 +27,10 @@ from egm.progressive.messages import (
 from egm.progressive.trigger import MysteryTrigger
 from tools.floor.progressive.controller import Controller, ControllerError, ReceivedMessage
 from tools.floor.progressive.mystery import MysteryError
-from tools.floor.progressive.secret_store import (
+from tools.floor.progressive.mystery_secrets import (
     MYSTERY_KEY_FILE_NAME,
+    MysterySecrets,
     SecretError,
-    SecretStore,
     make_key,
     read_key,
 )
@@ -117,7 +117,7 @@ class Last:
 @pytest.fixture
 def at_the_ceiling(open_store):
     """A controller whose prizes are won exactly at their ceiling."""
-    return Controller(open_store(), Clock(), SecretStore(bytes(32), lambda _: Last()))
+    return Controller(open_store(), Clock(), MysterySecrets(bytes(32), lambda _: Last()))
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ def test_the_drawn_trigger_survives_a_restart_of_the_controller(open_store, at_t
     (sealed,) = controller.list_values()
     answer = floor.give("EGM-1")
     controller._store.close()
-    later = Controller(open_store(), controller._now, SecretStore(bytes(32)))
+    later = Controller(open_store(), controller._now, MysterySecrets(bytes(32)))
     floor.controller = later
     (value,) = later.list_values()
     assert (answer.won, value.commitment) == ((), sealed.commitment)
@@ -196,9 +196,9 @@ def test_the_store_does_not_reveal_the_trigger_and_another_key_cannot_read_it(op
     assert json.loads(record)["trigger"] is None
     assert "drawn" not in record
     store.close()
-    for vault, error in ((SecretStore(b"k" * 32), SecretError), (None, MysteryError)):
+    for mystery_secrets, error in ((MysterySecrets(b"k" * 32), SecretError), (None, MysteryError)):
         opened = open_store()
-        other = Controller(opened, controller._now, vault)
+        other = Controller(opened, controller._now, mystery_secrets)
         other.verify_levels()  # the record is consistent without the key
         before = other.list_level_records()
         with pytest.raises(error, match="mystery"):

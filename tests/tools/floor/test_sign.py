@@ -204,7 +204,7 @@ def run_sign_on_link(folder, act):
         controller.open_levels([LEVEL])
         controller.admit_machine("EGM-1")
         service = ControllerService(
-            controller, broker.build_link_settings("controller"), lambda _: None, values_seconds=0.02
+            controller, broker.build_link_settings("controller"), lambda _: None, value_interval_seconds=0.02
         )
         serving = asyncio.create_task(service.run())
         eye = Eye(lambda shown: act(shown, controller, serving))

@@ -185,7 +185,7 @@ def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
             controller,
             broker.build_link_settings("controller"),
             lambda _: None,
-            values_seconds=0.02,
+            value_interval_seconds=0.02,
             signs=signs,
             observe=readings.replace_figures,
         )

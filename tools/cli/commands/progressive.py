@@ -50,6 +50,7 @@ from tools.floor.progressive.certificates import (
 )
 from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.heartbeat import check_sign_name
+from tools.floor.progressive.mystery_secrets import MYSTERY_KEY_FILE_NAME, MysterySecrets, make_key, read_key
 from tools.floor.progressive.opening import (
     ERRORS_REPORTED_IN_ONE_LINE,
     STORE_OPTION,
@@ -57,7 +58,6 @@ from tools.floor.progressive.opening import (
     open_store,
 )
 from tools.floor.progressive.readings import Readings
-from tools.floor.progressive.secret_store import MYSTERY_KEY_FILE_NAME, SecretStore, make_key, read_key
 from tools.floor.progressive.serve import ControllerService
 from tools.floor.progressive.signs import SignBook
 from tools.floor.progressive.store import Store, StoreBusyError, StoreLostError
@@ -229,8 +229,8 @@ def serve(
         source = create_level_source(levels)
         definitions = read_levels(source)
         has_mystery_level = any(definition.terms.is_mystery for definition in definitions)
-        vault = (
-            SecretStore(read_key(folder))
+        mystery_secrets = (
+            MysterySecrets(read_key(folder))
             if has_mystery_level or (folder / MYSTERY_KEY_FILE_NAME).exists()
             else None
         )
@@ -244,7 +244,16 @@ def serve(
                 else verify_software_files(manifest, key or "", list_level_and_game_files(source), (source,))
             )
             asyncio.run(
-                _serve(store, definitions, link_table, admit, vault, readings, software, stand_by=stand_by)
+                _serve(
+                    store,
+                    definitions,
+                    link_table,
+                    admit,
+                    mystery_secrets,
+                    readings,
+                    software,
+                    stand_by=stand_by,
+                )
             )
     except (*ERRORS_REPORTED_IN_ONE_LINE, OSError) as error:
         raise click.ClickException(str(error)) from error
@@ -267,7 +276,7 @@ async def _serve(
     definitions: tuple[LevelDefinition, ...],
     link_table: ProgressiveLinkTable,
     admit: tuple[str, ...],
-    vault: SecretStore | None,
+    mystery_secrets: MysterySecrets | None,
     readings: Readings,
     software: VerificationFindings | None,
     *,
@@ -285,7 +294,7 @@ async def _serve(
         level_store := await _open_store(store, stop_event, stand_by=stand_by, was_lost=is_lost)
     ) is not None:
         try:
-            controller = Controller(level_store, SystemClock().now, vault)
+            controller = Controller(level_store, SystemClock().now, mystery_secrets)
             controller.record_software_check(software)
             controller.verify_levels()
             for line in controller.open_levels(definitions):

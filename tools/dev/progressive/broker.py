@@ -17,7 +17,7 @@ from tools.floor.progressive.certificates import (
     make_link,
     write_broker_configuration,
 )
-from tools.floor.progressive.secret_store import make_key
+from tools.floor.progressive.mystery_secrets import make_key
 
 _START_TIMEOUT_SECONDS: Final = 20.0
 

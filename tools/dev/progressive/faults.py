@@ -22,7 +22,7 @@ from egm.progressive.pools import ProgressivePool
 from tools.dev.progressive.floor import VALUE_STALE_AFTER_NS
 from tools.dev.progressive.machine import MachineMemory, SimulatedMachine
 from tools.floor.progressive.controller import Controller
-from tools.floor.progressive.secret_store import SecretStore
+from tools.floor.progressive.mystery_secrets import MysterySecrets
 from tools.floor.progressive.serve import ControllerService
 from tools.floor.progressive.store import (
     DatabaseRow,
@@ -178,7 +178,7 @@ class ControllerSuccession:
         self._dice = dice
         self._fault_counts = fault_counts
         self._skew = timedelta()
-        self._secret_store = SecretStore(_MYSTERY_SECRETS_KEY)
+        self._mystery_secrets = MysterySecrets(_MYSTERY_SECRETS_KEY)
         self._deposed: list[_ControllerTerm] = []
         self._term = self._start_term(self._open())
 
@@ -211,7 +211,7 @@ class ControllerSuccession:
 
     def _start_term(self, store: Store) -> _ControllerTerm:
         term = _ControllerTerm(
-            store, Controller(store, lambda: datetime.now(UTC) + self._skew, self._secret_store)
+            store, Controller(store, lambda: datetime.now(UTC) + self._skew, self._mystery_secrets)
         )
         original_run = store.run
 
@@ -232,7 +232,7 @@ class ControllerSuccession:
             term.controller,
             self._slot(),
             lambda _: None,
-            values_seconds=_VALUES_INTERVAL_SECONDS,
+            value_interval_seconds=_VALUES_INTERVAL_SECONDS,
             retry_seconds=RECONNECT_SECONDS,
         )
         term.task = asyncio.create_task(service.run(), name=f"controller of term {store.term}")

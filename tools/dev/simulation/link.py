@@ -18,7 +18,7 @@ from egm.progressive.definition import LevelDefinition, create_levels
 from egm.progressive.messages import MachineMessage, decode_controller_message, decode_machine_message, encode
 from rng import EntropySource, Personalization, RandomService, ReseedPolicy
 from tools.floor.progressive.controller import Controller, ReceivedMessage
-from tools.floor.progressive.secret_store import SecretStore
+from tools.floor.progressive.mystery_secrets import MysterySecrets
 from tools.floor.progressive.store import SqliteStore
 
 MACHINE_SERIAL: Final = "EGM-0000001"
@@ -71,7 +71,9 @@ class FloorLink:
 
     def _open_controller(self) -> None:
         self._store = SqliteStore(self._path)
-        self.controller = Controller(self._store, self._now, SecretStore(bytes(32), self._create_generator))
+        self.controller = Controller(
+            self._store, self._now, MysterySecrets(bytes(32), self._create_generator)
+        )
         self.controller.open_levels(create_level_definitions())
         self.controller.admit_machine(MACHINE_SERIAL)
 

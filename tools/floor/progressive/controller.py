@@ -37,8 +37,8 @@ from egm.verify.examine import VerificationFindings
 from tools.floor.progressive import holding
 from tools.floor.progressive.contribution_ledger import ContributionLedger
 from tools.floor.progressive.mystery import MYSTERY_CLAIM_PREFIX, MysteryPrizes, verify_prizes
+from tools.floor.progressive.mystery_secrets import MysterySecrets
 from tools.floor.progressive.records import ClaimRecord, LevelRecord, list_partial_shares
-from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.store import Session, Store
 
 #: Values carry the term above this bit, so that they keep rising when another controller takes over.
@@ -68,19 +68,19 @@ class Controller:
         self,
         store: Store,
         now: Callable[[], datetime],
-        vault: SecretStore | None = None,
+        mystery_secrets: MysterySecrets | None = None,
         *,
         run: str | None = None,
     ) -> None:
         """Create a controller.
 
-        ``vault`` draws and stores the secrets of mystery levels; only these levels need it. ``run``
+        ``mystery_secrets`` draws and encrypts the secrets of mystery levels; only these levels need it. ``run``
         identifies this run of the controller in every value it sends; by default it is random.
         """
         self._run = secrets.token_hex(8) if run is None else run
         self._store = store
         self._now = now
-        self._mysteries = MysteryPrizes(vault, getattr(store, "term", 0))
+        self._mysteries = MysteryPrizes(mystery_secrets, getattr(store, "term", 0))
         self._ledger = ContributionLedger(self._mysteries, self._format_time)
         self._value_count = 0
         self._missing_number_by_level: dict[tuple[str, str], int] = {}

@@ -10,8 +10,8 @@ from fractions import Fraction
 from egm.errors import OperatorError
 from egm.progressive.messages import WonPrize
 from egm.progressive.trigger import MysteryTrigger, TriggerError
+from tools.floor.progressive.mystery_secrets import MysterySecrets
 from tools.floor.progressive.records import ClaimRecord, LevelRecord, PrizeRecord
-from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.store import Session
 
 #: The prefix of the claim ids of mystery prizes; no machine may use it in the id of another hit.
@@ -29,23 +29,23 @@ class MysteryError(OperatorError):
 class MysteryPrizes:
     """The mystery prizes in a controller's store; ``term`` is the number of the controller's term (takeover)."""
 
-    def __init__(self, vault: SecretStore | None, term: int) -> None:
-        self._vault = vault
+    def __init__(self, mystery_secrets: MysterySecrets | None, term: int) -> None:
+        self._secrets = mystery_secrets
         self._term = term
         self._trigger_by_level: dict[str, MysteryTrigger] = {}
         """The decrypted secret of each level's current prize, a cache."""
 
     def open_prize(self, session: Session, record: LevelRecord, time_text: str) -> None:
-        """Draw the secret amount of a level's next mystery prize, and store it encrypted.
+        """Draw the secret of a level's next mystery prize, and store it encrypted.
 
-        The secret amount is above the level's present amount and at most at its ceiling.
+        The secret amount is above the level's current amount and at most at its ceiling.
         """
-        if self._vault is None:
+        if self._secrets is None:
             raise MysteryError(f"level {record.id}: a mystery level needs the key of the controllers' folder")
         last = session.read_last_prize(record.id)
         level = record.level
         number = 1 if last is None else last.number + 1
-        trigger = self._vault.draw(
+        trigger = self._secrets.draw(
             lambda step: MysteryTrigger.draw(
                 record.id, number, level.current, level.terms, record.stake_cents, step
             ),
@@ -56,7 +56,7 @@ class MysteryPrizes:
                 level=record.id,
                 number=number,
                 commitment=trigger.commitment,
-                sealed=self._vault.encrypt(trigger),
+                sealed=self._secrets.encrypt(trigger),
                 opened_at=time_text,
                 start=level.current,
                 turns_before=session.count_numbered_contributions(record.id),
@@ -121,12 +121,12 @@ class MysteryPrizes:
         )
 
     def _decrypt_secret(self, prize: PrizeRecord) -> MysteryTrigger:
-        """Return the secret amount of a mystery prize, decrypted and checked against its commitment."""
+        """Return the secret of a mystery prize, decrypted and checked against its commitment."""
         trigger = self._trigger_by_level.get(prize.level)
         if trigger is None or trigger.commitment != prize.commitment:
-            if self._vault is None:
+            if self._secrets is None:
                 raise MysteryError(f"level {prize.level}: a mystery level needs the key of the controllers")
-            trigger = self._trigger_by_level[prize.level] = self._vault.decrypt(
+            trigger = self._trigger_by_level[prize.level] = self._secrets.decrypt(
                 prize.sealed, prize.commitment
             )
         return trigger

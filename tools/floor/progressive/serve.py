@@ -38,12 +38,12 @@ from tools.floor.progressive.signs import SignBook, SignRecord
 
 #: The most messages processed in one transaction.
 _BATCH_MESSAGES_MAX: Final = 256
-#: The number of event loop turns without a new message after which the received ones are processed.
+#: After this many turns of the event loop without a new message, the messages received so far are processed.
 _LOOP_TURNS_WITHOUT_MESSAGE: Final = 5
 #: Seconds between two published values of a level.
 _VALUE_INTERVAL_SECONDS: Final = 0.5
-#: Seconds between two checks that the store still belongs to this controller, with or without a broker.
-_TERM_CHECK_SECONDS: Final = 2.0
+#: Seconds between two renewals of the controller's term (its hold on the store), with or without a broker.
+_TERM_RENEWAL_SECONDS: Final = 2.0
 
 
 class ControllerService:
@@ -55,13 +55,13 @@ class ControllerService:
         link_table: ProgressiveLinkTable,
         report: Callable[[str], None],
         *,
-        values_seconds: float = _VALUE_INTERVAL_SECONDS,
+        value_interval_seconds: float = _VALUE_INTERVAL_SECONDS,
         retry_seconds: float = RECONNECT_SECONDS,
         limit_seconds: float = OPERATION_SECONDS_MAX,
         signs: SignBook | None = None,
         observe: Callable[[Iterable[LevelValue], Iterable[SignRecord], int], None] = lambda *_: None,
     ) -> None:
-        """Create the service; ``values_seconds`` is the time between two values of a level, at most 1 s (I-02).
+        """Create the service; ``value_interval_seconds`` is the time between two values of a level, at most 1 s (I-02).
 
         ``signs`` monitors the signs on the floor. ``observe`` is called repeatedly with the values of the
         levels, the state of the signs, and the number of claims and payments that wait for a ruling.
@@ -69,7 +69,7 @@ class ControllerService:
         self._controller = controller
         self._link_table = link_table
         self._report = report
-        self._values_seconds = values_seconds
+        self._value_interval_seconds = value_interval_seconds
         self._retry_seconds = retry_seconds
         self._limit_seconds = limit_seconds
         self._signs = signs
@@ -78,7 +78,7 @@ class ControllerService:
 
     async def run(self) -> None:
         """Serve until cancelled, or until an error of the store or a defective level record stops the controller."""
-        await run_together(self._stay_connected(), self._keep_store_alive())
+        await run_together(self._stay_connected(), self._renew_term_periodically())
 
     async def _stay_connected(self) -> None:
         """Stay connected to the broker until cancelled: connect, and connect again after every interruption."""
@@ -95,14 +95,14 @@ class ControllerService:
             limit_seconds=self._limit_seconds,
         )
 
-    async def _keep_store_alive(self) -> None:
-        """Access the store periodically, because the store drops a controller that is idle.
+    async def _renew_term_periodically(self) -> None:
+        """Renew the controller's term periodically, because the database may drop the session of an idle one.
 
         Raises DeposedError, which stops the service, if another controller has taken the store over.
         """
         while True:
             self._controller.renew_term()
-            await asyncio.sleep(_TERM_CHECK_SECONDS)
+            await asyncio.sleep(_TERM_RENEWAL_SECONDS)
 
     async def _run_session(self, line: BrokerLine) -> None:
         """Subscribe to the messages of machines and signs, then process them and publish until the connection ends."""
@@ -139,10 +139,10 @@ class ControllerService:
     async def _publish_replies(self, line: BrokerLine) -> None:
         """Process the received messages and publish the replies, until cancelled."""
         while True:
-            for answer in drop_outdated_acknowledgements(
+            for reply in drop_outdated_acknowledgements(
                 self._controller.process_messages(await self._collect_messages())
             ):
-                await self._publish_reply(line, answer)
+                await self._publish_reply(line, reply)
 
     async def _collect_messages(self) -> list[ReceivedMessage]:
         """Wait for a machine's message; return it and all that have arrived meanwhile, up to a maximum.
@@ -159,14 +159,14 @@ class ControllerService:
                 turns = 0
         return messages
 
-    async def _publish_reply(self, line: BrokerLine, answer: ControllerMessage) -> None:
+    async def _publish_reply(self, line: BrokerLine, reply: ControllerMessage) -> None:
         """Publish a reply to its machine.
 
         Level values are skipped, because :meth:`_publish_levels` publishes them.
         """
-        if not isinstance(answer, LevelValue):
-            qos = QOS_AT_MOST_ONCE if isinstance(answer, ContributionCount) else QOS_AT_LEAST_ONCE
-            await line.publish(topics.build_downlink_topic(answer.machine), encode(answer), qos)
+        if not isinstance(reply, LevelValue):
+            qos = QOS_AT_MOST_ONCE if isinstance(reply, ContributionCount) else QOS_AT_LEAST_ONCE
+            await line.publish(topics.build_downlink_topic(reply.machine), encode(reply), qos)
 
     async def _publish_levels(self, line: BrokerLine) -> None:
         """Publish, periodically, the value of every level (retained) and the recent wins; update the metrics."""
@@ -180,15 +180,15 @@ class ControllerService:
                 )
             for won in self._controller.wins:
                 await line.publish(topics.build_level_win_topic(won.level), encode(won), QOS_AT_MOST_ONCE)
-            await asyncio.sleep(self._values_seconds)
+            await asyncio.sleep(self._value_interval_seconds)
 
 
-def drop_outdated_acknowledgements(answers: list[ControllerMessage]) -> list[ControllerMessage]:
+def drop_outdated_acknowledgements(replies: list[ControllerMessage]) -> list[ControllerMessage]:
     """Return the controller's replies in order, without outdated acknowledgements of contributions.
 
     Only the last acknowledgement for each machine and level remains.
     """
-    last_counts = {(a.machine, a.level): a for a in answers if isinstance(a, ContributionCount)}
+    last_counts = {(a.machine, a.level): a for a in replies if isinstance(a, ContributionCount)}
     return [
-        a for a in answers if not isinstance(a, ContributionCount) or last_counts[a.machine, a.level] is a
+        a for a in replies if not isinstance(a, ContributionCount) or last_counts[a.machine, a.level] is a
     ]

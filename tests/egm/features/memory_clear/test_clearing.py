@@ -537,7 +537,7 @@ def test_every_meter_on_which_the_copies_differ_is_shown_with_both_values(tmp_pa
     shown = CliRunner().invoke(audit, ["inspect", f"--state={tmp_path / 'one'}"]).output
     rows = [" ".join(line.split()) for line in shown.splitlines()]
     differing = [row for row in rows if row.endswith("they differ")]
-    assert "all money that became credit, without wins 25.00 30.00 they differ" in differing
+    assert "all money that became credit, excluding wins 25.00 30.00 they differ" in differing
     assert any(row.endswith("bills and vouchers accepted 25.00 30.00 they differ") for row in differing)
     assert len(differing) == len(inspection.disputed_meters)
 

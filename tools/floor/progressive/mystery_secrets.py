@@ -1,8 +1,9 @@
-"""The secrets of mystery levels: a generator that draws the amounts, and a key that encrypts them.
+"""The secrets of mystery levels: a generator that draws them, and a key that encrypts them.
 
-The controller's store has each secret encrypted (AES-256-GCM) until it is won, so reading the store reveals
-nothing. The key is a file next to the controller's certificate; all controllers that may take the store over
-have the same key.
+The secret of a prize is its *trigger* (:class:`MysteryTrigger`): the amount that wins it, with the salt of the
+published commitment. The controller's store has each secret encrypted (AES-256-GCM) until the prize is won, so
+reading the store reveals nothing. The key is a file next to the controller's certificate; all controllers that
+may take the store over have the same key.
 """
 
 import base64
@@ -29,13 +30,13 @@ _KEY_SIZE_BYTES: Final = 32
 _NONCE_SIZE_BYTES: Final = 12
 #: What to do about a missing or wrong key, for the text of errors.
 _KEY_REMEDY: Final = (
-    "put a copy of the right one back; if no mystery level was served with it yet, remove it and run `egm "
+    "put a copy of the right one back; if no mystery level has used it yet, remove it and run `egm "
     "progressive certificates`"
 )
 
 
 class SecretError(LocalError):
-    """A secret amount cannot be drawn or read; the controller must stop."""
+    """The secret of a mystery prize cannot be drawn or read; the controller must stop."""
 
 
 def make_key(folder: Path) -> None:
@@ -66,7 +67,11 @@ def read_key(folder: Path) -> bytes:
 
 
 def start_generator(term: int) -> RandomService:
-    """Return a new, seeded random number generator that passed all its tests. Raises :class:`SecretError`."""
+    """Return a new, seeded random number generator that passed all its tests. Raises :class:`SecretError`.
+
+    ``term`` is the number of the controller's term: how often a controller has taken the store over. It
+    distinguishes this generator from those of all other terms.
+    """
     personalization = Personalization(
         product="open-egm controller",
         version=version("open-egm"),
@@ -80,30 +85,31 @@ def start_generator(term: int) -> RandomService:
         raise SecretError(f"the random number generator cannot be started: {error}") from error
 
 
-class SecretStore:
-    """A source of secret amounts of mystery prizes, which it draws, encrypts and decrypts.
+class MysterySecrets:
+    """Draws the secrets of mystery prizes, and encrypts and decrypts them for the controller's store.
 
-    Its random number generator starts with the first draw.
+    The random number generator starts with the first draw.
     """
 
     def __init__(self, key: bytes, start: Callable[[int], RandomService] = start_generator) -> None:
-        """Create the source of secrets with a key of 32 bytes; ``start`` returns the generator for a term's number."""
+        """Create it with a key of 32 bytes; ``start`` returns the generator for the number of a controller's term."""
         self._cipher = AESGCM(key)
         self._start = start
-        self._chance: RandomService | None = None
+        self._generator: RandomService | None = None
 
     def draw(self, draw_trigger: Callable[[RandomSource], MysteryTrigger], term: int) -> MysteryTrigger:
-        """Draw the secret amount of a mystery prize and return it. Raises :class:`SecretError` if the generator fails.
+        """Return a new secret for a mystery prize. Raises :class:`SecretError` if the generator fails.
 
-        ``draw_trigger`` receives the random source and returns the secret amount; ``term`` is the controller's term.
+        ``draw_trigger`` draws it from the random source that it receives; ``term`` is the number of the controller's
+        term.
         """
-        if self._chance is None:
-            self._chance = self._start(term)
+        if self._generator is None:
+            self._generator = self._start(term)
         try:
-            with self._chance.step() as step:
+            with self._generator.step() as step:
                 return draw_trigger(step)
         except RngError as error:
-            raise SecretError(f"a secret amount cannot be drawn: {error}") from error
+            raise SecretError(f"the secret of a mystery prize cannot be drawn: {error}") from error
 
     def encrypt(self, trigger: MysteryTrigger) -> str:
         """Return a mystery prize's secret encrypted; the nonce is derived from the prize's unique commitment."""
@@ -122,11 +128,11 @@ class SecretStore:
             trigger = MysteryTrigger.from_json(json.loads(text))
         except (InvalidTag, ValueError) as error:
             raise SecretError(
-                f"a secret amount cannot be decrypted: {MYSTERY_KEY_FILE_NAME} is perhaps not "
+                f"the secret of a mystery prize cannot be decrypted: {MYSTERY_KEY_FILE_NAME} is perhaps not "
                 f"the key it was stored with ({error!r})"
             ) from None
         if trigger.commitment != commitment:
-            raise SecretError(f"level {trigger.level}: its secret amount does not match the commitment")
+            raise SecretError(f"level {trigger.level}: its secret does not match the commitment")
         return trigger
 
 
