@@ -291,8 +291,8 @@ def _describe_unknown_key(
         table = table[int(part)] if isinstance(table, list | tuple) else _get_by_key_text(table, part)
     name = str(error_location[-1])
     other_keys = {str(k) for k in table} - {name} if isinstance(table, Mapping) else set()
-    tables = [frozenset(known) for known in _iter_tables(model)]
-    fitting = [known for known in tables if other_keys <= known] or tables
+    tables = [frozenset(table_keys) for table_keys in _iter_tables(model)]
+    fitting = [table_keys for table_keys in tables if other_keys <= table_keys] or tables
     near = find_nearest_words(name, sorted(frozenset().union(*fitting)), 1)
     return f"unknown key `{name}`" + (f"; did you mean `{near[0]}`?" if near else "")
 
@@ -316,10 +316,10 @@ def _format_key(error_location: tuple[int | str, ...], definition_data: Any, *, 
     parts: list[str] = []
     for n, part in enumerate(error_location):
         if isinstance(node, Mapping):
-            inside = {str(key): value for key, value in node.items()}
-            if str(part) not in inside and not (is_missing and n == len(error_location) - 1):
+            value_by_key = {str(key): value for key, value in node.items()}
+            if str(part) not in value_by_key and not (is_missing and n == len(error_location) - 1):
                 continue
-            node = inside.get(str(part))
+            node = value_by_key.get(str(part))
         elif isinstance(node, list | tuple) and isinstance(part, int) and part < len(node):
             node = node[part]
         else:

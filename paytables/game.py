@@ -130,7 +130,7 @@ class GameRules(Protocol):
         A player who misses a round keeps the earlier values of these keys.
         """
 
-    def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
+    def combine_seat_wagers(self, wager: Wager, seat: int, other_wagers: Mapping[int, Wager]) -> Wager:
         """Return one seat's wager for a round that is played together with the wagers of the other seats."""
 
     def with_table_state(self, table_state: object) -> "GameRules":

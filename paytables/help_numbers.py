@@ -71,8 +71,8 @@ def _find_numbers(definition_part: object) -> set[int]:
             *Counter(words).values(),
         }
     if isinstance(definition_part, dict):
-        inside = [_find_numbers(part) for pair in definition_part.items() for part in pair]
-        return {len(definition_part)}.union(*inside)
+        number_sets = [_find_numbers(part) for pair in definition_part.items() for part in pair]
+        return {len(definition_part)}.union(*number_sets)
     if isinstance(definition_part, list):
         element_counts = Counter(map(str, definition_part)).values()
         return {len(definition_part), *element_counts}.union(*map(_find_numbers, definition_part))

@@ -326,8 +326,8 @@ class TableLayout:
                 raise WagerError(f"bets: there is no spot {name!r}")
         bets = {spot.id: requested[spot.id] for spot in self.spots if spot.id in requested}
         bets_after = standing_credits | {
-            name: self._compute_bet_after(self.spots_by_id[name], each, standing_credits.get(name, 0))
-            for name, each in bets.items()
+            name: self._compute_bet_after(self.spots_by_id[name], bet_credits, standing_credits.get(name, 0))
+            for name, bet_credits in bets.items()
         }
         self._check_seat_bets(bets_after)
         return bets
@@ -348,7 +348,7 @@ class TableLayout:
         for spot in self.spots:
             if spot.required_spot is not None:
                 required_bets.check_required_bet(spot, spot.required_spot, bets_after)
-            other = next((each for each in spot.excluded_spots if bets_after.get(each)), None)
+            other = next((spot_id for spot_id in spot.excluded_spots if bets_after.get(spot_id)), None)
             if other is not None and bets_after.get(spot.id):
                 raise WagerError(f"bets.{spot.id}: cannot be combined with a bet on {other!r}")
         total, most = sum(bets_after.values()), self.table.most
@@ -517,12 +517,12 @@ class TableRules(TablelessRules):
         """Return the table's wager of ``credits_`` (:meth:`TableLayout.build_wager`). Raises :class:`WagerError`."""
         return self.table_layout.build_wager(credits_, **options)
 
-    def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
+    def combine_seat_wagers(self, wager: Wager, seat: int, other_wagers: Mapping[int, Wager]) -> Wager:
         """Return a seat's wager for a round with other seats. Raises :class:`WagerError` for an unknown seat."""
         seats = self.table_layout.table.seats
         if seat not in range(seats):
             raise WagerError(f"seat: there is no seat {seat}; this table has {format_count(seats, 'seat')}")
-        return super().combine_seat_wagers(wager, seat, others)
+        return super().combine_seat_wagers(wager, seat, other_wagers)
 
     def compute_raise_reserve(self, wager: Wager) -> int:
         """Return the most credits that the certified strategy may add to a wager during its round."""

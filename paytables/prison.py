@@ -21,7 +21,7 @@ PRISON_ANSWER: Final = "prison"
 
 @dataclass(frozen=True, slots=True)
 class ImprisonedBet(Bet):
-    """A bet that stays on the table for the next round, such as a stake in prison.
+    """A bet of a round that may be held over to the next one, such as a stake in prison.
 
     For a bet on several spins in a row, ``times_held_over`` is the number of spins that it has survived.
     """

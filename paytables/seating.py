@@ -60,14 +60,14 @@ class SeatedRules(TableRules):
             else self.table_layout.with_other_seats(accepted, seat, other_seats)
         )
 
-    def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
+    def combine_seat_wagers(self, wager: Wager, seat: int, other_wagers: Mapping[int, Wager]) -> Wager:
         """Return one seat's wager for a round with the other seats' wagers.
 
         Raises WagerError if these wagers cannot be played together.
         """
         other_bets = {
             str(number): other_wager.options["bets"]
-            for number, other_wager in others.items()
+            for number, other_wager in other_wagers.items()
             if number != seat
         }
         return self.build_wager(wager.credits, **{**wager.options, "seat": seat, "others": other_bets})

@@ -88,7 +88,7 @@ class TablelessRules:
         """Return no keys: the game has no bets that stand from one round to the next."""
         return frozenset()
 
-    def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:  # noqa: ARG002 (signature of the contract)
+    def combine_seat_wagers(self, wager: Wager, seat: int, other_wagers: Mapping[int, Wager]) -> Wager:  # noqa: ARG002 (signature of the contract)
         """Return the wager unchanged: other seats' bets have no effect on a round without decisions."""
         return wager
 

@@ -54,9 +54,9 @@ def find_nearest_words(word: str, known_names: Iterable[str], words_max: int = 3
     These words are similar to it or contain it.
     """
     known_names = [*known_names]
-    found = difflib.get_close_matches(word.lower(), known_names, words_max)
+    similar_names = difflib.get_close_matches(word.lower(), known_names, words_max)
     return tuple(
-        found or [name for name in known_names if len(word) > 1 and word.lower() in name][:words_max]
+        similar_names or [name for name in known_names if len(word) > 1 and word.lower() in name][:words_max]
     )
 
 

@@ -343,7 +343,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         prompt = felt.to_json() | {"hand": tableau}
         if can_see_seat_cards(holder, felt.viewer):
             stakes = {bet.spot: bet.credits for bet in bets if bet.seat == holder}
-            held_tableaux = [each for each in TABLEAU_IDS if felt.holders[each] == holder]
+            held_tableaux = [tableau_id for tableau_id in TABLEAU_IDS if felt.holders[tableau_id] == holder]
             prompt["advice"] = self.find_best_draw_choices(stakes, held_tableaux)[TABLEAU_IDS.index(tableau)]
         decision = Decision("banque", (DRAW_ANSWER, STAND_ANSWER), prompt, seat=holder)
         return bool(decision.get_chosen_option((yield decision)) == DRAW_ANSWER)
@@ -395,13 +395,15 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
             )
         }
 
-    def find_best_draw_choices(self, stakes: Mapping[str, int], held: Collection[str]) -> DrawChoices:
+    def find_best_draw_choices(
+        self, stakes: Mapping[str, int], held_tableaux: Collection[str]
+    ) -> DrawChoices:
         """Return, for each tableau, whether to draw or stand on five points for the highest mean return of the stakes.
 
-        ``stakes`` are one seat's credits by spot, and ``held`` are the tableaux whose hands this seat holds.
+        ``stakes`` are one seat's credits by spot, and ``held_tableaux`` are the tableaux whose hands this seat holds.
         Any other tableau draws at five. The returns are those of a fresh shoe.
         """
-        returns = self._compute_returns_by_draw_choices(stakes, held)
+        returns = self._compute_returns_by_draw_choices(stakes, held_tableaux)
         return max(returns, key=lambda answers: returns[answers])
 
     def analyse_stakes(self, bet_name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:

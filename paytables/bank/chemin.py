@@ -251,13 +251,13 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         return {"bank": self.turn.seat, "banco": self.turn.bank_min}
 
     # ------------------------------------------------------------------ when betting closes
-    def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
+    def combine_seat_wagers(self, wager: Wager, seat: int, other_wagers: Mapping[int, Wager]) -> Wager:
         """Return one seat's wager combined with the other seats' wagers for one round.
 
         Raises WagerError if no round can be played with these bets.
         """
-        combined = super().combine_seat_wagers(wager, seat, others)
-        if others:
+        combined = super().combine_seat_wagers(wager, seat, other_wagers)
+        if other_wagers:
             self.arrange_bank_and_hands((*combined.bets, *combined.bets_of_other_seats))
         return combined
 
@@ -409,8 +409,8 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         if result > 0:
             return settle_bet(bet, None)
         levy = self.definition.bank.compute_commission(bet.credits)
-        won = settle_bet(bet, self.definition.bank.pays)
-        return replace(won, credits=won.credits - levy, detail={"levy": levy} if levy else {})
+        settlement = settle_bet(bet, self.definition.bank.pays)
+        return replace(settlement, credits=settlement.credits - levy, detail={"levy": levy} if levy else {})
 
     def _find_turn_after(self, coup: CheminCoup, result: int) -> BankHoldingTurn:
         """Return which seat may hold the bank after a round, and how large its bank must be.

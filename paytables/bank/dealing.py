@@ -118,14 +118,14 @@ def read_shoe(rules: ShoeRules, table_state: object) -> Shoe:
         or not isinstance(table_state["shoe"], dict)
     ):
         raise ValueError(f"the table of a shoe must list its cards, not {table_state!r}")
-    shoe, full = Shoe.from_json(table_state["shoe"]), Shoe.from_decks(rules.decks)
+    shoe, full_shoe = Shoe.from_json(table_state["shoe"]), Shoe.from_decks(rules.decks)
     if not rules.is_shoe_carried_over or (rules.stop is not None and shoe.cards_left < rules.cards_min):
         raise ValueError(
             f"the table stores a shoe of {shoe.cards_left} cards, "
             "but a shoe of that size is shuffled before the next round"
         )
-    if any(map(gt, shoe.counts, full.counts)):
-        card = next(card for card, count in enumerate(shoe.counts) if count > full.counts[card])
+    if any(map(gt, shoe.counts, full_shoe.counts)):
+        card = next(card for card, count in enumerate(shoe.counts) if count > full_shoe.counts[card])
         raise ValueError(
             f"the shoe has {shoe.counts[card]} cards {format_card(card)}; its {rules.decks} decks have fewer"
         )

@@ -181,8 +181,8 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
             return settle_push(bet)
         if player < bank:
             return settle_bet(bet, None)
-        won, commission = settle_bet(bet, rule.pays), rule.compute_commission(bet.credits)
-        return replace(won, credits=won.credits - commission, detail={"commission": commission})
+        settlement, commission = settle_bet(bet, rule.pays), rule.compute_commission(bet.credits)
+        return replace(settlement, credits=settlement.credits - commission, detail={"commission": commission})
 
     def find_best_answer(self, hand: tuple[int, ...], stake_credits: int) -> str:
         """Return the player's better decision, ``draw`` or ``stand``; ``hand`` has the points of the three cards.

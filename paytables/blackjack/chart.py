@@ -307,10 +307,10 @@ class _DealerCardColumn:
         """
         hand_value, evaluation = self.round.hand_values[hand], self.evaluation
         sums_by_hand: dict[int, NetAndStakeSums] = dict.fromkeys(branch.tree, (0, 0))
-        plain = evaluation.evaluate_options(
+        unsuited_values = evaluation.evaluate_options(
             hand_value, branch.tree, hand, sums_by_hand, branch.situation, suited=False
         )
-        value_by_answer = {answer: mean for answer, (mean, _) in plain.items()}
+        value_by_answer = {answer: mean for answer, (mean, _) in unsuited_values.items()}
         if (
             evaluation.house.suited_678_odds is not None
             and hand_value.card_count == 2
@@ -335,14 +335,14 @@ class _DealerCardColumn:
         split: set[int] = set()
         while True:
             self._count_orders(answers, split)
-            better = {
+            improved_answers = {
                 hand_total: self._choose_best_answer(hand_total, answers[hand_total])
                 for hand_total in TOTALS_IN_EVALUATION_ORDER
             }
             pairs = {pair for pair, parts in self.pairs.items() if sum(part.gain for part in parts) > 0}
-            if better == answers and pairs == split:
+            if improved_answers == answers and pairs == split:
                 break
-            answers, split = better, pairs
+            answers, split = improved_answers, pairs
         for hand_total, answer in answers.items():
             if any(hand.weight and hand.draw_value is not None for hand in self.hands_by_total[hand_total]):
                 chart.answer_by_situation[self.round.up_card_value, hand_total] = answer

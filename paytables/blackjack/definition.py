@@ -137,8 +137,10 @@ class BlackjackDefinition(TableDefinition):
         if duplicate is not None:
             raise ValueError(f"side: {duplicate!r} is listed twice")
         self.shoe.check_players(self.table.seats)
-        needed = self.round_points_max * self.shoe.rounds
-        if sum_lowest_values(self.shoe.decks, self.shoe.stop) < needed:
+        points_needed = self.round_points_max * self.shoe.rounds
+        if sum_lowest_values(self.shoe.decks, self.shoe.stop) < points_needed:
             rounds = "a round" if self.shoe.rounds == 1 else "two rounds"
-            raise ValueError(f"shoe: may run out in {rounds}: it must hold {needed} points, an ace as one")
+            raise ValueError(
+                f"shoe: may run out in {rounds}: it must hold {points_needed} points, an ace as one"
+            )
         return self

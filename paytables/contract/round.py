@@ -213,9 +213,9 @@ class Outcome:
         table = {} if self.table is None else {"table": self.table}
         return {
             "win_credits": self.win_credits,
-            "wins": [each.to_json() for each in self.settlements],
+            "wins": [settlement.to_json() for settlement in self.settlements],
             "progressives": [
-                each.to_json() if isinstance(each, PartialLevelHit) else each for each in self.progressives
+                hit.to_json() if isinstance(hit, PartialLevelHit) else hit for hit in self.progressives
             ],
             "merchandise": list(self.merchandise),
             "display": dict(self.display),
@@ -229,8 +229,8 @@ class Outcome:
         Raises ValueError if the win in ``data`` is not the sum of the settlements.
         """
         outcome = cls(
-            settlements=tuple(Settlement.from_json(each) for each in data["wins"]),
-            progressives=tuple(parse_level_hit(each) for each in data["progressives"]),
+            settlements=tuple(Settlement.from_json(settlement_data) for settlement_data in data["wins"]),
+            progressives=tuple(parse_level_hit(hit_data) for hit_data in data["progressives"]),
             merchandise=tuple(data["merchandise"]),
             display=dict(data["display"]),
             table=data.get("table"),

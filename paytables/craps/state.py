@@ -57,7 +57,7 @@ class CrapsState:
             "point": self.point,
             "shooter": self.shooter,
             "bets": bets_to_json(self.bets),
-            "told": [list(each) for each in sorted(self.switched_bets)],
+            "told": [list(switched_bet) for switched_bet in sorted(self.switched_bets)],
         }
 
 
@@ -175,7 +175,9 @@ def apply_throw(
         has_other_bets = any(bet.seat != shooter for bet in state.bets)
         shooter = (shooter + 1) % seat_count if total == 7 and has_other_bets else shooter
     switched_bets = [
-        each for each in state.switched_bets if each in {(bet.seat, bet.spot) for bet in bets_after}
+        switched_bet
+        for switched_bet in state.switched_bets
+        if switched_bet in {(bet.seat, bet.spot) for bet in bets_after}
     ]
     return tuple(settled), replace(state, point=point, shooter=shooter).with_bets(
         bets_after, switched_bets, seat_count

@@ -189,7 +189,9 @@ def _compute_joint_way_result(
             [a, scaled_selection], field.numbers, field.drawn, len(ticket.options.balls)
         ).compute_distribution()
     )
-    wins_and_cases = [(won % unit, won // unit, cases) for won, cases in distribution.counts.items()]
+    wins_and_cases = [
+        (win_sum % unit, win_sum // unit, cases) for win_sum, cases in distribution.counts.items()
+    ]
     return JointWayResult(
         mean_product=Fraction(
             sum(win_a * win_b * cases for win_a, win_b, cases in wins_and_cases), distribution.total

@@ -142,8 +142,8 @@ class JointDistribution:
         """
         cases_by_win: dict[CreditsAndLevels, int] = {}
         for weight, sizes, marks in self._iter_placements(list(self.atom_sizes), self.numbers_outside, 0):
-            for won, count in self._count_results(sizes, marks, states_max).items():
-                cases_by_win[won] = cases_by_win.get(won, 0) + weight * count
+            for win, count in self._count_results(sizes, marks, states_max).items():
+                cases_by_win[win] = cases_by_win.get(win, 0) + weight * count
         total = perm(self.number_count, self.named_ball_count) * comb(
             self.number_count - self.named_ball_count, self.drawn_count - self.named_ball_count
         )
@@ -194,12 +194,12 @@ class JointDistribution:
                     f"the joint distribution of {len(self.selections)} overlapping selections needs more than "
                     f"{states_max} states at once: it is too costly to compute exactly"
                 )
-        won: dict[CreditsAndLevels, int] = {}
+        cases_by_win: dict[CreditsAndLevels, int] = {}
         for (balls_drawn, credits_, levels, _, _), count in states.items():
             ways = comb(sizes[-1], unnamed_ball_count - balls_drawn)
             if ways:
-                won[credits_, levels] = won.get((credits_, levels), 0) + count * ways
-        return won
+                cases_by_win[credits_, levels] = cases_by_win.get((credits_, levels), 0) + count * ways
+        return cases_by_win
 
     def _process_atom(
         self,

@@ -137,8 +137,8 @@ def add_independent_wins(a: WinCounts, b: WinCounts) -> WinCounts:
     cases_by_win: dict[CreditsAndLevels, int] = {}
     for (credits_a, levels_a), count_a in a.cases_by_win.items():
         for (credits_b, levels_b), count_b in b.cases_by_win.items():
-            won = (credits_a + credits_b, levels_a | levels_b)
-            cases_by_win[won] = cases_by_win.get(won, 0) + count_a * count_b
+            win = (credits_a + credits_b, levels_a | levels_b)
+            cases_by_win[win] = cases_by_win.get(win, 0) + count_a * count_b
     return WinCounts(a.total * b.total, cases_by_win)
 
 
@@ -161,8 +161,8 @@ def apply_multipliers(distribution: WinCounts, options: BonusOptions) -> WinCoun
     cases_by_win: dict[CreditsAndLevels, int] = {}
     for (credits_, levels), count in distribution.cases_by_win.items():
         for factor, weight in weights.items():
-            won = (credits_ * factor, levels)
-            cases_by_win[won] = cases_by_win.get(won, 0) + count * weight
+            win = (credits_ * factor, levels)
+            cases_by_win[win] = cases_by_win.get(win, 0) + count * weight
     return WinCounts(distribution.total * sum(weights.values()), cases_by_win)
 
 
@@ -170,8 +170,8 @@ def limit_wins(distribution: WinCounts, limit_credits: int) -> WinCounts:
     """Return the distribution of a Keno win with each win reduced to at most ``limit_credits``."""
     cases_by_win: dict[CreditsAndLevels, int] = {}
     for (credits_, levels), count in distribution.cases_by_win.items():
-        won = (min(credits_, limit_credits), levels)
-        cases_by_win[won] = cases_by_win.get(won, 0) + count
+        win = (min(credits_, limit_credits), levels)
+        cases_by_win[win] = cases_by_win.get(win, 0) + count
     return WinCounts(distribution.total, cases_by_win)
 
 
@@ -191,7 +191,8 @@ def compute_level_rates(distribution: WinCounts, level_count: int) -> list[Fract
     """Return, for each progressive level, the probability that one Keno draw wins it."""
     return [
         Fraction(
-            sum(n for (_, won), n in distribution.cases_by_win.items() if won >> i & 1), distribution.total
+            sum(n for (_, won_levels), n in distribution.cases_by_win.items() if won_levels >> i & 1),
+            distribution.total,
         )
         for i in range(level_count)
     ]

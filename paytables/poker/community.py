@@ -160,7 +160,7 @@ class HoldemSolver:
         counts = np.zeros((HOLE_CARD_PAIR_COUNT, 3), dtype=np.int64)
         strengths, standings, add, _ = _compile_kernels()
         money = (streets.ante, streets.turn_bet, streets.river_bet)
-        known = (
+        flop_arguments = (
             self.cards[n],
             tables.ranks,
             tables.combination_by_strength,
@@ -168,7 +168,7 @@ class HoldemSolver:
             money,
             self.pays,
         )
-        add(*known, strengths, standings, counts, turns, sums)
+        add(*flop_arguments, strengths, standings, counts, turns, sums)
         return turns, sums
 
     def _find_best_bets(self, n: int) -> tuple[Ints, Ints, Ints, Ints]:
@@ -207,17 +207,17 @@ class HoldemSolver:
         """
         class_by_hole_cards = build_sets(52, 2).suit_class_by_set
         sizes = (0, *self.streets.preflop_bets)
-        chosen: list[int] = []
+        chosen_options: list[int] = []
         mean = worst_sum = 0
         for class_index in range(len(build_sets(52, 2).suit_classes_and_sizes[0])):
             values = [sum(row[class_by_hole_cards == class_index].tolist()) for row in best]
             mean += max(values)
             worst_sum += min(sum(row[class_by_hole_cards == class_index].tolist()) for row in worst)
-            chosen.append(values.index(max(values)))
+            chosen_options.append(values.index(max(values)))
         ways = HOLE_CARD_PAIR_COUNT * FLOP_COUNT * COMPLETION_COUNT_AFTER_FLOP
         return (
-            tuple(sizes[option] for option in chosen),
-            np.array(chosen)[class_by_hole_cards],
+            tuple(sizes[option] for option in chosen_options),
+            np.array(chosen_options)[class_by_hole_cards],
             Fraction(mean, ways),
             Fraction(worst_sum, ways),
         )
@@ -231,7 +231,7 @@ class HoldemSolver:
         cards bet at the flop, and ``continue_bits`` which continue at each turn card.
         """
         distribution = np.zeros((4 + len(self.streets.preflop_bets), 13), dtype=np.int64)
-        early = np.where(
+        early_bets = np.where(
             preflop_options > 0,
             preflop_options,
             np.where(bets_at_flop, 1 + len(self.streets.preflop_bets), 0),
@@ -240,14 +240,14 @@ class HoldemSolver:
         counts = np.zeros((HOLE_CARD_PAIR_COUNT, 3), dtype=np.int64)
         strengths, standings, _, count = _compile_kernels()
         tables = self.tables
-        known = (
+        flop_arguments = (
             self.cards[n],
             tables.ranks,
             tables.combination_by_strength,
             tables.lowest_qualifying_index,
             int(self.flops_per_class[n]),
         )
-        count(*known, strengths, standings, counts, early, continues, distribution)
+        count(*flop_arguments, strengths, standings, counts, early_bets, continues, distribution)
         return distribution
 
     def _count_nets(self, distribution: Ints) -> tuple[dict[int, int], int]:
@@ -495,13 +495,13 @@ def _count_flop_cases(
     strengths: Callable[..., tuple[int, int]],
     standings: Callable[..., object],
     counts: Ints,
-    early: Ints,
+    early_bets: Ints,
     continues: Ints,
     distribution: Ints,
 ) -> None:
     """Count the results of all rounds with one flop, for given decisions before the river.
 
-    ``early[hole]`` is the index of the bet made before the turn, 0 for none; ``continues[turn, hole]`` says
+    ``early_bets[hole]`` is the index of the bet made before the turn, 0 for none; ``continues[turn, hole]`` says
     whether a player without such a bet continues. ``equal_flops`` is the number of flops that this one
     represents. ``distribution[bet, result]`` gets the number of cases. Bets: 0 folded, 1 turn, 2 turn and
     river, then the bets before the turn. Results: the bank does not qualify, the player is worse, equal, then
@@ -534,8 +534,8 @@ def _count_flop_cases(
                     better = BANK_HAND_COUNT - unqualified - weaker - equal
                     for card in (turn, river):
                         bet = 2 if weaker > better else 1
-                        if early[hole]:
-                            bet = 2 + early[hole]
+                        if early_bets[hole]:
+                            bet = 2 + early_bets[hole]
                         elif not continues[card, hole]:
                             distribution[0, 0] += BANK_HAND_COUNT * equal_flops
                             continue

@@ -139,11 +139,11 @@ class TwoHandsRules(PlayerBankRules):
 
     # ------------------------------------------------------------ what each family defines
     @abstractmethod
-    def list_settings(self, dealt: Sequence[int]) -> tuple[HandSetting, ...]:
+    def list_settings(self, cards: Sequence[int]) -> tuple[HandSetting, ...]:
         """Return every way to set the dealt cards or tiles as two hands, those with the best low hand first."""
 
     @abstractmethod
-    def find_house_way(self, dealt: Sequence[int]) -> HandSetting:
+    def find_house_way(self, cards: Sequence[int]) -> HandSetting:
         """Return the way in which the bank sets these cards or tiles (the house way)."""
 
     @abstractmethod
@@ -158,9 +158,9 @@ class TwoHandsRules(PlayerBankRules):
         """Return whether a low hand of strength ``low`` beats the bank's, ``bank_low``."""
         return low > bank_low
 
-    def find_advised_setting(self, dealt: Sequence[int]) -> int:
+    def find_advised_setting(self, cards: Sequence[int]) -> int:
         """Return the advised low hand: bit n is set if the dealt card or tile with index n belongs to it."""
-        return self.find_house_way(dealt)[2]
+        return self.find_house_way(cards)[2]
 
     def list_side_bet_spots(self) -> tuple[Spot, ...]:
         """Return the spots of the side bets; none by default."""

@@ -213,7 +213,7 @@ class ModeStages:
                 key,
                 f"starts with {format_count(start_condition, 'coin')} on {format_count(stage_table.cells, 'cell')}",
             )
-        full = (
+        full_board_prize = (
             self._build_item(f"{key}.full", stage_table.full, stage_table.unit) if stage_table.full else None
         )
         return HoldBonus(
@@ -222,7 +222,7 @@ class ModeStages:
             stage_table.respins,
             *stage_table.coin,
             items,
-            full,
+            full_board_prize,
             start_condition,
         )
 

@@ -137,8 +137,8 @@ class StageChain:
         The keys are (stage, start condition, multiplier of the series); the multiplier is 1 for a plain stage.
         """
         expected_runs: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
-        plain: dict[RunKind, Fraction] = defaultdict(Fraction)
-        series: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
+        plain_run_rates: dict[RunKind, Fraction] = defaultdict(Fraction)
+        series_rates: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
 
         def add_started_runs(award: Award, rate: Fraction) -> None:
             """Add the runs that an award starts to those still to be followed.
@@ -146,19 +146,22 @@ class StageChain:
             ``rate`` is how often one game gives the award.
             """
             if self.memory[award.name].is_plain:
-                plain[award.name, award.start_condition] += rate * award.run_count
+                plain_run_rates[award.name, award.start_condition] += rate * award.run_count
             else:
-                series[award.name, award.run_count, award.start_condition] += rate
+                series_rates[award.name, award.run_count, award.start_condition] += rate
 
         add_started_runs(Award("stage", stage, 1, 0), Fraction(1))
         for group in self._sort_groups(stage):
             if self.memory[group[0]].is_plain:
-                nodes = self._list_reachable_nodes(group, [n for n in plain if n[0] in group])
+                nodes = self._list_reachable_nodes(group, [n for n in plain_run_rates if n[0] in group])
                 matrix = self.invert_run_matrix(nodes)
                 for column, node in enumerate(nodes):
                     # each first run (row) leads to matrix[row][column] runs of this node on average
                     rate = sum(
-                        (plain.get(first, ZERO) * matrix[row][column] for row, first in enumerate(nodes)),
+                        (
+                            plain_run_rates.get(first, ZERO) * matrix[row][column]
+                            for row, first in enumerate(nodes)
+                        ),
                         ZERO,
                     )
                     expected_runs[(*node, 1)] += rate
@@ -167,8 +170,8 @@ class StageChain:
                             add_started_runs(award, rate * mean)
                 continue
             # a stage that is not plain is alone in its group
-            for key in [key for key in series if key[0] == group[0]]:
-                self._walk_series(key, series[key], expected_runs, add_started_runs)
+            for key in [key for key in series_rates if key[0] == group[0]]:
+                self._walk_series(key, series_rates[key], expected_runs, add_started_runs)
         return dict(expected_runs)
 
     def _walk_series(
@@ -241,37 +244,39 @@ class StageChain:
             matrix = self.invert_run_matrix(nodes)
             figures_by_node = [self.get_run_figures(*node) for node in nodes]
             means = self._multiply(matrix, [self._compute_run_mean(f, group) for f in figures_by_node])
-            inside = dict(zip(nodes, means, strict=True))
-            run_variances = [self._compute_run_variance(f, group, inside) for f in figures_by_node]
+            mean_by_run_kind = dict(zip(nodes, means, strict=True))
+            run_variances = [self._compute_run_variance(f, group, mean_by_run_kind) for f in figures_by_node]
             for node, mean, variance in zip(nodes, means, self._multiply(matrix, run_variances), strict=True):
                 self._moments_by_run_kind[node] = WinMoments(mean, variance)
         return self._moments_by_run_kind[stage, start_condition]
 
     def _compute_run_mean(self, figures: RunFigures, group: tuple[str, ...]) -> Fraction:
         """Return the mean credits of one run with these figures and of the runs that it starts outside ``group``."""
-        outside = [
+        outside_award_rates = [
             (a, p)
             for a, p in figures.rate_by_award.items()
             if a.kind == "stage" and a.name not in group and p
         ]
-        return figures.mean + sum((p * self.compute_award_moments(a).mean for a, p in outside), ZERO)
+        return figures.mean + sum(
+            (p * self.compute_award_moments(a).mean for a, p in outside_award_rates), ZERO
+        )
 
     def _compute_run_variance(
-        self, figures: RunFigures, group: tuple[str, ...], inside: Mapping[RunKind, Fraction]
+        self, figures: RunFigures, group: tuple[str, ...], mean_by_run_kind: Mapping[RunKind, Fraction]
     ) -> Fraction:
         """Return the variance of (credits of one run + mean credits of the runs in ``group`` that it starts).
 
         What the run starts outside ``group`` counts as part of its credits, with its own variance. ``figures`` are
-        those of the run. ``inside`` has the mean credits of each kind of run in ``group``.
+        those of the run. ``mean_by_run_kind`` has the mean credits of each kind of run in ``group``.
         """
         mean = ZERO
         square = figures.second_moment
         for given_awards, p in figures.chance_by_awards.items():
             part = figures.mean_by_awards[given_awards]
-            outside = self._sum_moments_outside_group(given_awards, group)
-            expected = outside.mean + sum(
+            outside_moments = self._sum_moments_outside_group(given_awards, group)
+            expected = outside_moments.mean + sum(
                 (
-                    inside[a.name, a.start_condition] * a.run_count
+                    mean_by_run_kind[a.name, a.start_condition] * a.run_count
                     for a in given_awards
                     if a.kind == "stage" and a.name in group
                 ),
@@ -279,7 +284,7 @@ class StageChain:
             )
             mean += part + p * expected
             # E[(X + Y)^2] = E[X^2] + 2 E[XY] + E[Y^2] of the credits X of the run and Y of what it starts
-            square += 2 * expected * part + p * expected**2 + p * outside.variance
+            square += 2 * expected * part + p * expected**2 + p * outside_moments.variance
         return square - mean**2
 
     def _sum_moments_outside_group(self, given_awards: GivenAwards, group: tuple[str, ...]) -> WinMoments:

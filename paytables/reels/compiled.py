@@ -318,15 +318,18 @@ def _compile_kernel(kernel: Callable[..., Any], inline: str = "never") -> Callab
     """
     import numba  # noqa: PLC0415 (laboratory package)
 
-    called = [
+    called_functions = [
         f
         for f in (evaluate_window, _compute_credits_won_by_window, _spin)
         if f.__name__ in kernel.__code__.co_names
     ]
-    known = {**kernel.__globals__, **{f.__name__: _compile_kernel(f, "always") for f in called}}
+    kernel_globals = {
+        **kernel.__globals__,
+        **{f.__name__: _compile_kernel(f, "always") for f in called_functions},
+    }
     options: dict[str, Any] = {"nogil": True, "_nrt": False, "inline": inline}
     compiled: Callable[..., Any] = numba.njit(**options)(
-        FunctionType(kernel.__code__, known, kernel.__name__)
+        FunctionType(kernel.__code__, kernel_globals, kernel.__name__)
     )
     return compiled
 

@@ -123,10 +123,10 @@ class _StageFiguresAccumulator:
         self.extras: dict[tuple[str, str], int] = defaultdict(int)
         """The number of progressive levels and merchandise prizes given, by (kind, name)."""
 
-    def add_window(self, paid: Sequence[tuple[str, int]], awards: Sequence[Award], cases: int) -> None:
+    def add_window(self, paid_prizes: Sequence[tuple[str, int]], awards: Sequence[Award], cases: int) -> None:
         """Add a window that pays these prizes and gives these awards in ``cases`` of the equally likely cases."""
-        self.cases[sum(c for _, c in paid), select_given_awards(awards)] += cases
-        for name, credits_ in paid:
+        self.cases[sum(c for _, c in paid_prizes), select_given_awards(awards)] += cases
+        for name, credits_ in paid_prizes:
             row = self.hits.setdefault(name, [credits_, 0, 0])
             row[0] = min(row[0], credits_)
             row[1] += cases

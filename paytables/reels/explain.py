@@ -273,7 +273,7 @@ class _StagePaySentences:
         where = (
             "anywhere"
             if pay_row.on == "scatter"
-            else f"on reels in a row from the {_format_side(pay_row)}, a way"
+            else f"on reels in a row from the {_format_side(pay_row)}, per way"
         )
         for prize in self._builder.build_count_prizes(pay_row_number, pay_row).values():
             if prize.name not in self._reels.omitted_prizes and (prize.credits or prize.awards):

@@ -85,7 +85,7 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Analysi
     )
     base = stages.get_stage(mode.stage)
     cycle = base.reels.cycle if isinstance(base, ReelSpinStage | CascadingReels | HeldReels) else None
-    plain = BetAnalysis(
+    return_figures = BetAnalysis(
         bet=mode.id,
         cost_credits=mode.cost,
         options={"mode": mode.id},
@@ -96,9 +96,9 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Analysi
         **_describe_strategy(definition, stages, runs, chain),
     )
     if depth is AnalysisDepth.RETURN:
-        return plain
+        return return_figures
     figures = replace(
-        plain,
+        return_figures,
         prizes=_list_prizes(stages, runs),
         features=_list_feature_figures(stages, runs, chain),
         hit_probability=_find_quick_hit_frequency(stages),

@@ -171,28 +171,34 @@ class ReelRules(TablelessRules):
         for level in self.definition.progressive:
             if level.one_in is not None and draw.below(level.one_in, f"progressive.{level.id}") == 0:
                 tally.progressives.append(level.id)
-        won = tally.credits
+        final_credits = tally.credits
         double_up_rounds: list[dict[str, Json]] = []
-        if won and self.definition.double_up is not None:
-            won, double_up_rounds = yield from self._offer_double_up(self.definition.double_up, tally, draw)
+        if final_credits and self.definition.double_up is not None:
+            final_credits, double_up_rounds = yield from self._offer_double_up(
+                self.definition.double_up, tally, draw
+            )
         yield from tally.wins
         if double_up_rounds:
             yield Settlement(
-                "double-up", won - tally.credits, {"stage": "double_up", "rounds": double_up_rounds}
+                "double-up", final_credits - tally.credits, {"stage": "double_up", "rounds": double_up_rounds}
             )
-        return _build_outcome(tally, won, double_up_rounds)
+        return _build_outcome(tally, final_credits, double_up_rounds)
 
     @staticmethod
     def _offer_double_up(
         double_up: DoubleUp, tally: GameTally, draw: DrawSource
     ) -> Generator[Decision, Choice | None, tuple[int, list[dict[str, Json]]]]:
         """Offer to double the win as often as the rules allow; return the final credits, and the double-ups played."""
-        won = tally.credits
+        win_credits = tally.credits
         double_up_rounds: list[dict[str, Json]] = []
-        while won and len(double_up_rounds) < double_up.most_rounds and 2 * won <= double_up.most_credits:
+        while (
+            win_credits
+            and len(double_up_rounds) < double_up.most_rounds
+            and 2 * win_credits <= double_up.most_credits
+        ):
             prompt = {
-                "credits": won,
-                "to_win": 2 * won,
+                "credits": win_credits,
+                "to_win": 2 * win_credits,
                 "rounds": list(double_up_rounds),
                 "steps": list(tally.steps),
             }
@@ -201,9 +207,9 @@ class ReelRules(TablelessRules):
             if called_colour == "collect":
                 break
             shown_colour = ("red", "black")[draw.below(2, "double_up")]
-            won = 2 * won if shown_colour == called_colour else 0
-            double_up_rounds.append({"called": called_colour, "shown": shown_colour, "credits": won})
-        return won, double_up_rounds
+            win_credits = 2 * win_credits if shown_colour == called_colour else 0
+            double_up_rounds.append({"called": called_colour, "shown": shown_colour, "credits": win_credits})
+        return win_credits, double_up_rounds
 
     @cached_property
     def _level_rates_by_mode(self) -> Mapping[str, Mapping[str, Fraction]]:
@@ -315,14 +321,14 @@ class ReelRules(TablelessRules):
         return self.analyse(AnalysisDepth.VOLATILITY)
 
 
-def _build_outcome(tally: GameTally, won: int, double_up_rounds: list[dict[str, Json]]) -> Outcome:
-    """Return the outcome of a reel game that won ``won`` credits, double-ups included."""
+def _build_outcome(tally: GameTally, win_credits: int, double_up_rounds: list[dict[str, Json]]) -> Outcome:
+    """Return the outcome of a reel game that won ``win_credits``, double-ups included."""
     first = tally.steps[0]
     display = {
         "stops": first.get("stops", []),
         "window": first.get("window", []),
         "wins": first["wins"],
-        "credits": won,
+        "credits": win_credits,
         "steps": tally.steps,
         **({"double_up": double_up_rounds} if double_up_rounds else {}),
     }

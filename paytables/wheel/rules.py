@@ -103,13 +103,13 @@ class WheelRules(TablelessRules):
                 break
             factor = min(factor * factor_by_symbol[symbol], wheel.most_factor)
         yield from wins
-        won = sum(win.credits for win in wins)
+        win_credits = sum(win.credits for win in wins)
         display = {
             "kind": "wheel",
             "revolutions": wheel.revolutions,
             "bets": dict(stakes),
             "steps": steps,
-            "credits": won,
+            "credits": win_credits,
         }
         return Outcome(display=display)
 

@@ -71,7 +71,9 @@ def format_cabinet_keys() -> str:
 def format_serial_lines() -> str:
     """Return the serial line of each protocol, as in the service manual."""
     chapter = next(
-        each for each in iter_manual_chapters("service", Texts("en")) if "Protocol" in each.column_titles
+        chapter
+        for chapter in iter_manual_chapters("service", Texts("en"))
+        if "Protocol" in chapter.column_titles
     )
     return format_table(chapter.column_titles, chapter.rows)
 

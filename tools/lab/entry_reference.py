@@ -92,12 +92,12 @@ def describe_type(hint: Any) -> str:
     if hint in _PLAIN_TYPE_WORDS:
         return _PLAIN_TYPE_WORDS[hint]
     if origin in {Union, UnionType}:
-        parts = [describe_type(each) for each in inner if each is not NoneType]
+        parts = [describe_type(argument) for argument in inner if argument is not NoneType]
         if len(inner) > 2:
             return "JSON"
         return _describe_optional(parts[0]) if len(parts) == 1 else " or ".join(parts)
     if origin is Literal:
-        return ", ".join(f"`{each}`" if each else "empty" for each in inner)
+        return ", ".join(f"`{value}`" if value else "empty" for value in inner)
     return _describe_structure(hint, origin, inner)
 
 
@@ -117,17 +117,17 @@ def _describe_structure(hint: Any, origin: Any, inner: tuple[Any, ...]) -> str:
     if origin is tuple:
         return _describe_list(inner)
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        name, value = (describe_type(each) for each in inner)
+        name, value = (describe_type(argument) for argument in inner)
         return f"object; for each {name}: {value}"
     if isinstance(hint, type) and issubclass(hint, StrEnum):
-        return ", ".join(f"`{each}`" for each in hint)
+        return ", ".join(f"`{value}`" for value in hint)
     is_record = isinstance(hint, type) and dataclasses.is_dataclass(hint)
     return f"object `{hint.__name__}`" if is_record else "JSON"
 
 
 def _describe_list(inner: tuple[Any, ...]) -> str:
     """Return a description of a list with these item types; an Ellipsis stands for any length."""
-    parts = [describe_type(each) for each in inner if each is not Ellipsis]
+    parts = [describe_type(argument) for argument in inner if argument is not Ellipsis]
     if Ellipsis in inner:
         is_nested = get_origin(inner[0]) is not None and get_origin(inner[0]) is not Annotated
         return f"list; each item: {parts[0]}" if is_nested else f"list of {parts[0]}"
@@ -202,10 +202,9 @@ def _describe_entry(entry: AnyEntryDeclaration, texts: Mapping[str, Texts]) -> s
         ("Meters", [f"`{name}`{'' if by is None else f' +{by}'}" for name, by in entry.counts.items()]),
         (
             "Memory",
-            [f"`{each}`" for each in entry.written_keys]
-            + [f"`{each}` (some)" for each in entry.optional_keys],
+            [f"`{key}`" for key in entry.written_keys] + [f"`{key}` (some)" for key in entry.optional_keys],
         ),
-        ("Moments", [f"`{each}`" for each in entry.marks]),
+        ("Moments", [f"`{mark}`" for mark in entry.marks]),
     )
     facts += [f"{title}: {', '.join(items)}." for title, items in lists if items]
     if entry.record is NoneType:

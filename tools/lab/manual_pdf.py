@@ -122,9 +122,9 @@ def _wrap_text(
     """
     lines = [""]
     for word in text.split(" "):
-        joined = f"{lines[-1]} {word}" if lines[-1] else word
-        if _measure_text(joined, face, size_points) <= width_max_points:
-            lines[-1] = joined
+        longer_line = f"{lines[-1]} {word}" if lines[-1] else word
+        if _measure_text(longer_line, face, size_points) <= width_max_points:
+            lines[-1] = longer_line
             continue
         parts = _split_word(word, width_max_points, face, size_points)
         lines[-1:] = [lines[-1], *parts] if lines[-1] else parts

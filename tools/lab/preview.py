@@ -49,8 +49,9 @@ def find_game_worth_showing(game: Game, draw: DrawSource, theme: Theme, settings
     occurs.
     """
     bet = max(game.bet_options)
-    view_of = build_game_view(game)
-    idle_view = build_idle_view((view_of,), view_of, "en", denomination_cents=choose_unit_cents(view_of))
+    game_view = build_game_view(game)
+    unit_cents = choose_unit_cents(game_view)
+    idle_view = build_idle_view((game_view,), game_view, "en", denomination_cents=unit_cents)
     for _ in range(_GAMES_TRIED_MAX):
         wager = game.build_wager(bet)
         outcome = play_with_answers(
@@ -58,8 +59,8 @@ def find_game_worth_showing(game: Game, draw: DrawSource, theme: Theme, settings
         )
         if theme.find_celebration_level(outcome.win_credits, bet) < 2:
             continue
-        line = build_view_timeline(build_view_after_outcome(idle_view, view_of, outcome), theme)
-        if line is not None and line.end < settings.seconds_max - 2 * _IDLE_SECONDS:
+        timeline = build_view_timeline(build_view_after_outcome(idle_view, game_view, outcome), theme)
+        if timeline is not None and timeline.end < settings.seconds_max - 2 * _IDLE_SECONDS:
             return outcome
     raise PreviewError(f"{game.id}: none of {_GAMES_TRIED_MAX} games was suitable for a preview")
 
@@ -67,24 +68,24 @@ def find_game_worth_showing(game: Game, draw: DrawSource, theme: Theme, settings
 def build_view_after_outcome(view: View, game: GameView, outcome: Outcome) -> View:
     """Return the view after ``view``, when the screen has received the outcome of a game played at its largest bet."""
     bet = max(game.bet_options)
-    unit = choose_unit_cents(game)
-    playing = build_snapshot(
+    unit_cents = choose_unit_cents(game)
+    playing_snapshot = build_snapshot(
         game,
         "en",
         state="playing",
         accepts=("language",),
-        credit_cents=_compute_credit_after_wager(game),
-        denomination_cents=unit,
+        credit_cents=_compute_credit_after_wager_cents(game),
+        denomination_cents=unit_cents,
     )
-    play = GameOutcome(
+    outcome_message = GameOutcome(
         play_id="preview",
         game_id=game.id,
         bet_credits=bet,
         win_credits=outcome.win_credits,
-        win_cents=outcome.win_credits * unit,
+        win_cents=outcome.win_credits * unit_cents,
         display=outcome.to_json()["display"],
     )
-    return apply_message(apply_message(view, playing), play)
+    return apply_message(apply_message(view, playing_snapshot), outcome_message)
 
 
 def choose_unit_cents(game: GameView) -> int:
@@ -96,14 +97,14 @@ def choose_unit_cents(game: GameView) -> int:
     return UNIT_CENTS if UNIT_CENTS in offered_cents else min(offered_cents)
 
 
-def _compute_start_credit(game: GameView) -> int:
+def _compute_start_credit_cents(game: GameView) -> int:
     """Return the credit before the game, in minor units: $20.00, or four of the largest bets if that is more."""
     return max(20_00, 4 * max(game.bet_options) * choose_unit_cents(game))
 
 
-def _compute_credit_after_wager(game: GameView) -> int:
+def _compute_credit_after_wager_cents(game: GameView) -> int:
     """Return the credit that a preview displays after the largest bet is wagered, in minor units."""
-    return _compute_start_credit(game) - max(game.bet_options) * choose_unit_cents(game)
+    return _compute_start_credit_cents(game) - max(game.bet_options) * choose_unit_cents(game)
 
 
 def iter_frames(game: GameView, outcome: Outcome, theme: Theme, settings: PreviewSettings) -> Iterator[View]:
@@ -112,25 +113,31 @@ def iter_frames(game: GameView, outcome: Outcome, theme: Theme, settings: Previe
     The last frames show the win as credit.
     """
     step = 1 / settings.frames_per_second
-    unit = {"denomination_cents": choose_unit_cents(game)}
-    idle_view = build_idle_view((game,), game, "en", credit_cents=_compute_start_credit(game), **unit)
+    denomination = {"denomination_cents": choose_unit_cents(game)}
+    idle_view = build_idle_view(
+        (game,), game, "en", credit_cents=_compute_start_credit_cents(game), **denomination
+    )
     now = idle_view.now
     while now < idle_view.now + _IDLE_SECONDS:
         yield replace(idle_view, now=now)
         now += step
     view, _ = apply_action(replace(idle_view, now=now), Action("play"), theme)
     view = build_view_after_outcome(view, game, outcome)
-    line = build_view_timeline(view, theme)
-    assert line is not None
-    end = now + line.end
+    timeline = build_view_timeline(view, theme)
+    assert timeline is not None
+    end = now + timeline.end
     while now < end:
         yield replace(view, now=now)
         now += step
-    win = outcome.win_credits * choose_unit_cents(game)
+    win_cents = outcome.win_credits * choose_unit_cents(game)
     view_after_game = apply_message(
         replace(view, now=now),
         build_snapshot(
-            game, "en", credit_cents=_compute_credit_after_wager(game) + win, win_cents=win, **unit
+            game,
+            "en",
+            credit_cents=_compute_credit_after_wager_cents(game) + win_cents,
+            win_cents=win_cents,
+            **denomination,
         ),
     )
     end = now + 2 * _IDLE_SECONDS

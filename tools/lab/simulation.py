@@ -240,13 +240,19 @@ def _play_round(
         raise SimulationError(f"{game.id}: a round neither requires a decision nor ends")
     settlements = played_round.outcome.settlements
     if counted_bets is not None:
-        returned_credits = sum(each.credits for each in settlements if (each.seat, each.spot) in counted_bets)
+        returned_credits = sum(
+            settlement.credits
+            for settlement in settlements
+            if (settlement.seat, settlement.spot) in counted_bets
+        )
         return returned_credits, game.with_table_state(played_round.outcome.table)
     added_credits = played_round.staked_credits - wager.credits
-    counted_settlements = (each for each in settlements if (each.seat, each.spot) not in excluded_bets)
-    return sum(each.credits for each in counted_settlements) - added_credits, game.with_table_state(
-        played_round.outcome.table
+    counted_settlements = (
+        settlement for settlement in settlements if (settlement.seat, settlement.spot) not in excluded_bets
     )
+    return sum(
+        settlement.credits for settlement in counted_settlements
+    ) - added_credits, game.with_table_state(played_round.outcome.table)
 
 
 def play_batch(

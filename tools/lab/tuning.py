@@ -115,7 +115,7 @@ def find_pays_of_single_bets(
         changed_bets = [bet for bet, rtp in returns_after.items() if rtp != returns_before.get(bet)]
         if len(changed_bets) == 1 and len(returns_before) > 1:
             pays_by_bet[changed_bets[0]].append(key)
-    return {bet: own for bet, own in pays_by_bet.items() if own}
+    return {bet: pays for bet, pays in pays_by_bet.items() if pays}
 
 
 def _get_pay_at(definition: Mapping[str, Any], key: KeyPath) -> int:
@@ -302,12 +302,12 @@ def _has_same_order(
 
 def compute_hit_frequency(definition: Mapping[str, Any]) -> Fraction:
     """Return the exact hit frequency of a definition's first bet."""
-    hit: Fraction | None = (
+    hit_probability: Fraction | None = (
         analyse(build_game(definition, "tuned"), AnalysisDepth.FULL).bets[0].hit_probability
     )
-    if hit is None:
+    if hit_probability is None:
         raise TuningError("its hit frequency cannot be computed exactly")
-    return hit
+    return hit_probability
 
 
 def tune_strips(

@@ -37,7 +37,7 @@ def build_game_view(game: Game, analysis: Analysis | None = None) -> GameView:
     """
     bets = (analysis or analyse(game, AnalysisDepth.PRIZES)).bets
     lowest_return = min(bet.rtp for bet in bets)
-    admitted = InstalledGame(
+    installed_game = InstalledGame(
         game,
         tuple(game.denominations_cents),
         lowest_return,
@@ -46,7 +46,7 @@ def build_game_view(game: Game, analysis: Analysis | None = None) -> GameView:
         bet_chances=list_bet_chances(bets),
         return_percent_by_spot_group=list_return_percents(game, bets),
     )
-    return machine_view.build_game_view(admitted)
+    return machine_view.build_game_view(installed_game)
 
 
 def build_level_views(game: GameView, status: str = "up") -> tuple[ProgressiveView, ...]:

@@ -43,9 +43,9 @@ def list_ways(
     return tuple(sorted(ways, key=lambda way: (-way[0], -way[1], way[2])))
 
 
-def list_settings(dealt: Sequence[int]) -> tuple[HandSetting, ...]:
+def list_settings(cards: Sequence[int]) -> tuple[HandSetting, ...]:
     """Return every legal way to set seven pai gow poker cards as two hands, those with the best low hand first."""
-    return list_ways(dealt, LOW_HAND_RANKING.compute_strength, HIGH_HAND_RANKING.compute_strength)
+    return list_ways(cards, LOW_HAND_RANKING.compute_strength, HIGH_HAND_RANKING.compute_strength)
 
 
 def find_equal_rank_sets(ranks: Sequence[int]) -> tuple[str, tuple[int, ...]]:

@@ -68,13 +68,13 @@ class PaiGowPokerRules(TwoHandsRules):
         """Return the house way: how the bank must divide its seven cards. It is built once."""
         return HouseWayRules(self.definition.house)
 
-    def list_settings(self, dealt: Sequence[int]) -> tuple[HandSetting, ...]:
+    def list_settings(self, cards: Sequence[int]) -> tuple[HandSetting, ...]:
         """Return every legal way to set seven cards as two hands, those with the best low hand first."""
-        return list_settings(dealt)
+        return list_settings(cards)
 
-    def find_house_way(self, dealt: Sequence[int]) -> HandSetting:
+    def find_house_way(self, cards: Sequence[int]) -> HandSetting:
         """Return the way in which the bank sets these seven cards."""
-        return self._house_way_rules.choose_way(dealt)
+        return self._house_way_rules.choose_way(cards)
 
     def describe_setting(self, way: HandSetting) -> dict[str, str]:
         """Return the combinations of the low and the high hand as text, by language."""

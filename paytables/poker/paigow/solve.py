@@ -367,15 +367,15 @@ class SuitQuestions:
     def _list_flush_events(self) -> Ints:
         """Return the corrections for the bank's flushes: +1 at the true strength, -1 at the strength by ranks alone."""
         flushes = self.flush_patterns
-        changed = np.flatnonzero((flushes.bank_hands != flushes.flushless_bank_hands).any(axis=1))
+        changed_rows = np.flatnonzero((flushes.bank_hands != flushes.flushless_bank_hands).any(axis=1))
         rows = [
             np.column_stack(
                 [
-                    strengths[changed, 1],
-                    strengths[changed, 0],
-                    flushes.flush_rank_masks[changed],
-                    flushes.other_cards_indexes[changed],
-                    [sign] * len(changed),
+                    strengths[changed_rows, 1],
+                    strengths[changed_rows, 0],
+                    flushes.flush_rank_masks[changed_rows],
+                    flushes.other_cards_indexes[changed_rows],
+                    [sign] * len(changed_rows),
                 ]
             )
             for strengths, sign in ((flushes.bank_hands, 1), (flushes.flushless_bank_hands, -1))

@@ -212,11 +212,11 @@ class Betting:
         player.is_folded = option == FOLD_OPTION
         self._bet_credits(player, credits_)
         self.next_player_index = (self.players.index(player) + 1) % len(self.players)
-        raised = player.round_bet_credits - self.call_level_credits
-        if raised > 0:
+        raise_credits = player.round_bet_credits - self.call_level_credits
+        if raise_credits > 0:
             self.call_level_credits, self.last_bettor = player.round_bet_credits, player.seat
-            if raised >= least:
-                self._reopen_raising(player, raised)
+            if raise_credits >= least:
+                self._reopen_raising(player, raise_credits)
         return credits_
 
     def _reopen_raising(self, player: Player, raised_credits: int) -> None:

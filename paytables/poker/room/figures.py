@@ -94,8 +94,10 @@ def _check_equal_shares(cases: list[WeightedResult]) -> None:
 
     If it does not, because the pot is odd, the return depends on the unknown probability of a tie.
     """
-    won, shared, lost = (sum(settlement.credits for settlement in case.settlements) for case in cases)
-    if 2 * shared != won + lost:
+    win_credits, tie_credits, loss_credits = (
+        sum(settlement.credits for settlement in case.settlements) for case in cases
+    )
+    if 2 * tie_credits != win_credits + loss_credits:
         raise BeyondExactAnalysis(
             "the return depends on how often two hands are equal, which is counted for two hole cards and a board "
             "of five only: choose forced bets whose pot of two can be divided"

@@ -98,16 +98,16 @@ def award_pots(
     ``strength_by_seat`` has the strength of the hand of each seat that has not folded. ``seat_order`` has all seats,
     the first one left of the button first.
     """
-    won: dict[int, PotShare] = {}
+    award_by_seat: dict[int, PotShare] = {}
     for pot in pots:
         best = max(strength_by_seat[seat] for seat in pot.seats)
         winners = [seat for seat in seat_order if seat in pot.seats and strength_by_seat[seat] == best]
         gross_shares, net_shares = divide_pot(pot.credits, winners), divide_pot(pot.net_credits, winners)
         for seat in winners:
-            earlier_share = won.get(seat, PotShare())
+            earlier_share = award_by_seat.get(seat, PotShare())
             commission = earlier_share.commission + gross_shares[seat] - net_shares[seat]
-            won[seat] = PotShare(earlier_share.credits + net_shares[seat], commission)
-    return won
+            award_by_seat[seat] = PotShare(earlier_share.credits + net_shares[seat], commission)
+    return award_by_seat
 
 
 def settle_stack(bet: Bet, player: Player, award: PotShare | None) -> Iterator[Settlement]:

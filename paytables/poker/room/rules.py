@@ -276,13 +276,13 @@ class RoomRules(SeatedRules):
         return ()
 
     # ------------------------------------------------------------------ when betting closes
-    def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
+    def combine_seat_wagers(self, wager: Wager, seat: int, other_wagers: Mapping[int, Wager]) -> Wager:
         """Return one seat's wager combined with the other seats' wagers for one game.
 
         Raises WagerError if no game can be played with them.
         """
-        combined = super().combine_seat_wagers(wager, seat, others)
-        if others:
+        combined = super().combine_seat_wagers(wager, seat, other_wagers)
+        if other_wagers:
             self._sort_by_action_order((*combined.bets, *combined.bets_of_other_seats))
         return combined
 

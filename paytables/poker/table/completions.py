@@ -116,8 +116,8 @@ def _compute_mean_never_withdrawn(counts: Ints, hands_per_class: Ints, nets: lis
     ``hands_per_class`` has how many sets of cards each class represents.
     """
     totals = (counts * hands_per_class[:, None]).sum(axis=0).tolist()
-    won = sum((net * n for net, n in zip(nets, totals, strict=True)), Fraction(0))
-    return Fraction(won, sum(totals))
+    net_sum = sum((net * n for net, n in zip(nets, totals, strict=True)), Fraction(0))
+    return Fraction(net_sum, sum(totals))
 
 
 def _count_nets(

@@ -146,10 +146,10 @@ class PokerRules(SeatedRules):
         """Return the most that a player's decisions can add to the stakes in a round, as a multiple of the ante."""
         return self._find_added_stake_factor_from(0, frozenset())
 
-    def _find_added_stake_factor_from(self, step_index: int, raised: frozenset[str]) -> Fraction:
+    def _find_added_stake_factor_from(self, step_index: int, raised_ids: frozenset[str]) -> Fraction:
         """Return the largest total that decisions from a step on can add to the stakes, as a multiple of the ante.
 
-        ``raised`` are the ids of the bets that earlier decisions have raised.
+        ``raised_ids`` are the ids of the bets that earlier decisions have raised.
         """
         if step_index == len(self.definition.step):
             return Fraction(0)
@@ -157,20 +157,21 @@ class PokerRules(SeatedRules):
         needs_raise = step.asked_with_bets and all(
             self.definition.spots[name].raised for name in step.asked_with_bets
         )
-        if raised.intersection(step.skipped_with_bets) or (
-            needs_raise and not raised.intersection(step.asked_with_bets)
+        if raised_ids.intersection(step.skipped_with_bets) or (
+            needs_raise and not raised_ids.intersection(step.asked_with_bets)
         ):
-            return self._find_added_stake_factor_from(step_index + 1, raised)
+            return self._find_added_stake_factor_from(step_index + 1, raised_ids)
         return max(
             (
                 option.added_stake_factor
                 + self._find_added_stake_factor_from(
-                    step_index + 1, raised | {str(option.spot)} if option.added_stake_factor else raised
+                    step_index + 1,
+                    raised_ids | {str(option.spot)} if option.added_stake_factor else raised_ids,
                 )
                 for option in step.option
                 if not option.fold
             ),
-            default=self._find_added_stake_factor_from(step_index + 1, raised),
+            default=self._find_added_stake_factor_from(step_index + 1, raised_ids),
         )
 
     def _build_raise_spot(self, stake: BetSpot, spot: Spot) -> Spot:

@@ -42,14 +42,14 @@ class PaiGowRules(TwoHandsRules):
     PIECE_NAMES: ClassVar[Sequence[str]] = ALL_TILES
     FACE_DOWN_TEXT: ClassVar[str] = "?-?"
 
-    def list_settings(self, dealt: Sequence[int]) -> tuple[HandSetting, ...]:
+    def list_settings(self, cards: Sequence[int]) -> tuple[HandSetting, ...]:
         """Return every way to set four pai gow tiles as two hands, those with the best low hand first."""
-        a, b, c, d = dealt
+        a, b, c, d = cards
         return list_settings((a, b, c, d))
 
-    def find_house_way(self, dealt: Sequence[int]) -> HandSetting:
+    def find_house_way(self, cards: Sequence[int]) -> HandSetting:
         """Return the way in which the bank sets these four tiles: the one with the highest total worth."""
-        return choose_bank_way(self.definition, self.list_settings(dealt))
+        return choose_bank_way(self.definition, self.list_settings(cards))
 
     def is_low_hand_better(self, low: int, bank_low: int) -> bool:
         """Return whether a player's low hand beats the bank's low hand.
@@ -58,16 +58,16 @@ class PaiGowRules(TwoHandsRules):
         """
         return low > bank_low and not (self.definition.worthless_low_loses and is_worthless_hand(low))
 
-    def find_advised_setting(self, dealt: Sequence[int]) -> int:
+    def find_advised_setting(self, cards: Sequence[int]) -> int:
         """Return the advised low hand of four tiles: bit n is set if the tile with index n belongs to it.
 
         The setting is the best one if the definition stores it, otherwise the bank's way.
         """
         proof = self.definition.proved
         if proof is None:
-            return super().find_advised_setting(dealt)
-        return self.list_settings(dealt)[
-            unpack_policy(proof.policy)[_index_tile_sets()[tuple(sorted(dealt))]]
+            return super().find_advised_setting(cards)
+        return self.list_settings(cards)[
+            unpack_policy(proof.policy)[_index_tile_sets()[tuple(sorted(cards))]]
         ][2]
 
     def describe_setting(self, way: HandSetting) -> dict[str, str]:

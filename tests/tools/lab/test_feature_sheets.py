@@ -83,7 +83,7 @@ def test_every_progressive_level_states_all_its_parameters():
     }
     assert won["top"]["won by"] == "a prize that gives it"
     assert won["luck"]["won by"] == "chance of its own, 1 in 200 games"
-    assert won["mystery"]["won by"].startswith("its meter reaching a secret amount")
+    assert won["mystery"]["won by"].startswith("its amount reaching a secret amount")
     assert won["mystery"]["ceiling, credits at bet level 1"] == 110
     assert [level["increment, share of each wager"] for level in won.values()] == ["1/70", "1/150", "1/90"]
     assert [level["reset, credits at bet level 1"] for level in won.values()] == [300, 100, 100]

@@ -48,10 +48,10 @@ def find_key_path(key_option: Path | None, out: Path) -> Path:
     or if ``out`` already contains a private key.
     """
     path = key_option or find_default_state_folder().with_name(f"open-egm-{_PRIVATE_KEY_FILE_NAME}")
-    for inside in (path, out / _PRIVATE_KEY_FILE_NAME):
-        if inside.resolve().is_relative_to(out.resolve()) and (inside is path or inside.exists()):
+    for key_path in (path, out / _PRIVATE_KEY_FILE_NAME):
+        if key_path.resolve().is_relative_to(out.resolve()) and (key_path is path or key_path.exists()):
             raise BundleError(
-                f"{inside}: the laboratory's private key must not be in {out}, which is handed over; "
+                f"{key_path}: the laboratory's private key must not be in {out}, which is handed over; "
                 "keep it elsewhere and name it with --key"
             )
     return path

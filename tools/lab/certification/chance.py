@@ -183,8 +183,9 @@ def _count_games_to_win(case: CertificationCase, bet: BetAnalysis) -> int:
             lambda decision: choose_as_player(decision, case.draw_source),
         )
         if any(
-            each.credits > each.staked_credits and each.spot in bet.options.get("bets", {each.spot})
-            for each in outcome.settlements
+            settlement.credits > settlement.staked_credits
+            and settlement.spot in bet.options.get("bets", {settlement.spot})
+            for settlement in outcome.settlements
         ):
             return n
     return 0
@@ -220,7 +221,7 @@ def check_stages_played(case: CertificationCase) -> Iterator[Finding]:
     """Check that every stage whose prizes are displayed can be reached with some bet."""
     rules = case.game.rules
     if isinstance(rules, ReelRules):
-        played_stages = {made.mode.stage for made in rules.stages.values()}
+        played_stages = {mode_stages.mode.stage for mode_stages in rules.stages.values()}
         played_stages |= {feature.feature for bet in case.analysis.bets for feature in bet.features}
         unreachable_stages = sorted(set(rules.definition.stage) - played_stages)
         evidence = (

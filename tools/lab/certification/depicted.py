@@ -250,7 +250,7 @@ def check_depicted_odds(case: CertificationCase) -> Iterator[Finding]:
             if _replace_numbers(purpose) not in new_kinds:
                 continue
             real = build_real_object(case.game, purpose)
-            earlier_bounds = {each for each, _, _ in played_round.draws[:at]}
+            earlier_bounds = {earlier_bound for earlier_bound, _, _ in played_round.draws[:at]}
             if not real.can_draw_from(bound, earlier_bounds):
                 evidence = (
                     f"{purpose}: drawn from {bound:,} numbers, but {sum(real.pieces)} pieces are depicted"

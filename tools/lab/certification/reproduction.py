@@ -97,8 +97,8 @@ def _reproduce_verdicts(
             CertificationCase(game, definition_file, analyse(game), profile, draw, game_count)
         )
     signed = json.loads(findings_file.read_text(encoding="utf-8"))
-    failed_rules = {each["rule"] for each in signed if each["status"] == FindingStatus.FAIL}
-    failed_here = {each.rule for each in findings_here if each.status is FindingStatus.FAIL}
+    failed_rules = {finding["rule"] for finding in signed if finding["status"] == FindingStatus.FAIL}
+    failed_here = {finding.rule for finding in findings_here if finding.status is FindingStatus.FAIL}
     differing = ", ".join(sorted(failed_rules ^ failed_here))
     rules = format_count(len({f.rule for f in findings_here}), "rule")
     return ReproducedItem(f"{game.id}: verdict of {rules}", differing and f"another verdict: {differing}")

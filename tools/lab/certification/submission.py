@@ -71,8 +71,8 @@ FINDINGS_ENDING: Final = ".findings.json"
 #: How to build from the source archive; the packages needed are pinned in the source.
 BUILD_INSTRUCTIONS: Final = """# building
 
-The source archive and the wheel of this submission are made of the commit its manifest names. To make them
-again from the archive alone, with Python 3.11 or later:
+The source archive and the wheel of this submission are built from the commit that its manifest names. To build
+them again from the archive alone, with Python 3.11 or later:
 
 ```
 tar xf open_egm-*.tar.gz
@@ -114,7 +114,7 @@ def build_submission(
         SOFTWARE_MANIFEST_NAME: sign_software_manifest(key),
     }
     for case, findings in checked_games:
-        text = json.dumps([each.to_json() for each in findings], indent=2, ensure_ascii=False)
+        text = json.dumps([finding.to_json() for finding in findings], indent=2, ensure_ascii=False)
         files[f"{case.game.id}{FINDINGS_ENDING}"] = text.encode()
     missing_files = [f"{BATTERY_FILE}: `egm rng battery --json FILE` writes it, --battery FILE adds it"]
     if battery_result is not None:
@@ -242,7 +242,10 @@ def _format_meters() -> str:
         ]
         for meter in METERS
     ]
-    accounts = [[f"`{each.pattern}`", str(each.book), str(each.role), each.meaning] for each in ACCOUNTS]
+    accounts = [
+        [f"`{account.pattern}`", str(account.book), str(account.role), account.meaning]
+        for account in ACCOUNTS
+    ]
     return "\n\n".join(
         [
             "# Meters",

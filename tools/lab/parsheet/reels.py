@@ -170,16 +170,16 @@ def _format_item_worth(stages: ModeStages, item: BonusItemDefinition, unit: str)
 
 def _describe_reel_level(level: Progressive) -> tuple[str, LabelledValues]:
     """Return the facts of a reel game's progressive level for the PAR sheet: id, then labels and values."""
-    won = "a prize that gives it"
+    won_by = "a prize that gives it"
     if level.one_in is not None:
-        won = f"chance of its own, 1 in {format_count(level.one_in, 'game')}"
+        won_by = f"chance of its own, 1 in {format_count(level.one_in, 'game')}"
     if level.ceiling_credits is not None:
-        won = "its amount reaching a secret amount, uniform from reset to ceiling"
+        won_by = "its amount reaching a secret amount, uniform from reset to ceiling"
     return (
         level.id,
         [
             ("name", f"{level.name.en} / {level.name.fr}"),
-            ("won by", won),
+            ("won by", won_by),
             ("reset, credits at bet level 1", level.reset_credits),
             ("ceiling, credits at bet level 1", level.ceiling_credits),
             ("increment, share of each wager", level.increment),

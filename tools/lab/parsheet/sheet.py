@@ -232,15 +232,17 @@ def build_win_classes(distribution: WinDistribution, cost_credits: int) -> dict[
     first = 0
     for high in (*WIN_CLASS_UPPER_LIMITS, None):
         end = len(wins) if high is None else bisect_left(wins, high * cost_credits)
-        inside = {win: distribution.counts[win] for win in wins[first:end]}
+        counts_in_class = {win: distribution.counts[win] for win in wins[first:end]}
         first = end
         rows.append(
             {
                 "from_bets": str(low or 0),
                 "below_bets": None if high is None else str(high),
-                "probability": to_exact_data(Fraction(sum(inside.values()), distribution.total)),
+                "probability": to_exact_data(Fraction(sum(counts_in_class.values()), distribution.total)),
                 "return": to_exact_data(
-                    Fraction(sum(w * n for w, n in inside.items()), distribution.total * cost_credits)
+                    Fraction(
+                        sum(w * n for w, n in counts_in_class.items()), distribution.total * cost_credits
+                    )
                 ),
             }
         )
