@@ -147,8 +147,8 @@ class CardSets:
         )
         count = np.zeros(1, dtype=np.int8)
         for size in range(1, self.size + 1):
-            level = build_sets(self.deck_size, size)
-            count = count[level.index_without_highest_card] + wild[level.highest_card]
+            card_sets = build_sets(self.deck_size, size)
+            count = count[card_sets.index_without_highest_card] + wild[card_sets.highest_card]
         return count, sum(1 << rank for rank in ranking_rules.wild_ranks if rank != JOKER_RANK)
 
     @cached_property
@@ -166,18 +166,20 @@ class CardSets:
         Element k of the result has the sums for the sets of k cards, by their number.
         """
         tables: list[Ints] = [values.astype(np.int64)]
-        level = self
-        while level.size:
+        card_sets = self
+        while card_sets.size:
             table = tables[-1]
             used_indexes = np.flatnonzero(table)
-            rows: Ints | slice = used_indexes if 2 * len(used_indexes) < level.count else slice(None)
-            fewer = np.zeros(level.smaller_sets.count, dtype=np.int64)
-            for without in level.index_without_each_card:
+            rows: Ints | slice = used_indexes if 2 * len(used_indexes) < card_sets.count else slice(None)
+            fewer = np.zeros(card_sets.smaller_sets.count, dtype=np.int64)
+            for without in card_sets.index_without_each_card:
                 # Sums below 2 ** 53 are exact in the floats that bincount adds.
-                fewer += np.bincount(without[rows], table[rows], level.smaller_sets.count).astype(np.int64)
+                fewer += np.bincount(without[rows], table[rows], card_sets.smaller_sets.count).astype(
+                    np.int64
+                )
             # a set that contains the smaller set was added once for each of its other cards
-            tables.append(fewer // (self.size - level.size + 1))
-            level = level.smaller_sets
+            tables.append(fewer // (self.size - card_sets.size + 1))
+            card_sets = card_sets.smaller_sets
         return tables[::-1]
 
     def find_held_set_indexes(self, chosen: Ints, held_mask: int) -> Ints:

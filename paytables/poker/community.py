@@ -376,10 +376,10 @@ def _count_standings(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     ``counts`` gets three numbers for each pair: the bank's hands that do not qualify, those that qualify and are
     weaker, and those that are equal. ``sorted_holes`` is a work array.
     """
-    # sort the pairs by strength: strength_counts[level] becomes the index of the first pair of this strength
+    # sort the pairs by strength: strength_counts[strength] becomes the index of the first pair of this strength
     start = 0
-    for level in range(low, high + 1):
-        start, strength_counts[level] = start + strength_counts[level], start
+    for strength in range(low, high + 1):
+        start, strength_counts[strength] = start + strength_counts[strength], start
     for nb in range(47):
         for na in range(nb):
             a, b = unseen[na], unseen[nb]
@@ -391,8 +391,8 @@ def _count_standings(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     equal_by_card = [0] * 52
     unqualified_by_card = [0] * 52
     unqualified = begin = 0
-    for level in range(low, high + 1):
-        end, strength_counts[level] = strength_counts[level], 0
+    for strength in range(low, high + 1):
+        end, strength_counts[strength] = strength_counts[strength], 0
         if end == begin:
             continue
         for n in range(begin, end):
@@ -407,9 +407,9 @@ def _count_standings(  # noqa: C901, PLR0912 (one loop, compiled by numba)
         for card in unseen:
             weaker_by_card[card] += equal_by_card[card]
             equal_by_card[card] = 0
-            if level < lowest_qualifying_index:
+            if strength < lowest_qualifying_index:
                 unqualified_by_card[card] = weaker_by_card[card]
-        if level < lowest_qualifying_index:
+        if strength < lowest_qualifying_index:
             unqualified = end
         begin = end
     for nb in range(47):

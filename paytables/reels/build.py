@@ -6,7 +6,7 @@ from typing import Any
 
 from paytables.errors import DefinitionError
 from paytables.reels.bonus import BonusItem, HoldBonus, PickBonus, WheelBonus
-from paytables.reels.chain import StageMemory
+from paytables.reels.chain import SeriesRules
 from paytables.reels.enumerated import CascadingReels, HeldReels
 from paytables.reels.reelbuild import ReelBuilder, build_awards
 from paytables.reels.run import Stage, select_given_awards
@@ -80,14 +80,14 @@ class ModeStages:
     mode: BetMode
     """The way to bet for which the stages are built."""
     file: str
-    memory: dict[str, StageMemory] = field(default_factory=dict)
-    """What each stage retains between the runs of a series, by stage."""
+    series_rules: dict[str, SeriesRules] = field(default_factory=dict)
+    """The rules of each stage's series, by the stage's id."""
     _built_stages: dict[tuple[str, int], Stage] = field(default_factory=dict)
     """The stages built so far, by id and start condition."""
 
     def __post_init__(self) -> None:
         for name, table in self.definition.stage.items():
-            self.memory[name] = self._build_memory(name, table)
+            self.series_rules[name] = self._build_series_rules(name, table)
 
     def build_error(self, definition_key: str, reason: str) -> DefinitionError:
         """Return the error for a key of the definition; the caller raises it."""
@@ -99,28 +99,28 @@ class ModeStages:
             self._built_stages[stage_name, start_condition] = self._build_stage(stage_name, start_condition)
         return self._built_stages[stage_name, start_condition]
 
-    def _build_memory(self, stage_name: str, stage_table: object) -> StageMemory:
-        """Return what a stage retains between the runs of a series, such as multipliers.
+    def _build_series_rules(self, stage_name: str, stage_table: object) -> SeriesRules:
+        """Return the rules of a stage's series, such as its multipliers.
 
         Raises :class:`DefinitionError`.
         """
         if not isinstance(stage_table, ReelsStage):
-            return StageMemory()
+            return SeriesRules()
         key = f"stage.{stage_name}"
         starts_itself = any(a.stage == stage_name for pay in stage_table.pay for a in pay.gives)
-        memory = StageMemory(
+        series_rules = SeriesRules(
             multipliers=stage_table.multipliers,
             advances_every_run=stage_table.advance == "run",
             runs_max=stage_table.most_runs,
             has_sticky_symbol=stage_table.sticky is not None and stage_table.then in {None, stage_name},
         )
-        if starts_itself and not memory.is_plain and stage_table.most_runs is None:
+        if starts_itself and not series_rules.is_plain and stage_table.most_runs is None:
             raise self.build_error(
                 key, "starts itself again and keeps state during its series: it needs `most_runs`"
             )
         if stage_table.then is not None and stage_table.sticky is None:
             raise self.build_error(f"{key}.then", "`then` needs `sticky`, because otherwise no symbol sticks")
-        return memory
+        return series_rules
 
     def _build_stage(self, stage_name: str, start_condition: int) -> Stage:
         """Build one stage of the game, of any kind, from its table in the definition."""

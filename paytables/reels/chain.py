@@ -6,8 +6,8 @@ is a linear system. Let K[s][t] be the mean number of runs of t that a run of s 
 expected numbers of runs. Example: each free game starts 0.1 further ones on average, so N = 1 / (1 - 0.1): one free
 game leads to 1.111 with its retriggers. With x the mean credits of one run, the means are N x. With d the variance of
 (the credits of one run + the mean credits of the runs of the group that it starts), the variances are N d. What a run
-starts outside the group is computed first and counts as part of its credits. A stage with *memory* (a capped series, a
-multiplier that moves, symbols that stick) is followed state by state instead.
+starts outside the group is computed first and counts as part of its credits. A stage that is not plain (a capped
+series, a multiplier that moves, symbols that stick) is followed state by state instead.
 
 N exists and is non-negative exactly if the elimination meets only positive pivots (I - K is then a
 non-singular M-matrix); otherwise the expected length of the game is infinite, and it is refused.
@@ -29,8 +29,8 @@ RunKind = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class StageMemory:
-    """What a reel game's stage retains between the runs of a series: multipliers, a limit of runs, sticky cells."""
+class SeriesRules:
+    """The rules of a series of runs of one reel-game stage: multipliers, a limit of runs, sticky cells."""
 
     multipliers: tuple[int, ...] = (1,)
     """The multipliers of a series in order; the last stays until the series ends."""
@@ -63,21 +63,21 @@ class StageState(NamedTuple):
     """The start condition of the next run, such as the mask of the stuck cells."""
 
 
-def build_first_state(memory: StageMemory, run_count: int, start_condition: int) -> StageState:
-    """Return the initial state of a series of ``run_count`` runs of a stage with this memory."""
-    most = memory.runs_max
+def build_first_state(series_rules: SeriesRules, run_count: int, start_condition: int) -> StageState:
+    """Return the initial state of a series of ``run_count`` runs of a stage with these rules."""
+    most = series_rules.runs_max
     return StageState(run_count if most is None else min(run_count, most), 0, 0, start_condition)
 
 
 def compute_next_state(
-    memory: StageMemory, stage: str, state: StageState, given_awards: Iterable[Award]
+    series_rules: SeriesRules, stage: str, state: StageState, given_awards: Iterable[Award]
 ) -> tuple[StageState, GivenAwards]:
     """Return the state of a series after one run, and the awards of the run that start other stages.
 
     ``given_awards`` are all awards of the run. Play and analysis both use this function: it defines how stages
     start one another.
     """
-    if not given_awards and memory.is_plain:
+    if not given_awards and series_rules.is_plain:
         return StageState(state.runs_left - 1, 0, 0, state.start_condition), ()
     own_runs = steps = 0
     start_condition = state.start_condition
@@ -93,13 +93,14 @@ def compute_next_state(
             start_condition = award.start_condition
     runs_left = state.runs_left - 1 + own_runs
     runs_played = state.runs_played + 1
-    if memory.runs_max is not None:
-        runs_left = min(runs_left, memory.runs_max - runs_played)
+    if series_rules.runs_max is not None:
+        runs_left = min(runs_left, series_rules.runs_max - runs_played)
     multiplier_index = min(
-        state.multiplier_index + (1 if memory.advances_every_run else steps), len(memory.multipliers) - 1
+        state.multiplier_index + (1 if series_rules.advances_every_run else steps),
+        len(series_rules.multipliers) - 1,
     )
     return StageState(
-        runs_left, runs_played if memory.runs_max is not None else 0, multiplier_index, start_condition
+        runs_left, runs_played if series_rules.runs_max is not None else 0, multiplier_index, start_condition
     ), tuple(other_stage_awards)
 
 
@@ -119,12 +120,12 @@ class StageChain:
 
     get_run_figures: Callable[[str, int], RunFigures]
     """A function that returns the exact figures of one run of a stage, from its id and start condition."""
-    memory: Mapping[str, StageMemory]
-    """What each stage retains between runs, by its id."""
+    series_rules: Mapping[str, SeriesRules]
+    """The rules of each stage's series, by the stage's id."""
     _moments_by_run_kind: dict[RunKind, WinMoments] = field(default_factory=dict)
     """Mean and variance of runs of plain stages computed so far, by (stage, start condition)."""
     _moments_by_series: dict[tuple[str, StageState], WinMoments] = field(default_factory=dict)
-    """Mean and variance of series of stages with memory computed so far, by (stage, state of the series)."""
+    """Mean and variance of series of stages that are not plain, computed so far, by (stage, state of the series)."""
     _length_by_series: dict[tuple[str, StageState], int] = field(default_factory=dict)
     """The maximum number of remaining runs of series computed so far, by (stage, state of the series)."""
     _stages_in_progress: list[str] = field(default_factory=list)
@@ -145,14 +146,14 @@ class StageChain:
 
             ``rate`` is how often one game gives the award.
             """
-            if self.memory[award.name].is_plain:
+            if self.series_rules[award.name].is_plain:
                 plain_run_rates[award.name, award.start_condition] += rate * award.run_count
             else:
                 series_rates[award.name, award.run_count, award.start_condition] += rate
 
         add_started_runs(Award("stage", stage, 1, 0), Fraction(1))
         for group in self._sort_groups(stage):
-            if self.memory[group[0]].is_plain:
+            if self.series_rules[group[0]].is_plain:
                 nodes = self._list_reachable_nodes(group, [n for n in plain_run_rates if n[0] in group])
                 matrix = self.invert_run_matrix(nodes)
                 for column, node in enumerate(nodes):
@@ -187,16 +188,16 @@ class StageChain:
         starts in one game. ``add_started_runs`` is called with each award that starts runs of another stage.
         """
         stage, run_count, start_condition = series_key
-        states = {build_first_state(self.memory[stage], run_count, start_condition): start_rate}
+        states = {build_first_state(self.series_rules[stage], run_count, start_condition): start_rate}
         while states:
             next_states: dict[StageState, Fraction] = defaultdict(Fraction)
             for state, weight in states.items():
                 expected_runs[
-                    stage, state.start_condition, self.memory[stage].multipliers[state.multiplier_index]
+                    stage, state.start_condition, self.series_rules[stage].multipliers[state.multiplier_index]
                 ] += weight
                 for given_awards, p in self._get_award_chances(stage, state.start_condition).items():
                     state_after, other_stage_awards = compute_next_state(
-                        self.memory[stage], stage, state, given_awards
+                        self.series_rules[stage], stage, state, given_awards
                     )
                     for award in other_stage_awards:
                         add_started_runs(award, weight * p)
@@ -222,7 +223,7 @@ class StageChain:
 
         The stages' figures must include second moments.
         """
-        if self.memory[award.name].is_plain:
+        if self.series_rules[award.name].is_plain:
             run_moments = self._compute_plain_run_moments(award.name, award.start_condition)
             return WinMoments(run_moments.mean * award.run_count, run_moments.variance * award.run_count)
         if award.name in self._stages_in_progress:
@@ -231,7 +232,8 @@ class StageChain:
             )
         self._stages_in_progress.append(award.name)
         series_moments = self._compute_series_moments(
-            award.name, build_first_state(self.memory[award.name], award.run_count, award.start_condition)
+            award.name,
+            build_first_state(self.series_rules[award.name], award.run_count, award.start_condition),
         )
         self._stages_in_progress.pop()
         return series_moments
@@ -302,14 +304,14 @@ class StageChain:
             return WinMoments(ZERO, ZERO)
         key = (stage, state)
         if key not in self._moments_by_series:
-            factor = self.memory[stage].multipliers[state.multiplier_index]
+            factor = self.series_rules[stage].multipliers[state.multiplier_index]
             figures = self.get_run_figures(stage, state.start_condition)
             mean = ZERO
             square = factor**2 * figures.second_moment
             for given_awards, p in figures.chance_by_awards.items():
                 part = figures.mean_by_awards[given_awards]
                 state_after, other_stage_awards = compute_next_state(
-                    self.memory[stage], stage, state, given_awards
+                    self.series_rules[stage], stage, state, given_awards
                 )
                 remaining = self._compute_series_moments(stage, state_after)
                 other_stage_moments = self._sum_moments_outside_group(other_stage_awards, (stage,))
@@ -323,15 +325,15 @@ class StageChain:
 
     def find_longest_series(self, award: Award) -> int | None:
         """Return the maximum number of runs in the series that an award starts, or None if it is unlimited."""
-        memory = self.memory[award.name]
-        if memory.is_plain:
+        series_rules = self.series_rules[award.name]
+        if series_rules.is_plain:
             restarts_itself = any(
                 a.name == award.name
                 for a in self.get_run_figures(award.name, award.start_condition).rate_by_award
             )
             return None if restarts_itself else award.run_count
         return self._count_longest_series(
-            award.name, build_first_state(memory, award.run_count, award.start_condition)
+            award.name, build_first_state(series_rules, award.run_count, award.start_condition)
         )
 
     def _count_longest_series(self, stage: str, state: StageState) -> int:
@@ -341,7 +343,7 @@ class StageChain:
         key = (stage, state)
         if key not in self._length_by_series:
             states_after = {
-                compute_next_state(self.memory[stage], stage, state, g)[0]
+                compute_next_state(self.series_rules[stage], stage, state, g)[0]
                 for g in self._get_award_chances(stage, state.start_condition)
             }
             self._length_by_series[key] = 1 + max(self._count_longest_series(stage, s) for s in states_after)
@@ -398,7 +400,7 @@ class StageChain:
         reach = self._find_reachable_stages(stage)
         groups = {tuple(sorted({s} | {t for t in reach[s] if s in reach[t]})) for s in reach}
         for group in groups:
-            if len(group) > 1 and not all(self.memory[s].is_plain for s in group):
+            if len(group) > 1 and not all(self.series_rules[s].is_plain for s in group):
                 raise AnalysisError(
                     f"stages {', '.join(group)} start one another, and one of them keeps state during its series"
                 )

@@ -370,7 +370,7 @@ def find_reason_not_to_simulate(stages: ModeStages) -> str | None:
     for name, table in stages.definition.stage.items():
         if not isinstance(stages.get_stage(name), ReelSpinStage):
             return f"stage {name} is not a plain spin"
-        if not stages.memory[name].is_plain or getattr(table, "sticky", None):
+        if not stages.series_rules[name].is_plain or getattr(table, "sticky", None):
             return f"stage {name} keeps state during its series"
     return None
 

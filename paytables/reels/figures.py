@@ -67,7 +67,7 @@ def build_chain(stages: ModeStages, *, with_second_moment: bool) -> StageChain:
         lambda name, start_condition: stages.get_stage(name, start_condition).compute_figures(
             with_second_moment=with_second_moment
         ),
-        stages.memory,
+        stages.series_rules,
     )
 
 
@@ -255,8 +255,8 @@ def _compute_exact_distribution(
     ``run_distribution`` is that of the run's results (credits won, awards given). The result is also None if the stage
     multiplies the pays of its first run.
     """
-    memory = stages.memory[stages.mode.stage]
-    if memory.multipliers[0] != 1 or any(given for _, given in run_distribution):
+    series_rules = stages.series_rules[stages.mode.stage]
+    if series_rules.multipliers[0] != 1 or any(given for _, given in run_distribution):
         return None
     total = lcm(*(p.denominator for p in run_distribution.values()))
     return WinDistribution(

@@ -57,14 +57,14 @@ class NoWinChance:
 
     def _compute_award_chance(self, award: Award) -> Fraction:
         """Return the probability that all runs of an awarded feature, and everything they start, win nothing."""
-        memory = self.stages.memory[award.name]
-        if memory.is_plain:
+        series_rules = self.stages.series_rules[award.name]
+        if series_rules.is_plain:
             return (
                 self._find_series_chance((award.name, StageState(1, 0, 0, award.start_condition)))
                 ** award.run_count
             )
         return self._find_series_chance(
-            (award.name, build_first_state(memory, award.run_count, award.start_condition))
+            (award.name, build_first_state(series_rules, award.run_count, award.start_condition))
         )
 
     def _find_series_chance(self, series_key: SeriesKey) -> Fraction:
@@ -99,12 +99,12 @@ class NoWinChance:
     def _compute_one_pass(self, series_key: SeriesKey) -> Fraction:
         """Compute the chance of :meth:`_find_series_chance` once, with the present estimates."""
         stage, state = series_key
-        memory = self.stages.memory[stage]
+        series_rules = self.stages.series_rules[stage]
         total = Fraction(0)
         for given_awards, p in self._find_losing_award_chances(stage, state.start_condition).items():
-            state_after, other_stage_awards = compute_next_state(memory, stage, state, given_awards)
+            state_after, other_stage_awards = compute_next_state(series_rules, stage, state, given_awards)
             chance = p
-            if state_after.runs_left > 0 and memory.is_plain:
+            if state_after.runs_left > 0 and series_rules.is_plain:
                 # the remaining runs are alike and independent: the chance of one is raised to their number
                 one_run = (stage, StageState(1, 0, 0, state_after.start_condition))
                 chance *= self._find_series_chance(one_run) ** state_after.runs_left

@@ -41,7 +41,7 @@ class RunSeries:
 
 @dataclass(slots=True)
 class GameTally:
-    """The running totals of one reel game in play: its prizes, awards and display steps."""
+    """The running totals of one reel game in play: its prizes, its awards and its runs as the screen shows them."""
 
     bet_level: int
     """The bet level; every pay is multiplied by it."""
@@ -51,7 +51,7 @@ class GameTally:
     """The ids of the progressive levels hit so far."""
     merchandise: list[str] = field(default_factory=list)
     """The ids of the merchandise prizes won so far."""
-    steps: list[dict[str, Json]] = field(default_factory=list)
+    shown_runs: list[dict[str, Json]] = field(default_factory=list)
     """The data that the screen needs to show each run, in order."""
 
     @property
@@ -61,14 +61,14 @@ class GameTally:
 
     def add_run(self, series: RunSeries, run: StageRun, multiplier: int) -> None:
         """Add the result of one run of a stage; ``multiplier`` is that of its series."""
-        step = len(self.steps)
+        run_index = len(self.shown_runs)
         wins = []
         if run.paid_wins:  # most runs pay nothing; skipping them halves the time
             wins = [
                 Settlement(
                     p.name,
                     p.credits * multiplier * self.bet_level,
-                    {**p.detail, "stage": series.stage, "step": step},
+                    {**p.detail, "stage": series.stage, "step": run_index},
                 )
                 for p in run.paid_wins
             ]
@@ -76,7 +76,7 @@ class GameTally:
         if run.awards:
             self.progressives += [a.name for a in run.awards if a.kind == "progressive"]
             self.merchandise += [a.name for a in run.awards if a.kind == "merchandise"]
-        self.steps.append(
+        self.shown_runs.append(
             {
                 "stage": series.stage,
                 "multiplier": multiplier,
@@ -148,24 +148,26 @@ class ReelRules(TablelessRules):
         stages = self.stages[offered_wager.options["mode"]]
         tally = GameTally(bet_level=offered_wager.options["level"])
         first = stages.mode.stage
-        pending_series = [RunSeries(first, build_first_state(stages.memory[first], 1, 0))]
+        pending_series = [RunSeries(first, build_first_state(stages.series_rules[first], 1, 0))]
         while pending_series:
             series = pending_series[-1]
             state = series.state
             if state.runs_left <= 0:
                 pending_series.pop()
                 continue
-            memory = stages.memory[series.stage]
-            multiplier = memory.multipliers[state.multiplier_index]
+            series_rules = stages.series_rules[series.stage]
+            multiplier = series_rules.multipliers[state.multiplier_index]
             run = stages.get_stage(series.stage, state.start_condition).run(draw)
             if not isinstance(run, StageRun):
                 run = yield from _forward_decisions(run, tally, multiplier)
             tally.add_run(series, run, multiplier)
-            series.state, other_stage_awards = compute_next_state(memory, series.stage, state, run.awards)
-            tally.steps[-1]["left"] = series.state.runs_left
+            series.state, other_stage_awards = compute_next_state(
+                series_rules, series.stage, state, run.awards
+            )
+            tally.shown_runs[-1]["left"] = series.state.runs_left
             for award in other_stage_awards:
                 first_state = build_first_state(
-                    stages.memory[award.name], award.run_count, award.start_condition
+                    stages.series_rules[award.name], award.run_count, award.start_condition
                 )
                 pending_series.append(RunSeries(award.name, first_state))
         for level in self.definition.progressive:
@@ -200,7 +202,7 @@ class ReelRules(TablelessRules):
                 "credits": win_credits,
                 "to_win": 2 * win_credits,
                 "rounds": list(double_up_rounds),
-                "steps": list(tally.steps),
+                "steps": list(tally.shown_runs),
             }
             decision = Decision("double_up", ("collect", "red", "black"), prompt)
             called_colour = decision.get_chosen_option((yield decision))
@@ -323,13 +325,13 @@ class ReelRules(TablelessRules):
 
 def _build_outcome(tally: GameTally, win_credits: int, double_up_rounds: list[dict[str, Json]]) -> Outcome:
     """Return the outcome of a reel game that won ``win_credits``, double-ups included."""
-    first = tally.steps[0]
+    first = tally.shown_runs[0]
     display = {
         "stops": first.get("stops", []),
         "window": first.get("window", []),
         "wins": first["wins"],
         "credits": win_credits,
-        "steps": tally.steps,
+        "steps": tally.shown_runs,
         **({"double_up": double_up_rounds} if double_up_rounds else {}),
     }
     return Outcome(
@@ -340,14 +342,14 @@ def _build_outcome(tally: GameTally, win_credits: int, double_up_rounds: list[di
 
 
 def _forward_decisions(run_steps: StageRunSteps, tally: GameTally, multiplier: int) -> StageRunSteps:
-    """Forward a stage's player decisions, with the game's display steps so far added to their prompts.
+    """Forward a stage's player decisions, with the game's runs so far added to their prompts.
 
-    The screen shows these steps first.
+    The screen shows these runs first.
     """
     try:
         decision = next(run_steps)
         while True:
-            results = {"steps": list(tally.steps), "level": tally.bet_level, "multiplier": multiplier}
+            results = {"steps": list(tally.shown_runs), "level": tally.bet_level, "multiplier": multiplier}
             decision = run_steps.send((yield replace(decision, prompt={**decision.prompt, **results})))
     except StopIteration as end:
         run: StageRun = end.value

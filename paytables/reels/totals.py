@@ -73,13 +73,13 @@ class TotalWinDistributions:
 
     def compute_award_distribution(self, award: Award) -> WinProbabilities:
         """Return the win distribution of all runs that an award gives, with everything that they start."""
-        memory = self.stages.memory[award.name]
-        if memory.is_plain:
+        series_rules = self.stages.series_rules[award.name]
+        if series_rules.is_plain:
             return self._repeat_win(
                 self._compute_run_total(award.name, award.start_condition), award.run_count
             )
         return self._compute_series_distribution(
-            award.name, build_first_state(memory, award.run_count, award.start_condition)
+            award.name, build_first_state(series_rules, award.run_count, award.start_condition)
         )
 
     def _compute_run_total(self, stage: str, start_condition: int) -> WinProbabilities:
@@ -123,11 +123,11 @@ class TotalWinDistributions:
             return [PROBABILITY_ONE]
         key = (stage, state)
         if key not in self._distribution_by_series:
-            memory = self.stages.memory[stage]
-            factor = memory.multipliers[state.multiplier_index]
+            series_rules = self.stages.series_rules[stage]
+            factor = series_rules.multipliers[state.multiplier_index]
             total: WinProbabilities = []
             for given_awards, dist in self._compute_run_distributions(stage, state.start_condition).items():
-                state_after, other_stage_awards = compute_next_state(memory, stage, state, given_awards)
+                state_after, other_stage_awards = compute_next_state(series_rules, stage, state, given_awards)
                 remaining = self._convolve(
                     self._compute_series_distribution(stage, state_after),
                     self._compute_other_stages_distribution(other_stage_awards, stage),
@@ -232,12 +232,12 @@ class HighestWins:
 
     def find_highest_win(self, award: Award) -> tuple[int, Fraction] | None:
         """Return the highest total win of all runs that an award gives, and its probability; None if unbounded."""
-        memory = self.stages.memory[award.name]
-        state = build_first_state(memory, award.run_count, award.start_condition)
+        series_rules = self.stages.series_rules[award.name]
+        state = build_first_state(series_rules, award.run_count, award.start_condition)
         highest = self._find_highest_win_of_series(
-            award.name, StageState(1, 0, 0, award.start_condition) if memory.is_plain else state, ()
+            award.name, StageState(1, 0, 0, award.start_condition) if series_rules.is_plain else state, ()
         )
-        if highest is None or not memory.is_plain:
+        if highest is None or not series_rules.is_plain:
             return highest
         return highest[0] * award.run_count, highest[1] ** award.run_count
 
@@ -251,14 +251,14 @@ class HighestWins:
         """
         if state.runs_left <= 0:
             return 0, Fraction(1)
-        memory = self.stages.memory[stage]
-        factor = memory.multipliers[state.multiplier_index]
+        series_rules = self.stages.series_rules[stage]
+        factor = series_rules.multipliers[state.multiplier_index]
         highest: tuple[int, Fraction] | None = None
         for given_awards, (credits_, p) in (
             self.stages.get_stage(stage, state.start_condition).find_top_pays().items()
         ):
-            state_after, other_stage_awards = compute_next_state(memory, stage, state, given_awards)
-            if memory.is_plain and state_after.runs_left > 0:
+            state_after, other_stage_awards = compute_next_state(series_rules, stage, state, given_awards)
+            if series_rules.is_plain and state_after.runs_left > 0:
                 return None
             remaining = self._find_highest_win_after_run(
                 stage, state_after, other_stage_awards, earlier_stages
@@ -298,12 +298,12 @@ class HighestWins:
         for award in other_stage_awards:
             if award.name in earlier_stages:
                 return None
-            memory = self.stages.memory[award.name]
-            repeat_count = award.run_count if memory.is_plain else 1
+            series_rules = self.stages.series_rules[award.name]
+            repeat_count = award.run_count if series_rules.is_plain else 1
             state = (
                 StageState(1, 0, 0, award.start_condition)
-                if memory.is_plain
-                else build_first_state(memory, award.run_count, award.start_condition)
+                if series_rules.is_plain
+                else build_first_state(series_rules, award.run_count, award.start_condition)
             )
             highest = self._find_highest_win_of_series(award.name, state, (*earlier_stages, stage))
             if highest is None:

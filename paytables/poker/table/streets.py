@@ -30,7 +30,9 @@ from paytables.poker.table.schema import (
 
 #: One representative strength for each combination, lowest combination first. Any one will do, because the pay rows of
 #: this game depend on the combination alone.
-_STRENGTH_BY_COMBINATION = tuple(level << 20 for level in range(len(FIVE_CARD_RANKING.categories)))
+_STRENGTH_BY_COMBINATION = tuple(
+    combination << 20 for combination in range(len(FIVE_CARD_RANKING.categories))
+)
 
 
 def build_street_bets(definition: PokerDefinition) -> StreetBets:

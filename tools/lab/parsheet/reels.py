@@ -76,17 +76,17 @@ def describe_double_up(rules: ReelRules) -> dict[str, Any] | None:
 
 def _build_stage_sheet(stages: ModeStages, name: str, table: Any) -> SheetData:
     """Return the PAR sheet's part about one bonus stage of a reel game; ``table`` is the stage's definition."""
-    memory = stages.memory[name]
+    series_rules = stages.series_rules[name]
     if isinstance(table, ReelsStage):
         facts: LabelledValues = [
             ("kind", "reels"),
             ("multiplier of every prize", table.multiplier),
             (
                 "multipliers of a series",
-                ", ".join(map(str, memory.multipliers)) if len(memory.multipliers) > 1 else "",
+                ", ".join(map(str, series_rules.multipliers)) if len(series_rules.multipliers) > 1 else "",
             ),
-            ("moved on by", table.advance if len(memory.multipliers) > 1 else ""),
-            ("most runs of a series", memory.runs_max),
+            ("moved on by", table.advance if len(series_rules.multipliers) > 1 else ""),
+            ("most runs of a series", series_rules.runs_max),
             ("symbols that fill their reel", ", ".join(table.expand)),
             ("symbol that sticks", table.sticky),
             ("multipliers of the falls", ", ".join(map(str, table.cascade))),
