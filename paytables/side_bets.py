@@ -81,9 +81,7 @@ class SideBet:
             partial_hit_rates={share: rate for share, rate in self.hit_rates.items() if share < 1},
         )
 
-    def compute_progressive_share(
-        self, other_win_credits: Fraction, bet_count: int = 1
-    ) -> ProgressiveFigures:
+    def compute_level_figures(self, other_win_credits: Fraction, bet_count: int = 1) -> ProgressiveFigures:
         """Return the figures of the progressive level for a wager with ``bet_count`` of these side bets.
 
         ``other_win_credits`` is what one of them wins on average in addition to the level.

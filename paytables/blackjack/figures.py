@@ -458,7 +458,7 @@ def _build_progressive_share(
     side = next(side for side in definition.side if side.id == level.spot)
     stake = side.limits.least
     bet = SideBet(level, (side.id,), stake, compute_level_share_chances(definition, side))
-    return bet.compute_progressive_share(
+    return bet.compute_level_figures(
         compute_side_bet_return(definition, side) * stake, staked_credits // stake
     ).scale_to_wager(staked_credits, cost_credits)
 

@@ -143,9 +143,9 @@ class SpotRules:
         if commission is None:
             return lcm(*(net.denominator for net in pays)), 0
         rate = Fraction(commission.percent, 100)
-        shares = [rate if commission.of == "stake" else rate * net for net in pays]
-        stake = lcm(*(fraction.denominator for fraction in (*pays, *shares)))
-        return stake, int(stake * max(shares))
+        commission_rates = [rate if commission.of == "stake" else rate * net for net in pays]
+        stake = lcm(*(fraction.denominator for fraction in (*pays, *commission_rates)))
+        return stake, int(stake * max(commission_rates))
 
     def find_stake_step(self, point: int | None) -> int:
         """Return the credits of which every bet on this craps spot must be a multiple, commission included."""

@@ -95,7 +95,7 @@ def analyse_ticket(
         distribution=all_draws,
         max_win_credits=highest_win * ticket.draw_count,
         max_win_probability=distribution.compute_chance_of_at_least(highest_win) ** ticket.draw_count,
-        progressives=_list_progressive_shares(
+        progressives=_list_level_figures(
             definition, ticket, mean, compute_level_rates(one_draw, len(tables.levels))
         ),
         notes=notes,
@@ -293,18 +293,18 @@ def _find_highest_pay_bound(tables: KenoPays, ticket: KenoTicket) -> int:
     )
 
 
-def _list_progressive_shares(
+def _list_level_figures(
     definition: KenoDefinition, ticket: KenoTicket, mean_pay: Fraction, level_rates: Sequence[Fraction]
 ) -> tuple[ProgressiveFigures, ...]:
     """Return the contribution of each progressive level for which a Keno ticket plays.
 
     ``mean_pay`` is the ticket's mean pay of a draw, ``level_rates`` the probability of each level.
     """
-    shares = []
+    figures = []
     for level, rate in zip(definition.progressive, level_rates, strict=True):
         if rate:
             missing_credits = ticket.cost_per_draw_credits - mean_pay
-            shares.append(
+            figures.append(
                 ProgressiveFigures(
                     level=level.id,
                     rate=rate * ticket.draw_count,
@@ -314,4 +314,4 @@ def _list_progressive_shares(
                     break_even_credits=missing_credits / rate,
                 )
             )
-    return tuple(shares)
+    return tuple(figures)

@@ -91,8 +91,8 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Analysi
         options={"mode": mode.id},
         rtp=mean / mode.cost,
         cycle=cycle,
-        progressives=_list_progressive_shares(definition, stages, runs, mean / mode.cost),
-        merchandise=_list_merchandise_shares(definition, stages, runs),
+        progressives=_list_level_figures(definition, stages, runs, mean / mode.cost),
+        merchandise=_list_merchandise_figures(definition, stages, runs),
         **_describe_strategy(definition, stages, runs, chain),
     )
     if depth is AnalysisDepth.RETURN:
@@ -358,7 +358,7 @@ def _compute_award_rates(stages: ModeStages, runs: ExpectedRuns, award_kind: str
     return rates
 
 
-def _list_merchandise_shares(
+def _list_merchandise_figures(
     definition: ReelsDefinition, stages: ModeStages, runs: ExpectedRuns
 ) -> tuple[MerchandiseFigures, ...]:
     """Return how often one game of a mode wins each merchandise prize, with the prize's value."""
@@ -385,14 +385,14 @@ def _compute_break_even_amount(
     return shortfall / rate if rate else None
 
 
-def _list_progressive_shares(
+def _list_level_figures(
     definition: ReelsDefinition, stages: ModeStages, runs: ExpectedRuns, base_rtp: Fraction
 ) -> tuple[ProgressiveFigures, ...]:
-    """Return the share of each progressive level in the return of the mode."""
+    """Return the figures of each progressive level in one mode."""
     if not definition.progressive:
         return ()
     rates = _compute_award_rates(stages, runs, "progressive")
-    shares = []
+    figures = []
     cost = stages.mode.cost
     for level in definition.progressive:
         increment = Fraction(level.increment)
@@ -403,7 +403,7 @@ def _list_progressive_shares(
         if level.ceiling_credits is not None:
             rate = compute_mystery_rate((level.ceiling_credits - reset) / (increment * cost))
         shortfall = cost * (1 - base_rtp)
-        shares.append(
+        figures.append(
             ProgressiveFigures(
                 level=level.id,
                 rate=rate,
@@ -414,4 +414,4 @@ def _list_progressive_shares(
                 ceiling_credits=level.ceiling_credits,
             )
         )
-    return tuple(shares)
+    return tuple(figures)

@@ -197,7 +197,7 @@ def find_given_awards(reels: ReelSet, nodes: Sequence[int]) -> GivenAwards:
 
 
 def compute_run_figures(reels: ReelSet, ends: EndCounts, *, with_second_moment: bool) -> RunFigures:
-    """Return the exact figures of one run of a reel stage; ``with_second_moment``: with what variances need.
+    """Return the exact figures of one run of a reel stage; ``with_second_moment``: including the second moment.
 
     ``ends`` is the result of :func:`count_ends_by_component`. If too many components give awards to be walked together,
     ``chance_by_awards`` is empty; with ``with_second_moment`` that raises :class:`BeyondExactAnalysis`.

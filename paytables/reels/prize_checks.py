@@ -27,7 +27,7 @@ class PrizeStageBuilder(Protocol):
         """Return the names of inherited prizes that the stage cannot win and therefore omits."""
 
     def build_error(self, definition_key: str, reason: str) -> DefinitionError:
-        """Return the error that refuses the definition's key, for the caller to raise."""
+        """Return the error for a key of the definition; the caller raises it."""
 
     def find_symbol_multipliers(self, definition_key: str, symbol_or_group: str) -> parts.SymbolMultipliers:
         """Return the multiplier of each symbol that fits ``symbol_or_group`` (0: does not fit)."""

@@ -66,15 +66,15 @@ def _analyse_proof(
     definition: PokerDefinition, proof_name: str, proof: ProvedFigures, unit_credits: int
 ) -> BetAnalysis:
     """Return a bet's figures from its proof, for an initial stake of ``unit_credits``."""
-    times = list_bets_with_ante(definition) if proof_name == MAIN_BET else {proof_name: Fraction(1)}
-    bets = {spot: int(factor * unit_credits) for spot, factor in times.items()}
+    factor_by_spot = list_bets_with_ante(definition) if proof_name == MAIN_BET else {proof_name: Fraction(1)}
+    bets = {spot: int(factor * unit_credits) for spot, factor in factor_by_spot.items()}
     cost = sum(bets.values())
     distribution = build_distribution(
         {int(Fraction(net) * unit_credits) + cost: Fraction(rate) for net, rate in proof.law.items()}
     )
     spot = None if proof_name == MAIN_BET else proof_name
     mean = distribution.compute_moment(1)
-    levels = [
+    side_bets = [
         build_side_bet(definition, level) for level in definition.progressive if level.spot == proof_name
     ]
     return BetAnalysis(
@@ -82,8 +82,8 @@ def _analyse_proof(
         cost_credits=cost,
         options={"bets": bets},
         rtp=mean / cost,
-        prizes=tuple(_build_prize(won, unit_credits, cost) for won in proof.won),
-        progressives=tuple(level.compute_progressive_share(mean) for level in levels),
+        prizes=tuple(_build_prize(payment_rate, unit_credits, cost) for payment_rate in proof.won),
+        progressives=tuple(side_bet.compute_level_figures(mean) for side_bet in side_bets),
         strategy=describe_best_play(definition, spot),
         worst_rtp=1 + Fraction(proof.worst) * unit_credits / cost,
         simplest_strategy=None if proof.simplest is None else describe_simplest_play(definition, spot),

@@ -133,7 +133,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hand_count: int
         options={"hands": hand_count},
         cycle=cycle,
         prizes=prizes,
-        progressives=() if level is None else (_compute_progressive_share(definition, rates, cost),),
+        progressives=() if level is None else (_compute_level_figures(definition, rates, cost),),
         variance=None if level is not None else held_figures.compute_variance(pays, hand_count),
         hit_probability=sum(rates, Fraction(0)) if is_one_hand else None,
         win_at_least_bet_probability=_compute_chance_of_at_least(rates, pays, cost) if is_one_hand else None,
@@ -149,7 +149,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hand_count: int
     )
 
 
-def _compute_progressive_share(
+def _compute_level_figures(
     definition: VideoPokerDefinition, rates: tuple[Fraction, ...], cost: int
 ) -> ProgressiveFigures:
     """Return what the progressive level adds to the return of a hand that costs ``cost`` credits.

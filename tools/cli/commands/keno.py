@@ -96,10 +96,10 @@ def _iter_sentences(bet: BetAnalysis) -> Iterator[str]:
         yield f"It wins once in {float(1 / bet.hit_probability):,.2f} tickets."
     if bet.standard_deviation is not None:
         yield f"Standard deviation {bet.standard_deviation:,.4f} of its cost."
-    for share in bet.progressives:
+    for level_figures in bet.progressives:
         yield (
-            f"Progressive {share.level}: once in {float(1 / share.rate):,.0f} tickets, "
-            f"{format_percent(share.rtp_at_reset, 4)} % more at its reset value."
+            f"Progressive {level_figures.level}: once in {float(1 / level_figures.rate):,.0f} tickets, "
+            f"{format_percent(level_figures.rtp_at_reset, 4)} % more at its reset value."
         )
     yield from bet.notes
 

@@ -200,19 +200,20 @@ def check_progressive_levels(case: CertificationCase) -> Iterator[Finding]:
     A level fails if the game is profitable for the player while the level is at its reset value.
     """
     for bet in case.analysis.bets:
-        for share in bet.progressives:
-            even = share.break_even_credits
+        for figures in bet.progressives:
+            even = figures.break_even_credits
             parts = "".join(
                 f", {format_percent(part)} of it {format_one_in(rate)}"
-                for part, rate in share.partial_hit_rates.items()
+                for part, rate in figures.partial_hit_rates.items()
             )
             yield Finding(
                 "progressive-levels",
                 ("I-01", "I-03", "R-09"),
-                status_from_check(ok=even is None or even >= share.reset_credits),
-                f"bet {bet.bet}, {share.level}: {format_one_in(share.rate)}{parts}; "
-                f"{format_percent(share.rtp_at_reset)} at its reset of {format_count(share.reset_credits, 'credit')}, "
-                f"{format_percent(share.increment)} increment, "
+                status_from_check(ok=even is None or even >= figures.reset_credits),
+                f"bet {bet.bet}, {figures.level}: {format_one_in(figures.rate)}{parts}; "
+                f"{format_percent(figures.rtp_at_reset)} at its reset of "
+                f"{format_count(figures.reset_credits, 'credit')}, "
+                f"{format_percent(figures.increment)} increment, "
                 + ("no break-even" if even is None else f"break-even at {float(even):,.1f} credits"),
             )
     levels = dict.fromkeys(play.level for play in case.game.list_every_level())
@@ -249,11 +250,11 @@ def _find_unequal_chance_error(case: CertificationCase) -> str:
     """Return a text on a progressive level whose chance differs between two bets of equal stake, or ""."""
     rates: dict[tuple[str, int], tuple[str, Fraction]] = {}
     for bet in case.analysis.bets:
-        for share in bet.progressives:
-            other_bet, rate = rates.setdefault((share.level, bet.cost_credits), (bet.bet, share.rate))
-            if rate != share.rate:
+        for figures in bet.progressives:
+            other_bet, rate = rates.setdefault((figures.level, bet.cost_credits), (bet.bet, figures.rate))
+            if rate != figures.rate:
                 return (
-                    f"{share.level}: {format_one_in(rate)} on bet {other_bet} and {format_one_in(share.rate)}"
+                    f"{figures.level}: {format_one_in(rate)} on bet {other_bet} and {format_one_in(figures.rate)}"
                     f" on bet {bet.bet}, both of {format_count(bet.cost_credits, 'credit')}"
                 )
     return ""
@@ -266,14 +267,14 @@ def check_prizes_in_kind(case: CertificationCase) -> Iterator[Finding]:
         codes_without_description = [
             code for code in case.profile.languages if not prize.description.get(code)
         ]
-        shares = [(bet, m) for bet in case.analysis.bets for m in bet.merchandise if m.prize == prize.id]
+        figures = [(bet, m) for bet in case.analysis.bets for m in bet.merchandise if m.prize == prize.id]
         separate_returns = "; ".join(
-            f"bet {bet.bet}: {format_one_in(share.rate)}, "
+            f"bet {bet.bet}: {format_one_in(m.rate)}, "
             + ", ".join(
-                f"{format_percent(share.compute_rtp_at(cents, bet.cost_credits), 6)} at {cents}"
+                f"{format_percent(m.compute_rtp_at(cents, bet.cost_credits), 6)} at {cents}"
                 for cents in case.game.denominations_cents
             )
-            for bet, share in shares
+            for bet, m in figures
         )
         evidence = (
             "described"
