@@ -78,8 +78,7 @@ class NoWinChance:
             self._has_used_estimate = True
             return self._estimate_by_open_series[series_key]
         self._estimate_by_open_series[series_key] = Fraction(0)
-        had_used_estimate = self._has_used_estimate
-        self._has_used_estimate = False
+        had_used_estimate, self._has_used_estimate = self._has_used_estimate, False
         chance = self._compute_one_pass(series_key)
         if self._has_used_estimate:  # the series can start itself, so the estimate 0 was used: improve it
             for _ in range(ITERATIONS_MAX):
