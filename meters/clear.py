@@ -80,11 +80,11 @@ class Clearance:
 
 
 def clear_memory(
-    state_dir: Path,
+    state_folder: Path,
     clearance: Clearance,
     *,
     now: Callable[[], datetime],
-    second_dir: Path | None = None,
+    second_folder: Path | None = None,
     machine_id: str = "",
     policy: JournalPolicy | None = None,
     storage: Storage | None = None,
@@ -95,15 +95,15 @@ def clear_memory(
     inspection's challenge, does not account for the credit exactly, or if another clear was started.
     """
     medium = storage or DiskStorage()
-    second = second_dir or state_dir / SECOND_FOLDER
-    locks = [FolderLock(folder) for folder in dict.fromkeys((state_dir, second))]
+    second = second_folder or state_folder / SECOND_FOLDER
+    locks = [FolderLock(folder) for folder in dict.fromkeys((state_folder, second))]
     try:
-        if medium.exists(state_dir / CLEAR_PLAN_FILE_NAME):
+        if medium.exists(state_folder / CLEAR_PLAN_FILE_NAME):
             raise ClearRefused(
                 "another clear was started and not completed: complete it first with `egm audit clear`"
             )
         inspection: JournalInspection[IgnoringVisitor] = inspect_journal(
-            state_dir, second_dir=second, storage=medium
+            state_folder, second_folder=second, storage=medium
         )
         _check_clearance(clearance, inspection)
         stamp = f"{now().astimezone(UTC):%Y%m%dT%H%M%SZ}-{inspection.challenge}"
@@ -122,24 +122,26 @@ def clear_memory(
         opening = [build_entry_content(transaction) for transaction in clearance.opening_transactions]
         plan = {"origin": origin, "opening": opening, "machine_id": machine_id, "moved": False}
         # Stop the machine first: without the plan, its memory is unchanged except for this flag.
-        stop.write_stop_flag(medium, (state_dir, second), f"the clear {stamp} was started and not completed")
-        replace_file(medium, state_dir / CLEAR_PLAN_FILE_NAME, encode_canonical_json(plan))
+        stop.write_stop_flag(
+            medium, (state_folder, second), f"the clear {stamp} was started and not completed"
+        )
+        replace_file(medium, state_folder / CLEAR_PLAN_FILE_NAME, encode_canonical_json(plan))
     finally:
         for lock in locks:
             lock.release()
-    return finish_memory_clear(state_dir, now=now, second_dir=second, policy=policy, storage=medium)
+    return finish_memory_clear(state_folder, now=now, second_folder=second, policy=policy, storage=medium)
 
 
-def is_clear_unfinished(state_dir: Path, storage: Storage | None = None) -> bool:
-    """Return whether a memory clear was started in ``state_dir`` and not completed."""
-    return (storage or DiskStorage()).exists(state_dir / CLEAR_PLAN_FILE_NAME)
+def is_clear_unfinished(state_folder: Path, storage: Storage | None = None) -> bool:
+    """Return whether a memory clear was started in ``state_folder`` and not completed."""
+    return (storage or DiskStorage()).exists(state_folder / CLEAR_PLAN_FILE_NAME)
 
 
 def finish_memory_clear(
-    state_dir: Path,
+    state_folder: Path,
     *,
     now: Callable[[], datetime],
-    second_dir: Path | None = None,
+    second_folder: Path | None = None,
     policy: JournalPolicy | None = None,
     storage: Storage | None = None,
 ) -> Path:
@@ -148,24 +150,24 @@ def finish_memory_clear(
     It may be called again after any interruption. Raises :class:`ClearRefused` if no clear was started.
     """
     medium = storage or DiskStorage()
-    second = second_dir or state_dir / SECOND_FOLDER
-    plan = _read_plan(medium, state_dir)
+    second = second_folder or state_folder / SECOND_FOLDER
+    plan = _read_plan(medium, state_folder)
     origin: dict[str, Any] = plan["origin"]
-    evidence: Path = state_dir / CLEARED_FOLDER / origin["evidence"]
+    evidence: Path = state_folder / CLEARED_FOLDER / origin["evidence"]
     if not plan["moved"]:
-        locks = [FolderLock(folder) for folder in dict.fromkeys((state_dir, second))]
+        locks = [FolderLock(folder) for folder in dict.fromkeys((state_folder, second))]
         try:
-            _move_all(medium, state_dir, second, evidence, origin)
+            _move_all(medium, state_folder, second, evidence, origin)
             replace_file(
-                medium, state_dir / CLEAR_PLAN_FILE_NAME, encode_canonical_json({**plan, "moved": True})
+                medium, state_folder / CLEAR_PLAN_FILE_NAME, encode_canonical_json({**plan, "moved": True})
             )
         finally:
             for lock in locks:
                 lock.release()
     with Journal.open(
-        state_dir,
+        state_folder,
         now=now,
-        second_dir=second,
+        second_folder=second,
         machine_id=plan["machine_id"],
         policy=policy,
         storage=medium,
@@ -176,11 +178,11 @@ def finish_memory_clear(
         if not medium.exists(evidence / "after.json"):
             state_after: dict[str, JSON] = {"head": journal.head_hash, "meters": journal.meters().values}
             replace_file(medium, evidence / "after.json", encode_canonical_json(state_after))
-    # Remove the flag last: until the new journal owes everything, a restart stops again. Then remove the
-    # plan; without the flag it would be resumed and change nothing.
+    # The new journal now has every claim, so remove the stop flag; until here, a restart would stop again. Remove
+    # the plan after the flag: if the power fails in between, the clear is resumed and changes nothing.
     _move_files_aside(medium, second, second / CLEARED_FOLDER / evidence.name, (stop.STOP_FILE_NAME,))
-    _move_files_aside(medium, state_dir, evidence, (stop.STOP_FILE_NAME,))
-    _move_files_aside(medium, state_dir, evidence, (CLEAR_PLAN_FILE_NAME,))
+    _move_files_aside(medium, state_folder, evidence, (stop.STOP_FILE_NAME,))
+    _move_files_aside(medium, state_folder, evidence, (CLEAR_PLAN_FILE_NAME,))
     return evidence
 
 
@@ -193,22 +195,24 @@ def compute_transaction_digest(transaction: Transaction) -> str:
     return hashlib.sha256(encode_canonical_json(build_entry_content(transaction))).hexdigest()
 
 
-def _read_plan(storage: Storage, state_dir: Path) -> dict[str, Any]:
+def _read_plan(storage: Storage, state_folder: Path) -> dict[str, Any]:
     """Return the stored plan of a memory clear that was started. Raises :class:`ClearRefused` if none exists."""
-    data = read_file(storage, state_dir / CLEAR_PLAN_FILE_NAME)
+    data = read_file(storage, state_folder / CLEAR_PLAN_FILE_NAME)
     if data is None:
-        raise ClearRefused(f"{state_dir}: no clear was started")
+        raise ClearRefused(f"{state_folder}: no clear was started")
     try:
         plan: dict[str, object] = json.loads(data)
     except ValueError as error:
-        raise ClearRefused(f"{state_dir / CLEAR_PLAN_FILE_NAME}: not the plan of a clear: {error}") from error
+        raise ClearRefused(
+            f"{state_folder / CLEAR_PLAN_FILE_NAME}: not the plan of a clear: {error}"
+        ) from error
     return plan
 
 
 def _move_all(
     storage: Storage,
-    state_dir: Path,
-    second_dir: Path,
+    state_folder: Path,
+    second_folder: Path,
     evidence_folder: Path,
     clear_details: Mapping[str, object],
 ) -> None:
@@ -222,28 +226,28 @@ def _move_all(
     replace_file(storage, evidence_folder / "before.json", encode_canonical_json(clear_details))
     _move_files_aside(
         storage,
-        second_dir,
-        second_dir / CLEARED_FOLDER / evidence_folder.name,
+        second_folder,
+        second_folder / CLEARED_FOLDER / evidence_folder.name,
         (LOG_SUFFIX, JOURNAL_HEAD_FILE_NAME),
     )
     _move_files_aside(
         storage,
-        state_dir,
+        state_folder,
         evidence_folder,
         (DATABASE_FILE_NAME, "-wal", "-shm", ".sums", JOURNAL_HEAD_FILE_NAME),
     )
     archived = (SEGMENT_SUFFIX, INDEX_SUFFIX, ".new")
     for folder, aside in (
-        (second_dir, second_dir / CLEARED_FOLDER / evidence_folder.name),
-        (state_dir, evidence_folder),
+        (second_folder, second_folder / CLEARED_FOLDER / evidence_folder.name),
+        (state_folder, evidence_folder),
     ):
         if storage.list_names(folder / ARCHIVE_FOLDER):
             _move_files_aside(storage, folder / ARCHIVE_FOLDER, aside / ARCHIVE_FOLDER, archived)
-    if not _is_key_intact(storage, state_dir, second_dir):
+    if not _is_key_intact(storage, state_folder, second_folder):
         _move_files_aside(
-            storage, second_dir, second_dir / CLEARED_FOLDER / evidence_folder.name, (KEY_FILE_NAME,)
+            storage, second_folder, second_folder / CLEARED_FOLDER / evidence_folder.name, (KEY_FILE_NAME,)
         )
-        _move_files_aside(storage, state_dir, evidence_folder, (KEY_FILE_NAME,))
+        _move_files_aside(storage, state_folder, evidence_folder, (KEY_FILE_NAME,))
 
 
 def _check_clearance(clearance: Clearance, inspection: JournalInspection[Any]) -> None:

@@ -50,9 +50,9 @@ class JournalLocation:
     """The location of one machine's journal: two folders, on media that the operator chooses."""
 
     storage: Storage
-    state_dir: Path
+    state_folder: Path
     """The folder of the first copy, on the first medium."""
-    second_dir: Path
+    second_folder: Path
     """The folder of the second copy, on the second medium."""
     segment_bytes: int = LOG_SEGMENT_SIZE_BYTES
     """Size of a log segment file, in bytes."""
@@ -62,13 +62,15 @@ class JournalLocation:
     @property
     def media(self) -> tuple[Path, ...]:
         """Return the folders in use: that of the first medium, then that of the second unless it is missing."""
-        return (self.state_dir,) if self.is_second_medium_missing else (self.state_dir, self.second_dir)
+        return (
+            (self.state_folder,) if self.is_second_medium_missing else (self.state_folder, self.second_folder)
+        )
 
     @property
     def has_journal(self) -> bool:
         """Return whether any part of a journal is in these folders."""
         files = [folder / JOURNAL_HEAD_FILE_NAME for folder in self.media] + [
-            self.state_dir / DATABASE_FILE_NAME
+            self.state_folder / DATABASE_FILE_NAME
         ]
         return any(self.storage.exists(p) for p in files) or (
             not self.is_second_medium_missing and bool(self.create_log_copy().list_segment_starts())
@@ -81,7 +83,7 @@ class JournalLocation:
 
     def create_log_copy(self) -> LogCopy:
         """Return the journal's log (its second copy) in the second folder; it is not scanned yet."""
-        return LogCopy(self.storage, self.second_dir, segment_bytes=self.segment_bytes)
+        return LogCopy(self.storage, self.second_folder, segment_bytes=self.segment_bytes)
 
 
 class JournalCopies:
@@ -122,7 +124,7 @@ class JournalCopies:
                 if refill:
                     self.log.rename_as_evidence(1)
                 self._open(self.log)
-            self._check_heads()
+            self._check_and_renew_heads()
         except BaseException:
             self.close()
             raise
@@ -149,7 +151,7 @@ class JournalCopies:
     def database(self) -> WritableDatabase:
         """Return the journal's first copy, the SQLite database. Raises :class:`JournalDamaged` if it is not open."""
         if self._database is None:
-            raise JournalDamaged(str(self._location.state_dir), "the first copy is not open")
+            raise JournalDamaged(str(self._location.state_folder), "the first copy is not open")
         return self._database
 
     # ------------------------------------------------------------------ opening
@@ -161,7 +163,7 @@ class JournalCopies:
         location = self._location
         scan = log.scan()
         damage = self._open_database_or_return_error()
-        is_absent = not location.storage.exists(location.state_dir / DATABASE_FILE_NAME)
+        is_absent = not location.storage.exists(location.state_folder / DATABASE_FILE_NAME)
         is_empty = is_absent or (not damage and self.database.read_head()[0] == 0)
         acknowledged_sequence = max(reading.last_sequence_min for _, reading in self._read_heads())
         if not self._journal_exists and not scan.sequence and is_empty and not acknowledged_sequence:
@@ -216,7 +218,7 @@ class JournalCopies:
         """
         try:
             self._database = WritableDatabase.open_verified(
-                self._location.storage, self._location.state_dir, self._key
+                self._location.storage, self._location.state_folder, self._key
             )
         except JournalDamaged as error:
             return str(error)
@@ -230,8 +232,10 @@ class JournalCopies:
         """
         location = self._location
         if is_database_absent:
-            WritableDatabase.create_with_entries(location.storage, location.state_dir, self._key, ())
-            self._database = WritableDatabase.open_verified(location.storage, location.state_dir, self._key)
+            WritableDatabase.create_with_entries(location.storage, location.state_folder, self._key, ())
+            self._database = WritableDatabase.open_verified(
+                location.storage, location.state_folder, self._key
+            )
         if scan.damage:
             log.rename_as_evidence(1)
             log.scan()
@@ -242,14 +246,14 @@ class JournalCopies:
         The damaged database is renamed as evidence.
         """
         location = self._location
-        WritableDatabase.rename_as_evidence(location.storage, location.state_dir)
+        WritableDatabase.rename_as_evidence(location.storage, location.state_folder)
         WritableDatabase.create_with_entries(
             location.storage,
-            location.state_dir,
+            location.state_folder,
             self._key,
             self._iter_entries_checking_macs(log.iter_entries()),
         )
-        self._database = WritableDatabase.open_verified(location.storage, location.state_dir, self._key)
+        self._database = WritableDatabase.open_verified(location.storage, location.state_folder, self._key)
         self.findings.append(MemoryFinding(MemoryFindingKind.REPAIRED, FIRST_COPY_NAME, damage))
 
     def _check_log_beginning(self, log: LogCopy, scan: LogScan) -> LogScan:
@@ -346,8 +350,8 @@ class JournalCopies:
             (folder, JournalHeadFile.read(location.storage, folder, self._key)) for folder in location.media
         ]
 
-    def _check_heads(self) -> None:
-        """Check that the journal reaches the entry that the journal heads name; then write every head anew.
+    def _check_and_renew_heads(self) -> None:
+        """Check that the journal reaches the entry that the journal heads name; then write all heads with its end.
 
         A lost or torn head is also reported. Raises :class:`JournalDamaged` if entries are missing or differ, or if
         every head is lost.

@@ -107,13 +107,13 @@ class DatabaseReader:
         path = folder / DATABASE_FILE_NAME
         reader = cls(storage.connect(path, read_only=True), path)
         try:
-            reader.check_format()
+            reader.read_format()
         except BaseException:
             reader.close()
             raise
         return reader
 
-    def check_format(self) -> None:
+    def read_format(self) -> None:
         """Read the format of the SQLite file; raise :class:`JournalDamaged` if this program cannot read that format."""
         self.run_sql(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
         self._format = self.run_sql("PRAGMA user_version").fetchone()[0]
@@ -396,7 +396,7 @@ class WritableDatabase(DatabaseReader):
             sums.close()
             raise
         try:
-            copy.check_format()
+            copy.read_format()
             if copy._format != DATABASE_FORMAT:
                 raise JournalDamaged(str(path), f"it is in format {copy._format}; expected {DATABASE_FORMAT}")
             copy.run_sql("PRAGMA synchronous=FULL")

@@ -167,7 +167,7 @@ def parse_json(data: bytes) -> Any:
         raise ValueError("JSON nested deeper than any entry") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON from character {error.pos + 1} on") from None
-    # the number has more digits than the interpreter reads; its own message gives irrelevant advice
+    # A number has more digits than the interpreter reads. Its own error text gives advice that does not apply here.
     except ValueError:
         long = _LONG_NUMBER_PATTERN.search(text)
         if long is None:
@@ -196,7 +196,7 @@ def encode(transaction: Transaction, sequence: int, time_utc: datetime, previous
         )
     try:
         raw = parse_json(body)
-        if raw != content:  # equal content has only names that are text, so the bytes are canonical
+        if raw != content:  # if they are equal, all names in it are text, and the bytes are canonical
             _check_canonical(raw, body)
         return _decode_content(raw, body)
     except ValueError as error:

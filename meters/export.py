@@ -217,7 +217,7 @@ def open_exported_view(file: BinaryIO, file_name: str) -> Iterator[JournalView]:
     storage = DiskStorage()
     with tempfile.TemporaryDirectory(prefix="egm-export-") as folder:
         try:
-            key = MachineKey.create(storage, Path(folder))  # a temporary one: a database has MACs
+            key = MachineKey.create(storage, Path(folder))  # only for this database, whose rows need MACs
             entries = (
                 AuthenticatedEntry(entry, key.compute_mac(bytes.fromhex(entry.hash_hex)))
                 for entry in reader.iter_entries()

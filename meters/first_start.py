@@ -14,9 +14,9 @@ FIRST_START_MARKER_FILE_NAME: Final = "first-start"
 def check_journal_not_lost(location: JournalLocation) -> None:
     """Raise JournalDamaged if the machine has a key but no journal, unless its very first start was interrupted."""
     has_key = any(location.storage.exists(folder / KEY_FILE_NAME) for folder in location.media)
-    if has_key and not location.storage.exists(location.state_dir / FIRST_START_MARKER_FILE_NAME):
+    if has_key and not location.storage.exists(location.state_folder / FIRST_START_MARKER_FILE_NAME):
         raise JournalDamaged(
-            str(location.state_dir),
+            str(location.state_folder),
             "there is a machine key, but the journal that it authenticated is missing: "
             "an authorised memory clear is needed",
         )
@@ -24,9 +24,9 @@ def check_journal_not_lost(location: JournalLocation) -> None:
 
 def complete_first_start(location: JournalLocation) -> None:
     """Remove the marker of an uncompleted first start; call this once the journal's first entry is durable."""
-    if location.storage.exists(location.state_dir / FIRST_START_MARKER_FILE_NAME):
-        location.storage.remove(location.state_dir / FIRST_START_MARKER_FILE_NAME)
-        location.storage.sync_folder(location.state_dir)
+    if location.storage.exists(location.state_folder / FIRST_START_MARKER_FILE_NAME):
+        location.storage.remove(location.state_folder / FIRST_START_MARKER_FILE_NAME)
+        location.storage.sync_folder(location.state_folder)
 
 
 def load_or_create_key(location: JournalLocation) -> MachineKey:
@@ -39,8 +39,8 @@ def load_or_create_key(location: JournalLocation) -> MachineKey:
         return key
     if location.has_journal:
         raise JournalDamaged(
-            str(location.state_dir / KEY_FILE_NAME),
+            str(location.state_folder / KEY_FILE_NAME),
             "the machine key is missing, although there is a journal that it authenticates",
         )
-    replace_file(location.storage, location.state_dir / FIRST_START_MARKER_FILE_NAME, b"")
+    replace_file(location.storage, location.state_folder / FIRST_START_MARKER_FILE_NAME, b"")
     return MachineKey.create(location.storage, *location.media)

@@ -114,10 +114,10 @@ class Journal(JournalView):
     @classmethod
     def open(
         cls,
-        state_dir: Path,
+        state_folder: Path,
         *,
         now: Callable[[], datetime],
-        second_dir: Path | None = None,
+        second_folder: Path | None = None,
         machine_id: str = "",
         policy: JournalPolicy | None = None,
         storage: Storage | None = None,
@@ -125,14 +125,14 @@ class Journal(JournalView):
         allow_missing_second: bool = False,
         check_new_journal_allowed: Callable[[], None] = lambda: None,
     ) -> "Journal":
-        """Open the journal in ``state_dir``, creating it at the first start, and rebuild balances, meters and state.
+        """Open the journal in ``state_folder``, creating it at the first start, and rebuild balances, meters and state.
 
         If one copy is damaged, it is repaired from the other and an event is recorded.
 
         Args:
-            state_dir: The folder of the first copy.
+            state_folder: The folder of the first copy.
             now: Returns the time, with time zone.
-            second_dir: The folder of the second copy, on the second medium.
+            second_folder: The folder of the second copy, on the second medium.
             machine_id: Is written into a new journal; a journal of a different machine is refused (A-23).
             policy: The journal settings.
             storage: The access to files; None: the disk.
@@ -146,13 +146,13 @@ class Journal(JournalView):
         :class:`JournalUnwritable`, :class:`JournalDamaged` or :class:`SelfAuditFailed`.
         """
         medium = storage or DiskStorage()
-        second = second_dir or state_dir / SECOND_FOLDER
-        pairing = find_pairing(medium, state_dir, second, machine_id)
+        second = second_folder or state_folder / SECOND_FOLDER
+        pairing = find_pairing(medium, state_folder, second, machine_id)
         if memory_clear_record is not None:
             pairing = MediaPairing(second_medium_error=pairing.second_medium_error)
         opening = _OpeningArguments(
             medium,
-            state_dir,
+            state_folder,
             second,
             machine_id,
             now,
@@ -166,7 +166,7 @@ class Journal(JournalView):
             except JournalUnwritable as error:
                 if not allow_missing_second or isinstance(error, MediumFull):
                     raise
-                # It may have been either medium; opening the first alone shows whether it was the second.
+                # Either medium may have failed; opening the first alone shows whether it was the second.
                 pairing = replace(pairing, second_medium_error=str(error))
         elif not allow_missing_second:
             raise MediumMissing(pairing.second_medium_error)
@@ -186,9 +186,9 @@ class Journal(JournalView):
             return cls._open_once(opening, pairing)
         except MediumFull:
             media = (
-                (opening.state_dir,)
+                (opening.state_folder,)
                 if pairing.second_medium_error
-                else (opening.state_dir, opening.second_dir)
+                else (opening.state_folder, opening.second_folder)
             )
             if not DiskReserve(opening.storage, media, opening.policy.reserve_bytes).release():
                 raise
@@ -199,8 +199,8 @@ class Journal(JournalView):
         """Lock both media, check that the journal may be opened, open its copies and load the ledger."""
         location = JournalLocation(
             opening.storage,
-            opening.state_dir,
-            opening.second_dir,
+            opening.state_folder,
+            opening.second_folder,
             opening.policy.segment_bytes,
             bool(pairing.second_medium_error),
         )
@@ -211,7 +211,7 @@ class Journal(JournalView):
             if opening.memory_clear_record is None:
                 stop.check_stop_flag(location.storage, location.media)
             if pairing.label_for_blank_first_medium is not None:
-                pairing.label_for_blank_first_medium.write(location.storage, location.state_dir)
+                pairing.label_for_blank_first_medium.write(location.storage, location.state_folder)
             if (
                 opening.memory_clear_record is None
                 and not pairing.journal_exists
@@ -332,20 +332,20 @@ class Journal(JournalView):
         ledger, public_key = load_ledger(self._copies.database, self._key)
         if public_key != self.public_key:
             raise JournalDamaged(
-                str(self._location.state_dir), "the machine key is not the one this journal names"
+                str(self._location.state_folder), "the machine key is not the one this journal names"
             )
         self._ledger = ledger
         genesis = self.genesis.record
         recorded_machine_id = genesis.get("machine_id") if isinstance(genesis, Mapping) else None
         if machine_id and recorded_machine_id and recorded_machine_id != machine_id:
             raise JournalDamaged(
-                str(self._location.state_dir),
+                str(self._location.state_folder),
                 f"the journal belongs to machine {recorded_machine_id}, not {machine_id}",
             )
         ledger.run_full_audit()
         if furthest := self._archive.find_newer_archived_sequence(self.sequence, self.genesis):
             raise JournalDamaged(
-                str(self._location.state_dir),
+                str(self._location.state_folder),
                 f"both copies end at entry {self.sequence}, but the archive has entries up to {furthest}",
             )
         try:
@@ -440,7 +440,7 @@ class Journal(JournalView):
         """
         self._reopen_after_releasing_reserve(error)
         stored_entry = self._database.find_by_id(transaction.id)
-        if stored_entry is not None:  # the first copy had room for it
+        if stored_entry is not None:  # the first copy had space for it
             return AppendResult(stored_entry.sequence, stored_entry.hash_hex, already_existed=False)
         return self._write(transaction)
 
@@ -633,8 +633,8 @@ class _OpeningArguments:
     """The arguments of :meth:`Journal.open`, which a second attempt needs again."""
 
     storage: Storage
-    state_dir: Path
-    second_dir: Path
+    state_folder: Path
+    second_folder: Path
     machine_id: str
     read_time: Callable[[], datetime]
     policy: JournalPolicy

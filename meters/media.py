@@ -1,16 +1,16 @@
 """The two media of a machine's memory, each with a label, so that a missing or exchanged medium is recognised.
 
-A label states the machine, whether its medium is the first or the second one, the number of its medium, and the
-number of the medium that it is used with. The labels decide how the memory opens:
+A label names the machine, says whether this is the first or the second medium, and has two random ids: that of its
+own medium and that of the other one. The labels decide how the memory opens:
 
 * Each label names the other medium: normal operation.
 * The first medium is blank and the second is this machine's: the first is rebuilt from the second.
 * The second medium is absent, blank, a different machine's, or one that has since been replaced: it is left
-  untouched (an empty mount point is on another disk). The machine may run on the first medium
-  (:class:`MediumMissing`) until the second is back or a person states that a new one replaces it
-  (:func:`replace_second`).
+  untouched. (If it is not mounted, its folder is an empty mount point on another disk, where nothing may be
+  written.) The machine may run on the first medium (:class:`MediumMissing`) until the second is back or a person
+  states that a new one replaces it (:func:`replace_second`).
 * A second folder inside the state folder is not a separate medium: what it loses is rebuilt. If it was emptied,
-  it counts as a replaced medium, and a technician must confirm it.
+  it counts as a replaced medium, and a technician must confirm the replacement.
 
 A label is no proof. The authenticity of a copy is verified from its entries.
 """
@@ -38,6 +38,8 @@ _STORED_KEY_BY_FIELD: Final = {
     "pairing_number": "pairing",
     "inserted_by": "put_in_by",
 }
+#: What the label of a rebuilt first medium states instead of a person.
+_NO_PERSON_DECLARED: Final = "nobody has declared it"
 _FIELD_BY_STORED_KEY: Final = {key: name for name, key in _STORED_KEY_BY_FIELD.items()}
 
 
@@ -59,11 +61,11 @@ class MediumLabel:
     name: MediumName
     """Whether this is the first or the second medium."""
     id: str
-    """The number that identifies the medium."""
+    """The random id of the medium, 16 hexadecimal digits."""
     other_medium_id: str
-    """The number of the medium that it is used with: of the second for the first medium, and the reverse."""
+    """The id of the other medium, with which this one is used."""
     pairing_number: int = 1
-    """The number of times that one of the two media was replaced, plus one."""
+    """Counts the pairs of media: 1 for the first pair, and one more at each replacement of a medium."""
     inserted_by: str = ""
     """Who inserted the medium as a new one; empty once it has been filled with the machine's memory."""
 
@@ -110,37 +112,39 @@ class MediaPairing:
     """What was found about the media, for the event log."""
 
 
-def find_pairing(storage: Storage, state_dir: Path, second_dir: Path, machine_id: str) -> MediaPairing:
+def find_pairing(storage: Storage, state_folder: Path, second_folder: Path, machine_id: str) -> MediaPairing:
     """Return how the machine's two media belong together, from their labels; nothing is written.
 
     If the second medium cannot be used, the result says why. Raises :class:`JournalDamaged` if the memory belongs to
     a different machine, :class:`JournalUnwritable` if the first medium cannot be read, or if the media are swapped or
     were never used together.
     """
-    first = MediumLabel.read(storage, state_dir)
+    first = MediumLabel.read(storage, state_folder)
     try:
-        second = MediumLabel.read(storage, second_dir)
-        has_key = storage.exists(second_dir / KEY_FILE_NAME)
+        second = MediumLabel.read(storage, second_folder)
+        has_key = storage.exists(second_folder / KEY_FILE_NAME)
     except JournalUnwritable as error:
         return MediaPairing(journal_exists=first is not None, second_medium_error=str(error))
-    for label, folder in ((first, state_dir), (second, second_dir)):
-        if label is not None and label is (first or second):
-            _check_machine(label, folder, machine_id)
-    if first is not None and second is not None:
-        return _pair_labels(first, second, state_dir, second_dir)
+    # If only the second medium belongs to a different machine, that is no error: it is not used (see _pair_labels).
     if first is not None:
-        return _pair_without_second_label(storage, state_dir, second_dir, has_key=has_key)
+        _check_machine(first, state_folder, machine_id)
+    elif second is not None:
+        _check_machine(second, second_folder, machine_id)
+    if first is not None and second is not None:
+        return _pair_labels(first, second, state_folder, second_folder)
+    if first is not None:
+        return _pair_without_second_label(storage, state_folder, second_folder, has_key=has_key)
     if second is not None:
-        return _pair_without_first(storage, second, state_dir, second_dir)
+        return _pair_without_first(storage, second, state_folder, second_folder)
     return MediaPairing()
 
 
 def _pair_without_second_label(
-    storage: Storage, state_dir: Path, second_dir: Path, *, has_key: bool
+    storage: Storage, state_folder: Path, second_folder: Path, *, has_key: bool
 ) -> MediaPairing:
-    """Return the pairing if the first medium has a label and the second has none, because it may be new."""
-    is_inside = state_dir in second_dir.parents
-    if has_key and (is_inside or _have_same_key(storage, state_dir, second_dir)):
+    """Return the pairing if only the first medium has a label: the second may be new, or its label lost."""
+    is_inside = state_folder in second_folder.parents
+    if has_key and (is_inside or _have_same_key(storage, state_folder, second_folder)):
         return MediaPairing(journal_exists=True)
     if is_inside:
         reason = "it was emptied, and is made again from the first medium"
@@ -149,7 +153,7 @@ def _pair_without_second_label(
             findings=(MemoryFinding(MemoryFindingKind.MEDIUM_REPLACED, "second medium", reason),),
         )
     return MediaPairing(
-        journal_exists=True, second_medium_error=f"{second_dir}: no medium of this machine is there"
+        journal_exists=True, second_medium_error=f"{second_folder}: no medium of this machine is there"
     )
 
 
@@ -162,14 +166,14 @@ def _check_machine(label: MediumLabel, folder: Path, machine_id: str) -> None:
 
 
 def _pair_labels(
-    first_label: MediumLabel, second_label: MediumLabel, state_dir: Path, second_dir: Path
+    first_label: MediumLabel, second_label: MediumLabel, state_folder: Path, second_folder: Path
 ) -> MediaPairing:
     """Return the pairing of two media that both have a label.
 
     Raises :class:`JournalUnwritable` if they are swapped or were never used together.
     """
     if (first_label.name, second_label.name) == (MediumName.SECOND, MediumName.FIRST):
-        raise JournalUnwritable(f"the media in {state_dir} and {second_dir} are swapped: exchange them")
+        raise JournalUnwritable(f"the media in {state_folder} and {second_folder} are swapped: exchange them")
     if (
         second_label.machine_fingerprint != first_label.machine_fingerprint
         or second_label.name is not MediumName.SECOND
@@ -177,7 +181,7 @@ def _pair_labels(
         owner = second_label.machine_id or second_label.machine_fingerprint
         return MediaPairing(
             journal_exists=True,
-            second_medium_error=f"{second_dir}: the medium is the {second_label.name} of machine {owner}",
+            second_medium_error=f"{second_folder}: the medium is the {second_label.name} of machine {owner}",
         )
     if second_label.inserted_by and second_label.other_medium_id == first_label.id:
         reason = f"a new one, put in by {second_label.inserted_by}"
@@ -188,11 +192,11 @@ def _pair_labels(
     if _are_paired(first_label, second_label):
         return MediaPairing(journal_exists=True)
     if first_label.pairing_number == second_label.pairing_number:
-        raise JournalUnwritable(f"the media in {state_dir} and {second_dir} were never used together")
+        raise JournalUnwritable(f"the media in {state_folder} and {second_folder} were never used together")
     if first_label.pairing_number > second_label.pairing_number:
         return MediaPairing(
             journal_exists=True,
-            second_medium_error=f"{second_dir}: the medium was replaced since it was last used",
+            second_medium_error=f"{second_folder}: the medium was replaced since it was last used",
         )
     reason = "it was replaced since it was last used"
     return MediaPairing(
@@ -211,19 +215,19 @@ def _are_paired(first_label: MediumLabel, second_label: MediumLabel) -> bool:
 
 
 def _pair_without_first(
-    storage: Storage, second_label: MediumLabel, state_dir: Path, second_dir: Path
+    storage: Storage, second_label: MediumLabel, state_folder: Path, second_folder: Path
 ) -> MediaPairing:
-    """Return the pairing if the second medium has a label and the first has none, because it may be new.
+    """Return the pairing if only the second medium has a label: the first may be new, or its label lost.
 
     Raises :class:`JournalUnwritable` if the media belong to two machines.
     """
     if second_label.name is not MediumName.SECOND:
         raise JournalUnwritable(
-            f"{second_dir}: expected the second medium of a machine, found a {second_label.name} one"
+            f"{second_folder}: expected the second medium of a machine, found one labelled {second_label.name.value!r}"
         )
-    if storage.exists(state_dir / KEY_FILE_NAME):
-        if not _have_same_key(storage, state_dir, second_dir):
-            raise JournalUnwritable(f"{state_dir} and {second_dir} contain media of different machines")
+    if storage.exists(state_folder / KEY_FILE_NAME):
+        if not _have_same_key(storage, state_folder, second_folder):
+            raise JournalUnwritable(f"{state_folder} and {second_folder} contain media of different machines")
         return MediaPairing(journal_exists=True)
     rebuilt = MediumLabel(
         second_label.machine_fingerprint,
@@ -232,7 +236,7 @@ def _pair_without_first(
         create_medium_id(storage),
         second_label.id,
         second_label.pairing_number,
-        "nobody named",
+        _NO_PERSON_DECLARED,
     )
     return MediaPairing(
         journal_exists=True,
@@ -243,14 +247,14 @@ def _pair_without_first(
 
 def _build_replaced_first_finding(first_label: MediumLabel) -> MemoryFinding:
     """Return a finding for the event log: the first medium was replaced, and is copied from the second."""
-    reason = f"it was blank, put in by {first_label.inserted_by}, and is made again from the second medium"
+    reason = f"it was blank ({first_label.inserted_by}), and is made again from the second medium"
     return MemoryFinding(MemoryFindingKind.MEDIUM_REPLACED, "first medium", reason)
 
 
-def _have_same_key(storage: Storage, state_dir: Path, second_dir: Path) -> bool:
+def _have_same_key(storage: Storage, state_folder: Path, second_folder: Path) -> bool:
     """Return whether the machine's key can be read from the two media and is the same on both."""
     try:
-        return MachineKey.load(storage, state_dir, second_dir) is not None
+        return MachineKey.load(storage, state_folder, second_folder) is not None
     except JournalDamaged:
         return False
 
@@ -283,30 +287,32 @@ def write_labels(storage: Storage, folders: tuple[Path, ...], key: MachineKey, m
 
 
 def create_medium_id(storage: Storage) -> str:
-    """Return a new random number for a storage medium: 16 hexadecimal digits."""
+    """Return a new random id for a storage medium: 16 hexadecimal digits."""
     return storage.random_bytes(8).hex()
 
 
-def replace_second(storage: Storage, state_dir: Path, second_dir: Path, inserted_by: str) -> MediumLabel:
-    """Label the medium in ``second_dir`` as the new second medium; the machine fills it at its next start.
+def replace_second(
+    storage: Storage, state_folder: Path, second_folder: Path, inserted_by: str
+) -> MediumLabel:
+    """Label the medium in ``second_folder`` as the new second medium; the machine fills it at its next start.
 
     ``inserted_by`` names who declares it and why. Raises :class:`JournalDamaged` if nobody is named, if the first
-    medium has no label, or if the medium in ``second_dir`` is in use: it belongs to a different machine, or is
+    medium has no label, or if the medium in ``second_folder`` is in use: it belongs to a different machine, or is
     the current second medium of this one.
     """
-    first = MediumLabel.read(storage, state_dir)
+    first = MediumLabel.read(storage, state_folder)
     if first is None or not inserted_by.strip():
         raise JournalDamaged(
-            str(state_dir),
+            str(state_folder),
             "the second medium can be replaced only if this one has a label and the person is named",
         )
-    old_label = MediumLabel.read(storage, second_dir)
+    old_label = MediumLabel.read(storage, second_folder)
     if old_label is not None and (
         old_label.machine_fingerprint != first.machine_fingerprint or old_label.id == first.other_medium_id
     ):
         owner = old_label.machine_id or old_label.machine_fingerprint
         raise JournalDamaged(
-            str(second_dir), f"the medium is in use as the {old_label.name} of machine {owner}"
+            str(second_folder), f"the medium is in use as the {old_label.name} of machine {owner}"
         )
     new_label = MediumLabel(
         first.machine_fingerprint,
@@ -317,6 +323,6 @@ def replace_second(storage: Storage, state_dir: Path, second_dir: Path, inserted
         first.pairing_number + 1,
         inserted_by,
     )
-    storage.make_folder(second_dir)
-    new_label.write(storage, second_dir)
+    storage.make_folder(second_folder)
+    new_label.write(storage, second_folder)
     return new_label

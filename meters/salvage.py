@@ -143,9 +143,9 @@ class JournalInspection(Generic[W]):
 
 
 def inspect_journal(
-    state_dir: Path,
+    state_folder: Path,
     *,
-    second_dir: Path | None = None,
+    second_folder: Path | None = None,
     storage: Storage | None = None,
     create_visitor: Callable[[], W] = IgnoringVisitor,  # type: ignore[assignment]  # W is IgnoringVisitor where none is given
 ) -> JournalInspection[W]:
@@ -155,15 +155,15 @@ def inspect_journal(
     visitor that it returns receives the entries.
     """
     medium = storage or DiskStorage()
-    second_folder = second_dir or state_dir / SECOND_FOLDER
-    key = _load_key(medium, state_dir, second_folder)
+    second_folder = second_folder or state_folder / SECOND_FOLDER
+    key = _load_key(medium, state_folder, second_folder)
     with ExitStack() as open_files:
-        first_reader, reason = _open_first_copy(medium, state_dir, key, open_files)
+        first_reader, reason = _open_first_copy(medium, state_folder, key, open_files)
         second_reader: EntryReader = (
-            JournalLocation(medium, state_dir, second_folder).create_log_copy().iter_entries
+            JournalLocation(medium, state_folder, second_folder).create_log_copy().iter_entries
         )
         if key is not None:
-            first_reader = _prepend_archive(first_reader, medium, state_dir, key)
+            first_reader = _prepend_archive(first_reader, medium, state_folder, key)
             second_reader = _prepend_archive(second_reader, medium, second_folder, key)
         first_copy = _replay_copies((first_reader,), create_visitor, key, reason)
         second_copy = _replay_copies((second_reader,), create_visitor, key, "")
@@ -178,12 +178,12 @@ def inspect_journal(
         second_copy=second_copy,
         both_copies=both_copies,
         copies_agree=copies_agree,
-        acknowledged_sequence=_find_acknowledged_sequence(medium, key, state_dir, second_folder),
+        acknowledged_sequence=_find_acknowledged_sequence(medium, key, state_folder, second_folder),
     )
 
 
 def _open_first_copy(
-    storage: Storage, state_dir: Path, key: MachineKey | None, open_files: ExitStack
+    storage: Storage, state_folder: Path, key: MachineKey | None, open_files: ExitStack
 ) -> tuple[EntryReader, str]:
     """Return a function that reads the journal's first copy, and what is wrong with its file, or "".
 
@@ -192,11 +192,11 @@ def _open_first_copy(
     reason = ""
     try:
         if key is not None:
-            verify_pages(storage, state_dir, key)
+            verify_pages(storage, state_folder, key)
     except Exception as damage:  # noqa: BLE001 (its entries are still read, each with its own proof)
         reason = str(damage)
     try:
-        database = DatabaseReader.open(storage, state_dir)
+        database = DatabaseReader.open(storage, state_folder)
     except Exception as damage:  # noqa: BLE001 (the other copy must be read after any error)
         return lambda _: (), str(damage)
     open_files.callback(database.close)

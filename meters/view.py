@@ -352,14 +352,14 @@ def read_checkpoint_archive_end(entry: StoredEntry) -> ArchiveEnd | None:
 
 
 def open_view(
-    state_dir: Path,
+    state_folder: Path,
     *,
     key: MachineKey | None = None,
     storage: Storage | None = None,
-    second_dir: Path | None = None,
+    second_folder: Path | None = None,
     check_pages: bool = False,
 ) -> JournalView:
-    """Open the journal in ``state_dir`` read-only, whether the machine is running or stopped.
+    """Open the journal in ``state_folder`` read-only, whether the machine is running or stopped.
 
     This needs no write access and takes no lock.
 
@@ -373,17 +373,17 @@ def open_view(
     written.
     """
     medium = storage or DiskStorage()
-    # Read this first: a running machine may advance afterwards.
-    media = state_dir, second_dir or state_dir / SECOND_FOLDER
+    media = state_folder, second_folder or state_folder / SECOND_FOLDER
+    # Read this head before the entries: a running machine may write more of both meanwhile.
     acknowledged = None if key is None else _read_acknowledged_head(medium, media, key)
     if check_pages and (readable_key := key or _load_readable_key(medium, media)) is not None:
-        verify_pages(medium, state_dir, readable_key)
-    database = DatabaseReader.open(medium, state_dir)
+        verify_pages(medium, state_folder, readable_key)
+    database = DatabaseReader.open(medium, state_folder)
     try:
         ledger, public_key = load_ledger(database, key)
         if key is not None:
             if public_key != key.public_key:
-                raise JournalDamaged(str(state_dir), "the machine key is not the one this journal names")
+                raise JournalDamaged(str(state_folder), "the machine key is not the one this journal names")
             _check_end(database, acknowledged, media)
     except BaseException:
         database.close()

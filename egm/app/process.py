@@ -234,7 +234,7 @@ class MachineProcess:
         journal = Journal.open(
             self._folder.root,
             now=self._clock.now,
-            second_dir=second,
+            second_folder=second,
             check_new_journal_allowed=self._check_new_journal_allowed,
             machine_id=self._file.machine.serial,
             policy=JournalPolicy(

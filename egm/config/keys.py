@@ -22,8 +22,8 @@ class KeyDocumentation:
     """The default value as TOML; None for a required key."""
     meaning: str
     example: str = ""
-    is_known_only_to_owner: bool = False
-    """Whether only the machine's owner knows the value of the key."""
+    must_be_given_by_owner: bool = False
+    """Whether only the machine's owner can give the value, such as a serial number, so that an example is wrong."""
 
 
 def build_key_documentation(
@@ -45,7 +45,7 @@ def build_key_documentation(
         default,
         meaning,
         example,
-        is_known_only_to_owner=owners,
+        must_be_given_by_owner=owners,
     )
 
 

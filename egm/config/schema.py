@@ -62,6 +62,6 @@ def find_unchanged_example_values(cabinet_file_data: Mapping[str, object]) -> It
         if not isinstance(table, Mapping):
             continue
         for key in part.keys:
-            if key.is_known_only_to_owner and format_toml(table.get(key.name)) == key.example:
+            if key.must_be_given_by_owner and format_toml(table.get(key.name)) == key.example:
                 fault_text = "still has the example value of a new file: enter your own"
                 yield ConfigFault(f"{name}.{key.name}", fault_text, is_fatal=False, is_warning_only=True)

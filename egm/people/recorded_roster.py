@@ -126,7 +126,7 @@ def read_recorded_roster(folder: Path, second_folder: Path | None = None) -> Rec
             )
         return RecordedRoster()
     try:
-        with open_view(folder, key=key, second_dir=second_folder) as view:
+        with open_view(folder, key=key, second_folder=second_folder) as view:
             return RecordedRoster.from_json(view.state(ROSTER_STATE_KEY))
     except JournalError:
         pass

@@ -11,7 +11,7 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -66,6 +66,15 @@ class WrongPin:
 def find_counted_staff_number(typed_number: str) -> str:
     """Return the staff number for which a wrong PIN counts; "?" if ``typed_number`` cannot be a staff number."""
     return typed_number if STAFF_NUMBER_PATTERN.fullmatch(typed_number) else "?"
+
+
+def is_locked_at_terminals(wrong_pins: Iterable[WrongPin], typed_number: str) -> bool:
+    """Return whether too many of ``wrong_pins`` count for a staff number; a wrong PIN counts for 15 minutes."""
+    counted_number = find_counted_staff_number(typed_number)
+    counts = (
+        wrong_pin.is_counted_towards_lock for wrong_pin in wrong_pins if wrong_pin.number == counted_number
+    )
+    return sum(counts) >= WRONG_PINS_MAX
 
 
 @contextmanager

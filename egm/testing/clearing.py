@@ -81,7 +81,7 @@ def clear_with_decisions(
     """
     return clear_memory(
         folder,
-        build_clearance(inspect_claims(folder, features, second_dir=second_folder), **decisions),
+        build_clearance(inspect_claims(folder, features, second_folder=second_folder), **decisions),
         now=read_clear_time,
-        second_dir=second_folder,
+        second_folder=second_folder,
     )

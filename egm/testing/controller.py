@@ -61,7 +61,7 @@ class SmallController:
         """Restart the controller: enrolments are lost, levels and awards remain."""
         self.joined.clear()
 
-    def list_values(self) -> list[m.LevelValue]:
+    def update_values(self) -> list[m.LevelValue]:
         """Return the displayed amount of every level, as messages that a controller publishes."""
         self.value_sequence += 1
         return [

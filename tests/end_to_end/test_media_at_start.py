@@ -66,7 +66,7 @@ def has_notices(*codes):
 
 def put_in(folder, second, cents):
     """Record a bill as the cabinet does."""
-    with Journal.open(folder.root, second_dir=second, machine_id=SERIAL, now=get_real_now) as journal:
+    with Journal.open(folder.root, second_folder=second, machine_id=SERIAL, now=get_real_now) as journal:
         bill = journal.fresh_id("bill")
         paper = {"id": bill, "amount_cents": cents, "ticket": "", "phase": "ordered", "mark": 0}
         entries = (

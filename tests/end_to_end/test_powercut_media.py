@@ -44,7 +44,7 @@ def campaign(tmp_path_factory, request):
         repairs = sum(medium.repairs for medium in rig.media)
         lost = f"{rig.sectors_lost} sectors lost that nobody had asked to keep"
         print(f" [{rig.witness.kills} cuts; {lost}; {repairs} file systems repaired]")
-        with Journal.open(rig.folder.root, now=get_real_now, second_dir=rig.second) as journal:
+        with Journal.open(rig.folder.root, now=get_real_now, second_folder=rig.second) as journal:
             yield rig, journal, list(journal.entries())
     finally:
         rig.close()
@@ -64,7 +64,7 @@ def play_and_cut_power(root, *, ignores_flushes):
         asyncio.run(life())
         stored_sequence = max(rig.witness.snapshots)
         try:
-            with Journal.open(rig.folder.root, now=get_real_now, second_dir=rig.second) as journal:
+            with Journal.open(rig.folder.root, now=get_real_now, second_folder=rig.second) as journal:
                 return stored_sequence, max((entry.sequence for entry in journal.entries()), default=0)
         except JournalError:
             return stored_sequence, 0

@@ -207,19 +207,19 @@ def test_a_second_machine_on_the_same_journal_is_refused_with_the_process_named(
 @pytest.mark.requirement("A-02")
 def test_the_second_copy_is_in_the_given_folder_and_belongs_to_one_machine(tmp_path):
     second = tmp_path / "other-medium"
-    with Journal.open(tmp_path / "a", now=clock, second_dir=second, machine_id="A") as journal:
+    with Journal.open(tmp_path / "a", now=clock, second_folder=second, machine_id="A") as journal:
         journal.append(bill("b1"))
         assert list(second.glob("*.log"))
         assert not (tmp_path / "a" / "second").exists()
         with pytest.raises(JournalLocked, match="other-medium"):
-            Journal.open(tmp_path / "b", now=clock, second_dir=second)
+            Journal.open(tmp_path / "b", now=clock, second_folder=second)
     with pytest.raises(JournalDamaged, match="belongs to machine A, not C"):
-        Journal.open(tmp_path / "c", now=clock, second_dir=second, machine_id="C")
+        Journal.open(tmp_path / "c", now=clock, second_folder=second, machine_id="C")
     shutil.rmtree(second)
     with pytest.raises(MediumMissing, match="other-medium"):
-        Journal.open(tmp_path / "a", now=clock, second_dir=second)
+        Journal.open(tmp_path / "a", now=clock, second_folder=second)
     assert not second.exists()
-    with Journal.open(tmp_path / "a", now=clock, second_dir=second, allow_missing_second=True) as journal:
+    with Journal.open(tmp_path / "a", now=clock, second_folder=second, allow_missing_second=True) as journal:
         assert journal.balance_cents(CREDIT) == 2000
         assert [e.record["code"] for e in journal.entries("event")] == ["memory.medium_missing"]
     assert not second.exists()

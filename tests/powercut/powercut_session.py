@@ -79,7 +79,7 @@ class Player:
         self._storage = SimStorage(self._disk)
         self.journal = Journal.open(
             self._folder / "one",
-            second_dir=self._folder / "two",
+            second_folder=self._folder / "two",
             now=self.now,
             policy=POLICY,
             storage=self._storage,

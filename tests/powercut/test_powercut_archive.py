@@ -44,7 +44,7 @@ class Machine:
         try:
             self.journal = Journal.open(
                 self._folders[0],
-                second_dir=self._folders[1],
+                second_folder=self._folders[1],
                 now=lambda: datetime(2026, 3, 1, tzinfo=UTC),
                 policy=POLICY,
                 storage=self._storage,
@@ -63,7 +63,9 @@ class Machine:
     def judge(self, acknowledged):
         """Check that every entry is present once in its chain, the money exact, and archiving continued."""
         key = MachineKey.load(self._storage, *self._folders)
-        with open_view(self._folders[0], key=key, storage=self._storage, second_dir=self._folders[1]) as view:
+        with open_view(
+            self._folders[0], key=key, storage=self._storage, second_folder=self._folders[1]
+        ) as view:
             entries = list(view.entries())
             assert [entry.sequence for entry in entries] == list(range(1, view.sequence + 1))
             assert [entry.body for entry in entries] == list(view.iter_bodies())

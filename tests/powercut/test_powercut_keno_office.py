@@ -42,7 +42,7 @@ class Evening:
     def _run(self):
         self.journal = Journal.open(
             self._folder / "one",
-            second_dir=self._folder / "two",
+            second_folder=self._folder / "two",
             now=self.now,
             policy=POLICY,
             storage=self._storage,

@@ -234,7 +234,7 @@ class Computer(Cabinet):
         """Compare the media with the devices: nothing is lost or invented. ``is_settled``: nothing may be owed."""
         with (
             self.mounted_media() as (first, second),
-            Journal.open(first, now=lambda: OF_THE_AUDIT, second_dir=second) as journal,
+            Journal.open(first, now=lambda: OF_THE_AUDIT, second_folder=second) as journal,
         ):
             journal.self_audit()
             assert Auditor(GameFiles(())).audit_entries(journal.iter_bodies()).findings == []

@@ -29,8 +29,8 @@ class RealController:
         self.real.admit_machine("TEST-1")
         self.spoil = lambda answer: answer
 
-    def list_values(self):
-        return self.real.list_values()
+    def update_values(self):
+        return self.real.update_values()
 
     def process_message(self, message):
         return [

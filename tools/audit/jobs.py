@@ -146,7 +146,7 @@ def _start_worker(games: GameSource, parent_process_id: int) -> None:
     """
     global _worker_finder  # noqa: PLW0603 (one value for each process)
     end_with_parent(parent_process_id, signal.SIGKILL)
-    gc.freeze()  # what the parent had is not searched for garbage, and its memory stays shared
+    gc.freeze()  # exempt the parent's objects from garbage collection, so that their memory stays shared
     _worker_finder = PlainGameFinder(games)
 
 

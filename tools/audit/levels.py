@@ -171,7 +171,8 @@ class LevelAudit:
         if kind in PLAY_STEP_KINDS:
             if self._open_plays and (step := read_record(entry, GameChoice)).play_id in self._open_plays:
                 changes = _ExpectedLevelTransfers(self.levels)
-                self._check_hits(entry, (step.play_id, step.outcome, step.hits), changes, [])
+                play = self._open_plays[step.play_id]
+                self._check_hits(entry, play, step.outcome, step.hits, changes)
                 self._check_level_changes(entry, changes)
             elif read_details(entry).get("hits"):
                 self._report_finding(
@@ -180,14 +181,14 @@ class LevelAudit:
         elif kind.startswith("progressive."):
             self._check_level_entry(entry, kind)
         elif belongs_to_memory_clear(kind):
-            self._read_carried_levels(entry, kind, started_game)
+            self._add_carried_levels(entry, kind, started_game)
 
-    def _read_carried_levels(self, entry: StoredEntry, kind: str, game: GameRecord | None) -> None:
+    def _add_carried_levels(self, entry: StoredEntry, kind: str, game: GameRecord | None) -> None:
         """Store the levels, contributions, claims, commitments and open games that a memory clear carried over."""
         for name, value in entry.state.items():
             prefix, _, suffix = name.partition(":")
             if prefix == "level":
-                self._read_carried_level(entry, suffix, from_json(Level, value, name))
+                self._add_carried_level(entry, suffix, from_json(Level, value, name))
             elif prefix == "link":
                 self._contribution_numbers[suffix] = from_json(LinkProgress, value, name).sequence
             elif (
@@ -206,7 +207,7 @@ class LevelAudit:
                 hits = [(hit.pool, _find_claim_or_amount(hit)) for hit in game.levels.hits]
                 self._open_plays[game.play_id] = _Play(game.levels.pool_by_level, hits)
 
-    def _read_carried_level(self, entry: StoredEntry, pool: str, level: Level) -> None:
+    def _add_carried_level(self, entry: StoredEntry, pool: str, level: Level) -> None:
         """Store a level that a memory clear carried over; the entry must transfer the amounts that the level has."""
         opening = read_record(entry, LevelCarried).opened_level
         if opening is not None:
@@ -306,12 +307,12 @@ class LevelAudit:
         """Check the progressive contributions, draws and hits that the entry starting a game records."""
         game_name, level_record = started_game.game, started_game.levels
         game = self._games.find(game_name.id, game_name.digest)
-        participations = () if game is None else self._find_participations(entry, game, started_game)
+        participations = () if game is None else self._check_levels_played(entry, game, started_game)
         if game is None or not participations:  # the audit of games reports a missing definition
             return
         play = self._open_plays[started_game.play_id] = _Play(level_record.pool_by_level, game_id=game.id)
         changes, denomination_cents = _ExpectedLevelTransfers(self.levels), started_game.denomination_cents
-        mysteries: list[tuple[str, str]] = []
+        won_mysteries: list[tuple[str, str]] = []  # as (level, pool)
         draws = list(level_record.mystery_draws)
         contributions: dict[str, list[LevelContribution]] = {}
         for contribution in level_record.contributions:
@@ -334,15 +335,13 @@ class LevelAudit:
                 )
                 continue
             level = self.levels[pool]
-            self._check_pool_terms(entry, pool, participation, (game.id, started_game.denomination_cents))
+            self._check_pool_terms(entry, pool, participation, game.id, denomination_cents)
             changes.apply_level_change(pool, level.add_contribution(wager_cents))
             if _take_mystery_draw(pool, level.compute_mystery_odds(wager_cents), draws):
-                mysteries.append((participation.level, pool))
+                won_mysteries.append((participation.level, pool))
         if draws:
             self._report_finding(entry, f"record.mystery: {len(draws)} draws belong to no level of this play")
-        self._check_hits(
-            entry, (started_game.play_id, started_game.outcome, level_record.hits), changes, mysteries
-        )
+        self._check_hits(entry, play, started_game.outcome, level_record.hits, changes, won_mysteries)
         self._check_level_changes(entry, changes)
 
     def _check_controller_contributions(
@@ -370,13 +369,10 @@ class LevelAudit:
                 ceiling_cents = participation.ceiling_credits * started_game.denomination_cents
                 self._mystery_terms[pool] = stake_cents * participation.increment, ceiling_cents
 
-    def _find_participations(
+    def _check_levels_played(
         self, entry: StoredEntry, game: Game, started_game: GameRecord
     ) -> tuple[LevelParticipation, ...]:
-        """Return the progressive levels that the wager plays for and the entry records.
-
-        A finding is reported if these are not the same levels.
-        """
+        """Check that the entry records the progressive levels that the wager plays for; return those that it does."""
         try:
             participations = game.list_levels(started_game.wager)
         except PaytableError as error:
@@ -403,20 +399,12 @@ class LevelAudit:
         entry: StoredEntry,
         pool: str,
         participation: LevelParticipation,
-        game_and_stake: tuple[str, int],
+        game_id: str,
+        denomination_cents: int,
     ) -> None:
-        """Check that a pool was opened for this game, stake and level, on the terms in the game's definition."""
-        game_id, denomination_cents = game_and_stake
-        if self._pool_terms[pool] != (
-            game_id,
-            participation.level,
-            participation.stake_credits * denomination_cents,
-        ):
-            participation_terms = (
-                game_id,
-                participation.level,
-                participation.stake_credits * denomination_cents,
-            )
+        """Check that a pool was opened for this game, level and stake, on the terms in the game's definition."""
+        participation_terms = game_id, participation.level, participation.stake_credits * denomination_cents
+        if self._pool_terms[pool] != participation_terms:
             self._report_finding(
                 entry,
                 f"record.pools: level {pool} was opened for {self._pool_terms[pool]}, "
@@ -556,17 +544,18 @@ class LevelAudit:
     def _check_hits(
         self,
         entry: StoredEntry,
-        play_id_outcome_and_hits: tuple[str, Outcome | None, tuple[LevelHitRecord, ...]],
+        play: _Play,
+        outcome: Outcome | None,
+        recorded: tuple[LevelHitRecord, ...],
         changes: "_ExpectedLevelTransfers",
-        mystery_level_and_pool_pairs: list[tuple[str, str]],
+        won_mysteries: Iterable[tuple[str, str]] = (),
     ) -> None:
-        """Check the progressive hits of one step of a game, and lock their amounts.
+        """Check the ``recorded`` progressive hits of one step of a game, and lock their amounts.
 
-        ``play_id_outcome_and_hits`` has the play id, the outcome of the step and the recorded hits. Mystery
-        hits must come first, then those of the outcome. A finding is reported if the record lists other hits.
+        ``outcome`` is the outcome of the step; ``won_mysteries`` are the mystery levels that it won, as (level,
+        pool). Mystery hits must come first, then those of the outcome. A finding is reported if the record lists
+        other hits.
         """
-        play_id, outcome, recorded = play_id_outcome_and_hits
-        play = self._open_plays[play_id]
         progressives = () if outcome is None else outcome.progressives
         outcome_hits = (
             (progressive.level, progressive.share)
@@ -575,7 +564,7 @@ class LevelAudit:
             for progressive in progressives
         )
         expected = [
-            *((level, pool, None) for level, pool in mystery_level_and_pool_pairs),
+            *((level, pool, None) for level, pool in won_mysteries),
             *((level, play.pool_by_level[level], share) for level, share in outcome_hits),
         ]
         if [(hit.level, hit.pool, hit.won_share) for hit in recorded] != expected:
@@ -658,21 +647,21 @@ class LevelAudit:
             )
 
     def _check_register(
-        self, end: StoredEntry, play_id: str, game_id: str, hit_pools_and_cents: list[tuple[str, int | None]]
+        self, end: StoredEntry, play_id: str, game_id: str, hit_worths: list[tuple[str, int | None]]
     ) -> None:
         """Check that the register of progressive wins lists each hit of a game with its amount and payment method.
 
-        ``end`` is the entry that ends the game; ``hit_pools_and_cents`` are the hits and what each is worth.
+        ``end`` is the entry that ends the game; ``hit_worths`` are its hits, as (pool, minor units; None if not known).
         """
         payment_method = "hand" if end.phase is Phase.RESERVE else "credit"
         registered = self._register_lines.pop(play_id, [])
-        numbers = [f"{play_id}.hit-{number}" for number in range(1, len(hit_pools_and_cents) + 1)]
+        numbers = [f"{play_id}.hit-{number}" for number in range(1, len(hit_worths) + 1)]
         if [entry.id for entry, _ in registered] != numbers:
             self._report_finding(
                 end,
                 f"the register of wins: expected the lines {numbers}, found {[entry.id for entry, _ in registered]}",
             )
-        for (entry, hit), (pool, cents) in zip(registered, hit_pools_and_cents, strict=False):
+        for (entry, hit), (pool, cents) in zip(registered, hit_worths, strict=False):
             recorded = hit.pool, hit.amount_cents, hit.payment_method, hit.game
             if recorded != (pool, cents, payment_method, game_id or hit.game):
                 self._report_finding(

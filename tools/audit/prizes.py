@@ -104,7 +104,7 @@ class PrizeAudit:
         ):
             if kind in {_GAME_END_KIND, CLAIM_CARRIED_KIND} and phase is Phase.RESERVE:
                 self._owed_prize_flows[entry.id] = flows
-            elif kind != CLAIM_PAID_KIND:  # a clear has authorised that kind by name
+            elif kind != CLAIM_PAID_KIND:  # the authorisation of the memory clear names the claims paid
                 self._report_finding(
                     entry, f"transfers move a prize in kind, but {kind} is not the end of a game that won one"
                 )

@@ -53,9 +53,8 @@ class TicketRedemptionAudit:
         record = read_details(entry)
         commitment = record.get("commitment")
         if commitment is None:
-            if (
-                self._has_commitments and kind != _DISPUTE_RULED_KIND
-            ):  # such a ruling need not be about a ticket
+            # A ruling on a dispute need not be about a ticket.
+            if self._has_commitments and kind != _DISPUTE_RULED_KIND:
                 self._report_finding(
                     entry,
                     "record.commitment is missing, although earlier entries identify their tickets with one",

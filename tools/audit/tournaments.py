@@ -186,7 +186,7 @@ class TournamentAudit:
         installed = from_json(InstalledRules, stored_rules, TournamentKey.INSTALLED_RULES)
         try:
             parse_rules(installed.text)
-        except OperatorError:  # reported where they were installed
+        except OperatorError:  # a finding about the entry that installed them
             return None
         return self._tournament_by_digest.setdefault(
             installed.digest, _Tournament(installed.digest, installed.text)

@@ -41,7 +41,7 @@ from tools.audit.rules.states import derive_machine_state
 from tools.audit.ticket_redemptions import TicketRedemptionAudit
 from tools.audit.tournaments import TournamentAudit
 
-#: The maximum number of findings that a report stores, and likewise of notices.
+#: The maximum number of findings that a report stores, and the maximum number of notices.
 #:
 #: Further findings are only counted. Of the notices, the last ones are stored.
 FINDINGS_MAX: Final = 100
@@ -413,9 +413,8 @@ class Auditor:
         reserve_credits = 0
         game = self._available_games.find(selection.game_id, digest)
         if game is not None:
-            with suppress(
-                PaytableError
-            ):  # bets that only the table's present state allows, such as a point's odds
+            # Some bets, such as a point's odds, are valid only in the table's current state: no reserve is computed.
+            with suppress(PaytableError):
                 wager = game.build_wager(selection.bet_credits, bets=dict(bets))
                 reserve_credits = game.rules.compute_raise_reserve(wager)
         needed_cents = (selection.bet_credits + reserve_credits) * selection.denomination_cents
@@ -553,7 +552,7 @@ class Auditor:
             plan = self._ledger.compute_effect(entry.transaction)
         except JournalError as error:
             self.report_finding(entry, f"the entry's transfers cannot be posted: {error}")
-            # Continue with the chain: later entries are checked on their own.
+            # Continue with the next entry of the chain, so that later entries get no findings because of this one.
             self._ledger.sequence, self._ledger.head_hex = entry.sequence, entry.hash_hex
             return
         self._ledger.apply_effect(plan, entry)

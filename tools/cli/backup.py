@@ -86,7 +86,7 @@ class Backup:
         if link is not None and link.key != LinkCertificateFolder.for_state_folder(state_folder).key_path:
             paths |= {name: getattr(link, name) for name in LINK_FILE_KEYS}
         files = {name: path.read_bytes() for name, path in paths.items() if path.exists()}
-        with open_view(state_folder, second_dir=file.memory.second_copy) as view:
+        with open_view(state_folder, second_folder=file.memory.second_copy) as view:
             machine = str(read_details(next(view.entries(limit=1))).get("machine_id", ""))
             sequence, head = view.sequence, view.head_hash
         return cls(

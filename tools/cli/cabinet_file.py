@@ -23,15 +23,17 @@ from tools.lab.argument_names import parse_path_or_id
 _COMMENT_WIDTH: Final = 100
 #: Tables that are written even if they have no values.
 _TABLES_ALWAYS_WRITTEN: Final = frozenset({"[inventory]", "[memory]"})
-#: Tables for which the person gives values.
+#: Tables that are filled from the request.
 _TABLES_WITH_REQUESTED_VALUES: Final = frozenset({"[machine]", "[[games]]", "[devices.NAME]"})
+#: Default values, as TOML, that are not stated beside an example.
+_EMPTY_DEFAULTS: Final = frozenset({'""', "[]", "{}"})
 #: The header of a progressive level's table.
 _LEVEL_TABLE_HEADER: Final = "[[progressives]]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CabinetRequest:
-    """The values for a new cabinet file; for a missing value, the file gets a marked example."""
+    """The values for a new cabinet file; where one is missing, the file has an example, marked as such."""
 
     profile: Profile
     serial: str
@@ -50,22 +52,22 @@ def format_cabinet_file(requested: CabinetRequest, folder: Path) -> str:
     If no games are requested, it offers the library games that the jurisdiction admits, with stand-alone
     progressive levels. Raises :class:`DefinitionError` for a game that is not valid.
     """
-    parts_by_header = {part.header: part for part in iter_cabinet_file_tables()}
+    tables_by_header = {table.header: table for table in iter_cabinet_file_tables()}
     games = [load_game(parse_path_or_id(name)) for name in requested.games] or [
         *_iter_admitted_games(requested.profile)
     ]
     names = [_format_game_name(folder, name) for name in requested.games] or [game.id for game in games]
     lines = [f"# A cabinet file for {requested.profile.title['en']}. Every key: egm/CABINET-FILE.md", ""]
-    lines += _format_table(parts_by_header["[machine]"], "[machine]", _build_machine_table_values(requested))
+    lines += _format_table(tables_by_header["[machine]"], "[machine]", _build_machine_table_values(requested))
     for name in names:
         lines += _format_table(
-            parts_by_header["[[games]]"], "[[games]]", {"game": name}, first=name == names[0]
+            tables_by_header["[[games]]"], "[[games]]", {"game": name}, first=name == names[0]
         )
-    levels = [slot for game in games for slot in list_game_levels(game)]
-    for slot in levels:
-        values = {"game": slot.game, "level": slot.level}
+    levels = [level_table for game in games for level_table in list_game_levels(game)]
+    for level_table in levels:
+        values = {"game": level_table.game, "level": level_table.level}
         lines += _format_table(
-            parts_by_header[_LEVEL_TABLE_HEADER], _LEVEL_TABLE_HEADER, values, first=slot is levels[0]
+            tables_by_header[_LEVEL_TABLE_HEADER], _LEVEL_TABLE_HEADER, values, first=level_table is levels[0]
         )
     counts: dict[str, int] = {}
     for protocol, port in requested.devices:
@@ -74,14 +76,14 @@ def format_cabinet_file(requested: CabinetRequest, folder: Path) -> str:
         header = f"[devices.{name}{counts[name] if counts[name] > 1 else ''}]"
         values = {"protocol": protocol} | ({} if port == "bench" else {"port": port})
         lines += _format_table(
-            parts_by_header["[devices.NAME]"], header, values, first=not sum(counts.values()) > 1
+            tables_by_header["[devices.NAME]"], header, values, first=sum(counts.values()) == 1
         )
-    for part in parts_by_header.values():
-        if part.header in _TABLES_ALWAYS_WRITTEN:
-            lines += _format_table(part, part.header, {})
+    for table in tables_by_header.values():
+        if table.header in _TABLES_ALWAYS_WRITTEN:
+            lines += _format_table(table, table.header, {})
     other_headers = [
         header
-        for header in parts_by_header
+        for header in tables_by_header
         if header not in _TABLES_ALWAYS_WRITTEN | _TABLES_WITH_REQUESTED_VALUES
         and (header != _LEVEL_TABLE_HEADER or not levels)
     ]
@@ -118,26 +120,30 @@ def _build_machine_table_values(requested: CabinetRequest) -> dict[str, str | No
 
 
 def _format_table(
-    part: TableDocumentation, header: str, values: Mapping[str, str | None], *, first: bool = True
+    table: TableDocumentation, header: str, values: Mapping[str, str | None], *, first: bool = True
 ) -> Iterator[str]:
     """Yield the lines of a table of the cabinet file; examples and default values are marked as such.
 
     The ``first`` table of its kind also lists every other key, as a comment.
     """
     if first:
-        yield from _format_comment(part.meaning)
+        yield from _format_comment(table.meaning)
     yield header
-    for key in part.keys:
+    for key in table.keys:
         if key.name in values:
             yield from _format_comment(key.meaning) if first else ()
             value = format_toml(values[key.name]) if values[key.name] else key.example
-            yield f"{key.name} = {value}{'  # example' if key.is_known_only_to_owner and value == key.example else ''}"
+            is_example = key.must_be_given_by_owner and value == key.example
+            yield f"{key.name} = {value}{'  # example' if is_example else ''}"
         elif first:
             yield from _format_comment(f"{key.meaning} ({key.kind})")
-            usual = "..." if key.default in {None, "none"} else key.default
-            default = "" if usual in {"...", '""', "[]", "{}"} else f"; default {usual}"
-            line_value = f"{key.example}  # example{default}" if key.example else usual
-            yield f"# {key.name} = {line_value}{'  # default' if line_value == usual != '...' else ''}"
+            has_default = key.default not in {None, "none"}
+            if key.example and has_default and key.default not in _EMPTY_DEFAULTS:
+                yield f"# {key.name} = {key.example}  # example; default {key.default}"
+            elif key.example:
+                yield f"# {key.name} = {key.example}  # example"
+            else:
+                yield f"# {key.name} = {f'{key.default}  # default' if has_default else '...'}"
     yield ""
 
 

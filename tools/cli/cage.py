@@ -43,7 +43,7 @@ def open_cage(
         authenticate_for(roster, number, Permission.PAY_BY_HAND)
     with (
         open_view(
-            folder, key=read_machine_key(folder, second_folder), second_dir=second_folder, check_pages=True
+            folder, key=read_machine_key(folder, second_folder), second_folder=second_folder, check_pages=True
         ) as view,
         open_machine_ledger(folder, second_folder=second_folder, read_only=False) as store,
     ):
@@ -95,7 +95,7 @@ def query_all_journals(
         except JournalError as error:
             unread.append(f"{cleared.parent}: {error}")
     with open_view(
-        folder, key=read_machine_key(folder, second_folder), second_dir=second_folder, check_pages=True
+        folder, key=read_machine_key(folder, second_folder), second_folder=second_folder, check_pages=True
     ) as view:
         return [*answers, query(view)], tuple(unread)
 

@@ -53,7 +53,7 @@ def open_journal_entries(
             yield _watch_entries(entries, last_entries)
             deque(entries, maxlen=0)
     except BrokenPipeError:
-        raise  # nobody reads the output any more
+        raise  # the reader of the output has ended; click then ends the command
     except (JournalDamaged, RecordError, OSError) as error:
         raise click.ClickException(str(error)) from error
     except (JournalError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -91,7 +91,7 @@ def open_journal(state: Path | None, file: Path | None, *, check_pages: bool = T
         ):
             yield view
     except BrokenPipeError:
-        raise  # nobody reads the output any more
+        raise  # the reader of the output has ended; click then ends the command
     except (JournalError, LocalError, RecordError, OSError) as error:
         is_named = file is None or str(error).startswith(str(file))
         raise click.ClickException(str(error) if is_named else f"{file}: {error}") from error

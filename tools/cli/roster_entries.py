@@ -45,7 +45,7 @@ def carry_over_roster(
     last = roster.changes[-1]
     recorded = RecordedRoster(last.number, roster.digest).to_json()
     with Journal.open(
-        folder, now=now, second_dir=second_folder, machine_id=machine_id, storage=storage
+        folder, now=now, second_folder=second_folder, machine_id=machine_id, storage=storage
     ) as journal:
         journal.append(
             _build_transaction(
@@ -70,7 +70,7 @@ def renew_roster(folder: Path, second_folder: Path | None, details: Mapping[str,
     Remaining roster files are renamed and kept. Raises JournalError, also if the machine is running.
     """
     path = StateFolder(folder).staff
-    with Journal.open(folder, now=SystemClock().now, second_dir=second_folder) as journal:
+    with Journal.open(folder, now=SystemClock().now, second_folder=second_folder) as journal:
         number = journal.sequence + 1
         # Before the entry: after it, any roster file would be trusted as that of the first enrolment.
         for copy in (path, (second_folder or folder / SECOND_FOLDER) / path.name):

@@ -8,15 +8,15 @@ from egm.clock import SystemClock
 from egm.config.cabinet_file import StateFolder
 from egm.errors import OperatorError
 from egm.people import Permission, Person, Roster, load_recorded_roster, read_recorded_roster
-from egm.people.wrong_pins import WRONG_PINS_MAX, WrongPin, edit_wrong_pins, find_counted_staff_number
+from egm.people.wrong_pins import WRONG_PINS_MAX, WrongPin, edit_wrong_pins, is_locked_at_terminals
 from meters.copies import SECOND_FOLDER
 
 
 def load_roster(folder: Path, second_folder: Path | None = None) -> Roster:
     """Return the roster of a state folder; ``second_folder`` is the folder of the second copy.
 
-    Raises ClickException if it cannot be read or is missing, or is not the one that the journal records; so
-    no PIN can be bypassed by deleting the file.
+    Raises ClickException if it cannot be read, is missing, or is not the one that the journal records. So no PIN
+    can be bypassed by deleting the file.
     """
     path = StateFolder(folder).staff
     spare = (second_folder or folder / SECOND_FOLDER) / path.name
@@ -34,21 +34,16 @@ def authenticate(roster: Roster, staff_number: str, prompt: str = "PIN") -> Pers
 
     Raises ClickException if the PIN is wrong, the number is locked, or wrong PINs cannot be recorded. A wrong PIN is
     stored in a file, and the machine copies it into its journal later. After
-    :data:`~egm.people.wrong_pins.WRONG_PINS_MAX` wrong PINs, the staff number is locked at terminals for a while.
+    :data:`~egm.people.wrong_pins.WRONG_PINS_MAX` wrong PINs within
+    :data:`~egm.people.wrong_pins.SIGN_IN_LOCKED_SECONDS` of the computer's uptime, the staff number is locked at
+    terminals. Wrong PINs typed at the machine count here too.
     """
     pin = click.prompt(f"{prompt} of {staff_number}", hide_input=True)
     if roster.path is None:
         raise click.ClickException("there is no roster: nobody is enrolled on this machine")
     try:
         with edit_wrong_pins(roster.path.parent, must_wait=True) as wrong_pins:
-            if (
-                sum(
-                    wrong_pin.is_counted_towards_lock
-                    for wrong_pin in wrong_pins
-                    if wrong_pin.number == find_counted_staff_number(staff_number)
-                )
-                >= WRONG_PINS_MAX
-            ):
+            if is_locked_at_terminals(wrong_pins, staff_number):
                 raise click.ClickException(
                     f"{staff_number} is locked after {WRONG_PINS_MAX} wrong PINs; try again later"
                 )

@@ -34,7 +34,7 @@ from egm.integrity.signed_file import (
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
 from egm.kernel.timekeeping import ClockEvidence, find_clock_doubt
 from egm.people import Permission, Person, Roster, RosterError, load_recorded_roster, read_recorded_roster
-from egm.people.wrong_pins import WRONG_PINS_MAX, WrongPin, edit_wrong_pins, find_counted_staff_number
+from egm.people.wrong_pins import WrongPin, edit_wrong_pins, is_locked_at_terminals
 from egm.secret_files import replace_private_file
 from egm.staff.page_texts import (
     BACK_ACTION,
@@ -165,12 +165,7 @@ class SignersStep(SetupStep):
         """
         try:
             with edit_wrong_pins(self.wrong_pins_folder, must_wait=True) as wrong_pins:
-                attempts = (
-                    attempt
-                    for attempt in wrong_pins
-                    if attempt.number == find_counted_staff_number(staff_number)
-                )
-                if sum(attempt.is_counted_towards_lock for attempt in attempts) >= WRONG_PINS_MAX:
+                if is_locked_at_terminals(wrong_pins, staff_number):
                     return build_refusal_text("locked")
                 person = self.read_roster(draft).authenticate(staff_number, pin)
                 if person is None:

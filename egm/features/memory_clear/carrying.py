@@ -152,15 +152,19 @@ class ClaimInspection:
 
 
 def inspect_claims(
-    state_dir: Path, features: Features, *, second_dir: Path | None = None, storage: Storage | None = None
+    state_folder: Path,
+    features: Features,
+    *,
+    second_folder: Path | None = None,
+    storage: Storage | None = None,
 ) -> ClaimInspection:
     """Inspect a memory that is to be cleared, and return what it owes as claims. Change nothing.
 
-    ``features`` are the features of the machine that wrote the memory. ``second_dir`` has the second copy, if that is
-    not at its usual place.
+    ``features`` are the features of the machine that wrote the memory. ``second_folder`` has the second copy, if
+    that is not at its usual place.
     """
     inspection = inspect_journal(
-        state_dir, second_dir=second_dir, storage=storage, create_visitor=MemoryEvidence
+        state_folder, second_folder=second_folder, storage=storage, create_visitor=MemoryEvidence
     )
     claims_by_copy = {
         name: _collect_claims(copy, features)[0]

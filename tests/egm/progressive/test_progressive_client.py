@@ -65,7 +65,7 @@ class Wire:
 
     def values(self, times=1):
         for _ in range(times):
-            for value in self.controller.list_values():
+            for value in self.controller.update_values():
                 self.link.process_message(value, self.now)
 
     def wait(self, ns):
@@ -277,7 +277,7 @@ def test_an_unanswered_claim_is_asked_again_and_answered_alike():
     link.enrol_levels("n", 0)
     for answer in controller.process_message(link.take_messages()[0]):
         link.process_message(answer, 0)
-    link.process_message(controller.list_values()[0], 0)
+    link.process_message(controller.update_values()[0], 0)
     link.open_hit_claim(claim(), 0)
     (first,) = link.take_messages()
     controller.process_message(first)  # the answer is lost
@@ -372,7 +372,7 @@ class Storm:
         flying, self.flying = self.flying, []
         for machine, message in flying:
             self._carry(machine, message, troubled)
-        for value in self.controller.list_values():
+        for value in self.controller.update_values():
             for machine in self.machines:
                 machine.link.process_message(value, self.now)
 
@@ -427,8 +427,8 @@ class RealController:
     def process_message(self, message):
         return self.controller.process_messages([ReceivedMessage(message.machine, message)])
 
-    def list_values(self):
-        return self.controller.list_values()
+    def update_values(self):
+        return self.controller.update_values()
 
 
 @pytest.mark.requirement("I-10", "I-14", "I-15")

@@ -74,7 +74,7 @@ class Wire:
             elif connected and not self.up:
                 ears.handle_disconnection("the wire was cut")
             connected = self.up
-            for value in self.controller.list_values() if self.up else ():
+            for value in self.controller.update_values() if self.up else ():
                 ears.process_message(value)
             await asyncio.sleep(0.01)
 

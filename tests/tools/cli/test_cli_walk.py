@@ -180,7 +180,7 @@ def test_before_the_first_start_commands_report_that_there_is_no_machine_yet(wor
 @pytest.mark.parametrize(
     ("words", "expected_text"),
     [
-        ("screen preview aurora-twenty", "write the name of a .webp file to draw, with --game"),
+        ("screen preview aurora-twenty", "expected a .webp file to write (choose the game with --game)"),
         ("device --port /dev/ttyUSB0", "--port needs --protocol"),
         ("device --protocol id003 --port none", "none does not exist; `egm cabinet devices` lists"),
         ("keno odds aurora-keno 3,3", "selection 1, group 1: 3 is marked twice"),

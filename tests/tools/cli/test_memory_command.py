@@ -13,7 +13,7 @@ CREDIT = "credit:1:cashable"
 
 
 def open_journal(state, second):
-    return Journal.open(state, second_dir=second, machine_id="M-1", now=get_fixed_now)
+    return Journal.open(state, second_folder=second, machine_id="M-1", now=get_fixed_now)
 
 
 def egm(*arguments):

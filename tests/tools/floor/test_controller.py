@@ -315,7 +315,7 @@ def test_a_claim_is_accepted_only_after_its_own_wager_and_for_its_own_machine(fl
 @pytest.mark.parametrize("way", ["credit", "hand", "void"])
 def test_signs_receive_the_winner_for_a_minute_unless_the_game_was_void(floor, clock, way):
     def list_shown_wins():
-        floor.controller.list_values()
+        floor.controller.update_values()
         return [(won.level, won.machine, won.amount_cents) for won in floor.controller.wins]
 
     for sequence in range(1, 31):
@@ -450,17 +450,17 @@ def test_a_restarted_controller_continues_from_its_store(open_store, controller)
 @pytest.mark.requirement("I-11", "I-15:b")
 def test_sequences_of_values_rise_across_a_restart(open_store, controller):
     floor = Floor(controller, "EGM-1")
-    first = controller.list_values()[0]
+    first = controller.update_values()[0]
     assert (first.amount_cents, first.falls) == (1_000_00, 0)
-    assert controller.list_values()[0].sequence == first.sequence + 1
+    assert controller.update_values()[0].sequence == first.sequence + 1
     controller._store.close()
     later = Controller(open_store(), controller._now)
-    assert later.list_values()[0].sequence > first.sequence + 1
+    assert later.update_values()[0].sequence > first.sequence + 1
     assert floor.controller is controller
 
 
 def test_only_one_controller_can_open_a_store(open_store, controller):
-    assert controller.list_values() == []
+    assert controller.update_values() == []
     with pytest.raises(StoreBusyError):
         open_store()
 
@@ -472,7 +472,7 @@ def test_a_deposed_controller_writes_nothing(open_store, controller):
     with pytest.raises(DeposedError):
         floor.give("EGM-1", 1)
     with pytest.raises(DeposedError):
-        controller.list_values()
+        controller.update_values()
     store.term += 1
     assert floor.record().level.contributed_amount == 0
 
@@ -521,14 +521,14 @@ def _when_free(dsn):
 @pytest.mark.requirement("I-16", "I-17")
 def test_daily_amounts_and_wins_are_recorded(floor):
     floor.give("EGM-1", 1)
-    floor.controller.list_values()
+    floor.controller.update_values()
     ((day, name, _, cents),) = floor.controller.list_daily_amounts()
     assert (day, name, cents) == ("2026-01-01", "grand", 1_000_00), "of a level that nobody has won yet"
     floor.claim("EGM-1", "c1", 1)
     floor.commit("EGM-1", "c1", 1_000_00, way="hand")
     for number in range(2, 26):  # two cents of it
         floor.give("EGM-1", number)
-    floor.controller.list_values()
+    floor.controller.update_values()
     ((day, name, _, cents),) = floor.controller.list_daily_amounts()
     assert (day, name, cents) == ("2026-01-01", "grand", 1_000_02)
     (hit,) = floor.controller.read_win_register()
@@ -540,12 +540,12 @@ def test_daily_amounts_and_wins_are_recorded(floor):
 @pytest.mark.requirement("I-16")
 def test_each_day_has_its_own_amount(floor, monkeypatch):
     floor.give("EGM-1", 1)
-    floor.controller.list_values()
+    floor.controller.update_values()
     tomorrow = floor.controller._now() + timedelta(days=1)
     monkeypatch.setattr(floor.controller, "_now", lambda: tomorrow)
     for number in range(2, 26):
         floor.give("EGM-1", number)
-    floor.controller.list_values()
+    floor.controller.update_values()
     days = [(day, cents) for day, _, _, cents in floor.controller.list_daily_amounts()]
     assert days == [("2026-01-01", 1_000_00), ("2026-01-02", 1_000_02)]
 
@@ -609,13 +609,13 @@ def test_a_payment_beyond_award_and_display_does_not_lower_the_level(floor, show
         before.level.paid_cents,
     )
     assert len([kind for _, kind, _ in _events(floor.controller) if kind == "payment_held"]) == 1
-    floor.controller.list_values()
+    floor.controller.update_values()
     assert floor.controller.unruled_count == 1
     floor.controller.verify_levels()
     floor.controller.rule_on_claim("c/payment", "decline", ("1", "2"), "the slip says the award")
     assert floor.record() == before
     assert _list_held_claims(floor.controller) == []
-    floor.controller.list_values()
+    floor.controller.update_values()
     assert floor.controller.unruled_count == 0
 
 

@@ -127,7 +127,7 @@ def floor(at_the_ceiling):
 
 @pytest.mark.requirement("I-10", "I-14", "I-17")
 def test_exactly_one_wager_wins_and_its_machine_is_notified_until_it_has_paid(floor):
-    (sealed,) = floor.controller.list_values()
+    (sealed,) = floor.controller.update_values()
     winner, answer_won = floor.until_won("EGM-1", "EGM-2")
     (won,) = answer_won.won
     assert (won.sequence, won.order) == (floor.contribution_counts[winner], 1)
@@ -146,7 +146,7 @@ def test_exactly_one_wager_wins_and_its_machine_is_notified_until_it_has_paid(fl
         winner, won.sequence, won.amount_cents, "mystery",
     )  # fmt: skip
     floor.controller.verify_levels()
-    (following,) = floor.controller.list_values()
+    (following,) = floor.controller.update_values()
     assert (following.prize, following.falls, following.fell_by) == (2, 1, "win")
     assert following.commitment != sealed.commitment
 
@@ -177,12 +177,12 @@ def test_simultaneous_wagers_are_ordered_and_one_of_them_wins(controller):
 def test_the_drawn_trigger_survives_a_restart_of_the_controller(open_store, at_the_ceiling):
     controller = at_the_ceiling
     floor = Floor(controller, "EGM-1")
-    (sealed,) = controller.list_values()
+    (sealed,) = controller.update_values()
     answer = floor.give("EGM-1")
     controller._store.close()
     later = Controller(open_store(), controller._now, MysterySecrets(bytes(32)))
     floor.controller = later
-    (value,) = later.list_values()
+    (value,) = later.update_values()
     assert (answer.won, value.commitment) == ((), sealed.commitment)
     _, answer = floor.until_won("EGM-1")
     assert answer.won[0].trigger.commitment == sealed.commitment
@@ -273,7 +273,7 @@ def test_an_overflow_that_starts_a_prize_at_its_ceiling_is_won_by_the_next_wager
 @pytest.mark.requirement("I-12", "I-13:a")
 def test_a_closed_mystery_reveals_its_trigger_and_passes_on_its_money(floor):
     floor.controller.open_levels([level("more")])
-    (luck, _) = floor.controller.list_values()
+    (luck, _) = floor.controller.update_values()
     assert floor.give("EGM-1").won == ()
     moved = floor.controller.close_level("luck", "more")
     assert moved > 100

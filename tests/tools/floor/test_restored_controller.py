@@ -81,7 +81,7 @@ class House:
     def pass_seconds(self, count=1):
         for _ in range(count):
             self.now_ns += SECOND_NS
-            for value in self.controller.list_values():
+            for value in self.controller.update_values():
                 for machine in self.machines.values():
                     machine.process_message(value)
                 for listener in self.listeners:

@@ -258,7 +258,7 @@ def _check_ruling(context: CheckContext) -> None:
     """
     dispute, record = _find_ruled_dispute(context), context.record
     cents, ruling = record.get("amount_cents"), context.record_before(DisputeRuling, "ruling")
-    if ruling is None:  # a stored one was checked at its release; it may be paid after a restart
+    if ruling is None:  # a stored ruling was checked when it was released, and may be paid after a restart
         check_signed_in_to_menu(context)
     names = ("machine", "place", "reason", "persons")
     expected = {
@@ -359,7 +359,7 @@ def _derive_ruling_payment(context: CheckContext) -> Any:
     dispute, cents = _find_ruled_dispute(context), context.record["amount_cents"]
     if (
         dispute.is_about_printed_ticket
-    ):  # the cash-out itself ends the reservation, with the ticket or with a hand-pay
+    ):  # the reservation is ended by the cash-out, which is paid by the ticket or by hand
         return []
     source = "house:disputed"
     if dispute.set_aside_cents:

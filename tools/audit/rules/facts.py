@@ -201,7 +201,7 @@ class Facts:
             with suppress(RecordError):
                 self.closed_claims[claim] = from_json(ClaimRecord, record, kind)
         elif kind.startswith(("game.", "table.")):
-            # the entry's rule reports what is wrong
+            # if the record is wrong, the entry's rule reports it
             with suppress(KeyError, TypeError, ValueError, AttributeError):
                 self._update_tables_and_stakes(kind, read_details(entry))
         elif kind.startswith("staff.") or kind == MENU_ENTERED.kind:

@@ -60,9 +60,8 @@ RULES: Final = (
         ),
     ),
     AuditRule(entry_declaration=entries.MEDIUM_REPLACEMENT_NOTED, state={"memory.medium_replaced": None}),
-    AuditRule(
-        entry_declaration=entries.CLOCK_CHANGED, id="clock.changed:{sequence}"
-    ),  # by the journal itself when it opens
+    # written by the journal itself when it is opened
+    AuditRule(entry_declaration=entries.CLOCK_CHANGED, id="clock.changed:{sequence}"),
     AuditRule(entry_declaration=entries.CLOCK_CHANGED),
     AuditRule(
         entry_declaration=entries.CLOCK_DOUBTED,

@@ -165,7 +165,7 @@ _TRANSFER_RESULT_PATTERN: Final = {
     "expires": "$expires",
     "pool": "$pool",
     "told": False,
-    "position": "$:positive",  # in the transfer history
+    "position": "$:positive",  # its number in the transfer history
 }
 #: The source and the target account of each type of transfer.
 _ACCOUNTS_BY_TRANSFER_KIND: Final = {

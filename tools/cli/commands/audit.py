@@ -88,7 +88,7 @@ def export_(file: Path, state: Path | None, second_folder: Path | None, after: i
             )
         with (
             show_progress("checking and writing"),
-            open_view(folder, key=key, second_dir=second_folder) as view,
+            open_view(folder, key=key, second_folder=second_folder) as view,
             open_result_file(file) as output,
         ):
             count = export.write_export(view, key, output, datetime.now(UTC), after_sequence=after)
@@ -298,7 +298,7 @@ def _verify_copies(
     key = _load_machine_key(folder, second_folder)
     points = (point, None if point is None else point.with_name(point.name + ".second"))
     # Read only the first medium: damage that the second could repair is a finding.
-    with open_view(folder, key=key, second_dir=folder) as view:
+    with open_view(folder, key=key, second_folder=folder) as view:
         head = (view.sequence, view.head_hash)
         auditor = create_auditor(points[0])
         first = _conclude_audit(
@@ -318,7 +318,7 @@ def _verify_copies(
             ),
         }
     try:
-        open_view(folder, key=key, second_dir=folder, check_pages=True).close()
+        open_view(folder, key=key, second_folder=folder, check_pages=True).close()
     except JournalError as damage:  # damage to a column or an index, which no entry body shows
         first.add_finding(AuditFinding(0, "", str(damage)))
     return reports

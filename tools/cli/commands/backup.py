@@ -161,7 +161,7 @@ def _read_roster(folder: StateFolder, backup: Backup) -> Roster:
 
 def _require_journal_with_backup_entry(folder: StateFolder, backup: Backup, second_folder: Path) -> None:
     """Raise OperatorError unless the journal is this machine's and contains the entry that was last at the backup."""
-    with open_view(folder.root, second_dir=second_folder) as view:
+    with open_view(folder.root, second_folder=second_folder) as view:
         machine = str(read_details(next(view.entries(limit=1))).get("machine_id", ""))
         sequence = view.sequence
         same_entry = next(view.entries(since=backup.sequence - 1, limit=1), None)

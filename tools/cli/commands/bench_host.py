@@ -10,12 +10,12 @@ from egm.config.cabinet_file import find_default_state_folder
 
 
 @click.command()
-@click.option("--state", "state_dir", type=click.Path(path_type=Path), help="the machine's state folder")
+@click.option("--state", "state_folder", type=click.Path(path_type=Path), help="the machine's state folder")
 @click.option("--cabinet", type=click.Path(path_type=Path, exists=True), help="a cabinet file")
 @click.option("--speed", default=1.0, show_default=True, help="run the mechanics this many times faster")
-def command(state_dir: Path | None, cabinet: Path | None, speed: float) -> None:
+def command(state_folder: Path | None, cabinet: Path | None, speed: float) -> None:
     """Run the simulated devices until stopped; `egm device` operates them."""
-    arguments = ["--state", str(state_dir or find_default_state_folder()), "--speed", str(speed)]
+    arguments = ["--state", str(state_folder or find_default_state_folder()), "--speed", str(speed)]
     if cabinet is not None:
         arguments += ["--cabinet", str(cabinet)]
     sys.exit(bench.main(arguments))

@@ -94,7 +94,7 @@ def inspect_(*, state: Path | None, second_folder: Path | None, output_format: O
     it is carried over, was paid, or is ended. Exit status 1 if the memory is damaged.
     """
     folder = find_memory_folder(state, second_folder)
-    result = inspect_claims(folder, FEATURES, second_dir=second_folder)
+    result = inspect_claims(folder, FEATURES, second_folder=second_folder)
     inspection = result.inspection
     money = _AmountFormatter(find_currency(inspection.both_copies.visitor.profile_name))
     unfinished_clear = "a clear was started and not completed: `egm audit clear` completes it"
@@ -382,10 +382,10 @@ def clear_(
     folder = state or find_default_state_folder()
     try:
         if is_clear_unfinished(folder):
-            evidence = finish_memory_clear(folder, now=_read_clock, second_dir=second_folder)
+            evidence = finish_memory_clear(folder, now=_read_clock, second_folder=second_folder)
             echo(f"the clear that was started is completed; the evidence is in {evidence}")
             return
-        result = inspect_claims(folder, FEATURES, second_dir=second_folder)
+        result = inspect_claims(folder, FEATURES, second_folder=second_folder)
         if carry_others:
             other_ids = (
                 proposal.id
@@ -409,7 +409,7 @@ def clear_(
             authentication_method=proof,
         )
         evidence = clear_memory(
-            folder, decided, now=_read_clock, second_dir=second_folder, machine_id=machine_id
+            folder, decided, now=_read_clock, second_folder=second_folder, machine_id=machine_id
         )
         carry_over_roster(roster, folder, second_folder, machine_id, now=_read_clock)
     except JournalError as error:

@@ -42,7 +42,7 @@ def _parse_values(words: tuple[str, ...]) -> dict[str, int | str | bool]:
 @click.argument("name", required=False)
 @click.argument("action", default="state")
 @click.argument("values", nargs=-1)
-@click.option("--state", "state_dir", type=click.Path(path_type=Path), help="the machine's state folder")
+@click.option("--state", "state_folder", type=click.Path(path_type=Path), help="the machine's state folder")
 @add_format_options
 @click.option("--protocol", type=click.Choice(sorted(PROTOCOLS)), help="monitor a real device")
 @click.option("--port", type=click.Path(path_type=Path), help="the real device's serial port")
@@ -56,7 +56,7 @@ def command(
     name: str | None,
     action: str,
     values: tuple[str, ...],
-    state_dir: Path | None,
+    state_folder: Path | None,
     output_format: OutputFormat,
     protocol: str | None,
     port: Path | None,
@@ -80,7 +80,7 @@ def command(
         return
     if port is not None:
         raise click.ClickException("--port needs --protocol, the protocol of the real device on it")
-    folder = StateFolder(state_dir or find_default_state_folder())
+    folder = StateFolder(state_folder or find_default_state_folder())
     try:
         with BenchClient(folder.run) as hand:
             reply = hand.execute_action(name or "bench", action, **_parse_values(values))

@@ -94,12 +94,12 @@ def status(*, store: str | None, output_format: OutputFormat) -> None:
 def _read_status(controller: Controller) -> dict[str, Any]:
     """Return the status of the progressive link as JSON data."""
     with controller.open_read_session() as session:
-        troubles = Counter(kind for _, kind, _ in session.read_events() if kind in _SUSPICIOUS_EVENT_KINDS)
+        troubles = Counter(
+            event.kind for event in session.read_events() if event.kind in _SUSPICIOUS_EVENT_KINDS
+        )
         message_times = session.read_message_times()
         return {
-            "alive_at": max(
-                (shown_time for _, _, shown_time, _ in session.list_daily_amounts()), default=None
-            ),
+            "alive_at": max((amount.time_text for amount in session.list_daily_amounts()), default=None),
             "levels": {record.id: record.level.shown_cents for record in session.read_levels()},
             "machines": [
                 {

@@ -1,4 +1,4 @@
-"""``egm screen``: pictures of every scene, and the browser screen's present address."""
+"""``egm screen``: pictures of every scene, and the browser screen's current address."""
 
 import os
 import socket
@@ -18,7 +18,7 @@ from tools.lab.argument_names import parse_path_or_id
 
 #: How long to wait for a screen to accept a connection.
 _CONNECT_TIMEOUT_SECONDS: Final = 2.0
-#: The smallest scale of a still picture, pixels a unit.
+#: The smallest scale of a still picture, in pixels per unit.
 _STILL_PICTURE_SCALE_MIN: Final = 2 / 3
 
 
@@ -30,7 +30,11 @@ def command() -> None:
 @command.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option(
-    "--game", "name", default="aurora-twenty", show_default=True, help="A library id or a definition file."
+    "--game",
+    "game_name",
+    default="aurora-twenty",
+    show_default=True,
+    help="A library id or a definition file.",
 )
 @click.option(
     "--scale",
@@ -46,15 +50,15 @@ def command() -> None:
     show_default=True,
     help="The quality of the WebP file.",
 )
-def preview(file: Path, name: str, scale: float, quality: int) -> None:
-    """Write to FILE (.webp) an animation of a game that is played with the machine's own generator.
+def preview(file: Path, game_name: str, scale: float, quality: int) -> None:
+    """Write to FILE (.webp) an animation of one game, which is played with the machine's own generator.
 
     If FILE is a definition (.toml), one still picture of that game is written next to it (PNG).
     """
     if file.suffix not in {".webp", ".toml"}:
         raise click.ClickException(
-            f"{file}: write the name of a .webp file to draw, with --game for a game of the library;"
-            " or of a definition (.toml)"
+            f"{file}: expected a .webp file to write (choose the game with --game), or the .toml file of a"
+            " definition"
         )
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     from paytables import DefinitionError, load_game  # noqa: PLC0415 (the environment must be set first)
@@ -68,7 +72,7 @@ def preview(file: Path, name: str, scale: float, quality: int) -> None:
         echo(f"{picture}: {width} x {height} pixels")
         return
     try:
-        game = load_game(parse_path_or_id(name))
+        game = load_game(parse_path_or_id(game_name))
         personalization = Personalization(
             product="preview", version="1", machine_serial="PREVIEW", instance=1, boot_counter=1
         )
@@ -91,10 +95,13 @@ def preview(file: Path, name: str, scale: float, quality: int) -> None:
     help="Print the address of this player position's screen.",
 )
 def address(state: Path | None, position: int, *, top: bool) -> None:
-    """Print a new address for the browser screen, for use after the address printed at the start was used."""
+    """Print the browser screen's current address.
+
+    An address works once: after the one printed at the start was used, this prints the next one.
+    """
     if top and position > 1:
         raise click.UsageError(
-            "--top and --position cannot be combined: the top display belongs to the machine"
+            "--top and --position cannot be combined: the top screen belongs to the machine"
         )
     path = StateFolder(find_memory_folder(state)).get_address_path(None if top else position)
     try:

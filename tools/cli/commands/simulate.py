@@ -65,7 +65,7 @@ class _SimulationResult:
 @click.option(
     "--compiled",
     is_flag=True,
-    help="use the compiled evaluator: millions of games a second, plain spins only",
+    help="use the compiled evaluator: millions of games per second, plain spins only",
 )
 @click.option(
     "--seed", default=1, show_default=True, type=int, help="the seed of the compiled evaluator's generator"
@@ -252,7 +252,7 @@ def _print_result(console: Terminal, game: Game, result: _SimulationResult) -> N
         )
     console.print(f"  distribution     {fit}")
     console.print(f"  highest win      {format_count(result.tally.highest_win, 'credit')}")
-    console.print(f"  {verdict.games / result.seconds:,.0f} games a second")
+    console.print(f"  {verdict.games / result.seconds:,.0f} games per second")
     for name, part in (
         ("return", verdict),
         ("hit frequency", result.frequency_verdict),

@@ -47,11 +47,13 @@ def _read_rules(path: Path) -> Tournament:
         raise click.ClickException(str(error)) from None
 
 
-def _require_lawful(path: Path, today: datetime | None) -> Tournament:
+def _read_lawful_rules(path: Path, today: datetime | None) -> Tournament:
     """Return the tournament rules in a file. Raises ClickException with all violations of the by-law."""
     rules = _read_rules(path)
-    if faults := list_violations(rules, _choose_day(today)):
-        raise click.ClickException("\n".join(f"tournament rules {path}: {fault}" for fault in faults))
+    if violations := list_violations(rules, _choose_day(today)):
+        raise click.ClickException(
+            "\n".join(f"tournament rules {path}: {violation}" for violation in violations)
+        )
     return rules
 
 
@@ -65,7 +67,7 @@ _today_option = click.option(
     "--today",
     metavar="YYYY-MM-DD",
     type=DayParameter(),
-    help="The day of the check, YYYY-MM-DD; without it, the day of this computer.",
+    help="The day of the check, YYYY-MM-DD; default: today, by this computer's clock.",
 )
 
 
@@ -93,10 +95,10 @@ def new(rules_file: Path) -> None:
 def check(rules_file: Path, today: datetime | None) -> None:
     """Check the rules file RULES against the by-law, and print what the rules allow.
 
-    Refused are missing or unknown keys, rules published less than a week before the start, prizes that may
+    It refuses missing or unknown keys, rules published less than a week before the start, prizes that may
     return less than 30 % of the fees, and machines that are not equal.
     """
-    rules = _require_lawful(rules_file, today)
+    rules = _read_lawful_rules(rules_file, today)
     entries = rules.entries
     echo(f"{rules.name.en}: the rules are complete.")
     least = entries.participants_min
@@ -107,7 +109,7 @@ def check(rules_file: Path, today: datetime | None) -> None:
     published = "not stated yet" if rules.published is None else str(rules.published)
     echo(f"Start: {rules.starts:%Y-%m-%d %H:%M}. Publication: {published}.")
     if rules.starts.date() < _choose_day(today):
-        echo("The day of the start is over: no machine enters this tournament any more.")
+        echo("The start date has passed: machines can no longer enter this tournament.")
 
 
 def _iter_prize_remarks(rules: Tournament, entries_min: int, entries_max: int) -> Iterator[str]:
@@ -140,15 +142,15 @@ def _iter_prize_remarks(rules: Tournament, entries_min: int, entries_max: int) -
 )
 @_today_option
 def notice(rules_file: Path, language: str, today: datetime | None) -> None:
-    """Print the public notice of the tournament of RULES; unlawful rules are refused as by `check`."""
-    echo(apply_typography(build_notice(_require_lawful(rules_file, today), language), language), nl=False)
+    """Print the public notice for the rules file RULES; unlawful rules are refused as by `check`."""
+    echo(apply_typography(build_notice(_read_lawful_rules(rules_file, today), language), language), nl=False)
 
 
 def _parse_round(text: str, pattern: str) -> tuple[int, int, str]:
-    """Return the entry, the round and the export in a text such as ``4:2:machine-a.jsonl``.
+    """Return the numbers of the entry and the round, and the export, in a text such as ``4:2:machine-a.jsonl``.
 
-    ``pattern`` is the form ENTRY:ROUND or ENTRY:ROUND:EXPORT; the export is "" without one. Raises
-    ClickException if the text has another form.
+    ``pattern`` is ENTRY:ROUND or ENTRY:ROUND:EXPORT; for the first, the export is "". Raises ClickException if
+    the text does not have this form.
     """
     parts = text.split(":", pattern.count(":"))
     if len(parts) != pattern.count(":") + 1 or not all(
@@ -159,17 +161,17 @@ def _parse_round(text: str, pattern: str) -> tuple[int, int, str]:
 
 
 class _Corrections(TypedDict):
-    """The corrections that staff make to the recorded data of a tournament, by option name."""
+    """The corrections that staff make to the recorded data of a tournament, as the options state them."""
 
-    without: tuple[str, ...]
-    """The operator's numbers of the machines for which no journal exists."""
-    renamed: tuple[int, ...]
+    absent_machines: tuple[str, ...]
+    """The operator's numbers of the machines that took no part, so that no journal is given for them."""
+    renamed_entries: tuple[int, ...]
     """The entries that were played under a name other than the buyer's."""
-    ignored: tuple[str, ...]
-    """The rounds that were given by mistake."""
-    absent: tuple[str, ...]
+    ignored_rounds: tuple[str, ...]
+    """The rounds that were started by mistake."""
+    absent_rounds: tuple[str, ...]
     """The rounds that were not played and count as failed."""
-    unused: tuple[int, ...]
+    unused_entries: tuple[int, ...]
     """The entry numbers that were skipped when entries were sold."""
 
 
@@ -177,41 +179,45 @@ class _Corrections(TypedDict):
 _CORRECTION_OPTIONS: Final = [
     click.option(
         "--without",
+        "absent_machines",
         metavar="NUMBER",
         multiple=True,
         help="A machine of the rules that took no part, by its operator's number; repeat for more.",
     ),
     click.option(
         "--renamed",
+        "renamed_entries",
         metavar="ENTRY",
         type=WholeNumber(min=1),
         multiple=True,
-        help="An entry that was played under another name than the buyer's; repeat for more.",
+        help="An entry that was played under a name other than the buyer's; repeat for more.",
     ),
     click.option(
         "--ignore",
-        "ignored",
+        "ignored_rounds",
         metavar="ENTRY:ROUND:EXPORT",
         multiple=True,
-        help="A round that was given by mistake, and counts for nothing; repeat for more.",
+        help="A round that was started by mistake; it counts for nothing; repeat for more.",
     ),
     click.option(
         "--absent",
+        "absent_rounds",
         metavar="ENTRY:ROUND",
         multiple=True,
-        help="A round that its entry did not play, and has failed; repeat for more.",
+        help="A round that the entry did not play; it counts as failed; repeat for more.",
     ),
     click.option(
         "--unused",
+        "unused_entries",
         metavar="ENTRY",
         type=WholeNumber(min=1),
         multiple=True,
-        help="A number that was left out when entries were sold; repeat for more.",
+        help="An entry number that was skipped when entries were sold; repeat for more.",
     ),
 ]
 
 
-def _add_derivation_options(function: Callable[..., None]) -> Callable[..., None]:
+def _add_correction_options(function: Callable[..., None]) -> Callable[..., None]:
     """Add to a command the options that correct the recorded data of a tournament."""
     for option in reversed(_CORRECTION_OPTIONS):
         function = option(function)
@@ -222,11 +228,11 @@ def _add_derivation_options(function: Callable[..., None]) -> Callable[..., None
 @click.argument("rules_file", metavar="RULES", type=_FILE_TYPE)
 @click.argument("results_file", metavar="RESULTS", type=_FILE_TYPE)
 @click.argument("exports", metavar="EXPORT...", nargs=-1, required=True, type=_FILE_TYPE)
-@_add_derivation_options
+@_add_correction_options
 def results(
     rules_file: Path, results_file: Path, exports: tuple[Path, ...], **corrections: Unpack[_Corrections]
 ) -> None:
-    """Write RESULTS, which `settle` reads, from the exported journals of all machines of the tournament of RULES.
+    """Write RESULTS for `settle`, from the exported journals of every machine named in RULES.
 
     Each EXPORT (`egm audit export`) is verified first, as by `egm audit verify`; one with anything wrong is
     refused. The machines must have played with exactly this RULES file.
@@ -241,7 +247,7 @@ def results(
 @click.argument("rules_file", metavar="RULES", type=_FILE_TYPE)
 @click.argument("exports", metavar="EXPORT...", nargs=-1, required=True, type=_FILE_TYPE)
 @click.option("--round", "number", type=WholeNumber(min=1), default=1, show_default=True, help="The round.")
-@_add_derivation_options
+@_add_correction_options
 @add_format_options
 def standings_(
     rules_file: Path,
@@ -253,7 +259,7 @@ def standings_(
 ) -> None:
     """Print the standings of a round and who goes on to the next one, from the exported journals of all machines.
 
-    Participants with equal results go on together, so that more can go on than the rules say.
+    Participants with equal results go on together, so more may go on than the rules state.
     """
     rules = _read_rules(rules_file)
     derived = _derive_results(rules, rules_file, exports, corrections)
@@ -277,7 +283,7 @@ def standings_(
         empty_text="nobody has a rank",
     )
     is_last = number == len(rules.rounds)
-    footer_lines = (
+    footer_text = (
         "This is the last round."
         if is_last
         else f"Round {number + 1}: {format_count(len(names), 'participant')}."
@@ -287,7 +293,7 @@ def standings_(
         table,
         document={"round": number, "standings": table.to_json_rows()},
         text_before=rules.name.en,
-        text_after=footer_lines,
+        text_after=footer_text,
     )
 
 
@@ -298,8 +304,8 @@ def _derive_results(
 
     Raises ClickException if an export is invalid or does not fit the rules.
     """
-    ignored = [_parse_round(text, "ENTRY:ROUND:EXPORT") for text in corrections["ignored"]]
-    absent = [_parse_round(text, "ENTRY:ROUND")[:2] for text in corrections["absent"]]
+    ignored_rounds = [_parse_round(text, "ENTRY:ROUND:EXPORT") for text in corrections["ignored_rounds"]]
+    absent_rounds = [_parse_round(text, "ENTRY:ROUND")[:2] for text in corrections["absent_rounds"]]
     try:
         for path in exports:
             _verify_export(path)
@@ -307,11 +313,11 @@ def _derive_results(
             rules,
             rules.digest,
             {str(path): _iter_entries(path) for path in exports},
-            absent_machines=corrections["without"],
-            renamed_entries=corrections["renamed"],
-            ignored_rounds=ignored,
-            absent_rounds=absent,
-            unused_entries=corrections["unused"],
+            absent_machines=corrections["absent_machines"],
+            renamed_entries=corrections["renamed_entries"],
+            ignored_rounds=ignored_rounds,
+            absent_rounds=absent_rounds,
+            unused_entries=corrections["unused_entries"],
         )
     except (JournalError, OperatorError, OSError) as error:
         raise click.ClickException(str(error)) from None
@@ -344,7 +350,7 @@ def _iter_entries(path: Path) -> Iterator[StoredEntry]:
         yield from ExportReader(source, str(path)).iter_entries()
 
 
-#: The option for the amount that the operator adds to the prizes.
+#: The option for the amount that the venue adds to the prizes.
 _added_amount_option: Final = click.option(
     "--add",
     "added_cents",

@@ -106,7 +106,7 @@ class FloorLink:
                     self._connections += 1
                     listener.handle_connection()
                 if self.is_up:
-                    for value in self.controller.list_values():
+                    for value in self.controller.update_values():
                         self._deliver_to_machine(encode(value))
                 await asyncio.sleep(_VALUES_INTERVAL_SECONDS)
         finally:

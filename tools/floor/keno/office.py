@@ -543,4 +543,4 @@ def open_journal(folder: Path, now: Callable[[], datetime], second_folder: Path 
 
     ``now`` returns the time for entries; ``second_folder`` is the folder of the second copy.
     """
-    return Journal.open(folder, now=now, second_dir=second_folder, machine_id="keno-office")
+    return Journal.open(folder, now=now, second_folder=second_folder, machine_id="keno-office")

@@ -113,7 +113,7 @@ class _Verifier:
                 office.fail_draw(record.reason)
             case TicketClaimed():
                 control_number = office.find_ticket(record.number).printed_ticket.control_number
-                # The values on the paper are not recorded, only that they differ; this one equals no recorded value.
+                # Of the values on the paper, only which differ is recorded; an object() differs from every value.
                 values_on_paper = dict.fromkeys(record.differs, object())
                 office.claim(
                     PresentedTicket(TicketCondition(record.condition), control_number, values_on_paper),

@@ -165,7 +165,7 @@ def answer_request(
     ):
         revoke_certificate(folder, serial, now)  # the clock was wrong when it was signed, or it has expired
         current = None
-    # the signed certificate was not written to the stick
+    # If the key was signed before, its certificate was not written to the stick: write it again.
     if current is not None and current.public_key() == public:
         certificate = current
     else:
@@ -414,7 +414,7 @@ def _load_key(folder: Path, name: str) -> Ed25519PrivateKey:
             _read_certificate(each).public_key() for each in folder.glob(f"{name}{_ARCHIVE_SEPARATOR}*.crt")
         )
         if isinstance(stored_key, Ed25519PrivateKey) and stored_key.public_key() not in archived_keys:
-            return stored_key  # otherwise its revocation was interrupted
+            return stored_key  # a key with an archived certificate is left from an interrupted revocation
     if name == AUTHORITY_CERTIFICATE_NAME and (certificates := sorted(folder.glob("*.crt"))):
         raise OperatorError(
             f"{path}: there is no key, but {certificates[0].name} is already signed: restore the authority's files "

@@ -35,11 +35,11 @@ from egm.progressive.messages import (
 )
 from egm.verify.examine import VerificationFindings
 from tools.floor.progressive import holding
-from tools.floor.progressive.contribution_ledger import ContributionLedger
+from tools.floor.progressive.level_bookkeeping import LevelBookkeeping
 from tools.floor.progressive.mystery import MYSTERY_CLAIM_PREFIX, MysteryPrizes, verify_prizes
 from tools.floor.progressive.mystery_secrets import MysterySecrets
 from tools.floor.progressive.records import ClaimRecord, LevelRecord, list_partial_shares
-from tools.floor.progressive.store import Session, Store
+from tools.floor.progressive.store import DailyAmount, Session, Store
 
 #: Values carry the term above this bit, so that they keep rising when another controller takes over.
 _CONTROLLER_TERM_SHIFT_BITS = 40
@@ -81,16 +81,16 @@ class Controller:
         self._store = store
         self._now = now
         self._mysteries = MysteryPrizes(mystery_secrets, getattr(store, "term", 0))
-        self._ledger = ContributionLedger(self._mysteries, self._format_time)
+        self._bookkeeping = LevelBookkeeping(self._mysteries, self._format_time)
         self._value_count = 0
         self._missing_number_by_level: dict[tuple[str, str], int] = {}
         """The number of the contribution that was last missing, by (machine, level); used to record each gap once."""
         self._closed_level_ids: set[str] = set()
         """The ids of closed levels, which need not be read again because they never reopen."""
         self.unruled_count = 0
-        """The number of claims and payments that wait for a ruling, as of the last call of :meth:`list_values`."""
+        """The number of claims and payments that wait for a ruling, as of the last call of :meth:`update_values`."""
         self.wins: tuple[LevelWin, ...] = ()
-        """The recent wins that signs display, as of the last call of :meth:`list_values` (I-09)."""
+        """The recent wins that signs display, as of the last call of :meth:`update_values` (I-09)."""
 
     # ------------------------------------------------------------------ messages of machines
     def process_messages(self, received: Iterable[ReceivedMessage]) -> list[ControllerMessage]:
@@ -210,7 +210,7 @@ class Controller:
                 f"{_format_odds(record.odds)}, as at every machine of the level"
             )
             return self._refuse_enrolment(session, join, enrolment, RefusalReason.OTHER_ODDS, reason)
-        self._ledger.correct_outdated_level(session, record, join.machine, enrolment)
+        self._bookkeeping.correct_outdated_level(session, record, join.machine, enrolment)
         terms = record.level.terms
         last_counted = session.read_last_contribution_number(join.machine, enrolment.level)
         if last_counted is None:
@@ -298,7 +298,7 @@ class Controller:
             session.store_last_contribution_number(
                 contribution.machine, contribution.level, contribution.sequence
             )
-            self._ledger.add_contribution(session, record, contribution)
+            self._bookkeeping.add_contribution(session, record, contribution)
         is_mystery = record.level.terms.is_mystery
         return ContributionCount(
             machine=contribution.machine,
@@ -362,7 +362,7 @@ class Controller:
                 missing_number=last_counted + 1,
             )
         return self._hold_improbable_claim(session, record, claim) or _build_award(
-            self._ledger.pay_hit(session, record, claim)
+            self._bookkeeping.pay_hit(session, record, claim)
         )
 
     def _hold_improbable_claim(
@@ -405,7 +405,7 @@ class Controller:
             )
             hit = session.find_claim(str(ruled_claim.message["claim"]))
             if ruled_claim.message["type"] == "commit" and ruling == holding.RULING_AWARD and hit is not None:
-                self._ledger.adjust_to_payment(session, hit)
+                self._bookkeeping.adjust_to_payment(session, hit)
 
     def _record_payment(self, session: Session, commit: PaymentReport) -> ControllerMessage:
         """Record how a machine paid a hit, and return the reply; the award of a void game returns to the level.
@@ -422,7 +422,7 @@ class Controller:
                 "the controller has no hit of this machine by this claim",
             )
         paid_cents = commit.amount_cents
-        if commit.way == "void":  # no more can be returned than was awarded
+        if commit.way == "void":  # a void game returns at most its award to the level
             paid_cents = min(paid_cents, hit.amount_cents)
         if hit.closed_at:
             if (hit.paid_cents, hit.way) != (paid_cents, commit.way):
@@ -433,7 +433,7 @@ class Controller:
         paid_hit = replace(hit, paid_cents=paid_cents, way=commit.way, closed_at=self._format_time())
         session.put_claim(paid_hit)
         if commit.way == "void":
-            self._ledger.return_award(session, hit)
+            self._bookkeeping.return_award(session, hit)
         elif paid_cents != hit.amount_cents:
             self._adjust_to_other_payment(session, paid_hit, commit)
         return ClaimClosure(machine=commit.machine, claim=commit.claim)
@@ -443,7 +443,7 @@ class Controller:
         record = session.read_level(hit.level)
         reason = "" if record is None else holding.find_payment_error(record, hit, commit.amount_cents)
         if not reason:
-            self._ledger.adjust_to_payment(session, hit)
+            self._bookkeeping.adjust_to_payment(session, hit)
             return
         holding.hold_claim(session, holding.format_payment_id(hit.claim), commit, reason, self._format_time())
         amounts = {"award_cents": hit.amount_cents, "paid_cents": commit.amount_cents}
@@ -495,10 +495,10 @@ class Controller:
         return refusal
 
     # ------------------------------------------------------------------ values and wins
-    def list_values(self) -> list[LevelValue]:
-        """Return a value message for every open level; store each amount as the last one displayed today (I-16).
+    def update_values(self) -> list[LevelValue]:
+        """Return a new value message for every open level; store each amount as the last one displayed today (I-16).
 
-        ``unruled_count`` and ``wins`` are updated too.
+        Also update ``unruled_count`` and ``wins``.
         """
         now = self._now()
         with self._store.transaction() as session:
@@ -562,7 +562,7 @@ class Controller:
                     session.record_event(
                         self._format_time(), "opened", level=definition.id, terms=definition.terms.to_json()
                     )
-                    self._ledger.open_prize(session, definition.id)
+                    self._bookkeeping.open_prize(session, definition.id)
                     changes.append(f"{definition.id}: opened at {definition.terms.base_cents}")
                     continue
                 changes += self._change_level(session, record, definition)
@@ -642,7 +642,7 @@ class Controller:
                 raise ControllerError(
                     f"level {successor} cannot receive what {level} holds: expected another level that is open"
                 )
-            amount = self._ledger.close_level(session, record, successor)
+            amount = self._bookkeeping.close_level(session, record, successor)
             session.record_event(
                 self._format_time(), "given_up", level=level, successor=successor, amount=amount
             )
@@ -662,7 +662,7 @@ class Controller:
     def forget_sign(self, sign: str) -> None:
         """Remove a sign from the list of signs that must report to the controller."""
         with self._store.transaction() as session:
-            if sign not in {name for name, _ in session.read_signs()}:
+            if sign not in session.read_sign_texts():
                 raise ControllerError(f"sign {sign} is not on the list of signs that must report")
             session.remove_sign(sign)
             session.record_event(self._format_time(), "sign_forgotten", sign=sign)
@@ -677,8 +677,8 @@ class Controller:
         with self._store.transaction() as session:
             return session.read_win_register()
 
-    def list_daily_amounts(self) -> tuple[tuple[str, str, str, int], ...]:
-        """Return the last amount that each level displayed on each day, as (day, level, time, minor units)."""
+    def list_daily_amounts(self) -> tuple[DailyAmount, ...]:
+        """Return the last amount that each level displayed on each day."""
         with self._store.transaction() as session:
             return session.list_daily_amounts()
 

@@ -40,7 +40,7 @@ def find_reason_to_hold_claim(session: Session, record: LevelRecord, claim: Clai
     if is_improbable(hit_numbers, hit_numbers[-1], odds):
         return (
             f"{len(hit_numbers)} of {hit_numbers[-1]} wagers won the level, "
-            f"which is improbable at {odds} hits a wager"
+            f"which is improbable at {odds} hits per wager"
         )
     return ""
 

@@ -171,7 +171,7 @@ class ControllerService:
     async def _publish_levels(self, line: BrokerLine) -> None:
         """Publish, periodically, the value of every level (retained) and the recent wins; update the metrics."""
         while True:
-            values = self._controller.list_values()
+            values = self._controller.update_values()
             signs = () if self._signs is None else self._signs.update_states()
             self._observe(values, signs, self._controller.unruled_count)
             for value in values:

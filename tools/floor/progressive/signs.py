@@ -63,9 +63,9 @@ class SignBook:
         self._heartbeat_by_sign: dict[str, SignHeartbeat] = {}
         self._written_ns = began_ns = now_ns()
         with store.transaction() as session:
-            self._known = {record.id: record for record in read_signs(session)}
+            self._record_by_sign = {record.id: record for record in read_signs(session)}
         # No heartbeats were received while no controller ran: each sign has its five seconds from now.
-        self._received_ns = dict.fromkeys(self._known, began_ns)
+        self._received_ns = dict.fromkeys(self._record_by_sign, began_ns)
 
     def store_heartbeat(self, beat: SignHeartbeat) -> None:
         """Store the latest heartbeat of a sign."""
@@ -85,7 +85,7 @@ class SignBook:
             with self._store.transaction() as session:
                 listed_ids = {record.id for record in read_signs(session)}
                 for name, sign in records.items():
-                    if name in self._known and name not in listed_ids:
+                    if name in self._record_by_sign and name not in listed_ids:
                         # removed from the list; its next heartbeat makes it a new sign
                         del self._received_ns[name]
                         continue
@@ -95,12 +95,12 @@ class SignBook:
                     session.record_event(sign.since, f"sign_{sign.status}", sign=sign.id, dark=dark)
             for sign in changed_signs:
                 self._report(_format_sign_line(sign))
-        self._known = {name: sign for name, sign in records.items() if name in self._received_ns}
-        return tuple(self._known.values())
+        self._record_by_sign = {name: sign for name, sign in records.items() if name in self._received_ns}
+        return tuple(self._record_by_sign.values())
 
     def _build_record(self, name: str, received_ns: int, now_ns: int) -> SignRecord:
         """Return a sign's current record from its last heartbeat: lit, dark or silent, and since when."""
-        previous = self._known.get(name)
+        previous = self._record_by_sign.get(name)
         beat = self._heartbeat_by_sign.get(name)
         now_text = self._now().isoformat()
         if beat is None and previous is not None:
@@ -122,7 +122,7 @@ class SignBook:
 
     def _has_changed(self, name: str, sign: SignRecord) -> bool:
         """Return whether the sign is new, or its status or its missing amounts have changed."""
-        previous = self._known.get(name)
+        previous = self._record_by_sign.get(name)
         if previous is None:
             return True
         return previous.status != sign.status or (
@@ -132,7 +132,7 @@ class SignBook:
 
 def read_signs(session: Session) -> tuple[SignRecord, ...]:
     """Return the recorded state of every overhead sign that must report."""
-    return tuple(SignRecord(**json.loads(text)) for _, text in session.read_signs())
+    return tuple(SignRecord(**json.loads(text)) for text in session.read_sign_texts().values())
 
 
 def _format_sign_line(sign: SignRecord) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from egm.errors import LocalError, OperatorError
 from egm.progressive.messages import Contribution
@@ -71,6 +71,24 @@ class StoreLostError(LocalError):
 
 class StoreBusyError(OperatorError):
     """Another progressive controller is using the store."""
+
+
+class ControllerEvent(NamedTuple):
+    """A recorded event of the progressive controller."""
+
+    time_text: str
+    kind: str
+    details: dict[str, Any]
+
+
+class DailyAmount(NamedTuple):
+    """The last amount that a level displayed on a day (I-16)."""
+
+    day: str
+    level: str
+    time_text: str
+    """When it was displayed last."""
+    amount_cents: int
 
 
 class Session:
@@ -317,15 +335,15 @@ class Session:
         text = json.dumps(details, ensure_ascii=False, default=str, sort_keys=True)
         self._run("INSERT INTO event VALUES (?, ?, ?)", time_text, event_kind, text)
 
-    def read_events(self, event_kind: str = "") -> tuple[tuple[str, str, dict[str, Any]], ...]:
-        """Return the recorded events of the progressive controller, or those of one kind, as (time, kind, details)."""
+    def read_events(self, event_kind: str = "") -> tuple[ControllerEvent, ...]:
+        """Return the recorded events of the progressive controller, or those of one kind."""
         condition, values = (" WHERE kind = ?", (event_kind,)) if event_kind else ("", ())
         rows = self._run(f"SELECT at, kind, story FROM event{condition}", *values)  # noqa: S608 (it inserts a constant)
-        return tuple((row[0], row[1], json.loads(row[2])) for row in rows)
+        return tuple(ControllerEvent(row[0], row[1], json.loads(row[2])) for row in rows)
 
-    def read_signs(self) -> tuple[tuple[str, str], ...]:
-        """Return (name, record as JSON) of every overhead sign that must report."""
-        return tuple((row[0], row[1]) for row in self._run("SELECT id, record FROM sign ORDER BY id"))
+    def read_sign_texts(self) -> dict[str, str]:
+        """Return the record of every overhead sign that must report, as JSON, by the sign's name."""
+        return {row[0]: row[1] for row in self._run("SELECT id, record FROM sign ORDER BY id")}
 
     def put_sign(self, sign: str, text: str) -> None:
         """Store the last known state of an overhead sign; ``text`` is its :class:`SignRecord` as JSON."""
@@ -350,10 +368,10 @@ class Session:
             amount_cents,
         )
 
-    def list_daily_amounts(self) -> tuple[tuple[str, str, str, int], ...]:
-        """Return the last amount that each level displayed on each day, as (day, level, time, minor units)."""
+    def list_daily_amounts(self) -> tuple[DailyAmount, ...]:
+        """Return the last amount that each level displayed on each day."""
         rows = self._run("SELECT day, level, at, amount_cents FROM daily ORDER BY day, level")
-        return tuple((row[0], row[1], row[2], int(row[3])) for row in rows)
+        return tuple(DailyAmount(row[0], row[1], row[2], int(row[3])) for row in rows)
 
 
 class Store(ABC):

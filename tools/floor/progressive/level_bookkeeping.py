@@ -21,16 +21,19 @@ from tools.floor.progressive.records import ClaimRecord, LevelRecord
 from tools.floor.progressive.store import Session
 
 
-class ContributionLedgerError(OperatorError):
+class LevelBookkeepingError(OperatorError):
     """An amount cannot be added to any progressive level; the text names the level and the amount."""
 
 
-class ContributionLedger:
-    """The money movements of a progressive controller's levels; ``at`` returns the present time as text."""
+class LevelBookkeeping:
+    """Books the money movements of a progressive controller's levels in its store.
 
-    def __init__(self, mysteries: MysteryPrizes, at: Callable[[], str]) -> None:
+    ``format_time`` returns the current time as text.
+    """
+
+    def __init__(self, mysteries: MysteryPrizes, format_time: Callable[[], str]) -> None:
         self._mysteries = mysteries
-        self._at = at
+        self._format_time = format_time
 
     def add_contribution(self, session: Session, record: LevelRecord, contribution: Contribution) -> None:
         """Add the contribution of a wager to its level; if the level is closed, to its successor."""
@@ -82,7 +85,7 @@ class ContributionLedger:
             hit_at=claim.at_utc,
             amount_cents=amount_cents,
             place=session.count_hits(claim.level) + 1,
-            awarded_at=self._at(),
+            awarded_at=self._format_time(),
             share=str(claim.share or ""),
         )
         session.put_claim(hit)
@@ -102,7 +105,7 @@ class ContributionLedger:
             amount_cents, reset_level = record.level.pay_hit(share)
             return amount_cents, replace(record, level=reset_level, falls=record.falls + 1, fell_by="win")
         amount_cents = int((record.closing_cents or record.level.terms.base_cents) * share)
-        session.record_event(self._at(), "late_hit", level=record.id, amount_cents=amount_cents)
+        session.record_event(self._format_time(), "late_hit", level=record.id, amount_cents=amount_cents)
         level = record.level
         level_after_hit = replace(
             level,
@@ -117,10 +120,12 @@ class ContributionLedger:
         """Return the award of a void game's hit to its progressive level."""
         record = session.read_level(hit.level)
         if record is None:
-            raise ContributionLedgerError(
+            raise LevelBookkeepingError(
                 f"level {hit.level}: a hit is recorded, but the level itself is missing from the store"
             )
-        session.record_event(self._at(), "given_back", claim=hit.claim, amount_cents=hit.amount_cents)
+        session.record_event(
+            self._format_time(), "given_back", claim=hit.claim, amount_cents=hit.amount_cents
+        )
         level = record.level.return_award(hit.amount_cents)
         if not record.successor:
             session.put_level(replace(record, level=level))
@@ -139,11 +144,11 @@ class ContributionLedger:
         """
         record, paid_cents = session.read_level(hit.level), hit.paid_cents
         if record is None or paid_cents is None:
-            raise ContributionLedgerError(
+            raise LevelBookkeepingError(
                 f"level {hit.level}: a hit is recorded, but the level itself is missing from the store"
             )
         amounts = {"award_cents": hit.amount_cents, "paid_cents": paid_cents}
-        session.record_event(self._at(), "paid_otherwise", claim=hit.claim, **amounts)
+        session.record_event(self._format_time(), "paid_otherwise", claim=hit.claim, **amounts)
         if record.level.terms.is_mystery:
             return
         more_cents, level = paid_cents - hit.amount_cents, record.level
@@ -177,7 +182,9 @@ class ContributionLedger:
         )
         if not fall_error:
             return
-        session.record_event(self._at(), "went_back", machine=machine, level=record.id, why=fall_error)
+        session.record_event(
+            self._format_time(), "went_back", machine=machine, level=record.id, why=fall_error
+        )
         if enrolment.falls - record.falls <= UNREPORTED_FALLS_MAX:
             session.put_level(replace(record, falls=enrolment.falls + 1, fell_by="correction"))
 
@@ -187,7 +194,7 @@ class ContributionLedger:
         while receiver is not None and receiver.successor:
             receiver = session.read_level(receiver.successor)
         if receiver is None:
-            raise ContributionLedgerError(
+            raise LevelBookkeepingError(
                 f"level {level}: no open level follows it that can receive {amount} minor units"
             )
         session.put_level(replace(receiver, level=receiver.level.add_received_amount(amount)))
@@ -205,7 +212,7 @@ class ContributionLedger:
         """Draw the next prize of a mystery level; do nothing for any other level."""
         record = session.read_level(level)
         if record is not None and record.level.terms.is_mystery:
-            self._mysteries.open_prize(session, record, self._at())
+            self._mysteries.open_prize(session, record, self._format_time())
 
     def close_level(self, session: Session, record: LevelRecord, successor: str) -> Fraction:
         """Close a progressive level and transfer its whole amount to ``successor``; return the exact amount moved."""
