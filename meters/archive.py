@@ -268,7 +268,7 @@ class Archive:
                     f"the segment follows hash {trailer.previous_hex}, but the one before it ends with {head_hex}",
                 )
             for number in range(copies[0].find_block_index(after_sequence + 1), len(trailer.blocks)):
-                sequence = trailer.blocks[number][0]
+                sequence = trailer.blocks[number].first_sequence
                 bodies = self._read_intact_copy(copies, lambda copy, n=number: copy.read_block_bodies(n))  # type: ignore[misc]
                 for body, hash_hex in bodies:
                     if sequence > after_sequence:

@@ -165,7 +165,7 @@ class JournalCopies:
         damage = self._open_database_or_return_error()
         is_absent = not location.storage.exists(location.state_folder / DATABASE_FILE_NAME)
         is_empty = is_absent or (not damage and self.database.read_head()[0] == 0)
-        acknowledged_sequence = max(reading.last_sequence_min for _, reading in self._read_heads())
+        acknowledged_sequence = max(reading.last_sequence_min for reading in self._read_heads().values())
         if not self._journal_exists and not scan.sequence and is_empty and not acknowledged_sequence:
             self._create_empty_copies(log, scan, is_database_absent=is_absent)
         elif damage and scan.damage and self._remove_unacknowledged_record(log, scan):
@@ -192,7 +192,7 @@ class JournalCopies:
         The record is only removed if it was certainly never acknowledged: every journal head is intact, the damage is
         in the log's last segment, and the newest journal head does not include the record. Otherwise return False.
         """
-        readings = [reading for _, reading in self._read_heads() if reading.head is not None]
+        readings = [reading for reading in self._read_heads().values() if reading.head is not None]
         if (
             not readings
             or not all(reading.is_intact for reading in readings)
@@ -343,12 +343,12 @@ class JournalCopies:
             check_mac(item, self._key)
             yield item
 
-    def _read_heads(self) -> list[tuple[Path, JournalHeadReading]]:
-        """Return (folder, content of the file of the journal head in it) for each medium."""
+    def _read_heads(self) -> dict[Path, JournalHeadReading]:
+        """Return the content of the file of the journal head on each medium, by the medium's folder."""
         location = self._location
-        return [
-            (folder, JournalHeadFile.read(location.storage, folder, self._key)) for folder in location.media
-        ]
+        return {
+            folder: JournalHeadFile.read(location.storage, folder, self._key) for folder in location.media
+        }
 
     def _check_and_renew_heads(self) -> None:
         """Check that the journal reaches the entry that the journal heads name; then write all heads with its end.
@@ -359,16 +359,14 @@ class JournalCopies:
         location = self._location
         sequence, head_hex = self.database.read_head()
         readings = self._read_heads()
-        heads = [reading.head for _, reading in readings if reading.head is not None]
+        heads = [reading.head for reading in readings.values() if reading.head is not None]
         if not heads and (self._journal_exists or sequence):
             raise JournalDamaged(
                 " and ".join(str(folder / JOURNAL_HEAD_FILE_NAME) for folder in location.media),
                 "every journal head is missing or damaged, so entries may be missing at the end undetected",
             )
-        intact = [reading for _, reading in readings if reading.is_intact]
-        acknowledged = max(
-            reading.last_sequence_min for reading in intact or [reading for _, reading in readings]
-        )
+        intact = [reading for reading in readings.values() if reading.is_intact]
+        acknowledged = max(reading.last_sequence_min for reading in intact or readings.values())
         if acknowledged > sequence:
             raise JournalDamaged(
                 "both copies",
@@ -380,7 +378,7 @@ class JournalCopies:
                 raise JournalDamaged(
                     "both copies", f"entry {head.sequence} differs from the acknowledged one"
                 )
-        for folder, reading in readings:
+        for folder, reading in readings.items():
             if heads and not reading.is_intact:
                 path = folder / JOURNAL_HEAD_FILE_NAME
                 self.findings.append(

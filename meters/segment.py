@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from meters.entry import BODY_BYTES_MAX, StoredEntry, decode_next_entry, encode_canonical_json, parse_json
 from meters.errors import JournalDamaged
@@ -44,6 +44,17 @@ _BLOCK_BYTES_MAX: Final = 2 * BODY_BYTES_MAX
 _UNSHORTENED_MARK: Final = b"="
 
 
+class SegmentBlock(NamedTuple):
+    """One compressed block of an archive segment; stored as a list of these three values."""
+
+    first_sequence: int
+    """The number of its first entry."""
+    end_offset: int
+    """The offset of its end in the file."""
+    previous_hex: str
+    """The hash of the entry before its first entry."""
+
+
 @dataclass(frozen=True, slots=True)
 class SegmentTrailer:
     """The signed trailer of an archive segment. ``digest``, the SHA-256 of its signed part, identifies the segment."""
@@ -64,8 +75,8 @@ class SegmentTrailer:
     """The number of entries of each kind in the segment, by kind."""
     kinds_before: Sequence[str]
     """The kinds of entries that occur in earlier segments."""
-    blocks: Sequence[tuple[int, int, str]]
-    """For each block: its first entry's number, its end offset in the file, and the hash before its first entry."""
+    blocks: Sequence[SegmentBlock]
+    """The blocks of the segment, in order."""
     digest: str
     """The SHA-256 of the trailer's signed part, which identifies the segment."""
 
@@ -105,8 +116,7 @@ class SegmentWriter:
         """The entries of the block in progress, each as its line, not compressed yet."""
         self._block_bytes = 0
         """The length of these lines."""
-        self._finished_blocks: list[tuple[int, int, str]] = []
-        """The finished blocks, in the form of :attr:`SegmentTrailer.blocks`."""
+        self._finished_blocks: list[SegmentBlock] = []
         self._count_by_kind: Counter[str] = Counter()
         """The number of entries of each kind added so far."""
 
@@ -125,7 +135,7 @@ class SegmentWriter:
         """Compress the entries collected for the segment and write them as its next block."""
         if self._lines:
             self._end_offset = self._write_to_all(deflate(b"\n".join(self._lines)))
-            self._finished_blocks.append((self._block_first, self._end_offset, self._block_hex))
+            self._finished_blocks.append(SegmentBlock(self._block_first, self._end_offset, self._block_hex))
             self._lines, self._block_bytes = [], 0
             self._block_first, self._block_hex = self._last_sequence + 1, self._head_hex
 
@@ -188,7 +198,7 @@ class Segment:
         self.path = path
         self.trailer = self._read_signed_trailer(public_key)
         """The verified trailer."""
-        self._starts = [first for first, _, _ in self.trailer.blocks]
+        self._starts = [block.first_sequence for block in self.trailer.blocks]
         """The number of the first entry of each block, ascending."""
 
     def _read_signed_trailer(self, public_key: bytes) -> SegmentTrailer:
@@ -225,7 +235,7 @@ class Segment:
                 genesis_hex=trailer["genesis"],
                 entry_count_by_kind=trailer["kinds"],
                 kinds_before=trailer["kinds_before"],
-                blocks=[(first, end, previous) for first, end, previous in trailer["blocks"]],
+                blocks=[SegmentBlock(*block) for block in trailer["blocks"]],
                 digest=hashlib.sha256(signed).hexdigest(),
             )
         except (ValueError, KeyError, TypeError) as error:
@@ -245,11 +255,14 @@ class Segment:
 
         Raises :class:`JournalDamaged`.
         """
-        first, _, previous_hex = self.trailer.blocks[block_index]
+        block = self.trailer.blocks[block_index]
+        previous_hex = block.previous_hex
         entries: list[StoredEntry] = []
         for body, hash_hex in self.read_block_bodies(block_index):
             location = f"{self.path} block {block_index + 1}"
-            entries.append(decode_next_entry(body, hash_hex, first + len(entries), previous_hex, location))
+            entries.append(
+                decode_next_entry(body, hash_hex, block.first_sequence + len(entries), previous_hex, location)
+            )
             previous_hex = hash_hex
         return entries
 
@@ -260,8 +273,8 @@ class Segment:
         """
         blocks = self.trailer.blocks
         first, end, previous_hex = blocks[block_index]
-        start = blocks[block_index - 1][1] if block_index else 0
-        end_of_segment = (self.trailer.last_sequence + 1, 0, self.trailer.head_hex)
+        start = blocks[block_index - 1].end_offset if block_index else 0
+        end_of_segment = SegmentBlock(self.trailer.last_sequence + 1, 0, self.trailer.head_hex)
         next_block = blocks[block_index + 1] if block_index + 1 < len(blocks) else end_of_segment
         file = self._storage.open_file(self.path, write=False)
         try:
@@ -278,8 +291,9 @@ class Segment:
             body = line[1:] if line[:1] == _UNSHORTENED_MARK else restore_previous_hash(line, previous_hex)
             previous_hex = hashlib.sha256(body).hexdigest()
             bodies.append((body, previous_hex))
-        if (first + len(bodies), previous_hex) != (next_block[0], next_block[2]):
+        if (first + len(bodies), previous_hex) != (next_block.first_sequence, next_block.previous_hex):
             raise JournalDamaged(
-                location, f"its entries differ from those that were signed, {first} to {next_block[0] - 1}"
+                location,
+                f"its entries differ from those that were signed, {first} to {next_block.first_sequence - 1}",
             )
         return bodies

@@ -20,9 +20,9 @@ from weakref import finalize
 
 from meters.errors import JournalUnwritable, MediumFull
 
-#: Where a file uses no disk space (Linux).
+#: The folder in which a temporary file uses no disk space (Linux).
 _MEMORY_FOLDER: Final = Path("/dev/shm")  # noqa: S108 (a private folder is made in it)
-#: Where such a file is created if there is no folder in memory.
+#: The folder for temporary files if there is no folder in memory.
 _TEMPORARY_FOLDER: Final = Path("/tmp")  # noqa: S108 (a private folder is made in it)
 #: System errors of a medium without space.
 _NO_SPACE_ERRNOS: Final = (errno.ENOSPC, errno.EDQUOT)

@@ -231,7 +231,7 @@ class EntryRulesAudit:
         ):
             self._report_finding(
                 entry,
-                "nonrestricted credit was converted just before this entry; a cash-out must follow at once",
+                "nonrestricted credit was converted just before this entry; a cash-out must follow immediately",
             )
 
     def _report_entries_of_other_style(self) -> None:

@@ -86,7 +86,7 @@ class PrizeAudit:
         transaction = entry.transaction
         kind, phase = transaction.kind, transaction.phase
         if kind == CLAIM_CARRIED_KIND:
-            self._read_carried_claim(entry)
+            self._add_carried_claim(entry)
         if (
             phase is Phase.POST
             and kind != _ORPHAN_HANDPAY_KIND
@@ -111,7 +111,7 @@ class PrizeAudit:
         if (phase is Phase.SETTLE or phase is Phase.VOID) and transaction.ref in self._owed_prize_flows:
             self._close_reservation(entry, transaction.ref)
 
-    def _read_carried_claim(self, entry: StoredEntry) -> None:
+    def _add_carried_claim(self, entry: StoredEntry) -> None:
         """Store an exchange, or an unclaimed hand-pay, that a memory clear carried over before it was completed."""
         for name, value in entry.state.items():
             key = name.rpartition("/")[2]  # a position's keys have the form "2/handpay"

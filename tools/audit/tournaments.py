@@ -495,7 +495,7 @@ class TournamentAudit:
                     entry,
                     f"the game is number {purse.games_played + 1} of a round of {purse.games_max} games",
                 )
-            self._purses[position] = self._derive_purse_after_game_start(entry, purse)
+            self._purses[position] = self._check_purse_after_game_start(entry, purse)
         self._open_plays[position] = play = _Play(game)
         self._replay(entry, play)
 
@@ -507,11 +507,11 @@ class TournamentAudit:
         if position in self._points_left:
             self._points_left[position] += points
 
-    def _derive_purse_after_game_start(self, entry: StoredEntry, purse: Purse) -> Purse:
-        """Return the purse (the points and limits of a round) after a game has started.
+    def _check_purse_after_game_start(self, entry: StoredEntry, purse: Purse) -> Purse:
+        """Check whether a game start stores a purse (the points and limits of a round); return the purse after it.
 
-        The first game of a round with a time limit sets the time at which the round ends. A finding is reported if it
-        sets none or changes more, or if another game stores a purse.
+        The first game of a round with a time limit must set the time at which the round ends, and change nothing else.
+        Any other game must store no purse.
         """
         stored_purse = entry.state.get(format_storage_key("purse", read_position(entry)))
         if not purse.round_minutes or purse.round_end:

@@ -72,7 +72,7 @@ class Backup:
 
     @classmethod
     def create(cls, state_folder: Path, cabinet_file: Path, created_at: str) -> Self:
-        """Return a new backup of a machine's files; ``created_at`` is the present time, ISO 8601 UTC.
+        """Return a new backup of a machine's files; ``created_at`` is the current time, ISO 8601 UTC.
 
         Raises OperatorError, JournalError or OSError if a file cannot be read.
         """

@@ -215,7 +215,7 @@ def _build_merchandise_table(bet: BetAnalysis, denominations_cents: tuple[int, .
 
 
 def print_level_returns(rows: "list[LevelReturn]", unit: str) -> None:
-    """Print the return of each progressive level at its present amount.
+    """Print the return of each progressive level at its current amount.
 
     ``unit`` names the unit in which stakes and level amounts are printed (minor units or credits).
     """

@@ -1,4 +1,4 @@
-"""The slots of a running machine: ``python -I -m tools.image.update COMMAND``, as called by the image's units.
+"""Updates and checks of a running machine's slots: ``python -I -m tools.image.update COMMAND``, for the image's units.
 
 ``check`` verifies both slots, and that the first state medium is mounted, before the machine starts, and writes their
 faults to the file that the machine reads; ``late`` waits for each state medium that was missing, mounts it and restarts
@@ -67,7 +67,7 @@ _RELEASE_START_MAX_S: Final = 900.0
 _CONDITION_CHECK_S: Final = 0.5
 #: States in which a restart of the machine interrupts nobody.
 _RESTARTABLE_STATES: Final = frozenset({State.IDLE, State.OUT_OF_SERVICE, State.DOOR_OPEN, State.TILT})
-#: Seconds for which the machine must have been in one of them.
+#: Seconds for which the machine must have been in one of these states.
 _RESTARTABLE_FOR_S: Final = 5.0
 
 
@@ -92,10 +92,10 @@ def find_running_slot() -> str:
 
 
 # ------------------------------------------------------------------ before the machine starts
-def check_slots_and_media(mount_point_by_label: Mapping[str, Path], public_key_hex: str) -> list[str]:
-    """Check the system slots, and that each of the given media is mounted; print what each slot contains.
+def find_slot_and_medium_faults(mount_point_by_label: Mapping[str, Path], public_key_hex: str) -> list[str]:
+    """Return a line (code and detail) for each faulty system slot, and for each of the media that is not mounted.
 
-    Returns one line (code and detail) for each fault.
+    Also print what each slot contains.
     """
     faults = []
     for name, slot in find_slots().items():
@@ -304,7 +304,7 @@ def check_command() -> None:
 
 def _write_faults() -> None:
     """Write the faults of the system slots and the first state medium to the file that the machine reads."""
-    faults = check_slots_and_media(
+    faults = find_slot_and_medium_faults(
         _MOUNT_POINT_BY_STATE_LABEL, _PUBLISHER_KEY_FILE.read_text("ascii").strip()
     )
     _FAULTS_FILE.parent.mkdir(mode=0o755, parents=True, exist_ok=True)

@@ -445,5 +445,5 @@ def test_nonrestricted_credit_converted_without_a_cash_out_is_reported(tmp_path)
     write_undeclared_entry(rig.machine, "credit.converted", transfers=(Transfer(promotional, cashable, 100),))
     play_game(rig)
     whys = [finding.why for finding in Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings]
-    assert any("a cash-out must follow at once" in reason for reason in whys)
+    assert any("a cash-out must follow immediately" in reason for reason in whys)
     rig.close()

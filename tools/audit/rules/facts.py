@@ -137,11 +137,8 @@ class Facts:
         local_date = None if self.gaming_day is None else self.gaming_day.find_calendar_date(moment)
         return local_date or moment.astimezone(UTC).date() + timedelta(days=1)
 
-    def is_serial_number(self, value: object) -> bool:
-        """Return whether the value is the machine's serial number.
-
-        The first text given is stored as the serial number.
-        """
+    def accept_serial_number(self, value: object) -> bool:
+        """Store the first text given as the machine's serial number; return whether ``value`` equals it."""
         if type(value) is not str:
             return False
         self.serial = self.serial or value

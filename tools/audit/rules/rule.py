@@ -45,7 +45,7 @@ _CHECK_BY_CONDITION: Final[Mapping[FieldCondition, Callable[[Facts, Any], bool]]
     STAFF_NUMBER_CONDITION: Facts.is_staff,
     ACTOR_ID_CONDITION: Facts.is_known_actor,
     STAFF_NUMBERS_CONDITION: lambda facts, persons: all(map(facts.is_staff, persons)),
-    MACHINE_SERIAL_NUMBER_CONDITION: Facts.is_serial_number,
+    MACHINE_SERIAL_NUMBER_CONDITION: Facts.accept_serial_number,
 }
 
 

@@ -55,7 +55,7 @@ SECOND_FOLDER_OPTION = click.option(
 
 #: Hexadecimal digits of a complete hash.
 _HASH_DIGIT_COUNT = 64
-#: Hexadecimal digits of a hash that must be known at least.
+#: The least number of hexadecimal digits of a hash that a person must state.
 _WITNESS_DIGITS_MIN = 12
 #: Most digits of a sequence number.
 _SEQUENCE_DIGITS_MAX = 19

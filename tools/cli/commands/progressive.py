@@ -529,7 +529,7 @@ def sign(
 
 
 def print_with_time(text: str) -> None:
-    """Print a line that begins with the present time (UTC)."""
+    """Print a line that begins with the current time (UTC)."""
     echo(f"{datetime.now(UTC).isoformat(timespec='seconds')} {text}")
 
 

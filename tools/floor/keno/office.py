@@ -54,9 +54,9 @@ from tools.floor.keno.entries import (
 
 #: The code of a currency (ISO 4217).
 _CURRENCY_CODE: Final = re.compile("[A-Z]{3}")
-#: What the secret of the control numbers is derived for.
+#: The purpose that is stated to derive the secret of the control numbers.
 _CONTROL_NUMBER_PURPOSE: Final = b"keno control number"
-#: Accounts: money taken and paid at the desk, stakes of draws to come, prizes and stakes owed, what the venue keeps.
+#: Accounts: money taken and paid at the desk; stakes of future draws; prizes and stakes owed; the venue's income.
 DESK_ACCOUNT: Final = "keno:desk"
 STAKED_ACCOUNT: Final = "keno:staked"
 OWED_ACCOUNT: Final = "keno:owed"
