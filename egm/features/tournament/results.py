@@ -292,7 +292,7 @@ def _choose_attempt(first: _RoundAttempt, second: _RoundAttempt) -> _RoundAttemp
         raise ResultsError(
             f"entry {purse.entry_number}: round {purse.round_number}: it ended at {first.machine} and at "
             f"{second.machine}; if one"
-            f" was given by mistake, give --ignore {purse.entry_number}:{purse.round_number}:EXPORT"
+            f" was started by mistake, give --ignore {purse.entry_number}:{purse.round_number}:EXPORT"
         )
     return first if first.purse.ending not in _REPEATABLE_ROUND_ENDINGS else second
 
