@@ -18,7 +18,7 @@ from egm.kernel.service_pages import Replay
 from egm.links.screen.starting import StartUpActivity
 from egm.screen import keno_slip
 from egm.screen.input_reducer import OutgoingMessages, request_next_game
-from egm.screen.outcome import OutcomeError, list_reel_stages, read_reel_field
+from egm.screen.outcome import OutcomeError, list_reel_stages, read_reel_data
 from egm.screen.presentation import OutcomePresentation
 from egm.screen.round_result import build_round_result
 from egm.screen.service_input import update_input_for_page
@@ -45,8 +45,8 @@ def apply_message(view: View, message: Message) -> View:
     Raises :class:`OutcomeError` if the data of a game or of a game's outcome are invalid.
     """
     if isinstance(message, Hello):
-        fields = {
-            game.id: {stage: read_reel_field(game, stage) for stage in list_reel_stages(game)}
+        reel_data_by_game = {
+            game.id: {stage: read_reel_data(game, stage) for stage in list_reel_stages(game)}
             for game in message.games
         }
         games = {game.id: game for game in message.games}
@@ -54,7 +54,7 @@ def apply_message(view: View, message: Message) -> View:
         return replace(
             view,
             games=games,
-            reel_fields_by_game=fields,
+            reel_data_by_game=reel_data_by_game,
             tables=tables,
             is_machine_connected=True,
             machine_texts=message.words,
@@ -95,7 +95,7 @@ def _start_presentation(view: View, play: GameOutcome) -> View:
     ):
         return replace(view, presentation=replace(old_presentation, is_end_reported=False, outcome=play))
     steps = read_steps(
-        view.reel_fields_by_game.get(play.game_id, {}),
+        view.reel_data_by_game.get(play.game_id, {}),
         play.display,
         play.cues,
         play.settlements,
@@ -184,7 +184,7 @@ def _list_steps_before_decision(view: View, game_id: str, decision: DecisionRequ
         box_count = len(decision.options) + len(details.get("opened", ()))
         steps.append({**details, "boxes": box_count})
     display = {"steps": steps, "double_up": details.get("rounds", ())}
-    return read_steps(view.reel_fields_by_game.get(game_id, {}), display) if steps else ()
+    return read_steps(view.reel_data_by_game.get(game_id, {}), display) if steps else ()
 
 
 def _was_presented_up_to_decision(view: View, play_id: str) -> bool:
@@ -246,7 +246,7 @@ def _read_last_display_step(view: View, snapshot: Snapshot) -> Step | None:
     if not snapshot.last_display or snapshot.game_id not in view.games:
         return None
     try:
-        return read_steps(view.reel_fields_by_game.get(snapshot.game_id or "", {}), snapshot.last_display)[-1]
+        return read_steps(view.reel_data_by_game.get(snapshot.game_id or "", {}), snapshot.last_display)[-1]
     except OutcomeError:
         return None  # The data are of another version of the game: the reels start at their first stops.
 
@@ -428,7 +428,7 @@ def build_recall_view(view: View, current_snapshot: Snapshot, replay: Replay) ->
         now=view.now,
         is_machine_connected=True,
         games=view.games,
-        reel_fields_by_game=view.reel_fields_by_game,
+        reel_data_by_game=view.reel_data_by_game,
         tables=view.tables,
     )
     message: DecisionRequest | GameOutcome

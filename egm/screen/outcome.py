@@ -15,7 +15,7 @@ TextByLanguage = Mapping[str, str]
 #: The symbols shown, as the rows of each reel.
 ReelWindow = tuple[tuple[str, ...], ...]
 
-#: The usual name of a game's first stage; it is meant by data that name no stage.
+#: The usual name of a game's first stage. Data that name no stage mean this one.
 BASE_STAGE: Final = "base"
 #: A prize of more like symbols than this shows one symbol, and its name has the count.
 _PRIZE_ICONS_MAX: Final = 5
@@ -60,7 +60,7 @@ class PrizeTableRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ReelField:
+class ReelData:
     """The fixed data of a game's reels."""
 
     reel_strips: tuple[tuple[str, ...], ...]
@@ -108,7 +108,7 @@ class ReelField:
 
     @property
     def reel_count(self) -> int:
-        """Return the number of reels of the field."""
+        """Return the number of reels."""
         return len(self.reel_heights)
 
 
@@ -207,7 +207,7 @@ def _list_prize_table_rows(game_data: Mapping[str, Any]) -> list[Mapping[str, An
     return list(pays_by_name.values())
 
 
-def read_reel_field(game: GameView, stage: str = BASE_STAGE) -> ReelField:
+def read_reel_data(game: GameView, stage: str = BASE_STAGE) -> ReelData:
     """Return the fixed reel data of one stage of a game, from its published data. Raises :class:`OutcomeError`."""
     data = game.presentation
     try:
@@ -244,7 +244,7 @@ def read_reel_field(game: GameView, stage: str = BASE_STAGE) -> ReelField:
     names = {symbol: _read_names(symbols.get(symbol), symbol) for symbol in sorted(ids)}
     if len(rest_stops) != len(strips):
         raise OutcomeError(f"game {game.id}: presentation: {len(rest_stops)} stops for {len(strips)} reels")
-    return ReelField(strips, heights, names, lines, prizes, groups, titles, triggers, weights, rest_stops)
+    return ReelData(strips, heights, names, lines, prizes, groups, titles, triggers, weights, rest_stops)
 
 
 def compute_bet_multiple(game: GameView, bet_credits: int) -> int:
@@ -296,7 +296,7 @@ def _find_trigger_counts(
     return least_counts
 
 
-def find_anticipation_reels(field: ReelField, window: ReelWindow) -> tuple[int, ...]:
+def find_anticipation_reels(reel_data: ReelData, window: ReelWindow) -> tuple[int, ...]:
     """Return the reels that spin longer to build anticipation.
 
     They are the reels on which one more scatter symbol would trigger a feature. They are found from the symbols on the
@@ -304,22 +304,22 @@ def find_anticipation_reels(field: ReelField, window: ReelWindow) -> tuple[int, 
     (B-17). A reel on which the symbol is unlikely is left out.
     """
     anticipation_reels = set()
-    for symbol, trigger_count in field.trigger_counts.items():
+    for symbol, trigger_count in reel_data.trigger_counts.items():
         symbols_seen = 0
         for reel, column in enumerate(window):
             if (
                 symbols_seen == trigger_count - 1
-                and _compute_symbol_probability(field, reel, symbol) >= _ANTICIPATION_PROBABILITY_MIN
+                and _compute_symbol_probability(reel_data, reel, symbol) >= _ANTICIPATION_PROBABILITY_MIN
             ):
                 anticipation_reels.add(reel)
             symbols_seen += column.count(symbol)
     return tuple(sorted(anticipation_reels))
 
 
-def _compute_symbol_probability(field: ReelField, reel: int, symbol: str) -> Fraction:
+def _compute_symbol_probability(reel_data: ReelData, reel: int, symbol: str) -> Fraction:
     """Return the probability that a reel stops with at least one of the symbol in its window."""
-    strip, height = field.reel_strips[reel], field.reel_heights[reel]
-    stop_weights = field.stop_weights[reel] if reel < len(field.stop_weights) else None
+    strip, height = reel_data.reel_strips[reel], reel_data.reel_heights[reel]
+    stop_weights = reel_data.stop_weights[reel] if reel < len(reel_data.stop_weights) else None
     weights = stop_weights or (1,) * len(strip)
     is_shown_at_stop = [
         symbol in (strip[(stop + row) % len(strip)] for row in range(height)) for stop in range(len(strip))
@@ -348,28 +348,31 @@ def _find_stop(strip: Sequence[str], window: Sequence[str], preferred_stop: int)
     )
 
 
-def read_reel_spin(field: ReelField, display: Mapping[str, Any]) -> ReelSpin:
+def read_reel_spin(reel_data: ReelData, display: Mapping[str, Any]) -> ReelSpin:
     """Return one spin of the reels from an outcome's display data.
 
-    Raises OutcomeError if the data do not fit ``field``.
+    Raises OutcomeError if the data do not fit ``reel_data``.
     """
     try:
-        stops = [int(s) for s in display.get("stops") or [0] * field.reel_count]
-        window = _read_window(display["window"], field)
-        wins = _read_wins(display, field)
+        stops = [int(s) for s in display.get("stops") or [0] * reel_data.reel_count]
+        window = _read_window(display["window"], reel_data)
+        wins = _read_wins(display, reel_data)
         falls = tuple(
             CascadeWindow(
-                _read_window(fall["window"], field),
-                _find_window_wins_with_paid_credits(_read_wins(fall, field), wins),
+                _read_window(fall["window"], reel_data),
+                _find_window_wins_with_paid_credits(_read_wins(fall, reel_data), wins),
                 int(fall.get("multiplier", 1)),
             )
             for fall in display.get("falls", ())
         )
-        evaluated_window = _read_window(display["evaluated"], field) if "evaluated" in display else None
+        evaluated_window = _read_window(display["evaluated"], reel_data) if "evaluated" in display else None
         first_stops = tuple(int(s) for s in display.get("first_stops", ()))
         return ReelSpin(
             window,
-            tuple(_find_stop(*reel_data) for reel_data in zip(field.reel_strips, window, stops, strict=True)),
+            tuple(
+                _find_stop(*strip_window_and_stop)
+                for strip_window_and_stop in zip(reel_data.reel_strips, window, stops, strict=True)
+            ),
             wins,
             int(display.get("credits", sum(win.credits for win in wins))),
             stage=str(display.get("stage", BASE_STAGE)),
@@ -377,21 +380,21 @@ def read_reel_spin(field: ReelField, display: Mapping[str, Any]) -> ReelSpin:
             first_stops=first_stops,
             cascade_falls=falls,
             evaluated_window=evaluated_window,
-            anticipation_reels=() if first_stops else find_anticipation_reels(field, window),
+            anticipation_reels=() if first_stops else find_anticipation_reels(reel_data, window),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise OutcomeError(f"display: {error!r}") from error
 
 
-def _read_window(reel_data: Any, field: ReelField) -> ReelWindow:
+def _read_window(columns_data: Any, reel_data: ReelData) -> ReelWindow:
     """Return the symbols that each reel shows, from an outcome's data.
 
     Raises OutcomeError if they do not fit the heights of the reels.
     """
-    window = tuple(tuple(str(s) for s in column) for column in reel_data)
-    if [len(c) for c in window] != list(field.reel_heights):
+    window = tuple(tuple(str(s) for s in column) for column in columns_data)
+    if [len(c) for c in window] != list(reel_data.reel_heights):
         raise OutcomeError(
-            f"display: window {[len(c) for c in window]} does not fit reels {list(field.reel_heights)}"
+            f"display: window {[len(c) for c in window]} does not fit reels {list(reel_data.reel_heights)}"
         )
     return window
 
@@ -417,23 +420,23 @@ def _find_window_wins_with_paid_credits(
     )
 
 
-def _read_wins(outcome_data: Mapping[str, Any], field: ReelField) -> tuple[WinOnReels, ...]:
+def _read_wins(outcome_data: Mapping[str, Any], reel_data: ReelData) -> tuple[WinOnReels, ...]:
     """Return the wins stated in the data of a reel outcome. Raises OutcomeError for a position outside the window."""
-    wins = tuple(_read_win(win, field) for win in outcome_data.get("wins", ()))
+    wins = tuple(_read_win(win, reel_data) for win in outcome_data.get("wins", ()))
     for win in wins:
         for reel, row in win.positions:
-            if not (0 <= reel < field.reel_count and 0 <= row < field.reel_heights[reel]):
+            if not (0 <= reel < reel_data.reel_count and 0 <= row < reel_data.reel_heights[reel]):
                 raise OutcomeError(f"display: win position {reel},{row} is outside the window")
     return wins
 
 
-def _read_win(win_data: Mapping[str, Any], field: ReelField) -> WinOnReels:
+def _read_win(win_data: Mapping[str, Any], reel_data: ReelData) -> WinOnReels:
     """Return one win from the data of a reel outcome: its positions, credits, line and symbols."""
     line_number = (
         win_data.get("number", win_data.get("line")) if win_data.get("on", "line") == "line" else None
     )
     name = str(win_data.get("name", ""))
-    count, symbol = _parse_counted_symbol(name, field.symbol_names)
+    count, symbol = _parse_counted_symbol(name, reel_data.symbol_names)
     return WinOnReels(
         positions=tuple((int(reel), int(row)) for reel, row in win_data.get("positions", ())),
         credits=int(win_data.get("credits", 0)),

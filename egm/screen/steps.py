@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from egm.screen.outcome import OutcomeError, ReelField, ReelSpin, read_reel_spin
+from egm.screen.outcome import OutcomeError, ReelData, ReelSpin, read_reel_spin
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ Step = ReelSpin | HoldStep | PickStep | WheelStep | KenoStep | GambleStep | Tabl
 
 
 def read_steps(
-    fields_by_stage: Mapping[str, ReelField],
+    reel_data_by_stage: Mapping[str, ReelData],
     display: Mapping[str, Any],
     cues: Sequence[DisplayData] = (),
     settlements: Sequence[DisplayData] = (),
@@ -141,7 +141,7 @@ def read_steps(
             draws = display["draws"]
             steps: list[Step] = [_read_keno_step(draw, len(draws)) for draw in draws]
         else:
-            steps = [_read_step(fields_by_stage, step) for step in display.get("steps") or [display]]
+            steps = [_read_step(reel_data_by_stage, step) for step in display.get("steps") or [display]]
             steps += _read_gamble_steps(display.get("double_up", ()))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise OutcomeError(f"display: {error!r}") from error
@@ -180,7 +180,7 @@ def _build_default_cues(display: DisplayData) -> list[DisplayData]:
     ]
 
 
-def _read_step(fields_by_stage: Mapping[str, ReelField], step_data: Mapping[str, Any]) -> Step:
+def _read_step(reel_data_by_stage: Mapping[str, ReelData], step_data: Mapping[str, Any]) -> Step:
     """Return one step from an outcome's display data. The keys of the data determine the kind of step."""
     stage, credits_ = str(step_data.get("stage", "base")), int(step_data.get("credits", 0))
     pay_factor = int(step_data.get("level", 1)) * int(step_data.get("multiplier", 1))
@@ -201,9 +201,9 @@ def _read_step(fields_by_stage: Mapping[str, ReelField], step_data: Mapping[str,
         if not 0 <= winning_index < len(segments):
             raise OutcomeError(f"display: part {winning_index} of a wheel of {len(segments)}")
         return WheelStep(stage, segments, winning_index, credits_)
-    if stage not in fields_by_stage:
-        raise OutcomeError(f"display: stage {stage!r} is not one of {sorted(fields_by_stage)}")
-    return read_reel_spin(fields_by_stage[stage], step_data)
+    if stage not in reel_data_by_stage:
+        raise OutcomeError(f"display: stage {stage!r} is not one of {sorted(reel_data_by_stage)}")
+    return read_reel_spin(reel_data_by_stage[stage], step_data)
 
 
 def _read_gamble_steps(rounds_data: Any) -> list[Step]:

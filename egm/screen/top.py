@@ -21,7 +21,7 @@ from egm.screen.scenes.keno import list_keno_prizes
 from egm.screen.scenes.lockup import draw_lockup
 from egm.screen.scenes.pay_table import format_pay, list_pay_table_entries
 from egm.screen.scenes.progressive import draw_level
-from egm.screen.scenes.side_panels import find_base_field, format_prize_name, list_current_prizes
+from egm.screen.scenes.side_panels import find_base_reel_data, format_prize_name, list_current_prizes
 from egm.screen.theme import mix_colours
 from egm.screen.view import Action, Scene, View
 
@@ -158,13 +158,13 @@ def _list_prizes(context: DrawingContext) -> tuple[str, list[_TopPrizeRow]]:
     - Keno: the first rows of the card's pay table.
     """
     texts, view = context.texts, context.view
-    field, game = find_base_field(context), view.game
-    if field is not None:
-        prizes = list_current_prizes(context, field)[:_PRIZES_SHOWN_MAX]
+    reel_data, game = find_base_reel_data(context), view.game
+    if reel_data is not None:
+        prizes = list_current_prizes(context, reel_data)[:_PRIZES_SHOWN_MAX]
         rows = [
             _TopPrizeRow(
-                field.list_prize_icons(prize),
-                format_prize_name(texts, field, prize.symbol_count, prize.symbol, prize.name),
+                reel_data.list_prize_icons(prize),
+                format_prize_name(texts, reel_data, prize.symbol_count, prize.symbol, prize.name),
                 context.format_money(credits_ * view.denomination_cents),
             )
             for prize, credits_ in prizes

@@ -15,7 +15,7 @@ from egm.kernel.service_pages import ServicePage
 from egm.links.screen.starting import StartUpActivity
 from egm.screen import keno_slip
 from egm.screen.motion import clamp_to_unit_interval
-from egm.screen.outcome import ReelField, ReelSpin
+from egm.screen.outcome import ReelData, ReelSpin
 from egm.screen.presentation import OutcomePresentation, PresentationTimeline, build_timeline
 from egm.screen.service_input import KEYBOARD_PROMPT_KINDS, ServicePageInput
 from egm.screen.steps import Step
@@ -82,7 +82,7 @@ class View:
     """The start-up progress of a machine that is starting, for the first time or again; None otherwise."""
     games: Mapping[str, GameView] = field(default_factory=dict)
     """The games that the machine has published, by id: those on offer, and a withdrawn game of an open round."""
-    reel_fields_by_game: Mapping[str, Mapping[str, ReelField]] = field(default_factory=dict)
+    reel_data_by_game: Mapping[str, Mapping[str, ReelData]] = field(default_factory=dict)
     """The reel data of each game stage played on reels, by game id and then by stage."""
     machine_texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Texts that the machine adds to the catalogues, by language and then by key."""

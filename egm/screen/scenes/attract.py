@@ -265,8 +265,8 @@ def _draw_celebration_items(
 def _find_highest_prize_symbol(context: DrawingContext) -> str:
     """Return the symbol of the game's highest prize for a symbol, or "" if the game has no such prize."""
     game = context.view.game
-    fields = context.view.reel_fields_by_game.get(game.id, {}) if game else {}
-    prizes = [prize for field in fields.values() for prize in field.prizes if prize.symbol]
+    fields = context.view.reel_data_by_game.get(game.id, {}) if game else {}
+    prizes = [prize for reel_data in fields.values() for prize in reel_data.prizes if prize.symbol]
     return max(prizes, key=lambda prize: prize.credits).symbol if prizes else ""
 
 

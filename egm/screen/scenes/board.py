@@ -75,11 +75,11 @@ def _draw_between_games(context: DrawingContext) -> None:
     """Draw the game field between games: the last result or, before any game, the idle game."""
     view = context.view
     game = view.game
-    fields = view.reel_fields_by_game.get(game.id, {}) if game else {}
+    reel_data_by_stage = view.reel_data_by_game.get(game.id, {}) if game else {}
     if is_wheel_game(game):
         draw_idle_wheel(context)
         return
-    if not fields:
+    if not reel_data_by_stage:
         draw_keno(context, find_last_step(view), None, 0.0)
         return
     last_step, reel_spin = find_last_step(view), find_shown_reel_spin(view)
@@ -87,13 +87,13 @@ def _draw_between_games(context: DrawingContext) -> None:
         ended_time = StepTimes(0.0, 0.0, (0.0,) * count_step_parts(last_step), 0.0, 0.0)
         _draw_step_without_reels(context, last_step, ended_time, PRESENTATION_SECONDS_MAX)
         return
-    field = fields[reel_spin.stage] if reel_spin else next(iter(fields.values()))
+    reel_data = reel_data_by_stage[reel_spin.stage] if reel_spin else next(iter(reel_data_by_stage.values()))
     if reel_spin is None or view.snapshot is None or not view.snapshot.win_cents:
-        draw_stopped_reels(context, field, reel_spin.last_window if reel_spin else None)
+        draw_stopped_reels(context, reel_data, reel_spin.last_window if reel_spin else None)
         return
     window, wins = find_current_window(reel_spin, view.now, context.theme.motion.winning_line_seconds)
-    draw_stopped_reels(context, field, window)
-    draw_wins(context, field, window, wins, view.now)
+    draw_stopped_reels(context, reel_data, window)
+    draw_wins(context, reel_data, window, wins, view.now)
 
 
 def _draw_step(
@@ -141,15 +141,15 @@ def _draw_reels(
     assert game is not None
     earlier_spins = [spin for spin in presentation.steps[:index] if isinstance(spin, ReelSpin)]
     previous_spin = earlier_spins[-1] if earlier_spins else presentation.reels_before
-    field = context.view.reel_fields_by_game[game.id][step.stage]
+    reel_data = context.view.reel_data_by_game[game.id][step.stage]
     reels_stop_time = find_reels_stop_time(step_time, context.theme.motion)
     if elapsed_seconds < reels_stop_time:
-        draw_spinning_reels(context, field, step, previous_spin, step_time, elapsed_seconds)
+        draw_spinning_reels(context, reel_data, step, previous_spin, step_time, elapsed_seconds)
         return
     seconds_since_stop = elapsed_seconds - reels_stop_time
     if not step.cascade_falls:
-        draw_stopped_reels(context, field, step.last_window)
-        draw_wins(context, field, step.last_window, step.wins, seconds_since_stop)
+        draw_stopped_reels(context, reel_data, step.last_window)
+        draw_wins(context, reel_data, step.last_window, step.wins, seconds_since_stop)
         return
     seconds_since_last_fall = (
         seconds_since_stop - len(step.cascade_falls) * context.theme.motion.cascade_fall_seconds
@@ -158,19 +158,19 @@ def _draw_reels(
         window, wins = find_current_window(
             step, seconds_since_last_fall, context.theme.motion.winning_line_seconds
         )
-        draw_stopped_reels(context, field, window)
-        draw_wins(context, field, window, wins, seconds_since_last_fall)
+        draw_stopped_reels(context, reel_data, window)
+        draw_wins(context, reel_data, window, wins, seconds_since_last_fall)
         return
     fall_index = int(seconds_since_stop / context.theme.motion.cascade_fall_seconds)
     fall = step.cascade_falls[fall_index]
     fall_seconds = seconds_since_stop - fall_index * context.theme.motion.cascade_fall_seconds
     if fall_index and fall_seconds < _CASCADE_DROP_SECONDS:
         draw_cascade_window(
-            context, field, fall.window, step.cascade_falls[fall_index - 1].window, fall_seconds
+            context, reel_data, fall.window, step.cascade_falls[fall_index - 1].window, fall_seconds
         )
         return
-    draw_stopped_reels(context, field, fall.window)
-    draw_wins(context, field, fall.window, fall.wins, fall_seconds)
+    draw_stopped_reels(context, reel_data, fall.window)
+    draw_wins(context, reel_data, fall.window, fall.wins, fall_seconds)
 
 
 #: Seconds in which the new symbols of a cascade drop in.

@@ -9,7 +9,7 @@ from functools import partial
 from egm.kernel.messages import DecisionRequest
 from egm.screen.art.files import render_own_picture
 from egm.screen.layout import Layout
-from egm.screen.outcome import ReelField, ReelSpin
+from egm.screen.outcome import ReelData, ReelSpin
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.bonus import draw_board_background, draw_boxes, lay_out_pick_boxes
 from egm.screen.scenes.decision_text import format_question
@@ -26,12 +26,12 @@ _SUIT_BESIDE_TEXT_WIDTH_MIN = 260.0
 _CARD_COLOUR_ANSWERS = frozenset({"red", "black"})
 
 
-def _find_decision_field(view: View) -> ReelField | None:
+def _find_decision_reel_data(view: View) -> ReelData | None:
     """Return the reel data of the stage to which a pending decision belongs, or None."""
     game, decision = view.game, view.decision
     if game is None or decision is None:
         return None
-    return view.reel_fields_by_game.get(game.id, {}).get(str(decision.display.get("stage", "base")))
+    return view.reel_data_by_game.get(game.id, {}).get(str(decision.display.get("stage", "base")))
 
 
 def lay_out_answers(context: DrawingContext) -> list[tuple[Rect, Action]]:
@@ -43,10 +43,10 @@ def lay_out_answers(context: DrawingContext) -> list[tuple[Rect, Action]]:
     if view.table is not None:
         return lay_out_felt_answers(context, decision)
     if decision.kind == "hold":
-        field = _find_decision_field(view)
-        if field is None:
+        reel_data = _find_decision_reel_data(view)
+        if reel_data is None:
             return []
-        grid = ReelGrid(context.layout.game_field, field.reel_heights)
+        grid = ReelGrid(context.layout.game_field, reel_data.reel_heights)
         height = max(66.0, context.layout.touch_size_min)
         return [
             (_find_hold_key_rect(grid, reel, height), Action("hold", reel))
@@ -112,11 +112,11 @@ def draw_decision(context: DrawingContext, decision: DecisionRequest) -> None:
 def _draw_held_reels(context: DrawingContext) -> None:
     """Draw the reels at rest, each with the key that holds it, which is lit while the reel is held."""
     view = context.view
-    field = _find_decision_field(view)
+    reel_data = _find_decision_reel_data(view)
     last_step = view.presentation.steps[-1] if view.presentation is not None else None
-    if field is None or not isinstance(last_step, ReelSpin):
+    if reel_data is None or not isinstance(last_step, ReelSpin):
         return
-    draw_stopped_reels(context, field, last_step.window)
+    draw_stopped_reels(context, reel_data, last_step.window)
     for rect, action in lay_out_answers(context):
         is_held = bool(view.held_items_mask >> int(action.value) & 1)
         draw_button(

@@ -15,7 +15,7 @@ from egm.screen.art.ink import VectorCanvas
 from egm.screen.art.paths import build_rounded_box
 from egm.screen.keno_slip import is_wheel_game
 from egm.screen.layout import TOUCH_TARGET_SIZE_MIN, grow_rect
-from egm.screen.outcome import PrizeTableRow, ReelField, compute_prize_at_bet
+from egm.screen.outcome import PrizeTableRow, ReelData, compute_prize_at_bet
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.scenes.chart import draw_chart, has_strategy_chart
 from egm.screen.scenes.drawing_context import (
@@ -31,7 +31,7 @@ from egm.screen.scenes.odds import draw_chances, draw_odds, list_chance_pages, l
 from egm.screen.scenes.pay_table import draw_pay_table_entries, list_pay_table_entries
 from egm.screen.scenes.reels import PAY_LINE_COLOURS, render_symbol
 from egm.screen.scenes.reminder import draw_limits, lay_out_limit_keys
-from egm.screen.scenes.side_panels import find_base_field, format_prize_name
+from egm.screen.scenes.side_panels import find_base_reel_data, format_prize_name
 from egm.screen.scenes.status import format_help_line, format_return
 from egm.screen.scenes.table_side_panels import draw_felt_prizes, list_prize_pages
 from egm.screen.scenes.wheel import draw_wheel_prizes
@@ -64,22 +64,24 @@ def list_help_pages(context: DrawingContext) -> list[HelpPage]:
     say = context.texts.say
     pages = [*_list_tournament_pages(context), HelpPage(say("help.rules"), _draw_rules)]
     pages += _list_rule_difference_pages(context)
-    field = find_base_field(context)
-    if field is not None and field.prizes:
+    reel_data = find_base_reel_data(context)
+    if reel_data is not None and reel_data.prizes:
         rows_per_page_max = (
             9 if not context.layout.is_portrait else 14 if not context.layout.is_telephone else 11
         )
-        rows_per_page = -(-len(field.prizes) // -(-len(field.prizes) // rows_per_page_max))
+        rows_per_page = -(-len(reel_data.prizes) // -(-len(reel_data.prizes) // rows_per_page_max))
         prizes = sorted(
-            field.prizes, key=lambda prize: (-_compute_highest_pay(context, prize), -prize.symbol_count)
+            reel_data.prizes, key=lambda prize: (-_compute_highest_pay(context, prize), -prize.symbol_count)
         )
         for start in range(0, len(prizes), rows_per_page):
             rows = prizes[start : start + rows_per_page]
-            pages.append(HelpPage(say("help.prizes"), partial(_draw_prize_table, field=field, prizes=rows)))
+            pages.append(
+                HelpPage(say("help.prizes"), partial(_draw_prize_table, reel_data=reel_data, prizes=rows))
+            )
         if read_merchandise_prizes(context):
             pages.append(HelpPage(say("help.in_kind"), _draw_merchandise_prizes))
-        if field.pay_lines:
-            pages.append(HelpPage(say("help.lines"), partial(_draw_pay_lines, field=field)))
+        if reel_data.pay_lines:
+            pages.append(HelpPage(say("help.lines"), partial(_draw_pay_lines, reel_data=reel_data)))
     if "tables" in context.game_data:
         pages.append(HelpPage(say("help.prizes"), _draw_keno_table))
     if is_wheel_game(context.view.game):
@@ -263,22 +265,22 @@ def _draw_rule_pictures(context: DrawingContext, rect: Rect) -> float:
 
     Return the height used, in units.
     """
-    field = find_base_field(context)
-    if field is None:
+    reel_data = find_base_reel_data(context)
+    if reel_data is None:
         return 0.0
     p, (x, y, w, h) = context.painter, rect
-    pictured_prizes = [prize for prize in field.prizes if prize.additional_awards and prize.symbol][
+    pictured_prizes = [prize for prize in reel_data.prizes if prize.additional_awards and prize.symbol][
         -_PICTURED_PRIZES_MAX:
     ]
     pictured_prizes = (
         pictured_prizes if all(prize.symbol_count <= 5 for prize in pictured_prizes) else pictured_prizes[-1:]
     )
     icons_and_texts = [
-        (field.list_prize_icons(prize), _describe_prize_award(context, field, prize))
+        (reel_data.list_prize_icons(prize), _describe_prize_award(context, reel_data, prize))
         for prize in pictured_prizes
     ]
     row_height = 62.0 if not context.layout.is_telephone else 56.0
-    pay_lines = field.pay_lines[: 6 if not context.layout.is_portrait else 4]
+    pay_lines = reel_data.pay_lines[: 6 if not context.layout.is_portrait else 4]
     height = row_height * len(icons_and_texts) + (104.0 if len(pay_lines) > 1 else 0.0)
     top = y + h - height
     for i, (icons, text) in enumerate(icons_and_texts):
@@ -287,7 +289,7 @@ def _draw_rule_pictures(context: DrawingContext, rect: Rect) -> float:
         for n, symbol in enumerate(icons):
             size = (p.scale_length(50), p.scale_length(50))
             p.draw_surface(
-                render_symbol(context, field, symbol, size),
+                render_symbol(context, reel_data, symbol, size),
                 (p.scale_length(x + 12 + n * 54), p.scale_length(middle - 28)),
             )
         text_anchor = (x + 30 + 54 * len(icons), middle - 3)
@@ -302,19 +304,21 @@ def _draw_rule_pictures(context: DrawingContext, rect: Rect) -> float:
                 str(i + 1), (left + 22, grid_top + 42), TextStyle("heavy", "small", colour), width_max=40
             )
             grid: Rect = (left + 44, grid_top, min(grid_step - 60, 170.0), 86)
-            render_grid = partial(_render_pay_line_grid, field=field, pay_line_rows=line, colour=colour)
-            p.draw_cached_picture(("line grid", line, field.reel_heights, colour), grid, render_grid)
+            render_grid = partial(
+                _render_pay_line_grid, reel_data=reel_data, pay_line_rows=line, colour=colour
+            )
+            p.draw_cached_picture(("line grid", line, reel_data.reel_heights, colour), grid, render_grid)
     return height + 16
 
 
-def _describe_prize_award(context: DrawingContext, field: ReelField, prize: PrizeTableRow) -> str:
+def _describe_prize_award(context: DrawingContext, reel_data: ReelData, prize: PrizeTableRow) -> str:
     """Return what a prize awards.
 
     If the picture of the prize does not show all of its symbols, the prize's name comes first.
     """
-    if len(field.list_prize_icons(prize)) == prize.symbol_count:
+    if len(reel_data.list_prize_icons(prize)) == prize.symbol_count:
         return _format_additional_awards(context, prize)
-    name = format_prize_name(context.texts, field, prize.symbol_count, prize.symbol, prize.name)
+    name = format_prize_name(context.texts, reel_data, prize.symbol_count, prize.symbol, prize.name)
     return f"{name}  ·  {_format_additional_awards(context, prize)}"
 
 
@@ -379,7 +383,7 @@ def _draw_game_facts(context: DrawingContext, rect: Rect) -> None:
 
 
 def _draw_prize_table(
-    context: DrawingContext, rect: Rect, field: ReelField, prizes: list[PrizeTableRow]
+    context: DrawingContext, rect: Rect, reel_data: ReelData, prizes: list[PrizeTableRow]
 ) -> None:
     """Draw a help page with the game's prizes: a row for each prize, with its credits at each bet (C-22).
 
@@ -415,7 +419,7 @@ def _draw_prize_table(
         top = y + 42 + row * row_height
         p.fill_rounded_rect((x, top, w, row_height - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
         middle = top + (row_height - 4) / 2
-        icons = field.list_prize_icons(prize)
+        icons = reel_data.list_prize_icons(prize)
         # On a telephone, a picture that shows the combination needs no name.
         is_name_left_out = is_telephone and (len(icons) > 1 or len(icons) == prize.symbol_count)
         name_width = 190 if not is_telephone else 12 if is_name_left_out else 150
@@ -425,13 +429,13 @@ def _draw_prize_table(
         for symbol in icons:
             p.draw_surface(
                 render_symbol(
-                    context, field, symbol, (p.scale_length(icon_width), p.scale_length(icon_width))
+                    context, reel_data, symbol, (p.scale_length(icon_width), p.scale_length(icon_width))
                 ),
                 (p.scale_length(icon_left), p.scale_length(middle - icon_width / 2 - icon_lift)),
             )
             icon_left += icon_width
         if not is_name_left_out:
-            _draw_prize_name(context, field, prize, (icon_left + 12, middle), left - icon_left - 16)
+            _draw_prize_name(context, reel_data, prize, (icon_left + 12, middle), left - icon_left - 16)
         elif prize.additional_awards:
             awards_anchor = (x + 10, top + row_height - 18)
             p.draw_text(
@@ -454,7 +458,7 @@ def _draw_prize_table(
 
 def _draw_prize_name(
     context: DrawingContext,
-    field: ReelField,
+    reel_data: ReelData,
     prize: PrizeTableRow,
     left_middle: tuple[float, float],
     width: float,
@@ -463,7 +467,7 @@ def _draw_prize_name(
 
     ``left_middle`` is the left end of the text and the middle of its height.
     """
-    name = format_prize_name(context.texts, field, prize.symbol_count, prize.symbol, prize.name)
+    name = format_prize_name(context.texts, reel_data, prize.symbol_count, prize.symbol, prize.name)
     awards = _format_additional_awards(context, prize)
     has_two_lines = bool(awards) and context.layout.is_portrait
     first_lines = [name] if has_two_lines or not awards else [f"{name} + {awards}"]
@@ -556,19 +560,19 @@ def _draw_keno_table(context: DrawingContext, rect: Rect) -> None:
             )
 
 
-def _draw_pay_lines(context: DrawingContext, rect: Rect, field: ReelField) -> None:
+def _draw_pay_lines(context: DrawingContext, rect: Rect, reel_data: ReelData) -> None:
     """Draw each pay line of the game as a small grid, with the line's number."""
     p, (x, y, w, h) = context.painter, rect
     used_height = p.write_paragraph(
         context.texts.say("help.lines_rule"), (x, y, w, 90), TextStyle("text", "small", "text")
     )
     y, h = y + used_height + 12, h - used_height - 12
-    line_count = len(field.pay_lines)
+    line_count = len(reel_data.pay_lines)
     columns = max(1, min(10, round((line_count * w / max(1.0, h) * 0.75) ** 0.5) or 1))
     rows = -(-line_count // columns)
     cell_width = min(w / columns, h / rows * 1.5, 360.0)
     height = min(h / rows, cell_width * 0.72)
-    for i, line in enumerate(field.pay_lines):
+    for i, line in enumerate(reel_data.pay_lines):
         cell_left, cell_top = x + (i % columns) * (w / columns), y + (i // columns) * height
         colour = PAY_LINE_COLOURS[i % len(PAY_LINE_COLOURS)]
         p.draw_text(
@@ -579,19 +583,22 @@ def _draw_pay_lines(context: DrawingContext, rect: Rect, field: ReelField) -> No
         )
         grid: Rect = (cell_left + 52, cell_top + 6, cell_width - 64, height - 14)
         p.draw_cached_picture(
-            ("line grid", line, field.reel_heights, colour),
+            ("line grid", line, reel_data.reel_heights, colour),
             grid,
-            partial(_render_pay_line_grid, field=field, pay_line_rows=line, colour=colour),
+            partial(_render_pay_line_grid, reel_data=reel_data, pay_line_rows=line, colour=colour),
         )
 
 
 def _render_pay_line_grid(
-    size: tuple[int, int], field: ReelField, pay_line_rows: tuple[int, ...], colour: tuple[int, int, int, int]
+    size: tuple[int, int],
+    reel_data: ReelData,
+    pay_line_rows: tuple[int, ...],
+    colour: tuple[int, int, int, int],
 ) -> pygame.Surface:
     """Return a small drawing of the reels' cells, in which the cells of a pay line are coloured."""
     ink = VectorCanvas(size)
-    cell_width, cell_height = 100 / field.reel_count, 100 / max(field.reel_heights)
-    for reel, height in enumerate(field.reel_heights):
+    cell_width, cell_height = 100 / reel_data.reel_count, 100 / max(reel_data.reel_heights)
+    for reel, height in enumerate(reel_data.reel_heights):
         for row in range(height):
             is_on_line = reel < len(pay_line_rows) and pay_line_rows[reel] == row
             ink.fill_path(

@@ -13,7 +13,7 @@ from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas
 from egm.screen.art.paths import build_rounded_box
 from egm.screen.art.symbols import render_symbol_art
 from egm.screen.layout import Layout
-from egm.screen.outcome import ReelField, compute_prize_at_bet
+from egm.screen.outcome import ReelData, compute_prize_at_bet
 from egm.screen.painter import Rect, TextStyle, build_gold_gradient
 from egm.screen.scenes.card_faces import draw_card
 from egm.screen.scenes.chips import CHIP_COLOURS, draw_chip
@@ -354,9 +354,9 @@ def _draw_prize_symbols(context: DrawingContext, rect: Rect, game: GameView) -> 
     For a wheel game, they are the symbols of the last four betting areas.
     """
     x, y, w, h = rect
-    fields = context.view.reel_fields_by_game.get(game.id, {})
-    field: ReelField | None = next(iter(fields.values()), None)
-    if field is None:
+    fields = context.view.reel_data_by_game.get(game.id, {})
+    reel_data: ReelData | None = next(iter(fields.values()), None)
+    if reel_data is None:
         if "areas" in game.presentation:
             symbols = [next(iter(area["pays"])) for area in game.presentation["areas"]]
             _draw_symbol_row(context, rect, game, symbols[-4:])
@@ -371,7 +371,7 @@ def _draw_prize_symbols(context: DrawingContext, rect: Rect, game: GameView) -> 
             draw_ball(context, ball, number, is_hit=i % 2 == 1)
         return
     prizes = sorted(
-        field.prizes,
+        reel_data.prizes,
         key=lambda prize: -compute_prize_at_bet(game, prize.name, prize.credits, max(game.bet_options)),
     )
     _draw_symbol_row(

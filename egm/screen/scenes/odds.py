@@ -254,11 +254,11 @@ def _find_award_spot(context: DrawingContext, award: LongOdds) -> BetSpot | None
 def _format_award_name(context: DrawingContext, game: GameView, award: LongOdds) -> str:
     """Return the name of an award that is a prize of reels, of a wheel or of Keno."""
     texts = context.texts
-    field = context.view.reel_fields_by_game.get(game.id, {}).get(award.stage)
-    if field is not None:
-        prize = next((row for row in field.prizes if row.name == award.name), None)
+    reel_data = context.view.reel_data_by_game.get(game.id, {}).get(award.stage)
+    if reel_data is not None:
+        prize = next((row for row in reel_data.prizes if row.name == award.name), None)
         if prize is not None:
-            return format_prize_name(texts, field, prize.symbol_count, prize.symbol, prize.name)
+            return format_prize_name(texts, reel_data, prize.symbol_count, prize.symbol, prize.name)
     for area in game.presentation.get("areas", ()):
         if area["id"] == award.name:
             return texts.choose_translation(area["name"], award.name)

@@ -11,7 +11,7 @@ from egm.screen.art.ink import LinearGradient, VectorCanvas, create_painted_surf
 from egm.screen.art.paths import build_rounded_box, mirror_path, scale_path
 from egm.screen.art.symbols import is_blank
 from egm.screen.motion import ReelTravel, ease_out
-from egm.screen.outcome import ReelField, ReelSpin, ReelWindow
+from egm.screen.outcome import ReelData, ReelSpin, ReelWindow
 from egm.screen.painter import PREMULTIPLIED_BLEND_MODE, Rect, TextStyle
 from egm.screen.presentation import StepTimes, find_anticipated_reel
 from egm.screen.scenes.drawing_context import DrawingContext, build_metal_gradient
@@ -55,35 +55,35 @@ class ReelGrid:
     Reels are only as wide as their symbols need; bezels separate them.
     """
 
-    field: Rect
+    rect: Rect
     heights: tuple[int, ...]
 
     @property
     def width(self) -> float:
         """Return the width of a reel."""
         count = len(self.heights)
-        available_width = (self.field[2] - 2 * PAY_LINE_TAB_MARGIN - _REEL_GAP * (count - 1)) / count
+        available_width = (self.rect[2] - 2 * PAY_LINE_TAB_MARGIN - _REEL_GAP * (count - 1)) / count
         return min(
             available_width,
-            _REEL_WIDTH_PER_CELL_HEIGHT_MAX * (self.field[3] - 2 * _REEL_GAP) / max(self.heights),
+            _REEL_WIDTH_PER_CELL_HEIGHT_MAX * (self.rect[3] - 2 * _REEL_GAP) / max(self.heights),
         )
 
     @property
     def gap(self) -> float:
         """Return the width of the gap between two reels. A single reel has a gap of this width on either side."""
         count = len(self.heights)
-        return (self.field[2] - 2 * PAY_LINE_TAB_MARGIN - count * self.width) / max(
+        return (self.rect[2] - 2 * PAY_LINE_TAB_MARGIN - count * self.width) / max(
             1, count - 1 if count > 1 else 2
         )
 
     def find_reel_rect(self, reel: int) -> Rect:
         """Return the rectangle of a reel's window. A reel with fewer rows than others is centred vertically."""
-        full_height = self.field[3] - 2 * _REEL_GAP
+        full_height = self.rect[3] - 2 * _REEL_GAP
         height = full_height * self.heights[reel] / max(self.heights)
-        left = self.field[0] + PAY_LINE_TAB_MARGIN + (self.gap if len(self.heights) == 1 else 0.0)
+        left = self.rect[0] + PAY_LINE_TAB_MARGIN + (self.gap if len(self.heights) == 1 else 0.0)
         return (
             left + reel * (self.width + self.gap),
-            self.field[1] + _REEL_GAP + (full_height - height) / 2,
+            self.rect[1] + _REEL_GAP + (full_height - height) / 2,
             self.width,
             height,
         )
@@ -95,36 +95,36 @@ class ReelGrid:
         return (x, y + row * cell_height, w, cell_height)
 
 
-def draw_stopped_reels(context: DrawingContext, field: ReelField, window: ReelWindow | None) -> None:
+def draw_stopped_reels(context: DrawingContext, reel_data: ReelData, window: ReelWindow | None) -> None:
     """Draw the reels at rest with the symbols of ``window``.
 
     Without a window, because no game was played yet, draw stops at which no bet wins (A-20).
     """
-    grid = _draw_frame(context, field)
-    for reel in range(field.reel_count):
+    grid = _draw_frame(context, reel_data)
+    for reel in range(reel_data.reel_count):
         column = (
             window[reel]
             if window
             else [
-                _find_strip_symbol(field.reel_strips[reel], field.rest_stops[reel] + row)
-                for row in range(field.reel_heights[reel])
+                _find_strip_symbol(reel_data.reel_strips[reel], reel_data.rest_stops[reel] + row)
+                for row in range(reel_data.reel_heights[reel])
             ]
         )
         for row, symbol in enumerate(column):
-            _draw_cell(context, grid, field, reel, row, symbol)
+            _draw_cell(context, grid, reel_data, reel, row, symbol)
         _draw_reel_glass(context, grid, reel)
 
 
 def draw_cascade_window(
     context: DrawingContext,
-    field: ReelField,
+    reel_data: ReelData,
     new_window: ReelWindow,
     previous_window: ReelWindow,
     elapsed_seconds: float,
 ) -> None:
     """Draw the next window of a cascade: the symbols that are not in ``previous_window`` drop in from above."""
-    grid = _draw_frame(context, field)
-    for reel in range(field.reel_count):
+    grid = _draw_frame(context, reel_data)
+    for reel in range(reel_data.reel_count):
         with context.painter.clip_to(grid.find_reel_rect(reel)):
             drop = 0.0 if context.view.reduced_motion else 1 - ease_out((elapsed_seconds - 0.05 * reel) / 0.4)
             for row, symbol in enumerate(new_window[reel]):
@@ -134,19 +134,19 @@ def draw_cascade_window(
                 _draw_cell(
                     context,
                     grid,
-                    field,
+                    reel_data,
                     reel,
-                    row - (drop * field.reel_heights[reel] if has_moved else 0.0),
+                    row - (drop * reel_data.reel_heights[reel] if has_moved else 0.0),
                     symbol,
                 )
         _draw_reel_glass(context, grid, reel)
 
 
-def _draw_frame(context: DrawingContext, field: ReelField) -> ReelGrid:
+def _draw_frame(context: DrawingContext, reel_data: ReelData) -> ReelGrid:
     """Draw what surrounds the reels: the bezels and the tabs of the pay lines. Return the positions of the cells."""
-    grid = ReelGrid(context.layout.game_field, field.reel_heights)
+    grid = ReelGrid(context.layout.game_field, reel_data.reel_heights)
     _draw_bezels(context, grid)
-    _draw_pay_line_tabs(context, field, grid)
+    _draw_pay_line_tabs(context, reel_data, grid)
     return grid
 
 
@@ -155,7 +155,7 @@ def _draw_bezels(context: DrawingContext, grid: ReelGrid) -> None:
     rim = build_metal_gradient(context.theme, context.look.rim_metal).stops
 
     def render_bezels(size: tuple[int, int]) -> pygame.Surface:
-        x, y, w, h = grid.field
+        x, y, w, h = grid.rect
         ink = VectorCanvas(size, (w, h), 2)
         dark = [mix_colours(colour, (22, 12, 26, 255), 0.86) for _, colour in rim[:3]]
         ink.fill_path(
@@ -170,18 +170,18 @@ def _draw_bezels(context: DrawingContext, grid: ReelGrid) -> None:
             ink.fill_path(build_rounded_box(rx - x - 2, ry - y - 2, rw + 4, rh + 4, 8), (4, 2, 8, 255))
         return ink.finish_surface()
 
-    context.painter.draw_cached_picture(("bezels", grid, context.look.name), grid.field, render_bezels)
+    context.painter.draw_cached_picture(("bezels", grid, context.look.name), grid.rect, render_bezels)
 
 
-def _draw_pay_line_tabs(context: DrawingContext, field: ReelField, grid: ReelGrid) -> None:
+def _draw_pay_line_tabs(context: DrawingContext, reel_data: ReelData, grid: ReelGrid) -> None:
     """Draw tabs with the numbers of the first pay lines at the left and right of the reels, where each line ends.
 
     Only the first :data:`PAY_LINE_TABS_MAX` lines have tabs.
     """
     p = context.painter
-    for side, reel in ((0, 0), (1, field.reel_count - 1)):
+    for side, reel in ((0, 0), (1, reel_data.reel_count - 1)):
         line_indices_by_row: dict[int, list[int]] = {}
-        for line_index, line in enumerate(field.pay_lines[:PAY_LINE_TABS_MAX]):
+        for line_index, line in enumerate(reel_data.pay_lines[:PAY_LINE_TABS_MAX]):
             line_indices_by_row.setdefault(line[reel], []).append(line_index)
         for row, line_indices in line_indices_by_row.items():
             _, top, _, height = grid.find_cell_rect(reel, row)
@@ -189,7 +189,7 @@ def _draw_pay_line_tabs(context: DrawingContext, field: ReelField, grid: ReelGri
             for i, line_index in enumerate(line_indices):
                 colour = PAY_LINE_COLOURS[line_index % len(PAY_LINE_COLOURS)]
                 y = top + height / 2 + (i - (len(line_indices) - 1) / 2) * tab_pitch
-                x = grid.field[0] + 4 if side == 0 else grid.field[0] + grid.field[2] - 38
+                x = grid.rect[0] + 4 if side == 0 else grid.rect[0] + grid.rect[2] - 38
                 p.draw_cached_picture(
                     ("tab", colour, side),
                     (x, y - tab_pitch / 2 + 1, 34, tab_pitch - 2),
@@ -228,16 +228,16 @@ def _find_strip_symbol(strip: tuple[str, ...], position: int) -> str:
 
 def draw_spinning_reels(
     context: DrawingContext,
-    field: ReelField,
+    reel_data: ReelData,
     result: ReelSpin,
     previous_spin: ReelSpin | None,
     step_time: StepTimes,
     elapsed_seconds: float,
 ) -> None:
     """Draw the reels as they spin to their stops, ``elapsed_seconds`` after the game's presentation began."""
-    grid, motion = _draw_frame(context, field), context.theme.motion
-    for reel in range(field.reel_count):
-        strip, start, target = _choose_strip(field, result, previous_spin, reel)
+    grid, motion = _draw_frame(context, reel_data), context.theme.motion
+    for reel in range(reel_data.reel_count):
+        strip, start, target = _choose_strip(reel_data, result, previous_spin, reel)
         travel = ReelTravel(start, target, len(strip), step_time.stops[reel] - step_time.begin)
         is_held = step_time.stops[reel] <= step_time.begin
         position = (
@@ -250,11 +250,11 @@ def draw_spinning_reels(
         )
         top = math.floor(position)
         with context.painter.clip_to(grid.find_reel_rect(reel)):
-            for row in range(field.reel_heights[reel] + 1):
+            for row in range(reel_data.reel_heights[reel] + 1):
                 _draw_cell(
                     context,
                     grid,
-                    field,
+                    reel_data,
                     reel,
                     row - (position - top),
                     _find_strip_symbol(strip, top + row),
@@ -266,16 +266,18 @@ def draw_spinning_reels(
 
 
 def _choose_strip(
-    field: ReelField, result: ReelSpin, previous_spin: ReelSpin | None, reel: int
+    reel_data: ReelData, result: ReelSpin, previous_spin: ReelSpin | None, reel: int
 ) -> tuple[tuple[str, ...], int, int]:
     """Return the strip with which a reel spins, and the stops at which it starts and ends.
 
     If the real strip cannot show the window of the result, return a copy with this window inserted at its start.
     """
-    strip, stop = field.reel_strips[reel], result.stops[reel]
-    has_previous = previous_spin is not None and len(previous_spin.stops) == field.reel_count
+    strip, stop = reel_data.reel_strips[reel], result.stops[reel]
+    has_previous = previous_spin is not None and len(previous_spin.stops) == reel_data.reel_count
     start = (
-        previous_spin.stops[reel] if previous_spin is not None and has_previous else field.rest_stops[reel]
+        previous_spin.stops[reel]
+        if previous_spin is not None and has_previous
+        else reel_data.rest_stops[reel]
     )
     start = result.first_stops[reel] if result.first_stops else start
     if stop < 0:
@@ -315,10 +317,10 @@ def render_reel_paper(size: tuple[int, int], colours: tuple[Colour, Colour, Colo
 
 
 def render_symbol(
-    context: DrawingContext, field: ReelField, symbol: str, size: tuple[int, int]
+    context: DrawingContext, reel_data: ReelData, symbol: str, size: tuple[int, int]
 ) -> pygame.Surface:
     """Return the drawing of a symbol, ``size`` pixels large, from the cache."""
-    name = context.texts.choose_translation(field.symbol_names.get(symbol, {}), symbol)
+    name = context.texts.choose_translation(reel_data.symbol_names.get(symbol, {}), symbol)
     p = context.painter
     return p.find_or_create_surface(
         ("symbol", symbol, name, size), lambda: p.render_symbol(symbol, name, size)
@@ -328,7 +330,7 @@ def render_symbol(
 def _draw_cell(
     context: DrawingContext,
     grid: ReelGrid,
-    field: ReelField,
+    reel_data: ReelData,
     reel: int,
     row: float,
     symbol: str,
@@ -345,7 +347,7 @@ def _draw_cell(
         surface = render_reel_paper(size, look.reel_paper_colours)
         side = round(min(size) * 0.96)
         if not is_blank(symbol):
-            art = render_symbol(context, field, symbol, (side, side))
+            art = render_symbol(context, reel_data, symbol, (side, side))
             top_left = ((size[0] - side) // 2, (size[1] - side) // 2)
             surface.blit(
                 _render_shadow(art, is_dark=sum(look.reel_paper_colours[1][:3]) < 300),

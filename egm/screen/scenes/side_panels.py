@@ -10,7 +10,7 @@ from egm.screen.keno_slip import (
     is_wheel_game,
 )
 from egm.screen.layout import SMALL_PRINT_LINE_HEIGHT, Layout
-from egm.screen.outcome import PrizeTableRow, ReelField, compute_prize_at_bet
+from egm.screen.outcome import PrizeTableRow, ReelData, compute_prize_at_bet
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.drawing_context import DrawingContext, draw_heading
 from egm.screen.scenes.keno import lay_out_preset_ticket_rows, list_keno_prizes
@@ -32,26 +32,28 @@ _KENO_PRIZE_MARGIN: Final = 5.0
 _STRIP_BOTTOM_MARGIN: Final = 6.0
 
 
-def find_base_field(context: DrawingContext) -> ReelField | None:
+def find_base_reel_data(context: DrawingContext) -> ReelData | None:
     """Return the reel data of the game's first stage, or None if it is not played on reels."""
     game = context.view.game
-    fields = context.view.reel_fields_by_game.get(game.id, {}) if game else {}
+    fields = context.view.reel_data_by_game.get(game.id, {}) if game else {}
     return next(iter(fields.values()), None)
 
 
-def list_current_prizes(context: DrawingContext, field: ReelField) -> list[tuple[PrizeTableRow, int]]:
+def list_current_prizes(context: DrawingContext, reel_data: ReelData) -> list[tuple[PrizeTableRow, int]]:
     """Return the prizes that the current bet can win, each with its value in credits, the highest first (C-22)."""
     game, snapshot = context.view.game, context.view.snapshot
     if game is None or snapshot is None:
         return []
     bet = snapshot.bet_credits
     prize_credits = [
-        (prize, compute_prize_at_bet(game, prize.name, prize.credits, bet)) for prize in field.prizes
+        (prize, compute_prize_at_bet(game, prize.name, prize.credits, bet)) for prize in reel_data.prizes
     ]
     return sorted((pair for pair in prize_credits if pair[1]), key=lambda pair: -pair[1])
 
 
-def format_prize_name(texts: Texts, field: ReelField, symbol_count: int, symbol: str, prize_name: str) -> str:
+def format_prize_name(
+    texts: Texts, reel_data: ReelData, symbol_count: int, symbol: str, prize_name: str
+) -> str:
     """Return a prize's name in the player's language, with the number of symbols that it needs.
 
     The number is left out if the game has its own name for the prize and no prize for another number.
@@ -60,20 +62,20 @@ def format_prize_name(texts: Texts, field: ReelField, symbol_count: int, symbol:
         return texts.say(
             "help.kind",
             count=symbol_count,
-            name=texts.choose_translation(field.symbol_names.get(symbol, {}), symbol),
+            name=texts.choose_translation(reel_data.symbol_names.get(symbol, {}), symbol),
         )
     number, _, remainder = prize_name.partition(" ")
     is_counted = number.isdigit() and bool(remainder)
     word = remainder if is_counted else prize_name
     text = (
-        texts.choose_translation(field.prize_names[word], word)
-        if word in field.prize_names
+        texts.choose_translation(reel_data.prize_names[word], word)
+        if word in reel_data.prize_names
         else word.replace("-", " ").capitalize()
     )
-    is_only_prize = sum(1 for prize in field.prizes if prize.name.partition(" ")[2] == remainder) <= 1
+    is_only_prize = sum(1 for prize in reel_data.prizes if prize.name.partition(" ")[2] == remainder) <= 1
     return (
         text
-        if not is_counted or (is_only_prize and word in field.prize_names)
+        if not is_counted or (is_only_prize and word in reel_data.prize_names)
         else texts.say("help.kind", count=number, name=text)
     )
 
@@ -84,7 +86,7 @@ def draw_side_panels(context: DrawingContext) -> None:
     For a game on reels, they have the prizes of the current bet, the higher ones on the left. Tables, wheel games and
     Keno have panels of their own.
     """
-    field = find_base_field(context)
+    reel_data = find_base_reel_data(context)
     if context.view.snapshot is None:
         return
     has_strip = context.layout.is_telephone and context.view.table is not None
@@ -104,10 +106,10 @@ def draw_side_panels(context: DrawingContext) -> None:
             )
         _draw_small_print(context, context.layout.right_panel)
         return
-    if field is None:
+    if reel_data is None:
         _draw_keno_side_panels(context, right)
         return
-    prizes = list_current_prizes(context, field)
+    prizes = list_current_prizes(context, reel_data)
     layout = context.layout
     left_rows = 6 if not layout.is_portrait else 4 if not layout.is_telephone else 3
     right_rows = max(1, int((right[3] - 126) / (layout.right_panel[3] - 126) * (left_rows - 1) + 0.5))
@@ -115,15 +117,15 @@ def draw_side_panels(context: DrawingContext) -> None:
     if len(prizes) <= left_rows:
         left_count = (len(prizes) + 1) // 2
         left_prizes, right_prizes = prizes[:left_count], prizes[left_count:]
-    _draw_prizes(context, field, left_prizes, layout.left_panel, context.texts.say("panel.top_prizes"))
+    _draw_prizes(context, reel_data, left_prizes, layout.left_panel, context.texts.say("panel.top_prizes"))
     if layout.is_portrait and list_levels_beside_field(context):
         _draw_small_print(context, layout.right_panel)
         return
-    line_count = len(field.pay_lines)
+    line_count = len(reel_data.pay_lines)
     key = "panel.all_lines_one" if line_count == 1 else "panel.all_lines"
     _draw_prizes(
         context,
-        field,
+        reel_data,
         right_prizes,
         right,
         context.texts.say(key, count=line_count) if line_count else context.texts.say("key.pays"),
@@ -267,7 +269,7 @@ def _draw_preset_ticket_row(context: DrawingContext, game: GameView, rect: Rect,
 
 def _draw_prizes(
     context: DrawingContext,
-    field: ReelField,
+    reel_data: ReelData,
     prizes: list[tuple[PrizeTableRow, int]],
     rect: Rect,
     heading: str,
@@ -285,26 +287,26 @@ def _draw_prizes(
             p.fill_rounded_rect(
                 (x + 12, top, w - 24, row_height - 4), (*context.look.accent_colour[:3], 64), 12
             )
-        _draw_prize(context, field, prize, (x + 18, top, w - 36, row_height - 4), credits_)
+        _draw_prize(context, reel_data, prize, (x + 18, top, w - 36, row_height - 4), credits_)
 
 
 def _draw_prize(
-    context: DrawingContext, field: ReelField, prize: PrizeTableRow, rect: Rect, credits_: int
+    context: DrawingContext, reel_data: ReelData, prize: PrizeTableRow, rect: Rect, credits_: int
 ) -> None:
     """Draw one prize on a side panel: its symbols, or else its name, and its pay in credits."""
     p, (x, y, w, h) = context.painter, rect
-    icons = field.list_prize_icons(prize)
+    icons = reel_data.list_prize_icons(prize)
     icon_width = min(h - 6, 68.0, (w * 0.66) / max(1, len(icons)))
     middle = y + h / 2
     size = (p.scale_length(icon_width), p.scale_length(icon_width))
     for i, symbol in enumerate(icons):
         p.draw_surface(
-            render_symbol(context, field, symbol, size),
+            render_symbol(context, reel_data, symbol, size),
             (p.scale_length(x + i * icon_width), p.scale_length(middle - icon_width / 2)),
         )
     if not icons:
         p.draw_text(
-            format_prize_name(context.texts, field, prize.symbol_count, prize.symbol, prize.name),
+            format_prize_name(context.texts, reel_data, prize.symbol_count, prize.symbol, prize.name),
             (x + 4, middle),
             TextStyle("strong", "small", "text"),
             align="left",

@@ -35,7 +35,7 @@ from egm.screen.scenes.drawing_context import (
 )
 from egm.screen.scenes.feature import sum_credits_of_ended_steps
 from egm.screen.scenes.keno import describe_purchase
-from egm.screen.scenes.side_panels import find_base_field, format_prize_name
+from egm.screen.scenes.side_panels import find_base_reel_data, format_prize_name
 from egm.screen.scenes.table_side_panels import (
     describe_bets_on_layout,
     describe_needed_credit,
@@ -441,10 +441,12 @@ def _describe_total_win(context: DrawingContext, cents: int) -> TextAndColour:
 
 def _format_win(context: DrawingContext, win: WinOnReels) -> str:
     """Return the text of one win: its pay line, the name of its combination and its amount."""
-    field = find_base_field(context)
+    reel_data = find_base_reel_data(context)
     amount = context.format_money(win.credits * context.view.denomination_cents)
     name = (
-        format_prize_name(context.texts, field, win.symbol_count, win.symbol, win.name) if field else win.name
+        format_prize_name(context.texts, reel_data, win.symbol_count, win.symbol, win.name)
+        if reel_data
+        else win.name
     )
     if win.line_number is None:
         return context.texts.say("win.named", name=name, amount=amount)

@@ -7,7 +7,7 @@ from egm.screen.art.ink import Paint, RadialGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.art.symbols import is_blank
 from egm.screen.motion import compute_pulse
-from egm.screen.outcome import ReelField, ReelSpin, ReelWindow, WinOnReels
+from egm.screen.outcome import ReelData, ReelSpin, ReelWindow, WinOnReels
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.presentation import StepTimes
 from egm.screen.scenes.drawing_context import DrawingContext
@@ -21,7 +21,7 @@ _WIN_AMOUNTS_SHOWN_MAX = 3
 
 def draw_wins(
     context: DrawingContext,
-    field: ReelField,
+    reel_data: ReelData,
     window: ReelWindow,
     wins: tuple[WinOnReels, ...],
     elapsed_seconds: float,
@@ -32,19 +32,19 @@ def draw_wins(
         return
     win_in_turn = choose_win_in_turn(wins, elapsed_seconds, context.theme.motion.winning_line_seconds)
     shown_wins = paid_wins if win_in_turn is None else [win_in_turn]
-    grid = ReelGrid(context.layout.game_field, field.reel_heights)
+    grid = ReelGrid(context.layout.game_field, reel_data.reel_heights)
     winning_cells = {cell for win in shown_wins for cell in win.positions}
-    for reel in range(field.reel_count):
-        for row in range(field.reel_heights[reel]):
+    for reel in range(reel_data.reel_count):
+        for row in range(reel_data.reel_heights[reel]):
             if (reel, row) not in winning_cells:
                 context.painter.fill_rounded_rect(grid.find_cell_rect(reel, row), (6, 3, 14, 120))
     for win in shown_wins:
-        _draw_win_line(context, field, grid, win, wins.index(win))
+        _draw_win_line(context, reel_data, grid, win, wins.index(win))
     beat = 0.0 if context.view.reduced_motion else compute_pulse(elapsed_seconds, 1.1)
     for reel, row in sorted(winning_cells):
         cell_win = next(win for win in shown_wins if (reel, row) in win.positions)
         colour = _choose_line_colour(cell_win, wins.index(cell_win))
-        _draw_winning_symbol(context, field, grid, window[reel][row], (reel, row), beat, colour)
+        _draw_winning_symbol(context, reel_data, grid, window[reel][row], (reel, row), beat, colour)
     for win in shown_wins:
         _draw_line_badge(
             context, grid, win, wins.index(win), shows_amount=len(shown_wins) <= _WIN_AMOUNTS_SHOWN_MAX
@@ -127,7 +127,7 @@ def _choose_line_colour(win: WinOnReels, index: int) -> Colour:
 
 def _draw_winning_symbol(
     context: DrawingContext,
-    field: ReelField,
+    reel_data: ReelData,
     grid: ReelGrid,
     symbol: str,
     cell_position: tuple[int, int],
@@ -166,7 +166,7 @@ def _draw_winning_symbol(
         cell = p.scale_rect(grid.find_cell_rect(cell_position[0], 0))
         still_pixels = round(min(cell.width, cell.height + 1) * 0.96)
         # The same size as in its cell, so it is cached.
-        rendered = render_symbol(context, field, symbol, (still_pixels, still_pixels))
+        rendered = render_symbol(context, reel_data, symbol, (still_pixels, still_pixels))
         art = p.find_or_create_surface(
             ("breath", symbol, rendered.get_size(), size), lambda: smoothscale(rendered, size)
         )
@@ -175,36 +175,36 @@ def _draw_winning_symbol(
         )
 
 
-def _build_line_path(grid: ReelGrid, field: ReelField, win: WinOnReels) -> list[tuple[float, float]]:
+def _build_line_path(grid: ReelGrid, reel_data: ReelData, win: WinOnReels) -> list[tuple[float, float]]:
     """Return the points of the line that shows a win: through its cells, from edge to edge of the reels.
 
     For a win that is not on a pay line, the path joins the winning cells.
     """
-    if win.line_number is not None and 0 < win.line_number <= len(field.pay_lines):
-        rows = field.pay_lines[win.line_number - 1]
+    if win.line_number is not None and 0 < win.line_number <= len(reel_data.pay_lines):
+        rows = reel_data.pay_lines[win.line_number - 1]
         cells = [grid.find_cell_rect(reel, row) for reel, row in enumerate(rows)]
     else:
         cells = [grid.find_cell_rect(reel, row) for reel, row in sorted(win.positions)]
     points = [(x + w / 2, y + h / 2) for x, y, w, h in cells]
     if win.line_number is not None and points:
         points = [
-            (grid.field[0] + 4, points[0][1]),
+            (grid.rect[0] + 4, points[0][1]),
             *points,
-            (grid.field[0] + grid.field[2] - 4, points[-1][1]),
+            (grid.rect[0] + grid.rect[2] - 4, points[-1][1]),
         ]
     return points
 
 
 def _draw_win_line(
-    context: DrawingContext, field: ReelField, grid: ReelGrid, win: WinOnReels, index: int
+    context: DrawingContext, reel_data: ReelData, grid: ReelGrid, win: WinOnReels, index: int
 ) -> None:
     """Draw the pay line of a win in its colour. Draw nothing for a win that is not on a pay line."""
-    points = _build_line_path(grid, field, win)
+    points = _build_line_path(grid, reel_data, win)
     if win.line_number is None or len(points) < 2:
         return
     top = min(y for _, y in points) - 12
     bottom = max(y for _, y in points) + 12
-    rect: Rect = (grid.field[0], top, grid.field[2], bottom - top)
+    rect: Rect = (grid.rect[0], top, grid.rect[2], bottom - top)
     colour = _choose_line_colour(win, index)
 
     def render_line(size: tuple[int, int]) -> pygame.Surface:
@@ -234,9 +234,9 @@ def _draw_line_badge(
             ink.fill_path(build_ellipse(50, 46, 38), mix_colours(colour, (255, 255, 255, 255), 0.35))
             return ink.finish_surface()
 
-        p.draw_cached_picture(("badge", colour), (grid.field[0] - 6, y - 26, 52, 52), render_badge)
+        p.draw_cached_picture(("badge", colour), (grid.rect[0] - 6, y - 26, 52, 52), render_badge)
         p.draw_text(
-            str(win.line_number), (grid.field[0] + 20, y), TextStyle("heavy", "body", dark), width_max=40
+            str(win.line_number), (grid.rect[0] + 20, y), TextStyle("heavy", "body", dark), width_max=40
         )
     if not shows_amount:
         return

@@ -23,7 +23,7 @@ from egm.screen.controls import ACTION_BY_KEY_NAME
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import apply_message
-from egm.screen.outcome import compute_prize_at_bet, list_reel_stages, read_reel_field
+from egm.screen.outcome import compute_prize_at_bet, list_reel_stages, read_reel_data
 from egm.screen.picture import Picture
 from egm.screen.scenes import chrome, keno, progressive, wins
 from egm.screen.scenes.deck import compute_meter_amounts
@@ -153,11 +153,11 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
         for spots, pays in game.presentation.get("tables", {}).items():
             numbers = [" ".join(texts.format_number(pay).split()) for pay in pays.values()]
             assert not [words for words in numbers if f" {words} " not in flat], f"{game.id}: {spots} spots"
-        for prize in read_reel_field(game).prizes if list_reel_stages(game) else ():
+        for prize in read_reel_data(game).prizes if list_reel_stages(game) else ():
             prize_credits = compute_prize_at_bet(game, prize.name, prize.credits, min(game.bet_options))
             words = " ".join(texts.format_number(prize_credits).split())
             assert not prize_credits or f" {words} " in f" {flat} ", f"{game.id}: {prize.name}"
-        if list_reel_stages(game) and read_reel_field(game).pay_lines:
+        if list_reel_stages(game) and read_reel_data(game).pay_lines:
             assert " ".join(texts.say("help.lines").split()) in flat, f"{game.id}: where are its lines?"
         figure = game.return_percent if language == "en" else game.return_percent.replace(".", ",")
         assert figure in flat
@@ -247,14 +247,14 @@ def test_the_help_names_the_feature_that_a_combination_awards(name, awards, lang
     """The name is on the page of the rules, beside the pictures, and in the table of the prizes."""
     game = build_game_view(load_game(name))
     view = build_idle_view((game,), game, language, credit_cents=0)
-    texts, field = Texts(language), read_reel_field(game)
+    texts, reel_data = Texts(language), read_reel_data(game)
     texts_shown = read_help_words(view)
     opened, _ = apply_action(view, Action("help"), get_writing_picture("landscape")[0].painter.theme)
     rules_page = read_words(opened)
     for combination, award in awards.items():
         count, symbol = combination.split()
         prize = texts.say(
-            "help.kind", count=count, name=texts.choose_translation(field.symbol_names[symbol], symbol)
+            "help.kind", count=count, name=texts.choose_translation(reel_data.symbol_names[symbol], symbol)
         )
         assert award[language] in rules_page
         assert f"{prize} + {award[language]}" in texts_shown
@@ -324,13 +324,13 @@ def test_the_odds_of_each_prize_and_bet_are_those_of_the_exact_analysis(games, a
     for source, game in zip(games, published, strict=True):
         if not list_reel_stages(game):
             continue
-        field = read_reel_field(game)
+        reel_data = read_reel_data(game)
         exact = analyses[source.id]
         seen.add(game.id)
         for bet in exact.bets:
             stage = next(b["stage"] for b in game.presentation["bets"] if bet.cost_credits % b["cost"] == 0)
             truth = {p.name: p.credits for p in bet.prizes if p.stage_or_spot == stage}
-            for prize in field.prizes:
+            for prize in reel_data.prizes:
                 if prize.name not in truth:
                     continue
                 prize_credits = compute_prize_at_bet(game, prize.name, prize.credits, bet.cost_credits)
@@ -359,7 +359,7 @@ def test_the_pay_table_writes_each_prize_in_credits_under_each_bet(published, na
         heads = bets
     assert any(texts_shown[n : n + len(heads)] == heads for n in range(len(texts_shown)))
     rows = 0
-    for prize in read_reel_field(game).prizes:
+    for prize in read_reel_data(game).prizes:
         pays = [compute_prize_at_bet(game, prize.name, prize.credits, bet) for bet in options]
         if not all(pays):
             continue
@@ -654,8 +654,8 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
             build_snapshot(game, "en", win_cents=outcome.win_credits * 25),
         )
         line_texts = set()
-        field = read_reel_field(game)
-        grid = ReelGrid(layout.game_field, field.reel_heights)
+        reel_data = read_reel_data(game)
+        grid = ReelGrid(layout.game_field, reel_data.reel_heights)
         for i in range(4 * (len(lines) + 2)):
             later = replace(after, now=after.now + i * theme.motion.winning_line_seconds / 2)
             line_texts |= (
@@ -670,7 +670,7 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
                     assert path[1:-1] == tuple(
                         (x + w / 2, y + h / 2)
                         for x, y, w, h in starmap(
-                            grid.find_cell_rect, enumerate(field.pay_lines[win["number"] - 1])
+                            grid.find_cell_rect, enumerate(reel_data.pay_lines[win["number"] - 1])
                         )
                     )
         for line_number in lines:

@@ -45,13 +45,13 @@ def test_each_reel_comes_to_rest_on_the_window_of_the_outcome_along_its_own_stri
         results = [step for step in view.presentation.steps if isinstance(step, ReelSpin)]
         for step, result in zip(steps, results, strict=True):
             assert [list(column) for column in result.window] == step["window"]
-            field = view.reel_fields_by_game[name][result.stage]
+            reel_data = view.reel_data_by_game[name][result.stage]
             for reel, column in enumerate(step["window"]):
-                strip, start, target = _choose_strip(field, result, None, reel)
+                strip, start, target = _choose_strip(reel_data, result, None, reel)
                 travel = ReelTravel(start, target, len(strip), 2.0)
                 strip_position = int(travel.find_position(60.0, THEME.motion))
                 assert [strip[(strip_position + row) % len(strip)] for row in range(len(column))] == column
-                assert strip == field.reel_strips[reel]
+                assert strip == reel_data.reel_strips[reel]
                 spins += 1
     assert spins >= GAMES
 
@@ -63,18 +63,19 @@ def test_before_the_first_game_the_reels_show_a_losing_window(name, monkeypatch)
     drawn = []
     monkeypatch.setattr(reels, "_draw_cell", lambda *cell: drawn.append(cell[3:]))
     view, _ = next(iter_shown_outcomes(name))
-    field = view.reel_fields_by_game[name]["base"]
-    reels.draw_stopped_reels(Picture(THEME)._build_context(view), field, None)
+    reel_data = view.reel_data_by_game[name]["base"]
+    reels.draw_stopped_reels(Picture(THEME)._build_context(view), reel_data, None)
     rest_stops = load_game(name).build_presentation()["rest"]
     assert drawn == [
-        (reel, row, field.reel_strips[reel][(stop + row) % len(field.reel_strips[reel])])
+        (reel, row, reel_data.reel_strips[reel][(stop + row) % len(reel_data.reel_strips[reel])])
         for reel, stop in enumerate(rest_stops)
-        for row in range(field.reel_heights[reel])
+        for row in range(reel_data.reel_heights[reel])
     ]
     starts = [
-        _choose_strip(field, view.presentation.steps[0], None, reel)[1] for reel in range(field.reel_count)
+        _choose_strip(reel_data, view.presentation.steps[0], None, reel)[1]
+        for reel in range(reel_data.reel_count)
     ]
-    assert starts == rest_stops != [0] * field.reel_count
+    assert starts == rest_stops != [0] * reel_data.reel_count
 
 
 @pytest.mark.requirement("B-17")
@@ -87,7 +88,7 @@ def test_symbols_drawn_on_reels_at_rest_are_those_of_the_outcome(name, monkeypat
     monkeypatch.setattr(
         reels,
         "_draw_cell",
-        lambda context, grid, field, reel, row, symbol, **_: drawn.update({(reel, row): symbol}),
+        lambda context, grid, reel_data, reel, row, symbol, **_: drawn.update({(reel, row): symbol}),
     )
     game, compared = build_game_view(load_game(name)), 0
     for view, outcome in itertools.islice(iter_shown_outcomes(name), 12):
@@ -113,7 +114,7 @@ def test_the_time_at_which_a_reel_stops_reveals_nothing(name):
     paused = {}
     for view, _ in iter_shown_outcomes(name):
         first = view.presentation.steps[0]
-        field = view.reel_fields_by_game[view.game.id][first.stage]
+        reel_data = view.reel_data_by_game[view.game.id][first.stage]
         held_count = sum(a == b for a, b in zip(first.first_stops, first.stops, strict=False))
         line = build_timeline(view.presentation, THEME.motion, 0)
         if held_count or line.steps[-1].last_stop > 40:
@@ -122,18 +123,20 @@ def test_the_time_at_which_a_reel_stops_reveals_nothing(name):
             before = line.steps[0].stops[reel - 1] if reel else 0.0
             show_outcome = tuple(
                 sum(column.count(symbol) for column in first.window[:reel])
-                for symbol in sorted(field.trigger_counts)
+                for symbol in sorted(reel_data.trigger_counts)
             )
             paused.setdefault((reel, show_outcome), set()).add(round(stop - before, 6))
             if reel in first.anticipation_reels:
-                seen = dict(zip(sorted(field.trigger_counts), show_outcome, strict=True))
-                assert any(needed - seen[symbol] == 1 for symbol, needed in field.trigger_counts.items())
+                seen = dict(zip(sorted(reel_data.trigger_counts), show_outcome, strict=True))
+                assert any(needed - seen[symbol] == 1 for symbol, needed in reel_data.trigger_counts.items())
                 windows = [
-                    [strip[(stop + row) % len(strip)] for row in range(field.reel_heights[reel])]
-                    for strip in [field.reel_strips[reel]]
+                    [strip[(stop + row) % len(strip)] for row in range(reel_data.reel_heights[reel])]
+                    for strip in [reel_data.reel_strips[reel]]
                     for stop in range(len(strip))
                 ]
-                brings = sum(any(symbol in column for symbol in field.trigger_counts) for column in windows)
+                brings = sum(
+                    any(symbol in column for symbol in reel_data.trigger_counts) for column in windows
+                )
                 assert brings * 25 >= len(windows)  # no light is thrown on what hardly ever comes
     assert paused
     assert all(len(pauses) == 1 for pauses in paused.values())
@@ -156,9 +159,9 @@ def test_no_anticipation_for_a_reel_that_cannot_complete_the_prize(tmp_path):
     game = load_game(path)
     game_view = build_game_view(game)
     view = build_idle_view((game_view,), game_view, "en")
-    field = view.reel_fields_by_game[game_view.id]["base"]
-    assert ["star" in strip for strip in field.reel_strips] == [True, True, False, True, True]
-    stops = [field.reel_strips[0].index("star"), field.reel_strips[1].index("star"), 0, 0, 0]
+    reel_data = view.reel_data_by_game[game_view.id]["base"]
+    assert ["star" in strip for strip in reel_data.reel_strips] == [True, True, False, True, True]
+    stops = [reel_data.reel_strips[0].index("star"), reel_data.reel_strips[1].index("star"), 0, 0, 0]
     wager = game.build_wager(max(game.bet_options))
     round_ = Round(game.play(wager, ScriptedStep(stops)), wager)
     round_.advance()

@@ -267,8 +267,8 @@ def test_what_is_drawn_is_what_was_recorded(idle_view, games, game, theme):
         final = replace(view, now=100 + line.roll_up_end)
         last, display = final.presentation.steps[-1], outcome.display
         assert [list(column) for column in last.window] == display["window"]
-        field = view.reel_fields_by_game[game.id]["base"]
-        for strip, stop, column in zip(field.reel_strips, last.stops, last.window, strict=True):
+        reel_data = view.reel_data_by_game[game.id]["base"]
+        for strip, stop, column in zip(reel_data.reel_strips, last.stops, last.window, strict=True):
             assert tuple(strip[(stop + row) % len(strip)] for row in range(len(column))) == column
         assert list(last.stops) == display["stops"]
         assert [(win.credits, win.line_number, [list(p) for p in win.positions]) for win in last.wins] == [
