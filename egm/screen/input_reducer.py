@@ -88,7 +88,7 @@ def apply_action(
     next_game_at = None if action.name else view.next_play_pressed_at
     view = replace(
         view,
-        pressed_key=action.name,
+        last_action_name=action.name,
         pressed_at=view.now,
         last_activity_at=view.now,
         next_play_pressed_at=next_game_at,
@@ -170,7 +170,7 @@ def request_next_game(view: View) -> tuple[View, OutgoingMessages]:
         or view.now - view.next_play_pressed_at > _REQUESTED_GAME_WAIT_SECONDS
     ):
         return replace(view, next_play_pressed_at=None), ()
-    if not view.snapshot.is_between_games or not view.accepts_request("play"):
+    if not view.snapshot.is_between_games or not view.is_request_accepted("play"):
         return view, ()
     return replace(view, next_play_pressed_at=None), () if has_unsent_bet(view) else (Intent(name="play"),)
 
@@ -300,7 +300,7 @@ def _apply_keno_action(view: View, action_name: str, action_value: Any) -> tuple
         game is None
         or snapshot is None
         or not keno_slip.is_keno_game(game)
-        or not view.accepts_request("bet")
+        or not view.is_request_accepted("bet")
     ):
         return view, ()
     if action_name == "form":
@@ -359,7 +359,7 @@ def _apply_action_on_table(view: View, action_name: str, action_value: Any) -> t
         return view, ()
     if action_name not in CHIP_CHANGING_ACTIONS:
         return _change_table_display(view, action_name, action_value), ()
-    if not view.accepts_request("bet"):
+    if not view.is_request_accepted("bet"):
         return view, ()
     limits = build_bet_limits(snapshot)
     changed_chips = {
@@ -426,7 +426,7 @@ def _request_area_stake(view: View, area: str) -> tuple[View, OutgoingMessages]:
         game is None
         or snapshot is None
         or not keno_slip.is_wheel_game(game)
-        or not view.accepts_request("bet")
+        or not view.is_request_accepted("bet")
     ):
         return view, ()
     return view, keno_slip.request_next_area_stake(game, snapshot, area)

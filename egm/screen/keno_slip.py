@@ -237,17 +237,17 @@ def find_current_preset_ticket(game: GameView, snapshot: Snapshot) -> Mapping[st
 
     If the bet names no preset ticket, return the first one with the price of the bet, or else the game's first one.
     """
-    forms = game.presentation["forms"]
-    form_id = snapshot.bet_wager.get("form")
-    matching_forms = [form for form in forms if form["id"] == form_id] or [
-        form for form in forms if snapshot.bet_credits in list_preset_ticket_prices(game, form)
+    tickets = game.presentation["forms"]
+    ticket_id = snapshot.bet_wager.get("form")
+    matching_tickets = [ticket for ticket in tickets if ticket["id"] == ticket_id] or [
+        ticket for ticket in tickets if snapshot.bet_credits in list_preset_ticket_prices(game, ticket)
     ]
-    return next(iter(matching_forms or forms))
+    return next(iter(matching_tickets or tickets))
 
 
 def list_preset_tickets_on_offer(game: GameView) -> list[Mapping[str, Any]]:
-    """Return the preset tickets of a Keno game that can be bought, from its published forms."""
-    return [form for form in game.presentation["forms"] if list_preset_ticket_prices(game, form)]
+    """Return the preset tickets of a Keno game that can be bought; the game publishes them as ``forms``."""
+    return [ticket for ticket in game.presentation["forms"] if list_preset_ticket_prices(game, ticket)]
 
 
 def compute_current_preset_ticket_price(
@@ -255,11 +255,10 @@ def compute_current_preset_ticket_price(
 ) -> int:
     """Return the price of a preset ticket at the stake of the current bet, in credits.
 
-    With it, a player who chooses another preset ticket keeps the stake. The price is at most the ticket's highest
-    price.
+    A player who chooses another preset ticket thus keeps the stake. The price is at most the ticket's highest price.
     """
-    current_form = find_current_preset_ticket(game, snapshot)
-    stake, remainder = divmod(snapshot.bet_credits, compute_preset_ticket_price(game, current_form, 1))
+    current_ticket = find_current_preset_ticket(game, snapshot)
+    stake, remainder = divmod(snapshot.bet_credits, compute_preset_ticket_price(game, current_ticket, 1))
     if remainder or stake not in list_permitted_stakes(game) or "selections" in snapshot.bet_wager:
         stake = find_current_stake(snapshot, game)
     return min(
@@ -269,17 +268,17 @@ def compute_current_preset_ticket_price(
 
 
 def request_preset_ticket_choice(
-    game: GameView, snapshot: Snapshot, form_id: str | None = None
+    game: GameView, snapshot: Snapshot, ticket_id: str | None = None
 ) -> tuple[Intent, ...]:
-    """Return the request to bet on the preset ticket ``form_id`` at the current stake.
+    """Return the request to bet on the preset ticket ``ticket_id`` at the current stake.
 
-    Without ``form_id``, request the preset ticket on offer after the current one; after the last, the first.
+    Without ``ticket_id``, request the preset ticket on offer after the current one; after the last, the first.
     """
-    forms = list_preset_tickets_on_offer(game)
-    current_form = find_current_preset_ticket(game, snapshot)["id"] if form_id is None else form_id
-    index = next((n for n, form in enumerate(forms) if form["id"] == current_form), -1)
-    form = forms[(index + (1 if form_id is None else 0)) % len(forms)]
-    return (request_preset_ticket(form, compute_current_preset_ticket_price(game, form, snapshot)),)
+    tickets = list_preset_tickets_on_offer(game)
+    start_id = find_current_preset_ticket(game, snapshot)["id"] if ticket_id is None else ticket_id
+    index = next((n for n, ticket in enumerate(tickets) if ticket["id"] == start_id), -1)
+    ticket = tickets[(index + (1 if ticket_id is None else 0)) % len(tickets)]
+    return (request_preset_ticket(ticket, compute_current_preset_ticket_price(game, ticket, snapshot)),)
 
 
 def request_preset_ticket(preset_ticket: Mapping[str, object], cost_credits: int) -> Intent:
@@ -306,8 +305,8 @@ def request_slip_bet(game: GameView, slip: KenoSlip, stake_credits: int) -> tupl
     valid ticket, return nothing.
     """
     if not slip.has_marks:
-        form = game.presentation["forms"][0]
-        return (request_preset_ticket(form, min(list_preset_ticket_prices(game, form))),)
+        ticket = game.presentation["forms"][0]
+        return (request_preset_ticket(ticket, min(list_preset_ticket_prices(game, ticket))),)
     if not is_valid_slip(game, slip):
         return ()
     options: dict[str, object] = {

@@ -82,7 +82,7 @@ def apply_bench_reply(view: View, reply: BenchReply, devices: frozenset[str] = f
 
 
 # ---------------------------------------------------------------------- a game
-def _start_presentation(view: View, play: GameOutcome) -> View:
+def _start_presentation(view: View, outcome: GameOutcome) -> View:
     """Start the presentation of a game's outcome.
 
     If this outcome is presented already, do not begin again: report its end to the machine once more.
@@ -91,32 +91,32 @@ def _start_presentation(view: View, play: GameOutcome) -> View:
     if (
         old_presentation is not None
         and old_presentation.is_complete
-        and old_presentation.outcome.play_id == play.play_id
+        and old_presentation.outcome.play_id == outcome.play_id
     ):
-        return replace(view, presentation=replace(old_presentation, is_end_reported=False, outcome=play))
+        return replace(view, presentation=replace(old_presentation, is_end_reported=False, outcome=outcome))
     steps = read_steps(
-        view.reel_data_by_game.get(play.game_id, {}),
-        play.display,
-        play.cues,
-        play.settlements,
-        is_continued=_was_presented_up_to_decision(view, play.play_id),
+        view.reel_data_by_game.get(outcome.game_id, {}),
+        outcome.display,
+        outcome.cues,
+        outcome.settlements,
+        is_continued=_was_presented_up_to_decision(view, outcome.play_id),
     )
-    result = build_round_result(play, view.games.get(play.game_id), view.snapshot)
-    presentation = replace(_build_continued_presentation(view, play, steps), round_result=result)
-    view = _prepare_chips_after_round(view, play)
+    result = build_round_result(outcome, view.games.get(outcome.game_id), view.snapshot)
+    presentation = replace(_build_continued_presentation(view, outcome, steps), round_result=result)
+    view = _prepare_chips_after_round(view, outcome)
     return replace(
         view, presentation=presentation, decision=None, page=PlayerPage.NONE, last_activity_at=view.now
     )
 
 
-def _prepare_chips_after_round(view: View, play: GameOutcome) -> View:
+def _prepare_chips_after_round(view: View, outcome: GameOutcome) -> View:
     """Prepare the chips on the selected game's table after a round.
 
     The bets of the round are stored, so that the player can repeat them. At tables where bets may stay for the next
     round, the new bets are removed from the chips: bets that are not decided are then the machine's standing bets.
     """
-    table = view.tables.get(play.game_id)
-    if table is None or (view.game is not None and view.game.id != play.game_id):
+    table = view.tables.get(outcome.game_id)
+    if table is None or (view.game is not None and view.game.id != outcome.game_id):
         return view
     chips = view.chips
     last_round_bets = {
@@ -197,7 +197,7 @@ def _was_presented_up_to_decision(view: View, play_id: str) -> bool:
 
 
 def _build_continued_presentation(
-    view: View, play: GameOutcome, steps: tuple[Step, ...]
+    view: View, outcome: GameOutcome, steps: tuple[Step, ...]
 ) -> OutcomePresentation:
     """Return the presentation of a game's steps.
 
@@ -207,14 +207,14 @@ def _build_continued_presentation(
     if (
         old_presentation is None
         or decision is None
-        or not _was_presented_up_to_decision(view, play.play_id)
+        or not _was_presented_up_to_decision(view, outcome.play_id)
         or view.game is None
     ):
-        return OutcomePresentation(play, view.now, steps, find_shown_reel_spin(view))
+        return OutcomePresentation(outcome, view.now, steps, find_shown_reel_spin(view))
     last_step = old_presentation.steps[-1]
     if isinstance(last_step, TableStep):
         return OutcomePresentation(
-            play,
+            outcome,
             view.now,
             (*old_presentation.steps, *steps),
             presented_step_count=len(old_presentation.steps),
@@ -226,7 +226,7 @@ def _build_continued_presentation(
     )
     presented_step_count = len(old_presentation.steps) - (1 if decision.kind in {"pick", "hold"} else 0)
     return OutcomePresentation(
-        play,
+        outcome,
         view.now,
         steps,
         old_presentation.reels_before,
@@ -341,10 +341,10 @@ def _update_credit_bet_and_levels(view: View, old_snapshot: Snapshot | None, sna
     if old_snapshot is not None and old_snapshot.progressives != snapshot.progressives:
         amounts_before = {level.id: level.amount_cents for level in old_snapshot.progressives}
         view = replace(view, previous_level_cents=amounts_before, levels_changed_at=view.now)
-    return replace(view, level_cents_before_win=_find_levels_before_fall(view, old_snapshot, snapshot))
+    return replace(view, level_cents_before_win=_find_level_amounts_before_win(view, old_snapshot, snapshot))
 
 
-def _find_levels_before_fall(
+def _find_level_amounts_before_win(
     view: View, old_snapshot: Snapshot | None, snapshot: Snapshot
 ) -> Mapping[str, int]:
     """Return the amount that each progressive level had before it was won in the current game, by level id.
@@ -520,7 +520,7 @@ def _remove_due_chips(view: View) -> tuple[View, OutgoingMessages]:
         chips.must_report_clearing
         and not is_waiting
         and snapshot.is_between_games
-        and view.accepts_request("bet")
+        and view.is_request_accepted("bet")
     ):
         chips, removal_requests = request_bet(chips, snapshot, view.now)
         return replace(view, chips=chips), removal_requests

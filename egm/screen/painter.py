@@ -364,7 +364,7 @@ class Painter:
                 break
         self.draw_text(text, (anchor_x, y + h / 2), style, align=align, width_max=w)
 
-    def write_paragraph(
+    def draw_paragraph(
         self, text: str, rect: Rect, style: TextStyle, *, align: TextAlignment = "left", leading: float = 1.3
     ) -> float:
         """Draw a text from the top of a rectangle, wrapped to its width. Return the height used, in layout units.
@@ -432,50 +432,52 @@ class Painter:
         if alpha >= 0.996:
             self.surface.blit(surface, top_left, special_flags=PREMULTIPLIED_BLEND_MODE)
         elif alpha > 0.004:
-            level = round(alpha * 255)
+            alpha_byte = round(alpha * 255)
             faded_surface = surface.copy()
-            faded_surface.fill((level, level, level, level), special_flags=pygame.BLEND_RGBA_MULT)
+            faded_surface.fill(
+                (alpha_byte, alpha_byte, alpha_byte, alpha_byte), special_flags=pygame.BLEND_RGBA_MULT
+            )
             self.surface.blit(faded_surface, top_left, special_flags=PREMULTIPLIED_BLEND_MODE)
 
     def draw_cached_picture(
         self,
         key: Hashable,
         rect: Rect,
-        create_picture: Callable[[tuple[int, int]], pygame.Surface],
+        render_picture: Callable[[tuple[int, int]], pygame.Surface],
         *,
         alpha: float = 1.0,
     ) -> None:
         """Draw a picture in a rectangle, cached under ``key``.
 
-        If it is not cached yet, ``create_picture`` draws it; its argument is the size in pixels.
+        If it is not cached yet, ``render_picture`` draws it; its argument is the size in pixels.
         """
         box = self.scale_rect(rect)
         if box.width > 0 and box.height > 0:
             self.draw_surface(
-                self.find_or_create_surface(("art", key, box.size), lambda: create_picture(box.size)),
+                self.find_or_create_surface(("art", key, box.size), lambda: render_picture(box.size)),
                 box.topleft,
                 alpha,
             )
 
     def draw_small_pictures(
         self,
-        pieces: Iterable[tuple[Hashable, tuple[int, int]]],
+        keys_and_positions: Iterable[tuple[Hashable, tuple[int, int]]],
         side: float,
-        create_picture: Callable[[Hashable, tuple[int, int]], pygame.Surface],
+        render_picture: Callable[[Hashable, tuple[int, int]], pygame.Surface],
     ) -> None:
         """Draw many small square pictures of ``side`` layout units.
 
-        ``pieces`` has the cache key of each picture, and its left and top in pixels. If a picture is not cached yet,
-        ``create_picture`` draws it, from its key and its size in pixels.
+        ``keys_and_positions`` has the cache key of each picture, and its left and top in pixels. If a picture is not
+        cached yet, ``render_picture`` draws it, from its key and its size in pixels.
         """
         size = (self.scale_length(side), self.scale_length(side))
         surfaces: dict[Hashable, pygame.Surface] = {}
         surfaces_at: list[tuple[pygame.Surface, tuple[int, int]]] = []
-        for key, top_left in pieces:
+        for key, top_left in keys_and_positions:
             surface = surfaces.get(key)
             if surface is None:
                 surface = surfaces[key] = self.find_or_create_surface(
-                    ("art", key, size), partial(create_picture, key, size)
+                    ("art", key, size), partial(render_picture, key, size)
                 )
             surfaces_at.append((surface, top_left))
         self.surface.fblits(surfaces_at, PREMULTIPLIED_BLEND_MODE)

@@ -114,7 +114,7 @@ class Picture:
             draw_page(context)
         else:
             _draw_player_area(context, view.scene)
-        if view.accepts_request("menu"):
+        if view.is_request_accepted("menu"):
             draw_staff_key(context, self.layout.staff_key)
         if _can_give_up_residual_credit(view):
             draw_residual_key(context)
@@ -277,7 +277,7 @@ class Picture:
             and find_due_reminder(context) is None
         ):
             touches.append(TouchTarget(context.layout.game_field, Action("skip")))
-        if view.accepts_request("menu"):
+        if view.is_request_accepted("menu"):
             touches.append(TouchTarget(self.layout.staff_key, Action("menu")))
         if _can_give_up_residual_credit(view):
             touches.append(TouchTarget(self.layout.status_line, Action("residual")))
@@ -319,7 +319,9 @@ def _can_give_up_residual_credit(view: View) -> bool:
     Residual credit is credit that is too small for a game and for a coin. False while a page is open.
     """
     can_request = (
-        view.snapshot is not None and view.snapshot.residual is not None and view.accepts_request("residual")
+        view.snapshot is not None
+        and view.snapshot.residual is not None
+        and view.is_request_accepted("residual")
     )
     return can_request and view.page is PlayerPage.NONE and view.scene in {Scene.GAME, Scene.OUT_OF_SERVICE}
 

@@ -20,11 +20,11 @@ class RoundResultView:
     returned_cents: int
     """What the bets that the round decided have returned, in minor units.
 
-    It includes the stakes, except if ``pays_by_table``.
+    It includes the stakes, except if ``is_paid_by_pay_table``.
     """
     is_push: bool
     """Whether bets were decided and each returned exactly its stake, none as a pay-table prize."""
-    pays_by_table: bool
+    is_paid_by_pay_table: bool
     """Whether the return is the prize of a pay table, as on reels (for example, video poker)."""
     display: Mapping[str, Any]
     """The published state of the table at the end of the round, as JSON: ``result``, and the game's own details."""
@@ -35,13 +35,13 @@ class RoundResultView:
     def is_loss(self) -> bool:
         """Return whether bets were decided and nothing was returned.
 
-        A hand without a prize in a game that ``pays_by_table`` does not count as lost.
+        If the round ``is_paid_by_pay_table``, a hand without a prize does not count as lost.
         """
-        return self.staked_cents > 0 and not self.returned_cents and not self.pays_by_table
+        return self.staked_cents > 0 and not self.returned_cents and not self.is_paid_by_pay_table
 
 
 def build_round_result(
-    play: GameOutcome, game: GameView | None, snapshot: Snapshot | None
+    outcome: GameOutcome, game: GameView | None, snapshot: Snapshot | None
 ) -> RoundResultView | None:
     """Return the result of a table round that has ended; None for another game or without a snapshot.
 
@@ -49,7 +49,7 @@ def build_round_result(
     """
     if game is None or snapshot is None or not is_table_game(game):
         return None
-    unit_cents, settlements = snapshot.denomination_cents, play.settlements
+    unit_cents, settlements = snapshot.denomination_cents, outcome.settlements
     staked_credits, returned_credits = (
         sum(int(settlement.get(key, 0)) for settlement in settlements) for key in ("staked", "credits")
     )
@@ -61,7 +61,7 @@ def build_round_result(
         staked_cents=staked_credits * unit_cents,
         returned_cents=returned_credits * unit_cents,
         is_push=staked_credits > 0 and are_stakes_returned and not has_pay_table_prize,
-        pays_by_table=bool(game.presentation.get("hold")),
-        display=play.display,
-        point_before=None if play.display.get("come_out", True) else snapshot.felt.point,
+        is_paid_by_pay_table=bool(game.presentation.get("hold")),
+        display=outcome.display,
+        point_before=None if outcome.display.get("come_out", True) else snapshot.felt.point,
     )

@@ -96,7 +96,7 @@ class BetSpot:
 
 
 @dataclass(frozen=True, slots=True)
-class CallBet:
+class AnnouncedBet:
     """An announced (call) bet at a table: one touch places a given number of chips on each of several spots."""
 
     names: Mapping[str, str]
@@ -128,7 +128,7 @@ class TableGameData:
     """Craps: the spots whose bets are off on a come-out roll, unless the player switches them on."""
     switchable_spots: frozenset[str] = frozenset()
     """Craps: the spots for which the player decides whether a bet is on or off for the next throw."""
-    announced_bets: Mapping[str, CallBet] = field(default_factory=dict)
+    announced_bets: Mapping[str, AnnouncedBet] = field(default_factory=dict)
     """The announced bets, by id."""
     scoreboard_sides: tuple[str, ...] = ()
     """The two results that have columns on a scoreboard, such as player and banker; empty if there is no scoreboard."""
@@ -229,7 +229,7 @@ def read_table(game: GameView) -> TableGameData:
             spots_off_on_come_out=frozenset(map(str, data.get("off", ()))),
             switchable_spots=frozenset(map(str, data.get("says", ()))),
             announced_bets={
-                str(call["id"]): CallBet(call["names"], _read_bets(call["bets"]))
+                str(call["id"]): AnnouncedBet(call["names"], _read_bets(call["bets"]))
                 for call in data.get("calls", ())
             },
             scoreboard_sides=tuple(map(str, data.get("roads", ()))),

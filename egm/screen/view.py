@@ -125,9 +125,10 @@ class View:
     """Whether the device simulator is connected."""
     is_key_turn_pending: bool = False
     """Whether the operator's key is to be turned once the device simulator has reported the key's position."""
-    pressed_key: str = ""
-    """The name of the last action, such as the key of the screen that was pressed last."""
+    last_action_name: str = ""
+    """The name of the last action of a person, such as that of the key pressed last."""
     pressed_at: float = -10.0
+    """When a person last touched, pressed or typed something, which set ``last_action_name``."""
     last_activity_at: float = 0.0
     """When a person last used the machine, or a game or the credit changed."""
     scene_began_at: float = 0.0
@@ -239,10 +240,10 @@ class View:
 
     @property
     def is_drawer_open(self) -> bool:
-        """Return whether the drawer of simulated peripherals is open."""
+        """Return whether the drawer of simulated devices is open."""
         return self.drawer_opened_at is not None
 
-    def accepts_request(self, request_name: str) -> bool:
+    def is_request_accepted(self, request_name: str) -> bool:
         """Return whether the machine would accept the named request now. If so, the key of the request is lit."""
         return (
             self.is_machine_connected and self.snapshot is not None and request_name in self.snapshot.accepts
@@ -326,7 +327,12 @@ def can_place_chips(view: View, theme: Theme) -> bool:
     The deck's keys then move the focus among the spots, and PLAY starts the round.
     """
     table = view.table
-    if table is None or not table.spots or not view.accepts_request("bet") or view.scene is not Scene.GAME:
+    if (
+        table is None
+        or not table.spots
+        or not view.is_request_accepted("bet")
+        or view.scene is not Scene.GAME
+    ):
         return False
     return (
         view.page is PlayerPage.NONE
@@ -340,7 +346,7 @@ def is_dismissible_reminder_shown(view: View) -> bool:
     return (
         view.snapshot is not None
         and view.snapshot.reminder is not None
-        and view.accepts_request("acknowledge")
+        and view.is_request_accepted("acknowledge")
     )
 
 

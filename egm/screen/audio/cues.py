@@ -220,7 +220,7 @@ def list_cues_between(previous: View, current: View, theme: Theme) -> list[str]:
     old_snapshot, new_snapshot = previous.snapshot, current.snapshot
     if current.volume_step != previous.volume_step:
         cues.append("coin")  # Plays at the new volume.
-    elif current.pressed_at > previous.pressed_at and current.pressed_key:
+    elif current.pressed_at > previous.pressed_at and current.last_action_name:
         cues.append("key")
     if (
         current.notice_received_at > previous.notice_received_at

@@ -47,7 +47,7 @@ def draw_board(context: DrawingContext) -> None:
     elapsed_seconds = view.now - presentation.began_at
     if (
         is_keno_game(view.game)
-        and view.accepts_request("bet")
+        and view.is_request_accepted("bet")
         and not is_presentation_running(view, context.theme)
     ):
         draw_keno(context, presentation.steps[-1], None, 0.0)  # The player may mark the next card.

@@ -94,7 +94,7 @@ def draw_hold_and_spin(
             context,
             cell,
             None if coin_index is None else step.coin_awards[coin_index],
-            spinning=ended_spins < len(step.cells_after_spins),
+            is_spinning=ended_spins < len(step.cells_after_spins),
             cell_index=i,
         )
     total = sum(step.coin_awards[coin].credits for coin in coin_indices if coin is not None)
@@ -121,11 +121,11 @@ def draw_hold_and_spin(
 
 
 def _draw_hold_cell(
-    context: DrawingContext, cell: Rect, coin: BonusAward | None, *, spinning: bool, cell_index: int
+    context: DrawingContext, cell: Rect, coin: BonusAward | None, *, is_spinning: bool, cell_index: int
 ) -> None:
     """Draw one cell of hold-and-spin.
 
-    ``coin`` is the coin that it holds; if None, the cell is empty and, if ``spinning``, shimmers.
+    ``coin`` is the coin that it holds; if None, the cell is empty and, if ``is_spinning``, shimmers.
     """
     p, (x, y, w, h) = context.painter, cell
     p.draw_panel(
@@ -136,7 +136,7 @@ def _draw_hold_cell(
         edge_width=3,
     )
     if coin is None:
-        if spinning and not context.view.reduced_motion:
+        if is_spinning and not context.view.reduced_motion:
             share = (context.view.now * 2.3 + cell_index * 0.37) % 1.0
             p.fill_rounded_rect(
                 (x + 8, y + 8 + (h - 40) * share, w - 16, 24), (*context.look.accent_colour[:3], 46), 10
@@ -174,22 +174,22 @@ def draw_pick_boxes(
 ) -> None:
     """Draw the boxes of a pick feature, opened one after another as time passes."""
     opened_count = sum(1 for stop in step_time.stops if elapsed_seconds >= stop)
-    draw_boxes(context, step.box_count, dict(step.opened_boxes[:opened_count]), asks_player=False)
+    draw_boxes(context, step.box_count, dict(step.opened_boxes[:opened_count]), should_ask_player=False)
 
 
 def draw_boxes(
-    context: DrawingContext, box_count: int, opened_boxes: dict[int, BonusAward], *, asks_player: bool
+    context: DrawingContext, box_count: int, opened_boxes: dict[int, BonusAward], *, should_ask_player: bool
 ) -> None:
     """Draw the boxes of a pick feature: closed ones with a number, opened ones with their contents.
 
-    If ``asks_player``, also draw a text that asks the player to open one; otherwise the credits won so far.
+    If ``should_ask_player``, also draw a text that asks the player to open one; otherwise the credits won so far.
     """
     draw_board_background(context)
     p = context.painter
     x, y, w, _ = context.layout.game_field
     text = (
         context.texts.say("feature.pick")
-        if asks_player
+        if should_ask_player
         else context.texts.format_number(sum(award.credits for award in opened_boxes.values()))
     )
     p.draw_text(
@@ -288,12 +288,12 @@ def draw_wheel(
     step_time: StepTimes | None,
     elapsed_seconds: float,
     *,
-    shows_result: bool = True,
+    should_draw_result: bool = True,
 ) -> None:
     """Draw a bonus wheel under its pointer.
 
-    The wheel turns or, without ``step_time``, rests on the winning segment. If ``shows_result``, the award is written
-    next to the wheel once it has stopped.
+    The wheel turns or, without ``step_time``, rests on the winning segment. If ``should_draw_result``, the award is
+    written next to the wheel once it has stopped.
     """
     draw_board_background(context)
     p = context.painter
@@ -322,7 +322,7 @@ def draw_wheel(
         (centre_x - 30, centre_y - wheel_width / 2 - 10, 60, 70),
         lambda size: render_wheel_pointer(context, size),
     )
-    if shows_result and spin_elapsed >= spin_seconds:
+    if should_draw_result and spin_elapsed >= spin_seconds:
         left, _, width, _ = find_rect_beside_wheel(context.layout.game_field)
         _draw_wheel_result(context, step.segments[step.winning_index], (left, centre_y - 130, width, 260))
 

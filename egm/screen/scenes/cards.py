@@ -618,7 +618,7 @@ def _draw_waiting_hands(context: DrawingContext, table: TableGameData) -> None:
                 draw_card(context, rect, FACE_DOWN_CARD_CODE)
             continue
         _draw_hand_outline(context, hand_layout)
-        text = format_hand_name(context, hand.id, [each.id for each in hands]) if len(hands) > 1 else ""
+        text = format_hand_name(context, hand.id, [other.id for other in hands]) if len(hands) > 1 else ""
         if text:
             _draw_hand_text(context, hand_layout, text, is_lit=False)
 

@@ -58,9 +58,7 @@ def draw_chart(context: DrawingContext, rect: Rect) -> None:
             if letter != ".":
                 p.draw_label(_format_letter(context, letter), cell, TextStyle("strong", size, "text"))
     text = context.texts.say("chart.legend")
-    p.write_paragraph(
-        text, (x, y + (len(rows) + 1) * height + 8, w, 56), TextStyle("text", "caption", "text")
-    )
+    p.draw_paragraph(text, (x, y + (len(rows) + 1) * height + 8, w, 56), TextStyle("text", "caption", "text"))
 
 
 def _format_letter(context: DrawingContext, letter: str) -> str:

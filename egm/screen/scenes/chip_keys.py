@@ -137,7 +137,7 @@ def list_felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     if (
         table is None
         or not table.spots
-        or not view.accepts_request("bet")
+        or not view.is_request_accepted("bet")
         or view.page is not PlayerPage.NONE
     ):
         return []
@@ -174,7 +174,7 @@ def draw_table_key(context: DrawingContext, table: TableGameData, rect: Rect, ac
             context, key_rect, say("felt.board"), is_active=should_show_scoreboard(context.view)
         )
     else:
-        is_enabled = context.view.accepts_request("bet") and _would_change_chips(chips, action.name)
+        is_enabled = context.view.is_request_accepted("bet") and _would_change_chips(chips, action.name)
         draw_table_text_key(context, key_rect, say(f"felt.{action.name}"), is_enabled=is_enabled)
 
 

@@ -99,7 +99,7 @@ def draw_decision(context: DrawingContext, decision: DecisionRequest) -> None:
     elif decision.kind == "pick":
         step = _build_pick_step(context.view)
         opened_boxes: dict[int, BonusAward] = dict(step.opened_boxes)
-        draw_boxes(context, step.box_count, opened_boxes, asks_player=True)
+        draw_boxes(context, step.box_count, opened_boxes, should_ask_player=True)
     elif decision.kind == "double_up":
         display = decision.display
         previous_cards = tuple(str(round_["shown"]) for round_ in display.get("rounds", ()))

@@ -143,7 +143,7 @@ def choose_win_meter_label_key(context: DrawingContext) -> str:
 def _has_profit(context: DrawingContext) -> bool:
     """Return whether the amount on the WIN meter is a win. At a table it must be more than was staked."""
     result = find_settled_result(context)
-    if result is None or result.pays_by_table:
+    if result is None or result.is_paid_by_pay_table:
         return choose_win_meter_label_key(context) == "meter.win"
     return result.returned_cents > result.staked_cents
 
@@ -225,7 +225,7 @@ def is_key_lit(context: DrawingContext, key_name: str) -> bool:
         )
     if key_name == "language":
         return (
-            view.accepts_request("language")
+            view.is_request_accepted("language")
             and view.snapshot is not None
             and len(view.snapshot.languages) > 1
         )
@@ -234,9 +234,9 @@ def is_key_lit(context: DrawingContext, key_name: str) -> bool:
     if key_name.startswith("bet_"):
         is_selecting = view.is_machine_connected and is_selecting_targets(view, context.theme)
         return is_selecting or (
-            view.accepts_request("bet") and not is_presentation_running(view, context.theme)
+            view.is_request_accepted("bet") and not is_presentation_running(view, context.theme)
         )
-    return view.accepts_request(key_name)
+    return view.is_request_accepted(key_name)
 
 
 def _is_play_lit(context: DrawingContext) -> bool:
@@ -256,7 +256,7 @@ def _is_play_lit(context: DrawingContext) -> bool:
         return view.is_machine_connected and (can_answer or can_close_page)
     if view.snapshot is not None and view.snapshot.state == "playing":
         return view.is_machine_connected and view.presentation is not None
-    return is_dismissible_reminder_shown(view) or (view.accepts_request("play") and view.decision is None)
+    return is_dismissible_reminder_shown(view) or (view.is_request_accepted("play") and view.decision is None)
 
 
 def format_key_label(context: DrawingContext, key_name: str) -> str:
@@ -324,7 +324,7 @@ def _draw_deck_key(context: DrawingContext, key_name: str, rect: Rect) -> None:
     """Draw one key of the deck with its lamp and label."""
     view, p = context.view, context.painter
     is_lit = is_key_lit(context, key_name)
-    is_pressed = view.pressed_key == key_name and view.now - view.pressed_at < 0.14
+    is_pressed = view.last_action_name == key_name and view.now - view.pressed_at < 0.14
     x, y, w, h = rect
     light_colour, dark_colour = (
         context.theme.get_colour(name) for name in _COLOUR_NAMES_BY_DECK_KEY[key_name]
@@ -336,7 +336,7 @@ def _draw_deck_key(context: DrawingContext, key_name: str, rect: Rect) -> None:
             size, (w, h), light_colour, dark_colour, is_lit=is_lit, is_pressed=is_pressed
         ),
     )
-    if is_lit and key_name == "play" and view.accepts_request("play") and not view.reduced_motion:
+    if is_lit and key_name == "play" and view.is_request_accepted("play") and not view.reduced_motion:
         p.draw_cached_picture(
             ("key glow", key_name),
             rect,

@@ -95,7 +95,7 @@ _CLOSED_SPOT_TEXT_COLOUR: Final = (166, 178, 170, 255)
 def lay_out_felt_answers(context: DrawingContext, decision: DecisionRequest) -> list[tuple[Rect, Action]]:
     """Return the touch targets for a decision at a table: a key for each answer, or the cards that can be held.
 
-    If the player divides a hand in two (decision ``set``), they are the cards and the keys. None if the decision is
+    If the player divides a hand in two (decision ``set``), they are the cards and the keys. Empty if the decision is
     another seat's.
     """
     if not decision.options:
@@ -279,7 +279,7 @@ def _draw_betting_layout(
         )
         is_hit, has_chip = bool(result_pocket) and cell.pocket == result_pocket, cell.spot in spots_with_chips
         _draw_cell(context, table, cell, is_hit=is_hit, is_closed=is_closed, has_chip=has_chip)
-    if view.scene is not Scene.ATTRACT and (view.accepts_request("bet") or context.layout.is_telephone):
+    if view.scene is not Scene.ATTRACT and (view.is_request_accepted("bet") or context.layout.is_telephone):
         for rect, action in lay_out_part_tabs(table, chips, context.layout):
             _draw_layout_part_tab(context, table, rect, action)
         if find_open_layout_part(table, chips, context.layout) == RACETRACK_PART_NAME:
@@ -403,7 +403,9 @@ def _draw_spot(
             [context.texts.choose_translation(spot.names) for spot in row_spots]
         )[1][cell.titled_spots.index(spot.id)]
         label = label_in_row or label
-    are_odds_stated = label == spot.odds or (bool(row_spots) and len({each.odds for each in row_spots}) == 1)
+    are_odds_stated = label == spot.odds or (
+        bool(row_spots) and len({row_spot.odds for row_spot in row_spots}) == 1
+    )
     should_draw_odds = not are_odds_stated and h > _HEIGHT_WITHOUT_ODDS_MAX
     label_size = "small" if len(label) > _LARGE_LABEL_LENGTH_MAX or h < _HEIGHT_FOR_FULL_TEXT_MIN else "lead"
     style = TextStyle("strong", label_size, text_colour)

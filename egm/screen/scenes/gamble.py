@@ -148,7 +148,7 @@ def _draw_stake_and_possible_win(context: DrawingContext, *labelled_credits: tup
     style = TextStyle(
         "text", "small" if not context.layout.is_telephone else "caption", context.look.accent_colour
     )
-    p.write_paragraph(context.texts.say("gamble.fair"), note_rect, style, align="centre")
+    p.draw_paragraph(context.texts.say("gamble.fair"), note_rect, style, align="centre")
 
 
 def _render_card_face(size: tuple[int, int], *, face: str) -> pygame.Surface:

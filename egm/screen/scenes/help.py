@@ -257,7 +257,7 @@ def _write_fitting_paragraphs(context: DrawingContext, paragraphs: Sequence[str]
         style = TextStyle("text", size, "text")
         if len(p.wrap_text(text, w, style)) * context.theme.sizes[size] * 1.3 <= h:
             break
-    p.write_paragraph(text, (x, y, w, h), style)
+    p.draw_paragraph(text, (x, y, w, h), style)
 
 
 def _draw_rule_pictures(context: DrawingContext, rect: Rect) -> float:
@@ -369,17 +369,17 @@ def _draw_game_facts(context: DrawingContext, rect: Rect) -> None:
         return
     p, (x, y, w, h) = context.painter, rect
     limits = describe_bet_limits(context)
-    y += p.write_paragraph(limits, (x, y, w, h), TextStyle("strong", "lead", context.look.accent_colour)) + 18
+    y += p.draw_paragraph(limits, (x, y, w, h), TextStyle("strong", "lead", context.look.accent_colour)) + 18
     return_text = format_return(context, game)
-    y += p.write_paragraph(return_text, (x, y, w, h), TextStyle("strong", "body", "text")) + 18
+    y += p.draw_paragraph(return_text, (x, y, w, h), TextStyle("strong", "body", "text")) + 18
     y += (
-        p.write_paragraph(
+        p.draw_paragraph(
             say(f"defect.rule_{snapshot.defect}"), (x, y, w, h), TextStyle("text", "body", "text")
         )
         + 18
     )
     identity_text = say("help.certified", id=game.id, version=game.version, digest=game.digest[:16])
-    p.write_paragraph(identity_text, (x, y, w, h), TextStyle("text", "small", "text_dim"))
+    p.draw_paragraph(identity_text, (x, y, w, h), TextStyle("text", "small", "text_dim"))
 
 
 def _draw_prize_table(
@@ -489,11 +489,9 @@ def _draw_merchandise_prizes(context: DrawingContext, rect: Rect) -> None:
     p, (x, y, w, h) = context.painter, rect
     for prize in read_merchandise_prizes(context):
         name = context.texts.choose_translation(prize["name"])
+        y += p.draw_paragraph(name, (x, y, w, h), TextStyle("heavy", "lead", context.look.accent_colour)) + 10
         y += (
-            p.write_paragraph(name, (x, y, w, h), TextStyle("heavy", "lead", context.look.accent_colour)) + 10
-        )
-        y += (
-            p.write_paragraph(
+            p.draw_paragraph(
                 context.texts.choose_translation(prize["description"]),
                 (x, y, w, h),
                 TextStyle("text", "body", "text"),
@@ -501,8 +499,8 @@ def _draw_merchandise_prizes(context: DrawingContext, rect: Rect) -> None:
             + 8
         )
         value = context.texts.say("handpay.prize_value", amount=context.format_money(prize["value_cents"]))
-        y += p.write_paragraph(value, (x, y, w, h), TextStyle("strong", "body", "text")) + 34
-    p.write_paragraph(
+        y += p.draw_paragraph(value, (x, y, w, h), TextStyle("strong", "body", "text")) + 34
+    p.draw_paragraph(
         context.texts.say("help.in_kind_say"), (x, y, w, h), TextStyle("text", "small", "text_dim")
     )
 
@@ -563,7 +561,7 @@ def _draw_keno_table(context: DrawingContext, rect: Rect) -> None:
 def _draw_pay_lines(context: DrawingContext, rect: Rect, reel_data: ReelData) -> None:
     """Draw each pay line of the game as a small grid, with the line's number."""
     p, (x, y, w, h) = context.painter, rect
-    used_height = p.write_paragraph(
+    used_height = p.draw_paragraph(
         context.texts.say("help.lines_rule"), (x, y, w, 90), TextStyle("text", "small", "text")
     )
     y, h = y + used_height + 12, h - used_height - 12
@@ -616,10 +614,10 @@ def _draw_responsible_gambling(context: DrawingContext, rect: Rect) -> None:
     size = "lead" if not context.layout.is_telephone else "body"
     chance_text, limits_text = context.texts.say("help.chance"), context.texts.say("help.limits")
     y += (
-        p.write_paragraph(chance_text, (x, y, w, h), TextStyle("strong", size, context.look.accent_colour))
+        p.draw_paragraph(chance_text, (x, y, w, h), TextStyle("strong", size, context.look.accent_colour))
         + 30
     )
-    y += p.write_paragraph(limits_text, (x, y, w, h), TextStyle("text", size, "text")) + 24
+    y += p.draw_paragraph(limits_text, (x, y, w, h), TextStyle("text", size, "text")) + 24
     help_line = format_help_line(context)
     if help_line:
-        p.write_paragraph(help_line, (x, y, w, h), TextStyle("strong", size, "win"))
+        p.draw_paragraph(help_line, (x, y, w, h), TextStyle("strong", size, "win"))

@@ -121,7 +121,7 @@ def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     On a telephone, the targets are two keys, and the board, which opens the slip. None while the machine takes no bets.
     """
     game = view.game
-    if not is_keno_game(game) or game is None or not view.accepts_request("bet"):
+    if not is_keno_game(game) or game is None or not view.is_request_accepted("bet"):
         return []
     board_size = (int(game.presentation["numbers"]), int(game.presentation["columns"]))
     board = _split_board_and_tray(layout)[0]
@@ -261,7 +261,7 @@ def count_tray_rows(game: GameView) -> int:
 def _draw_marking_keys(context: DrawingContext) -> None:
     """Draw the keys with which the player fills in a Keno slip; none while the machine takes no bets."""
     view = context.view
-    if not view.accepts_request("bet") or not is_keno_game(view.game):
+    if not view.is_request_accepted("bet") or not is_keno_game(view.game):
         return
     if context.layout.is_telephone:
         for rect, action in list_keno_touches(view, context.layout)[:2]:
@@ -361,10 +361,10 @@ def _draw_purchase(context: DrawingContext) -> None:
             return
         legal_text_rect = (x + 16, y + 92, w - 32, h)
     else:
-        y += 50 + p.write_paragraph(text, (x + 16, y + 50, w - 32, 120), style, leading=1.2)
+        y += 50 + p.draw_paragraph(text, (x + 16, y + 50, w - 32, 120), style, leading=1.2)
         p.draw_text(price, (x + w / 2, y + 32), TextStyle("numbers", "title", "meter"), width_max=w - 32)
         legal_text_rect = (x + 16, y + 66, w - 32, h)
-    p.write_paragraph(
+    p.draw_paragraph(
         format_slip_legal_text(context.view, context.texts),
         legal_text_rect,
         TextStyle("text", "caption", "text"),

@@ -188,7 +188,9 @@ def _draw_keypad_key(context: DrawingContext, rect: Rect, action: Action, prompt
         "clear": ((78, 52, 20, 255), (255, 190, 110, 255)),
     }
     fill, edge = colours_by_action.get(action.name, ((40, 50, 78, 255), (110, 136, 200, 255)))
-    is_pressed = context.view.pressed_key == action.name and context.view.now - context.view.pressed_at < 0.12
+    is_pressed = (
+        context.view.last_action_name == action.name and context.view.now - context.view.pressed_at < 0.12
+    )
     p.draw_panel(
         rect,
         radius=14,

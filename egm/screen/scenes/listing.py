@@ -102,15 +102,15 @@ def _lay_out_tables(context: DrawingContext, page: ServicePage, body: Rect) -> P
     tables = _list_matching_tables(context, page)
     are_narrow = all(_count_columns(table) <= _NARROW_TABLE_COLUMNS_MAX for table in tables)
     row_count = sum(len(table.rows) for table in tables)
-    in_two_columns = are_narrow and body[2] > 1200 and row_count > 6
-    width = (body[2] - _TABLE_COLUMN_GAP) / 2 if in_two_columns else body[2]
+    has_two_columns = are_narrow and body[2] > 1200 and row_count > 6
+    width = (body[2] - _TABLE_COLUMN_GAP) / 2 if has_two_columns else body[2]
     # Search results share the page with a keyboard, so their rows are lower on a telephone.
     is_search = page.prompt is not None and page.prompt.kind == "find"
     touchable_height = (
         _TOUCHABLE_ROW_HEIGHT if is_search else max(_TOUCHABLE_ROW_HEIGHT, context.layout.touch_size_min)
     )
     lines_by_table = [_build_lines(context, table, width, touchable_height) for table in tables]
-    return PlacedListing(_arrange_lines(lines_by_table, body, width, in_two_columns=in_two_columns))
+    return PlacedListing(_arrange_lines(lines_by_table, body, width, has_two_columns=has_two_columns))
 
 
 def _list_matching_tables(context: DrawingContext, page: ServicePage) -> tuple[PageTable, ...]:
@@ -239,11 +239,11 @@ def _compute_row_height(
 
 
 def _arrange_lines(
-    lines_by_table: list[list[ListingLine]], body: Rect, width: float, *, in_two_columns: bool
+    lines_by_table: list[list[ListingLine]], body: Rect, width: float, *, has_two_columns: bool
 ) -> tuple[tuple[tuple[Rect, ListingLine], ...], ...]:
     """Return the lines of all tables on each sheet, with their rectangles.
 
-    A sheet is filled from the top, then, if ``in_two_columns``, its second column. A table moves from the first of two
+    A sheet is filled from the top, then, if ``has_two_columns``, its second column. A table moves from the first of two
     columns to the second if it does not fit into the rest of the first, but into a column. From any other column, it
     moves to the next only if its heads and first row do not fit. A table that is continued repeats its column heads
     and, on another sheet, also its title.
@@ -256,7 +256,7 @@ def _arrange_lines(
         """Start at the top of the next column; if the sheet has no further column, on a new sheet."""
         nonlocal column, top
         top = y
-        column = 1 - column if in_two_columns else 0
+        column = 1 - column if has_two_columns else 0
         if column == 0:
             sheets.append([])
 
@@ -267,7 +267,7 @@ def _arrange_lines(
         height = sum(line.height for line in table_lines)
         if (
             top > y
-            and top + (height if in_two_columns and column == 0 and height <= h else least_height) > y + h
+            and top + (height if has_two_columns and column == 0 and height <= h else least_height) > y + h
         ):
             start_column()
         for line in heading_lines:

@@ -406,7 +406,7 @@ def _draw_plate(context: DrawingContext, rect: Rect, scene: Scene, text: LockupT
         top += 126 if text.is_about_money else 84
     for line in lines:
         top += (
-            p.write_paragraph(
+            p.draw_paragraph(
                 line,
                 (x + 80, top, w - 160, 200),
                 TextStyle("text", "body", "text"),

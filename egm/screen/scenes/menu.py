@@ -219,7 +219,7 @@ def draw_menu(context: DrawingContext) -> None:
                 context,
                 key_rect,
                 context.format_money(int(action.value)),
-                is_enabled=view.accepts_request("denomination"),
+                is_enabled=view.is_request_accepted("denomination"),
                 is_active=is_chosen,
             )
         elif action.name not in {"game", "part"}:

@@ -45,8 +45,7 @@ def draw_chances(context: DrawingContext, rect: Rect, entries: tuple[BetChances,
     p, texts, (x, y, w, h) = context.painter, context.texts, rect
     page_top = y
     y += (
-        p.write_paragraph(texts.say("odds.chances_say"), (x, y, w, h), TextStyle("text", "small", "text"))
-        + 14
+        p.draw_paragraph(texts.say("odds.chances_say"), (x, y, w, h), TextStyle("text", "small", "text")) + 14
     )
     entry_height = min(
         230.0 if len(entries) == 1 or context.layout.is_telephone else 150.0,
@@ -172,8 +171,7 @@ def draw_odds(context: DrawingContext, rect: Rect, entries: tuple[LongOdds, ...]
     """Draw each award, where and with which bets it can be won, and its odds: one in how many games."""
     p, (x, y, w, h) = context.painter, rect
     used_height = (
-        p.write_paragraph(context.texts.say("odds.say"), (x, y, w, h), TextStyle("text", "small", "text"))
-        + 16
+        p.draw_paragraph(context.texts.say("odds.say"), (x, y, w, h), TextStyle("text", "small", "text")) + 16
     )
     y, row_height = y + used_height, min(76.0, (h - used_height) / max(1, len(entries)))
     for award_index, award in enumerate(entries):

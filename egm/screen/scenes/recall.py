@@ -69,7 +69,7 @@ def _draw_recall(context: DrawingContext, page: ServicePage, replay: Replay) -> 
     view = context.view
     assert view.recalled_view is not None
     recall_context = replace(
-        context, view=replace(view.recalled_view, now=view.now, pressed_key=view.pressed_key)
+        context, view=replace(view.recalled_view, now=view.now, last_action_name=view.last_action_name)
     )
     context.painter.surface.blit(render_background(recall_context), (0, 0))
     draw_board(recall_context)

@@ -50,9 +50,9 @@ def lay_out_reminder_keys(context: DrawingContext) -> list[tuple[Rect, Action]]:
     x, y, w, h = _find_reminder_rect(context.layout)
     top, width = y + h - 112, (w - 120) / 2
     keys: list[tuple[Rect, Action]] = []
-    if context.view.accepts_request("acknowledge") and reminder.kind in {"time", "spend"}:
+    if context.view.is_request_accepted("acknowledge") and reminder.kind in {"time", "spend"}:
         keys.append(((x + w - 40 - width, top, width, TOUCH_TARGET_SIZE_MIN), Action("acknowledge")))
-    if context.view.accepts_request("cash_out"):
+    if context.view.is_request_accepted("cash_out"):
         keys.append(((x + 40, top, width, TOUCH_TARGET_SIZE_MIN), Action("cash_out")))
     if len(keys) == 1:
         return [((x + (w - width) / 2, top, width, TOUCH_TARGET_SIZE_MIN), keys[0][1])]
@@ -97,7 +97,7 @@ def draw_reminder(context: DrawingContext) -> None:
     key = f"reminder.say_{reminder.kind}{suffix}"
     text = say(f"{key}_until", time=end_text) if end_text else say(key)
     text_rect: Rect = (x + 50, y + 252, w - 100, 110)
-    p.write_paragraph(text, text_rect, TextStyle("text", "body", "text"), align="centre", leading=1.25)
+    p.draw_paragraph(text, text_rect, TextStyle("text", "body", "text"), align="centre", leading=1.25)
     for key_rect, action in lay_out_reminder_keys(context):
         label_key = "reminder.go_on" if action.name == "acknowledge" else "key.cash_out"
         draw_button(context, key_rect, say(label_key), text_size="body")
@@ -117,7 +117,7 @@ def lay_out_limit_keys(view: View, rect: Rect) -> list[tuple[Rect, Action]]:
 
     A key that would relax a limit is left out.
     """
-    if not view.accepts_request("limit"):
+    if not view.is_request_accepted("limit"):
         return []
     current_limits = _read_player_limits(view)
     return [
@@ -165,7 +165,7 @@ def draw_limits(context: DrawingContext, rect: Rect) -> None:
         time=format_minutes(context, int(session_seconds // 60)),
         amount=context.format_money(abs(spent_cents)),
     )
-    p.write_paragraph(text, (x, y, w, h * 0.2), TextStyle("strong", "body", context.look.accent_colour))
+    p.draw_paragraph(text, (x, y, w, h * 0.2), TextStyle("strong", "body", context.look.accent_colour))
     current_limits = _read_player_limits(context.view)
     for row, kind in enumerate(("minutes", "cents")):
         label_style = TextStyle("strong", "body", "text")

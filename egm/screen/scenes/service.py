@@ -244,9 +244,9 @@ def format_page_lines(page: ServicePage, context: DrawingContext) -> list[str]:
     if page.prompt is not None:
         lines += [
             format_page_text(context, page.prompt.label),
-            *(format_page_text(context, each.label) for each in page.prompt.choices),
+            *(format_page_text(context, choice.label) for choice in page.prompt.choices),
         ]
-    return [*lines, *(format_page_text(context, each.label) for each in page.actions if each.enabled)]
+    return [*lines, *(format_page_text(context, action.label) for action in page.actions if action.enabled)]
 
 
 def format_action(page: ServicePage, action: Action, context: DrawingContext) -> str:

@@ -215,18 +215,18 @@ def _write_paragraphs(context: DrawingContext, texts: Sequence[str], rect: Rect)
         if top + (26 if is_portrait else 40) > bottom:
             break  # The help pages list all of them.
         style = TextStyle("strong", "small", "text")
-        top += context.painter.write_paragraph(text, (x, top, w, 90), style, leading=1.2)
+        top += context.painter.draw_paragraph(text, (x, top, w, 90), style, leading=1.2)
         top += 2 if is_portrait else 12
 
 
-def _draw_preset_ticket_row(context: DrawingContext, game: GameView, rect: Rect, form_id: str) -> None:
+def _draw_preset_ticket_row(context: DrawingContext, game: GameView, rect: Rect, ticket_id: str) -> None:
     """Draw one preset ticket of a Keno game with its price. It is lit if PLAY would buy it."""
     view, p, (x, y, w, h) = context.view, context.painter, rect
     assert view.snapshot is not None  # Rows exist only with a snapshot.
-    ticket = next(ticket for ticket in game.presentation["forms"] if ticket["id"] == form_id)
+    ticket = next(ticket for ticket in game.presentation["forms"] if ticket["id"] == ticket_id)
     is_selected = (
         not view.marked_keno_slip.has_marks
-        and find_current_preset_ticket(game, view.snapshot)["id"] == form_id
+        and find_current_preset_ticket(game, view.snapshot)["id"] == ticket_id
     )
     credits_ = (
         view.snapshot.bet_credits

@@ -67,7 +67,7 @@ def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     option_row, edit_row, last_row = list[Action](), list[Action](), list[Action]()
     touches: list[tuple[Rect, Action]] = []
     parts, shown_numbers = _divide_numbers_into_parts(view)
-    if is_keno_game(game) and game is not None and view.accepts_request("bet"):
+    if is_keno_game(game) and game is not None and view.is_request_accepted("bet"):
         board, size = _find_board_rect(layout), (_NUMBER_COLUMNS * _NUMBER_ROWS, _NUMBER_COLUMNS)
         touches = [
             (find_number_rect(board, size, n - shown_numbers.start + 1), Action("mark", n))
@@ -110,7 +110,7 @@ def draw_slip(context: DrawingContext) -> None:
     heading_style = TextStyle("heavy", "body", context.look.accent_colour)
     p.draw_text(describe_slip(context), (x + w / 2, y + 40), heading_style, width_max=w - 60)
     text_rect: Rect = (x + 30, y + 66, w - 60, _HEIGHT_ABOVE_NUMBERS - 66)
-    p.write_paragraph(
+    p.draw_paragraph(
         format_slip_legal_text(view, context.texts),
         text_rect,
         TextStyle("text", "caption", "text"),

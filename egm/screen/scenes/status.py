@@ -253,7 +253,7 @@ def _has_bet_changed(view: View) -> bool:
     that several positions play together begins without a press of PLAY.
     """
     began_at = view.presentation.began_at if view.presentation is not None else view.pressed_at - 1
-    return view.pressed_key in _BET_CHANGING_ACTIONS and view.pressed_at > began_at
+    return view.last_action_name in _BET_CHANGING_ACTIONS and view.pressed_at > began_at
 
 
 #: Actions that change the bet. The status line then shows the bet instead of the last win.
@@ -282,7 +282,7 @@ def _describe_lost_round(context: DrawingContext) -> str:
     ticket, result = _describe_keno_ticket(context), find_settled_result(context)
     if ticket is not None:
         return ticket[0]
-    if result is None or result.pays_by_table or result.returned_cents:
+    if result is None or result.is_paid_by_pay_table or result.returned_cents:
         return ""
     text = (
         context.texts.say("status.lost", staked=context.format_money(result.staked_cents))
@@ -521,7 +521,7 @@ def _draw_permanent_notes(context: DrawingContext) -> None:
             if p.measure_text(text, style) <= width:
                 p.draw_label(text, (30, 54, width, 37), style, align="left")
             else:  # The text for a table has two percentages.
-                p.write_paragraph(text, (30, 50, width, 46), style._replace(size_name="tiny"), leading=1.4)
+                p.draw_paragraph(text, (30, 50, width, 46), style._replace(size_name="tiny"), leading=1.4)
 
 
 def _compute_title_left_width(layout: Layout) -> float:

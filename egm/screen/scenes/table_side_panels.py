@@ -112,7 +112,7 @@ def draw_table_side_panels(context: DrawingContext, right: Rect) -> None:
             else ""
         )
         used_height = (
-            context.painter.write_paragraph(hint_text, free_rect, TextStyle("text", "caption", "text"))
+            context.painter.draw_paragraph(hint_text, free_rect, TextStyle("text", "caption", "text"))
             if hint_text
             else 0.0
         )
@@ -239,7 +239,7 @@ def _draw_results(context: DrawingContext, table: TableGameData, rect: Rect) -> 
     for i, result in enumerate(results[:shown_count_max]):
         _draw_result(context, table, result, (x + 14 + i * 60, y + 46, 56, 44), is_newest=i == 0)
     text, top = context.texts.say("felt.past"), y + 96
-    used_height = p.write_paragraph(
+    used_height = p.draw_paragraph(
         text, (x + 16, top, w - 32, 80), TextStyle("text", "caption", "text"), leading=1.2
     )
     return top + used_height
@@ -325,7 +325,7 @@ def _draw_spot_details(context: DrawingContext, spot: BetSpot, rect: Rect) -> fl
         lines = [(joined_text, "meter"), *[line for line in lines if line[1] == "amber"][-1:]]
         gap, leading = 1, 1.1
     name = context.texts.choose_translation(spot.names)
-    top = y + p.write_paragraph(name, (x, y, w, 70), name_style, leading=leading + 0.1)
+    top = y + p.draw_paragraph(name, (x, y, w, 70), name_style, leading=leading + 0.1)
     line_count = sum(len(p.wrap_text(text, w, TextStyle("strong", size, colour))) for text, colour in lines)
     text_height = context.theme.sizes[size]
     if top + line_count * text_height * leading + len(lines) * gap > y + h:
@@ -334,7 +334,7 @@ def _draw_spot_details(context: DrawingContext, spot: BetSpot, rect: Rect) -> fl
         leading = 1.2  # An accent on a capital letter stays clear of the line above it.
     for text, colour in lines:
         style = TextStyle("strong", size, colour)
-        top += p.write_paragraph(text, (x, top + gap, w, 60), style, leading=leading) + gap
+        top += p.draw_paragraph(text, (x, top + gap, w, 60), style, leading=leading) + gap
     return top - y
 
 
@@ -493,7 +493,7 @@ def format_spot_lines(context: DrawingContext, spot: BetSpot, unit_cents: int) -
     reason = view.chips.refusal_key if view.chips.explained_spot == spot.id else ""
     reason = (
         (reason or find_reason_spot_is_closed(spot, view.chips.bets, limits)[0])
-        if view.accepts_request("bet")
+        if view.is_request_accepted("bet")
         else ""
     )
     if reason:
@@ -542,7 +542,7 @@ def _draw_settlements(
     settlements = sorted(settled_step.settlements, key=lambda settlement: -int(settlement["credits"]))
     if any(int(settlement["credits"]) for settlement in settlements):
         style = TextStyle("strong", "caption", context.look.accent_colour)
-        y += p.write_paragraph(context.texts.say("felt.returned"), (x, y, w, 60), style, leading=1.2) + 4
+        y += p.draw_paragraph(context.texts.say("felt.returned"), (x, y, w, 60), style, leading=1.2) + 4
     settlement_counts = Counter(
         (settlement.get("spot"), settlement.get("hand")) for settlement in settlements
     )

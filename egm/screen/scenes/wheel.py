@@ -39,7 +39,7 @@ def draw_idle_wheel(context: DrawingContext) -> None:
         step = WheelStep("wheel", segments, 0, 0)
     # The text of the attract scene would cover half of the texts next to the wheel.
     has_room_for_texts = view.scene is not Scene.ATTRACT
-    draw_wheel(context, step, None, 0.0, shows_result=has_won and has_room_for_texts)
+    draw_wheel(context, step, None, 0.0, should_draw_result=has_won and has_room_for_texts)
     if has_room_for_texts and not has_won:
         _draw_bet(context)
 
@@ -120,7 +120,7 @@ def list_area_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     Return none while the machine takes no bets.
     """
     game = view.game
-    if game is None or not is_wheel_game(game) or not view.accepts_request("bet"):
+    if game is None or not is_wheel_game(game) or not view.is_request_accepted("bet"):
         return []
     areas = [str(area["id"]) for area in game.presentation["areas"]]
     rects = _lay_out_areas(layout, len(areas))
@@ -147,11 +147,11 @@ def draw_wheel_side_panels(context: DrawingContext) -> None:
     style = TextStyle("strong", "small", "text")
     for preset_bet in context.game_data.get("forms", ()):
         text = context.texts.choose_translation(preset_bet["name"])
-        top += context.painter.write_paragraph(text, (x + 26, top, w - 52, 90), style, leading=1.2) + 10
+        top += context.painter.draw_paragraph(text, (x + 26, top, w - 52, 90), style, leading=1.2) + 10
     if context.layout.is_portrait:
         return  # The panel has room only for the preset bets, not for the text on touching the areas.
     text = context.texts.say("wheel.touch")
-    context.painter.write_paragraph(
+    context.painter.draw_paragraph(
         text, (x + 26, top + 8, w - 52, 200), TextStyle("text", "caption", "text_dim")
     )
 
@@ -159,7 +159,7 @@ def draw_wheel_side_panels(context: DrawingContext) -> None:
 def _draw_area(context: DrawingContext, rect: Rect, area: dict[str, Any], stake: int) -> None:
     """Draw a betting area of a wheel game: its picture, name and prize, and the chip for its stake."""
     p, (x, y, w, h) = context.painter, rect
-    is_enabled = context.view.accepts_request("bet")
+    is_enabled = context.view.is_request_accepted("bet")
     edge_colour = context.look.accent_colour if stake else (*context.look.accent_colour[:3], 80)
     p.draw_panel(
         rect,

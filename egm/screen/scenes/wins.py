@@ -47,7 +47,7 @@ def draw_wins(
         _draw_winning_symbol(context, reel_data, grid, window[reel][row], (reel, row), beat, colour)
     for win in shown_wins:
         _draw_line_badge(
-            context, grid, win, wins.index(win), shows_amount=len(shown_wins) <= _WIN_AMOUNTS_SHOWN_MAX
+            context, grid, win, wins.index(win), should_draw_amount=len(shown_wins) <= _WIN_AMOUNTS_SHOWN_MAX
         )
 
 
@@ -219,7 +219,7 @@ def _draw_win_line(
 
 
 def _draw_line_badge(
-    context: DrawingContext, grid: ReelGrid, win: WinOnReels, index: int, *, shows_amount: bool
+    context: DrawingContext, grid: ReelGrid, win: WinOnReels, index: int, *, should_draw_amount: bool
 ) -> None:
     """Draw the number of a win's pay line at the left, and the pay on the last winning cell."""
     p, colour = context.painter, _choose_line_colour(win, index)
@@ -238,7 +238,7 @@ def _draw_line_badge(
         p.draw_text(
             str(win.line_number), (grid.rect[0] + 20, y), TextStyle("heavy", "body", dark), width_max=40
         )
-    if not shows_amount:
+    if not should_draw_amount:
         return
     x, y, w, h = grid.find_cell_rect(*win.positions[-1])
     text = context.texts.format_number(win.credits)

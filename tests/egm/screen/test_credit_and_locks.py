@@ -136,13 +136,13 @@ def test_a_prize_in_kind_is_described_before_a_bet(published, game, theme, langu
     heard_words = []
     on = build_context(view, theme, language)
     on.painter.surface = pygame.Surface((1920, 1080))
-    paragraph = on.painter.write_paragraph
-    on.painter.write_paragraph = lambda words, *rest_, **options: (
+    paragraph = on.painter.draw_paragraph
+    on.painter.draw_paragraph = lambda words, *rest_, **options: (
         heard_words.append(words) or paragraph(words, *rest_, **options)
     )
     page.draw(on, LANDSCAPE_LAYOUT.player_page)
     del (
-        on.painter.write_paragraph
+        on.painter.draw_paragraph
     )  # it would hold the painter, and all it has drawn, until the next collection
     prize = game.presentation["merchandise"][0]
     assert heard_words[:2] == [

@@ -322,10 +322,10 @@ def test_the_keno_slip_states_its_numbers_its_highest_prize_and_where_the_rules_
         assert texts.format_number(paper["most_paid_a_draw_credits"]) in legal_text
     assert paper["rules_at"] is None or texts.choose_translation(paper["rules_at"]) in legal_text
     drawn = []
-    paragraph = Painter.write_paragraph
+    paragraph = Painter.draw_paragraph
     monkeypatch.setattr(
         Painter,
-        "write_paragraph",
+        "draw_paragraph",
         lambda self, words, *arguments, **options: (
             drawn.append(words) or paragraph(self, words, *arguments, **options)
         ),

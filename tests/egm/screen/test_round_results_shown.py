@@ -179,7 +179,7 @@ def test_a_round_that_began_without_play_is_reported_though_chips_were_touched_l
     chips = replace(context.view.chips, bets={next(iter(context.view.table.spots)): 20})
     began = context.view.presentation.began_at
     for pressed_at, is_loss_shown in ((began - 1, True), (began + 1, False)):
-        view = replace(context.view, pressed_key="spot", pressed_at=pressed_at, chips=chips)
+        view = replace(context.view, last_action_name="spot", pressed_at=pressed_at, chips=chips)
         assert ("Lost" in choose_status_text_and_colour(replace(context, view=view))[0]) is is_loss_shown
 
 

@@ -246,7 +246,7 @@ def test_the_venues_volume_limit_is_applied(idle_view, game, theme):
         updated = apply_message(idle_view, build_snapshot(game, "en", loudness_percent=percent))
         updated = replace(updated, volume_step=3)
         SoundPlayer(theme, ears).play_changes(
-            updated, replace(updated, pressed_key="help", pressed_at=updated.now + 1)
+            updated, replace(updated, last_action_name="help", pressed_at=updated.now + 1)
         )
         assert [level for _, level in ears.on.values()] == ([percent / 100] if percent else [])
 
@@ -266,8 +266,10 @@ def test_a_host_can_mute_all_sounds_but_alarms(idle_view, game, theme, outcomes)
     for level, expected in (("on", ["key", "alarm"]), ("no_play", ["key", "alarm"]), ("off", ["alarm"])):
         ears = Ears()
         updated = apply_message(idle_view, build_snapshot(game, "en", sound=level))
-        pressed_key = replace(updated, pressed_key="help", pressed_at=updated.now + 1, now=updated.now + 1)
-        door = apply_message(pressed_key, build_snapshot(game, "en", state="door_open", sound=level))
+        last_action_name = replace(
+            updated, last_action_name="help", pressed_at=updated.now + 1, now=updated.now + 1
+        )
+        door = apply_message(last_action_name, build_snapshot(game, "en", state="door_open", sound=level))
         SoundPlayer(theme, ears).play_changes(updated, door)
         assert ears.names == expected
         view = show_outcome(updated, game, outcomes[game.id].big_win)

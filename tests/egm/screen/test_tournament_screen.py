@@ -39,9 +39,9 @@ class Reader(WordPainter):
         self.words.append(words)
         return super().draw_label(words, *arguments, **options)
 
-    def write_paragraph(self, words, *arguments, **options):
+    def draw_paragraph(self, words, *arguments, **options):
         self.words.append(words)
-        return super().write_paragraph(words, *arguments, **options)
+        return super().draw_paragraph(words, *arguments, **options)
 
 
 def view_of(language, game=GAMES[0], *, won_cents=0, **changes):

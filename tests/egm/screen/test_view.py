@@ -192,7 +192,7 @@ def test_every_state_has_its_scene(idle_view, game, state, scene):
 def test_a_lost_connection_is_shown_until_the_machine_answers(idle_view, game):
     gone = mark_machine_connection_lost(idle_view)
     assert gone.scene is Scene.CONNECTION_LOST
-    assert not gone.accepts_request("play")
+    assert not gone.is_request_accepted("play")
     assert mark_machine_connection_lost(replace(gone, now=90)).scene_began_at == gone.scene_began_at, (
         "still since the same moment"
     )

@@ -230,13 +230,13 @@ def test_the_screen_is_sent_the_time_of_day_and_the_zone_of_the_venue(tmp_path, 
 def test_the_cash_out_key_is_lit_and_pays_at_rest_and_not_while_a_game_is_played(visit):
     player_visit = visit(*MAPLES, 0)
     player_visit.do(player_visit.room.insert, 2000)
-    assert player_visit.view.accepts_request("cash_out")
+    assert player_visit.view.is_request_accepted("cash_out")
     player_visit.press("play")
-    assert not player_visit.view.accepts_request("cash_out")
+    assert not player_visit.view.is_request_accepted("cash_out")
     player_visit.press("cash_out")
     assert (player_visit.view.snapshot.state, player_visit.view.snapshot.credit_cents) == ("playing", 1995)
     player_visit.wait(12.0)
-    assert player_visit.view.accepts_request("cash_out")
+    assert player_visit.view.is_request_accepted("cash_out")
     player_visit.press("cash_out")
     assert (player_visit.view.snapshot.state, player_visit.view.snapshot.credit_cents) == ("paying", 0)
 
