@@ -166,12 +166,14 @@ class Painter:
             return
         box, surface = self.scale_rect(rect).clip(self.surface.get_rect()), self.surface
 
-        def copy_drawn() -> pygame.Surface:
+        def draw_and_copy() -> pygame.Surface:
             draw()
             return surface.subsurface(box).copy()
 
         drawn_pixels = self.cache_result(
-            cache_name, (*validity_key, surface.get_size(), surface.get_masks(), box, self.scale), copy_drawn
+            cache_name,
+            (*validity_key, surface.get_size(), surface.get_masks(), box, self.scale),
+            draw_and_copy,
         )
         surface.blit(drawn_pixels, box)
 
@@ -185,7 +187,7 @@ class Painter:
         finally:
             self.surface.set_clip(clip)
 
-    def use_pictures_of(self, game: GameView | None) -> None:
+    def set_game_pictures(self, game: GameView | None) -> None:
         """Draw symbols with the pictures that ``game`` supplies from now on; without a game, with the built-in ones."""
         self._pictures = {} if game is None else game.art.pictures
         self._pictures_digest = game.digest if game is not None and self._pictures else ""

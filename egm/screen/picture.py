@@ -187,7 +187,7 @@ class Picture:
 
     def _build_context(self, view: View) -> DrawingContext:
         """Return the drawing context for the scenes: the view, and the layout that suits its game."""
-        self.painter.use_pictures_of(view.game)
+        self.painter.set_game_pictures(view.game)
         levels = view.snapshot is not None and view.snapshot.progressives
         layout = self.layout.with_level_meters() if levels else self.layout
         layout = layout.with_open_drawer() if view.is_drawer_open else layout

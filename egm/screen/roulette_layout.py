@@ -72,19 +72,19 @@ class _StreetGrid:
         return self.first_street <= u <= self.first_street + self.street_count
 
 
-def list_inside_bet_kinds(table: TableGameData) -> tuple[str, ...]:
+def list_openable_bet_groups(table: TableGameData) -> tuple[str, ...]:
     """Return the ids of the groups of roulette bets of which one is open at a time: only its spots can be touched.
 
     These are the inside bets (straight up, split, street ...) and bets on two dozens, sorted by how many numbers a bet
     covers. The player chooses the open group. At first, the group of straight-up bets is open.
     """
     numbers_covered = {group: len(spots[0].covered_pockets) for group, spots in table.groups.items()}
-    inside_groups = [
+    openable_groups = [
         group
         for group, count in numbers_covered.items()
         if 0 < count <= _INSIDE_BET_POCKETS_MAX or count == _DOUBLE_BET_POCKET_COUNT
     ]
-    return tuple(sorted(inside_groups, key=lambda group: numbers_covered[group]))
+    return tuple(sorted(openable_groups, key=lambda group: numbers_covered[group]))
 
 
 def list_felt_parts(table: TableGameData, layout: Layout) -> tuple[str, ...]:
@@ -95,7 +95,7 @@ def list_felt_parts(table: TableGameData, layout: Layout) -> tuple[str, ...]:
     """
     if table.felt_kind == "roulette":
         return (
-            *list_inside_bet_kinds(table),
+            *list_openable_bet_groups(table),
             *((RACETRACK_PART_NAME,) if map_pockets_to_straight_up_spots(table) else ()),
         )
     count = len(lay_out_pages(table, layout))

@@ -10,7 +10,7 @@ import pytest
 from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.painter import Painter
 from egm.screen.scenes.drawing_context import DrawingContext
-from egm.screen.scenes.status import format_return
+from egm.screen.scenes.status import format_theoretical_return
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
 from paytables import (
@@ -177,7 +177,7 @@ def test_the_machine_states_the_main_bets_return_and_names_the_worst_bet(theme, 
         bet.rtp for bet in figures if spots[next(iter(bet.options["bets"]))].group == game_view.main_bet
     )
     least = min(figures, key=lambda bet: bet.rtp)
-    text = format_return(
+    text = format_theoretical_return(
         DrawingContext(
             Painter(theme),
             Texts(language),

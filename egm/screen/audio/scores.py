@@ -201,8 +201,8 @@ def _parse_instrument(instrument_data: Mapping[str, Any]) -> Instrument:
     return Instrument(
         tuple((float(a), float(b), float(c)) for a, b, c in instrument_data["modes"]),
         **{
-            field: float(instrument_data[key])
-            for key, field in (
+            parameter: float(instrument_data[key])
+            for key, parameter in (
                 ("attack", "attack_seconds"),
                 ("ring", "ring_seconds_max"),
                 ("release", "release_seconds"),

@@ -157,28 +157,28 @@ def draw_celebration(context: DrawingContext) -> None:
             )
 
 
-def _format_win_name(context: DrawingContext, play: GameOutcome, celebration_level: int) -> str:
+def _format_win_name(context: DrawingContext, outcome: GameOutcome, celebration_level: int) -> str:
     """Return the heading of a celebration: the merchandise or progressive won, or else the level's name."""
-    if play.prizes:
-        return format_prizes_won(context, play.prizes)
-    if not play.progressives:
+    if outcome.prizes:
+        return format_prizes_won(context, outcome.prizes)
+    if not outcome.progressives:
         return context.texts.say(f"win.level_{celebration_level}")
     names = FACT_SEPARATOR.join(
         context.texts.choose_translation(progressive.names, progressive.level)
-        for progressive in play.progressives
+        for progressive in outcome.progressives
     )
     return context.texts.say("progressive.won", name=names)
 
 
-def _format_win_amount(context: DrawingContext, play: GameOutcome, win_cents: int) -> str:
+def _format_win_amount(context: DrawingContext, outcome: GameOutcome, win_cents: int) -> str:
     """Return the amount of a win as text.
 
     For merchandise alone, it is the stated value. For a progressive whose amount is not known yet, it says so.
     """
-    if play.prizes and not play.win_cents:
-        value_cents = sum(prize.value_cents for prize in play.prizes)
+    if outcome.prizes and not outcome.win_cents:
+        value_cents = sum(prize.value_cents for prize in outcome.prizes)
         return context.texts.say("win.worth", amount=context.format_money(value_cents))
-    if not play.prizes and any(progressive.amount_cents is None for progressive in play.progressives):
+    if not outcome.prizes and any(progressive.amount_cents is None for progressive in outcome.progressives):
         return context.texts.say("progressive.confirming")
     return context.format_money(win_cents)
 

@@ -157,9 +157,9 @@ def _draw_hold_cell(
 
 
 # ---------------------------------------------------------------------- picks
-def lay_out_pick_boxes(field: Rect, box_count: int) -> list[Rect]:
+def lay_out_pick_boxes(game_field: Rect, box_count: int) -> list[Rect]:
     """Return the rectangle of each box of a pick feature with ``box_count`` boxes."""
-    x, y, w, h = field
+    x, y, w, h = game_field
     columns = max(1, min(box_count, round(math.sqrt(box_count * w / h))))
     rows = -(-box_count // columns)
     width, height = (w - 60) / columns, (h - 90) / rows
@@ -266,18 +266,18 @@ def compute_wheel_angle(
     return end_degrees * ease_out(clamp_to_unit_interval(elapsed_seconds / spin_seconds))
 
 
-def _compute_wheel_width(field: Rect) -> float:
+def _compute_wheel_width(game_field: Rect) -> float:
     """Return the width of a bonus wheel.
 
-    It is the field's height, or less if text next to the wheel needs room.
+    It is the height of the game field, or less if text next to the wheel needs room.
     """
-    return min(field[2] - _WIDTH_BESIDE_WHEEL_MIN, field[3]) - 24
+    return min(game_field[2] - _WIDTH_BESIDE_WHEEL_MIN, game_field[3]) - 24
 
 
-def find_rect_beside_wheel(field: Rect) -> Rect:
-    """Return the rectangle of the field beside a wheel, which is free for text."""
-    x, y, w, h = field
-    side = _compute_wheel_width(field)
+def find_rect_beside_wheel(game_field: Rect) -> Rect:
+    """Return the rectangle of the game field beside a wheel, which is free for text."""
+    x, y, w, h = game_field
+    side = _compute_wheel_width(game_field)
     left = x + w / 2 - (w - side) / 4 + side / 2 + 26
     return (left, y + 24, x + w - left - 20, h - 48)
 

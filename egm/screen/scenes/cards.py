@@ -113,7 +113,7 @@ def _can_hold_cards(context: DrawingContext) -> bool:
     return bool(context.game_data.get("hold"))
 
 
-def _read_hand_number(context: DrawingContext, hand_id: str, number_key: str) -> int:
+def _read_number_of_hand(context: DrawingContext, hand_id: str, number_key: str) -> int:
     """Return a number from the game's data about a hand, by its key; 0 if the hand or the number is absent.
 
     ``cards``, for example, is the largest number of cards that the hand can have.
@@ -306,7 +306,7 @@ def _lay_out_hand_areas(
     x, y, w, h = rect
     if len(hand_ids) <= 1:
         return [rect] * len(hand_ids)
-    card_counts = [_read_hand_number(context, hand_id, "cards") for hand_id in hand_ids]
+    card_counts = [_read_number_of_hand(context, hand_id, "cards") for hand_id in hand_ids]
     if len(hand_ids) == 2 and w > 1.6 * h and max(card_counts) <= _CARDS_SIDE_BY_SIDE_MAX:
         # The first hand, on the left, is the bank's.
         return [(x, y, w / 2, h), (x + w / 2, y, w / 2, h)]
@@ -382,11 +382,11 @@ def _place_hands(
 
 def _find_hand_room_needs(context: DrawingContext, hand_id: str, hand_count: int) -> HandRoomNeeds:
     """Return how much room the cards of a hand need, at a table with ``hand_count`` hands."""
-    card_count = _read_hand_number(context, hand_id, "cards")
+    card_count = _read_number_of_hand(context, hand_id, "cards")
     cards = card_count or _CARD_ROOM_OF_UNLIMITED_HAND[hand_count > _FEW_HANDS_MAX]
     return HandRoomNeeds(
         cards,
-        _read_hand_number(context, hand_id, "low"),
+        _read_number_of_hand(context, hand_id, "low"),
         can_stack_rows=not card_count,
         has_hold_keys=_can_hold_cards(context),
     )
@@ -485,7 +485,7 @@ def _draw_hand_cards(
     context: DrawingContext,
     hand: DealtHand,
     rects: Sequence[Rect],
-    marked_card_bits: int,
+    marked_cards_mask: int,
     *,
     is_holding: bool,
 ) -> None:
@@ -495,9 +495,9 @@ def _draw_hand_cards(
     """
     for i, (card, rect) in enumerate(zip(hand.cards, rects, strict=False)):
         x, y, w, h = rect
-        if marked_card_bits >> i & 1 and is_holding:
+        if marked_cards_mask >> i & 1 and is_holding:
             y -= 10
-        elif marked_card_bits >> i & 1:
+        elif marked_cards_mask >> i & 1:
             tile_x, tile_y, tile_width, tile_height = find_tile_rect(rect) if is_tile(card) else rect
             frame = (tile_x - 6, tile_y - 6, tile_width + 12, tile_height + 12)
             context.painter.draw_panel(frame, radius=14, fill=(255, 176, 48, 255), edge_paint="amber")
@@ -541,7 +541,7 @@ def _format_hand_label(context: DrawingContext, hand: DealtHand, hands: Sequence
     name, number = context.texts.say("felt.own"), _find_split_number(context, hand.id, ids)
     if not hand.is_own:
         name = context.texts.say("felt.seat", number=hand.seat + 1)
-    if _read_hand_number(context, hand.id, "held"):
+    if _read_number_of_hand(context, hand.id, "held"):
         return context.texts.say("felt.held_by", name=format_hand_name(context, hand.id, ids), player=name)
     return context.texts.say("felt.hand_of", name=name, number=number) if number else name
 

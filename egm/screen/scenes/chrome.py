@@ -167,9 +167,9 @@ def render_background(context: DrawingContext) -> pygame.Surface:
     p, layout, look, title = context.painter, context.layout, context.look, context.title
 
     def render_uncached() -> pygame.Surface:
-        field = p.scale_rect(layout.game_field)
+        field_rect = p.scale_rect(layout.game_field)
         surface = render_hall(
-            (p.scale_length(layout.size[0]), p.scale_length(layout.size[1])), look, field.center
+            (p.scale_length(layout.size[0]), p.scale_length(layout.size[1])), look, field_rect.center
         )
         draw_marquee(context, surface, title)
         glass = LinearGradient(

@@ -68,9 +68,9 @@ class DrawerControl:
     is_on: bool = False
 
 
-def _find_simulated_device(view: View, field: str) -> str | None:
-    """Return the name of the first simulated device whose state has the entry ``field``, or None."""
-    return next((name for name, state in view.device_states.items() if field in state), None)
+def _find_simulated_device(view: View, state_key: str) -> str | None:
+    """Return the name of the first simulated device whose state has the entry ``state_key``, or None."""
+    return next((name for name, state in view.device_states.items() if state_key in state), None)
 
 
 def _compute_control_scale(rect: Rect) -> float:

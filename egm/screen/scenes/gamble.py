@@ -143,8 +143,8 @@ def _draw_stake_and_possible_win(context: DrawingContext, *labelled_credits: tup
         context.painter.draw_text(
             context.texts.format_number(credits_), (middle_x, middle_y + 44), style, width_max=w / 4 - 10
         )
-    p, field = context.painter, context.layout.game_field
-    note_rect: Rect = (x + 40, field[1] + 52 + _CARD_SIZE[1] * _choose_card_scale(context), w - 80, 80)
+    p, game_field = context.painter, context.layout.game_field
+    note_rect: Rect = (x + 40, game_field[1] + 52 + _CARD_SIZE[1] * _choose_card_scale(context), w - 80, 80)
     style = TextStyle(
         "text", "small" if not context.layout.is_telephone else "caption", context.look.accent_colour
     )

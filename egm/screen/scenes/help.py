@@ -32,7 +32,7 @@ from egm.screen.scenes.pay_table import draw_pay_table_entries, list_pay_table_e
 from egm.screen.scenes.reels import PAY_LINE_COLOURS, render_symbol
 from egm.screen.scenes.reminder import draw_limits, lay_out_limit_keys
 from egm.screen.scenes.side_panels import find_base_reel_data, format_prize_name
-from egm.screen.scenes.status import format_help_line, format_return
+from egm.screen.scenes.status import format_help_line, format_theoretical_return
 from egm.screen.scenes.table_side_panels import draw_felt_prizes, list_prize_pages
 from egm.screen.scenes.wheel import draw_wheel_prizes
 from egm.screen.view import Action, list_offered_costs
@@ -197,7 +197,7 @@ def _draw_rules(context: DrawingContext, rect: Rect) -> None:
     x, y, w, h = rect
     h -= _draw_rule_pictures(context, rect)
     paragraphs = _PARAGRAPH_BREAK_PATTERN.split(context.texts.choose_translation(game.help).strip())
-    _write_fitting_paragraphs(
+    _draw_fitting_paragraphs(
         context, [_LINE_BREAK_PATTERN.sub(" ", paragraph) for paragraph in paragraphs], (x, y, w, h)
     )
 
@@ -222,31 +222,32 @@ def _draw_tournament_section(
     """Draw one section of a tournament's rules: its heading, and a paragraph for each sentence."""
     language = context.texts.language
     paragraphs = [context.texts.choose_translation({language: text}) for text in (heading, *sentences)]
-    _write_fitting_paragraphs(context, paragraphs, rect)
+    _draw_fitting_paragraphs(context, paragraphs, rect)
 
 
 def _list_rule_difference_pages(context: DrawingContext) -> list[HelpPage]:
     """Return the help pages that say how the game differs from the usual rules of the game of this name."""
-    departures = () if context.view.game is None else context.view.game.departures
+    differences = () if context.view.game is None else context.view.game.departures
     return [
         HelpPage(
             context.texts.say("help.departures"),
             partial(
-                _draw_rule_differences, departures=departures[start : start + _RULE_DIFFERENCES_PER_PAGE_MAX]
+                _draw_rule_differences,
+                differences=differences[start : start + _RULE_DIFFERENCES_PER_PAGE_MAX],
             ),
         )
-        for start in range(0, len(departures), _RULE_DIFFERENCES_PER_PAGE_MAX)
+        for start in range(0, len(differences), _RULE_DIFFERENCES_PER_PAGE_MAX)
     ]
 
 
 def _draw_rule_differences(
-    context: DrawingContext, rect: Rect, departures: Sequence[Mapping[str, str]]
+    context: DrawingContext, rect: Rect, differences: Sequence[Mapping[str, str]]
 ) -> None:
     """Draw how the game differs from the usual rules, one paragraph for each difference."""
-    _write_fitting_paragraphs(context, [context.texts.choose_translation(text) for text in departures], rect)
+    _draw_fitting_paragraphs(context, [context.texts.choose_translation(text) for text in differences], rect)
 
 
-def _write_fitting_paragraphs(context: DrawingContext, paragraphs: Sequence[str], rect: Rect) -> None:
+def _draw_fitting_paragraphs(context: DrawingContext, paragraphs: Sequence[str], rect: Rect) -> None:
     """Draw paragraphs in a rectangle, in the largest text size in which all of them fit.
 
     If they fit in no size, draw them in the smallest size, joined into one paragraph.
@@ -370,7 +371,7 @@ def _draw_game_facts(context: DrawingContext, rect: Rect) -> None:
     p, (x, y, w, h) = context.painter, rect
     limits = describe_bet_limits(context)
     y += p.draw_paragraph(limits, (x, y, w, h), TextStyle("strong", "lead", context.look.accent_colour)) + 18
-    return_text = format_return(context, game)
+    return_text = format_theoretical_return(context, game)
     y += p.draw_paragraph(return_text, (x, y, w, h), TextStyle("strong", "body", "text")) + 18
     y += (
         p.draw_paragraph(

@@ -154,13 +154,13 @@ def draw_keypad(context: DrawingContext, prompt: Prompt, rect: Rect) -> None:
         for key_rect, action in lay_out_keypad(context, prompt, rect):
             draw_action_key(context, key_rect, choice_by_id[str(action.value)])
         return
-    field: Rect = (
+    text_field: Rect = (
         x + w / 2 - min(w, 620.0) / 2,
         y + _PROMPT_LABEL_HEIGHT,
         min(w, 620.0),
         _PROMPT_FIELD_HEIGHT,
     )
-    p.draw_panel(field, radius=14, fill=(4, 7, 14, 255), edge_paint=(124, 196, 255, 255), edge_width=3)
+    p.draw_panel(text_field, radius=14, fill=(4, 7, 14, 255), edge_paint=(124, 196, 255, 255), edge_width=3)
     text = format_shown_input(prompt, context.view.page_input)
     if prompt.kind == "amount":
         text = context.format_money(int(text or "0"))
@@ -171,10 +171,12 @@ def draw_keypad(context: DrawingContext, prompt: Prompt, rect: Rect) -> None:
             text,
             (x + w / 2, y + _PROMPT_LABEL_HEIGHT + _PROMPT_FIELD_HEIGHT / 2),
             style,
-            width_max=field[2] - 30,
+            width_max=text_field[2] - 30,
         )
     elif prompt.kind == "serial":
-        p.draw_label(context.texts.say("first.refused.name"), field, TextStyle("text", "small", "text_dim"))
+        p.draw_label(
+            context.texts.say("first.refused.name"), text_field, TextStyle("text", "small", "text_dim")
+        )
     for key_rect, action in lay_out_keypad(context, prompt, rect):
         _draw_keypad_key(context, key_rect, action, prompt)
 

@@ -189,16 +189,16 @@ def draw_limits_sign(context: DrawingContext, right_panel: Rect, small_print_hei
     lines = _lay_out_lines(context, rows, w - 36)
     lines_max = int(below_keys[3] // _SIGN_LINE_HEIGHT)
     if lines_max >= min(len(lines), _LINES_BELOW_CHIP_KEYS_MIN):
-        _draw_lines(context, _keep_first_lines(lines, lines_max, more_text), below_keys)
+        _draw_lines(context, _list_first_lines(lines, lines_max, more_text), below_keys)
         return right_panel
     x, y, w, h = right_panel
-    lines = _keep_first_lines(_lay_out_lines(context, rows, w - 36), _LINES_ON_RIGHT_MAX, more_text)
+    lines = _list_first_lines(_lay_out_lines(context, rows, w - 36), _LINES_ON_RIGHT_MAX, more_text)
     height = len(lines) * _SIGN_LINE_HEIGHT
     _draw_lines(context, lines, (x + 18, y + h - small_print_height - height, w - 36, height))
     return (x, y, w, h - height)
 
 
-def _keep_first_lines(lines: list[tuple[str, str]], lines_max: int, more_text: str) -> list[tuple[str, str]]:
+def _list_first_lines(lines: list[tuple[str, str]], lines_max: int, more_text: str) -> list[tuple[str, str]]:
     """Return the first lines of the limits sign, at most ``lines_max``.
 
     If lines are left out, the last line is ``more_text``, which says where the other limits can be seen.

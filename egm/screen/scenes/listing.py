@@ -244,9 +244,9 @@ def _arrange_lines(
     """Return the lines of all tables on each sheet, with their rectangles.
 
     A sheet is filled from the top, then, if ``has_two_columns``, its second column. A table moves from the first of two
-    columns to the second if it does not fit into the rest of the first, but into a column. From any other column, it
-    moves to the next only if its heads and first row do not fit. A table that is continued repeats its column heads
-    and, on another sheet, also its title.
+    columns to the second if it does not fit into the room left in the first, but fits into an empty column. From any
+    other column, it moves to the next only if its heads and first row do not fit. A table that is continued repeats its
+    column heads and, on another sheet, also its title.
     """
     x, y, _, h = body
     sheets: list[list[tuple[Rect, ListingLine]]] = [[]]

@@ -26,7 +26,7 @@ from egm.screen.scenes.drawing_context import (
 )
 from egm.screen.scenes.help import lay_out_page_keys
 from egm.screen.scenes.keno import draw_ball
-from egm.screen.scenes.status import format_return
+from egm.screen.scenes.status import format_theoretical_return
 from egm.screen.table import is_table_game
 from egm.screen.theme import fade_colour, mix_colours
 from egm.screen.view import Action, View
@@ -313,7 +313,7 @@ def _format_game_facts(
     selections = [
         [
             (text, line_height * len(p.wrap_text(text, width, _TILE_FACTS_STYLE)))
-            for text in (bets_text, format_return(context, game))
+            for text in (bets_text, format_theoretical_return(context, game))
         ]
         for bets_text in format_bet_range(context, game)
     ]

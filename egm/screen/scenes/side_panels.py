@@ -189,12 +189,12 @@ def _draw_ticket_kinds(context: DrawingContext, game: GameView, right: Rect) -> 
             w - 52,
             h - head_height - _find_small_print_height(context.layout),
         )
-        write_names = _write_close_lines if context.layout.is_telephone else _write_paragraphs
+        write_names = _draw_close_lines if context.layout.is_telephone else _draw_paragraphs
         write_names(context, names, names_rect)
     _draw_small_print(context, context.layout.right_panel)
 
 
-def _write_close_lines(context: DrawingContext, texts: Sequence[str], rect: Rect) -> None:
+def _draw_close_lines(context: DrawingContext, texts: Sequence[str], rect: Rect) -> None:
     """Draw each text as one line in a rectangle.
 
     If there are many, the lines are closer together; those that do not fit at a readable size are left out.
@@ -207,7 +207,7 @@ def _write_close_lines(context: DrawingContext, texts: Sequence[str], rect: Rect
         context.painter.draw_text(text, (x, y + (i + 0.5) * line_pitch), style, align="left", width_max=w)
 
 
-def _write_paragraphs(context: DrawingContext, texts: Sequence[str], rect: Rect) -> None:
+def _draw_paragraphs(context: DrawingContext, texts: Sequence[str], rect: Rect) -> None:
     """Draw paragraphs from the top of a rectangle. Those whose first line does not fit are left out."""
     x, top, w, h = rect
     bottom, is_portrait = top + h, context.layout.is_portrait

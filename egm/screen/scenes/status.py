@@ -511,7 +511,7 @@ def _draw_permanent_notes(context: DrawingContext) -> None:
             else layout.size[0] * (0.4 if not layout.is_telephone else 0.3),
         )
     if game is not None:
-        text = format_return(context, game)
+        text = format_theoretical_return(context, game)
         style = TextStyle("text", "caption", "text", 1.5, (0, 0, 0, 140))
         if layout.is_portrait:
             middle = layout.left_panel[1] + layout.left_panel[3] + 16
@@ -539,7 +539,7 @@ def format_help_line(context: DrawingContext) -> str:
     return context.texts.choose_translation(lines) if lines else ""
 
 
-def format_return(context: DrawingContext, game: GameView) -> str:
+def format_theoretical_return(context: DrawingContext, game: GameView) -> str:
     """Return a text with the theoretical return of a game.
 
     If the bets of a table have different returns, the text has the return of the main bet and the lowest return. If

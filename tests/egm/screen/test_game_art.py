@@ -243,11 +243,11 @@ def test_symbols_and_sounds_that_a_game_may_supply_are_listed(tmp_path):
 def test_a_games_pictures_are_drawn_only_for_that_game(definition_file, theme):
     game = build_game_view(load_game(definition_file))
     painter = Painter(theme)
-    painter.use_pictures_of(game)
+    painter.set_game_pictures(game)
     seven = painter.find_or_create_surface("seven", lambda: painter.render_symbol("seven", "Seven", (90, 90)))
     assert seven.get_at((45, 45))[:3] == (0xE0, 0x10, 0xF0)
     assert painter.render_symbol("bell", "Bell", (90, 90)).get_at((45, 45))[:3] == (10, 200, 30)
-    painter.use_pictures_of(None)
+    painter.set_game_pictures(None)
     other = painter.find_or_create_surface("seven", lambda: painter.render_symbol("seven", "Seven", (90, 90)))
     assert other.get_at((45, 45))[:3] != (0xE0, 0x10, 0xF0)
     assert theme.find_look(game.id, game.family, game.art.look).name == "comet"
@@ -267,7 +267,7 @@ def test_a_changed_art_file_is_not_decoded(definition_file, theme, capfd):
     game = build_game_view(load_game(definition_file))
     (definition_file.parent / "bell.png").write_bytes(png(colour=(255, 0, 0, 255)))
     painter = Painter(theme)
-    painter.use_pictures_of(game)
+    painter.set_game_pictures(game)
     assert painter.render_symbol("bell", "Bell", (90, 90)).get_at((45, 45))[:3] not in {
         (255, 0, 0),
         (10, 200, 30),

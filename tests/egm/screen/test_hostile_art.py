@@ -104,7 +104,7 @@ def test_a_game_with_hostile_pictures_shows_the_screens_drawings(definition_file
     (definition_file.parent / "seven.svg").write_bytes(data)
     game = build_game_view(load_game(definition_file))
     painter = Painter(theme)
-    painter.use_pictures_of(game)
+    painter.set_game_pictures(game)
     for _ in range(3):
         drawn = painter.render_symbol("seven", "Seven", (90, 90))
         assert drawn.get_bounding_rect().width > 40
