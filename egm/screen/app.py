@@ -30,7 +30,7 @@ from egm.terminal import echo
 
 #: Frames drawn per second at most, unless the caller of :meth:`ScreenApp.run` sets another number.
 FRAMES_PER_SECOND: Final = 60
-#: Seconds between queries for the state of the bench devices while the drawer is open.
+#: Seconds between queries for the state of the simulated devices while their drawer is open.
 SIMULATOR_QUERY_INTERVAL_SECONDS: Final = 0.4
 #: Seconds between the heartbeats of the frame loop.
 HEARTBEAT_INTERVAL_SECONDS: Final = 2.0

@@ -47,19 +47,19 @@ from egm.screen.view import (
     should_show_scoreboard,
 )
 
-#: Requests for the machine and commands for the bench.
+#: Requests for the machine, and commands for the device simulator (the bench).
 OutgoingMessages = tuple[Intent | BenchCommand, ...]
 #: Keys that keep their meaning while a service page is open.
 _KEYS_ACTIVE_ON_SERVICE_PAGE: Final = frozenset({"language", "volume", "drawer", "bench"})
 #: The action of the staff's menu key.
 MENU_KEY_ACTION: Final = Action("menu")
-#: The action repeated for the menu key once the bench has reported the position of its key switch.
+#: The action repeated for the menu key once the device simulator has reported the position of its key switch.
 REPEATED_MENU_KEY_ACTION: Final = Action("menu", "known")
 #: From this level of celebration on, PLAY skips the roll-up without starting another game.
 _SKIPPABLE_CELEBRATION_LEVEL: Final = 3
 #: How long a requested game waits for the previous one to end, in seconds.
 _REQUESTED_GAME_WAIT_SECONDS: Final = 4.0
-#: Keys that leave a service page, and the answer each sends: one page back, or out of the menu.
+#: Keys that leave a service page, with the answer that each sends: one page back, or out of the menu.
 _ANSWER_BY_LEAVING_KEY: Final = {"close": "back", "menu": "leave"}
 #: A keyboard's arrows as keys of the deck: for changing a bet, and for moving the focus.
 _DECK_KEYS_BY_ARROW: Final = {"down": ("bet_less", "bet_more"), "up": ("bet_more", "bet_less")}

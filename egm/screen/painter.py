@@ -16,8 +16,8 @@ from typing import Final, Literal, NamedTuple, TypeVar, cast
 import pygame
 
 from egm.kernel.messages import ArtFile, GameView
-from egm.screen.art.ink import LinearGradient, Paint, create_painted_surface
 from egm.screen.art.symbols import render_symbol_art
+from egm.screen.art.vector_canvas import LinearGradient, Paint, create_painted_surface
 from egm.screen.theme import Colour, Theme
 
 #: A rectangle as (left, top, width, height), in units.

@@ -126,12 +126,12 @@ class WebAccess:
                 else build_sound_response(data)
             )
         return (
-            self._answer_page_request(query)
+            self._choose_page_response(query)
             if path == "/"
             else build_response(HTTPStatus.NOT_FOUND, "There is nothing but /.\n")
         )
 
-    def _answer_page_request(self, query: str) -> Response:
+    def _choose_page_response(self, query: str) -> Response:
         """Return the response to a request for the page.
 
         ``query`` is the part of the address after the question mark. With the valid token in it, the response is the

@@ -18,11 +18,12 @@ import pygame
 
 from egm.errors import LocalError
 from egm.kernel.messages import ArtFile
-from egm.screen.art.ink import premultiply_colour
+from egm.screen.art.vector_canvas import premultiply_colour
 from egm.screen.theme import Colour
 from egm.terminal import echo
 
-#: Most bytes that are read of a picture or sound file. A longer file is not one that the machine read.
+#: The most bytes that are read of a picture or sound file. The machine refuses longer files, so a longer one has
+#: changed since.
 _FILE_BYTES_MAX: Final = 1024 * 1024
 #: Pictures in scenes, other than symbols.
 _SCENE_PICTURES_FOLDER: Final = Path(__file__).parent / "pictures"

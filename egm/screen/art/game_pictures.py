@@ -20,17 +20,17 @@ from egm.kernel.messages import ArtFile
 from egm.screen.art.files import read_unchanged_file
 from egm.terminal import echo
 
-#: Width and height of what is drawn, in pixels: more than a symbol needs on the largest picture.
+#: Width and height of a drawn picture, in pixels: more than a symbol needs on the largest screen.
 PICTURE_SIDE_PIXELS: Final = 384
 #: Size of a drawn picture in bytes: four for each pixel.
 PICTURE_SIZE_BYTES: Final = PICTURE_SIDE_PIXELS * PICTURE_SIDE_PIXELS * 4
-#: Processor seconds for one picture.
+#: The most processor time for drawing one picture, in seconds.
 DRAW_SECONDS_MAX: Final = 1
 #: Processor seconds after which no further picture of one request is drawn.
 _game_drawing_seconds_max = 5.0
 #: Bytes of memory for drawing one picture, in addition to those that the process uses already.
 DRAW_MEMORY_BYTES_MAX: Final = 256 * 1024 * 1024
-#: Longest wait for the process, even if the computer is busy.
+#: The longest wait for the drawing process, in seconds, even if the computer is busy.
 _PROCESS_SECONDS_MAX: Final = 25.0
 #: Maximum number of cached pictures.
 _CACHED_PICTURES_MAX: Final = 128

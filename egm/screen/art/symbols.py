@@ -15,8 +15,8 @@ import pygame
 from egm.kernel.messages import ArtFile
 from egm.screen.art.files import render_own_drawing
 from egm.screen.art.game_pictures import get_game_picture
-from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_polygon_path, scale_path
+from egm.screen.art.vector_canvas import LinearGradient, RadialGradient, VectorCanvas
 from egm.screen.theme import THEME_FOLDER, Colour, mix_colours, parse_colour
 
 #: The folder of the symbols' drawings.
@@ -138,16 +138,16 @@ def _render_name_token(symbol: str, name_text: str, side: int) -> pygame.Surface
         parse_colour, _TOKEN_SHADES[hashlib.sha256(symbol.encode()).digest()[0] % len(_TOKEN_SHADES)]
     )
     black: Colour = (0, 0, 0, 255)
-    ink = VectorCanvas((side, side))
+    canvas = VectorCanvas((side, side))
     shape = build_polygon_path(50, 50, 47, 8, -67.5)
-    ink.fill_path(shape, _TOKEN_EDGE_PAINT)
-    ink.fill_path(scale_path(shape, 0.965), _TOKEN_FACE_PAINT)
-    ink.fill_path(
+    canvas.fill_path(shape, _TOKEN_EDGE_PAINT)
+    canvas.fill_path(scale_path(shape, 0.965), _TOKEN_FACE_PAINT)
+    canvas.fill_path(
         scale_path(shape, 0.86), RadialGradient(((0, light), (0.55, base), (1, deep)), (0.4, 0.3), 0.9)
     )
-    ink.fill_inside(scale_path(shape, 0.86), build_ellipse(50, 14, 60, 30), (255, 255, 255, 56))
+    canvas.fill_inside(scale_path(shape, 0.86), build_ellipse(50, 14, 60, 30), (255, 255, 255, 56))
     font = str(THEME_FOLDER / "fonts" / "Lato-Black.ttf")
-    ink.draw_text(
+    canvas.draw_text(
         font,
         name_text,
         (50, 50),
@@ -157,4 +157,4 @@ def _render_name_token(symbol: str, name_text: str, side: int) -> pygame.Surface
         edge_paint=mix_colours(deep, black, 0.6),
         width_max=68,
     )
-    return ink.finish_surface()
+    return canvas.finish_surface()

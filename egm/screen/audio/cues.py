@@ -242,14 +242,14 @@ def list_cues_between(previous: View, current: View, theme: Theme) -> list[str]:
             cues.append("alarm")
         elif current.scene is Scene.HANDPAY:
             cues.append("jackpot")
-    if current.scene is Scene.ATTRACT and _count_attract_tunes_due(previous) < _count_attract_tunes_due(
-        current
-    ):
+    if current.scene is Scene.ATTRACT and _count_attract_tunes_since_activity(
+        previous
+    ) < _count_attract_tunes_since_activity(current):
         cues.append("attract")
     return cues + _list_game_cues(previous, current, theme)
 
 
-def _count_attract_tunes_due(view: View) -> int:
+def _count_attract_tunes_since_activity(view: View) -> int:
     """Return how many times an idle machine should have played its attract tune since the last activity."""
     attract_seconds = view.now - view.last_activity_at - ATTRACT_DELAY_SECONDS
     if view.scene is not Scene.ATTRACT or attract_seconds < 0:

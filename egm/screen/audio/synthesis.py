@@ -19,7 +19,7 @@ from typing import Final
 SAMPLES_PER_SECOND: Final = 22050
 #: The largest value of a 16-bit sample.
 _SAMPLE_MAX: Final = 32767
-#: A vibration above this share of the rate would alias to another pitch.
+#: The highest frequency of a vibration, as a share of the sample rate. A higher one would alias to another pitch.
 _PITCH_MAX_SHARE_OF_SAMPLE_RATE: Final = 0.45
 #: Fade-out of a note that is cut off, in seconds, to prevent a click.
 _CUT_FADE_SECONDS: Final = 0.012

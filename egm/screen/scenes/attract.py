@@ -7,9 +7,9 @@ from typing import Final
 import pygame
 
 from egm.kernel.messages import GameOutcome
-from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas, create_painted_surface
 from egm.screen.art.paths import build_ellipse
 from egm.screen.art.symbols import render_drawing
+from egm.screen.art.vector_canvas import LinearGradient, RadialGradient, VectorCanvas, create_painted_surface
 from egm.screen.motion import clamp_to_unit_interval, compute_roll_up_amount, ease_out
 from egm.screen.painter import FACT_SEPARATOR, TextStyle, build_gold_gradient
 from egm.screen.presentation import OutcomePresentation, find_step_stage, is_feature_step
@@ -29,7 +29,7 @@ _TEXT_BAND_PAINT: Final = LinearGradient(
         (1, (0, 0, 0, 0)),
     )
 )
-#: The dark veil over the field behind the text of a great win.
+#: The dark veil over the game field behind the text of a great win.
 _FIELD_VEIL_PAINT: Final = LinearGradient(
     ((0, (8, 4, 18, 150)), (0.3, (10, 4, 20, 215)), (0.7, (18, 8, 32, 225)), (1, (8, 4, 18, 150)))
 )
@@ -191,10 +191,10 @@ def _draw_rays(context: DrawingContext, centre: tuple[float, float], opacity: fl
 
     def render_rays(size: tuple[int, int]) -> pygame.Surface:
         small_size = (max(1, size[0] // 3), max(1, size[1] // 3))  # A soft light needs few pixels.
-        ink = VectorCanvas(small_size, (100, 100), 1)
+        canvas = VectorCanvas(small_size, (100, 100), 1)
         for i in range(12):
             angle = math.radians(i * 30 + turn_degrees)
-            ink.fill_path(
+            canvas.fill_path(
                 [
                     (50, 50),
                     (50 + 50 * math.cos(angle), 50 + 50 * math.sin(angle)),
@@ -202,7 +202,7 @@ def _draw_rays(context: DrawingContext, centre: tuple[float, float], opacity: fl
                 ],
                 fade_colour(context.look.accent_colour, 0.16),
             )
-        faded_light = ink.finish_surface()
+        faded_light = canvas.finish_surface()
         mask = RadialGradient(
             ((0, (255, 255, 255, 255)), (0.4, (255, 255, 255, 200)), (1, (255, 255, 255, 0))), (0.5, 0.5), 0.5
         )
@@ -279,7 +279,7 @@ def _compute_scatter_fraction(item_index: int, factor: float) -> float:
 
 
 def _place_in_fountain(item_index: int, elapsed_seconds: float) -> tuple[float, float]:
-    """Return the position after ``elapsed_seconds`` of a celebration's item that is thrown up from below the field."""
+    """Return the position after ``elapsed_seconds`` of an item that is thrown up from below the game field."""
     drift = (_compute_scatter_fraction(item_index, 0.754878) - 0.5) * 0.62
     return 0.5 + drift * (elapsed_seconds + 0.15), 1 - (
         1.8 + 0.5 * _compute_scatter_fraction(item_index, 0.381966)
@@ -309,7 +309,7 @@ def _place_in_stream(item_index: int, elapsed_seconds: float) -> tuple[float, fl
 
 
 #: The function that returns where an item of a celebration is at a time, by the name of the animation. The position is
-#: two fractions, of the field's width and height.
+#: two fractions, of the width and the height of the game field.
 _ITEM_POSITION_BY_ANIMATION: Final[Mapping[str, Callable[[int, float], tuple[float, float]]]] = {
     "fountain": _place_in_fountain,
     "rain": _place_in_rain,
@@ -322,9 +322,9 @@ def _render_turned_coin(size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of a coin seen at an angle, with its face compressed."""
     if size[0] >= size[1] * 0.35:
         return pygame.transform.smoothscale(render_drawing("coin", max(size)), size)
-    ink = VectorCanvas(size, oversample=2)
-    ink.fill_path(build_ellipse(50, 50, 47), mix_colours((240, 180, 60, 255), BLACK, 0.25))
-    ink.fill_path(
+    canvas = VectorCanvas(size, oversample=2)
+    canvas.fill_path(build_ellipse(50, 50, 47), mix_colours((240, 180, 60, 255), BLACK, 0.25))
+    canvas.fill_path(
         build_ellipse(50, 50, 38), RadialGradient(((0, (255, 236, 160, 255)), (1, (190, 120, 20, 255))))
     )
-    return ink.finish_surface()
+    return canvas.finish_surface()

@@ -5,9 +5,9 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_polygon_path, build_rounded_box
 from egm.screen.art.symbols import render_drawing
+from egm.screen.art.vector_canvas import LinearGradient, RadialGradient, VectorCanvas
 from egm.screen.keno_slip import find_minimum_wheel_turns
 from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Painter, Rect, TextStyle
@@ -33,9 +33,9 @@ def draw_board_background(context: DrawingContext) -> None:
 
     def render_board(size: tuple[int, int]) -> pygame.Surface:
         _, _, w, h = context.layout.game_field
-        ink = VectorCanvas(size, (w, h), 2)
+        canvas = VectorCanvas(size, (w, h), 2)
         look = context.look
-        ink.fill_path(
+        canvas.fill_path(
             build_rounded_box(0, 0, w, h),
             RadialGradient(
                 (
@@ -47,7 +47,7 @@ def draw_board_background(context: DrawingContext) -> None:
                 0.7,
             ),
         )
-        return ink.finish_surface()
+        return canvas.finish_surface()
 
     context.painter.draw_cached_picture(("board", context.look.name), context.layout.game_field, render_board)
 
@@ -225,10 +225,10 @@ def draw_boxes(
 def _render_closed_box(context: DrawingContext, size: tuple[int, int], rect: Rect) -> pygame.Surface:
     """Return the drawing of a closed box of a pick feature."""
     _, _, w, h = rect
-    ink = VectorCanvas(size, (w, h), 2)
+    canvas = VectorCanvas(size, (w, h), 2)
     look = context.look
-    ink.fill_path(build_rounded_box(4, 4, w - 8, h - 8, 20), BLACK)
-    ink.fill_path(
+    canvas.fill_path(build_rounded_box(4, 4, w - 8, h - 8, 20), BLACK)
+    canvas.fill_path(
         build_rounded_box(7, 7, w - 14, h - 14, 17),
         LinearGradient(
             (
@@ -238,18 +238,18 @@ def _render_closed_box(context: DrawingContext, size: tuple[int, int], rect: Rec
             )
         ),
     )
-    ink.fill_path(
+    canvas.fill_path(
         build_rounded_box(w / 2 - 10, 7, 20, h - 14, 2), build_metal_gradient(context.theme, look.rim_metal)
     )
-    ink.fill_path(
+    canvas.fill_path(
         build_rounded_box(7, h * 0.26, w - 14, 16, 2), build_metal_gradient(context.theme, look.rim_metal)
     )
     for side in (-1, 1):
-        ink.fill_path(
+        canvas.fill_path(
             build_ellipse(w / 2 + side * 16, h * 0.22, 15, 9, 24 * side),
             build_metal_gradient(context.theme, look.rim_metal),
         )
-    return ink.finish_surface()
+    return canvas.finish_surface()
 
 
 # ---------------------------------------------------------------------- the wheel
@@ -380,20 +380,20 @@ def _draw_wheel_result(context: DrawingContext, award: BonusAward, rect: Rect) -
 
 def _render_wheel_face(context: DrawingContext, step: WheelStep, width_pixels: int) -> pygame.Surface:
     """Return the drawing of a wheel: coloured segments, each with its symbol or, if it has none, its award."""
-    ink = VectorCanvas((width_pixels, width_pixels), (100, 100), 2)
-    ink.fill_path(build_ellipse(50, 50, 50), BLACK)
-    ink.fill_path(build_ellipse(50, 50, 49.4), build_metal_gradient(context.theme, context.look.rim_metal))
+    canvas = VectorCanvas((width_pixels, width_pixels), (100, 100), 2)
+    canvas.fill_path(build_ellipse(50, 50, 50), BLACK)
+    canvas.fill_path(build_ellipse(50, 50, 49.4), build_metal_gradient(context.theme, context.look.rim_metal))
     segment_degrees = 360.0 / len(step.segments)
     award_names = list(dict.fromkeys(item.name for item in step.segments))
     for i, item in enumerate(step.segments):
         angles = [math.radians(segment_degrees * (i + k / 12)) for k in range(13)]
         arc = [(50 + 47 * math.sin(a), 50 - 47 * math.cos(a)) for a in angles]
-        ink.fill_path(
+        canvas.fill_path(
             [(50.0, 50.0), *arc],
             _WHEEL_SEGMENT_COLOURS[award_names.index(item.name) % len(_WHEEL_SEGMENT_COLOURS)],
         )
-        ink.stroke_path([(50.0, 50.0), arc[0]], 0.4, context.theme.get_colour("gold_light"))
-    face = ink.finish_surface()
+        canvas.stroke_path([(50.0, 50.0), arc[0]], 0.4, context.theme.get_colour("gold_light"))
+    face = canvas.finish_surface()
     symbols = context.game_data.get("symbols", {})
     side = min(width_pixels * 0.12, width_pixels * math.tau * 0.42 / len(step.segments) * 0.95)
     for i, item in enumerate(step.segments):
@@ -434,23 +434,23 @@ def _render_segment_award(
 
 def _render_wheel_hub(context: DrawingContext, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the middle of a bonus wheel."""
-    ink = VectorCanvas(size)
-    ink.fill_path(build_ellipse(50, 50, 49), BLACK)
-    ink.fill_path(build_ellipse(50, 50, 46), build_metal_gradient(context.theme, context.look.rim_metal))
-    ink.fill_path(
+    canvas = VectorCanvas(size)
+    canvas.fill_path(build_ellipse(50, 50, 49), BLACK)
+    canvas.fill_path(build_ellipse(50, 50, 46), build_metal_gradient(context.theme, context.look.rim_metal))
+    canvas.fill_path(
         build_ellipse(50, 50, 34),
         RadialGradient(
             ((0, context.look.light_colour), (1, context.look.background_colours[2])), (0.4, 0.35), 0.8
         ),
     )
-    return ink.finish_surface()
+    return canvas.finish_surface()
 
 
 def render_wheel_pointer(context: DrawingContext, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the pointer above a wheel."""
-    ink = VectorCanvas(size)
-    ink.fill_path(build_polygon_path(50, 40, 48, 3, 90), BLACK)
-    ink.fill_path(
+    canvas = VectorCanvas(size)
+    canvas.fill_path(build_polygon_path(50, 40, 48, 3, 90), BLACK)
+    canvas.fill_path(
         build_polygon_path(50, 39, 42, 3, 90), build_metal_gradient(context.theme, context.look.rim_metal)
     )
-    return ink.finish_surface()
+    return canvas.finish_surface()

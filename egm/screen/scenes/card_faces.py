@@ -6,8 +6,8 @@ from typing import Final
 import pygame
 
 from egm.screen.art.files import render_own_picture
-from egm.screen.art.ink import LinearGradient, VectorCanvas
 from egm.screen.art.paths import Outline, build_ellipse, build_rounded_box
+from egm.screen.art.vector_canvas import LinearGradient, VectorCanvas
 from egm.screen.painter import Rect
 from egm.screen.scenes.drawing_context import WHITE, DrawingContext
 from egm.screen.scenes.tiles import is_tile, render_tile_art
@@ -72,26 +72,26 @@ def render_card_art(
         return render_tile_art(size, card_code)
     if card_code == FACE_DOWN_CARD_CODE:
         return render_own_picture("card_back", size)
-    ink = VectorCanvas(size, (100.0, 140.0))
-    ink.fill_path(build_rounded_box(0, 0, 100, 140, 9), (0, 0, 0, 160))
-    ink.fill_path(
+    canvas = VectorCanvas(size, (100.0, 140.0))
+    canvas.fill_path(build_rounded_box(0, 0, 100, 140, 9), (0, 0, 0, 160))
+    canvas.fill_path(
         build_rounded_box(1.2, 1.2, 97.6, 137.6, 8), LinearGradient(((0, WHITE), (1, (232, 230, 222, 255))))
     )
     font = str(context.theme.fonts["heavy"])
     if card_code == "Jk":
-        ink.draw_text(font, "JOKER", (50, 116), 20, parse_colour("#7a2cc0"), width_max=84)
-        ink.fill_path(_build_star_path(50, 56, 40), parse_colour("#7a2cc0"))
-        return ink.finish_surface()
+        canvas.draw_text(font, "JOKER", (50, 116), 20, parse_colour("#7a2cc0"), width_max=84)
+        canvas.fill_path(_build_star_path(50, 56, 40), parse_colour("#7a2cc0"))
+        return canvas.finish_surface()
     rank, suit = {"T": "10"}.get(card_code[0], card_code[0]), card_code[1]
     colour = (_FOUR_SUIT_COLOURS if has_four_suit_colours else _TWO_SUIT_COLOURS)[suit]
     if is_small:
-        ink.draw_text(font, rank, (50, 48), 92, colour, width_max=90)
-        _draw_suit(ink, suit, (50.0, 112.0), 22.0, colour)
-        return ink.finish_surface()
-    ink.draw_text(font, rank, (38, 40), 62, colour, width_max=62)
-    _draw_suit(ink, suit, (66.0, 100.0), 27.0, colour)
-    _draw_suit(ink, suit, (84.0, 20.0), 9.0, colour)
-    return ink.finish_surface()
+        canvas.draw_text(font, rank, (50, 48), 92, colour, width_max=90)
+        _draw_suit(canvas, suit, (50.0, 112.0), 22.0, colour)
+        return canvas.finish_surface()
+    canvas.draw_text(font, rank, (38, 40), 62, colour, width_max=62)
+    _draw_suit(canvas, suit, (66.0, 100.0), 27.0, colour)
+    _draw_suit(canvas, suit, (84.0, 20.0), 9.0, colour)
+    return canvas.finish_surface()
 
 
 def render_suits_art(size: tuple[int, int], *, has_four_suit_colours: bool) -> pygame.Surface:
@@ -99,19 +99,19 @@ def render_suits_art(size: tuple[int, int], *, has_four_suit_colours: bool) -> p
 
     If ``has_four_suit_colours``, each suit has its own colour; otherwise there are two colours.
     """
-    ink = VectorCanvas(size, (108.0, 36.0))
-    ink.fill_path(
+    canvas = VectorCanvas(size, (108.0, 36.0))
+    canvas.fill_path(
         build_rounded_box(0, 0, 108, 36, 7), LinearGradient(((0, WHITE), (1, (232, 230, 222, 255))))
     )
     for suit_index, suit in enumerate("shdc"):
         _draw_suit(
-            ink,
+            canvas,
             suit,
             (16.0 + 25.0 * suit_index, 18.0),
             11.0,
             (_FOUR_SUIT_COLOURS if has_four_suit_colours else _TWO_SUIT_COLOURS)[suit],
         )
-    return ink.finish_surface()
+    return canvas.finish_surface()
 
 
 def draw_suits(context: DrawingContext, rect: Rect) -> None:
@@ -135,12 +135,12 @@ def _build_star_path(cx: float, cy: float, radius: float) -> Outline:
 
 
 def _draw_suit(
-    ink: VectorCanvas, suit: str, centre: tuple[float, float], half_height: float, colour: Colour
+    canvas: VectorCanvas, suit: str, centre: tuple[float, float], half_height: float, colour: Colour
 ) -> None:
     """Draw the sign of a suit around the point ``centre``; ``half_height`` is half its height."""
     x, y = centre
     if suit == "d":
-        ink.fill_path(
+        canvas.fill_path(
             [
                 (x, y - half_height),
                 (x + 0.78 * half_height, y),
@@ -153,14 +153,14 @@ def _draw_suit(
     if suit in {"h", "s"}:
         direction = 1 if suit == "h" else -1
         for side in (-1, 1):
-            ink.fill_path(
+            canvas.fill_path(
                 build_ellipse(
                     x + side * 0.45 * half_height, y - direction * 0.32 * half_height, 0.5 * half_height
                 ),
                 colour,
             )
         base_y = y - direction * 0.12 * half_height
-        ink.fill_path(
+        canvas.fill_path(
             [
                 (x - 0.9 * half_height, base_y),
                 (x + 0.9 * half_height, base_y),
@@ -170,17 +170,17 @@ def _draw_suit(
         )
     else:
         for dx, dy in ((0.0, -0.48), (-0.48, 0.22), (0.48, 0.22)):
-            ink.fill_path(
+            canvas.fill_path(
                 build_ellipse(x + dx * half_height, y + dy * half_height, 0.45 * half_height), colour
             )
-        ink.fill_path(
+        canvas.fill_path(
             build_rounded_box(
                 x - 0.3 * half_height, y - 0.3 * half_height, 0.6 * half_height, 0.6 * half_height
             ),
             colour,
         )
     if suit != "h":
-        ink.fill_path(
+        canvas.fill_path(
             [(x, y), (x + 0.42 * half_height, y + half_height), (x - 0.42 * half_height, y + half_height)],
             colour,
         )

@@ -54,7 +54,7 @@ _HANDS_PER_ROW_MAX: Final = 4
 _CARDS_SIDE_BY_SIDE_MAX: Final = 5
 #: The number of cards of a hand if several hands are played from one deal.
 _MULTI_HAND_CARDS: Final = 5
-#: Room, in cards, for a hand that may be drawn to without limit: at a table with few hands (at most
+#: Room, in cards, for a hand that may draw any number of cards: at a table with few hands (at most
 #: :data:`_FEW_HANDS_MAX`), and at one with more.
 _CARD_ROOM_OF_UNLIMITED_HAND: Final = (6, 5)
 #: The most hands that count as few.

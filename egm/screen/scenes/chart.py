@@ -7,7 +7,7 @@ from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.theme import Colour, parse_colour
 
-#: The colour of each answer; its letter means the same.
+#: The colour of each answer. The answer's letter distinguishes it without colour.
 _COLOUR_BY_ANSWER: Final[Mapping[str, Colour]] = {
     "H": parse_colour("#7a1f2b"),
     "S": parse_colour("#1d5a35"),

@@ -5,8 +5,8 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.ink import LinearGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_rounded_box
+from egm.screen.art.vector_canvas import LinearGradient, VectorCanvas
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext
 from egm.screen.table import TableGameData
@@ -24,17 +24,17 @@ _RETURNED_AMOUNT_WIDTH: Final = 44.0
 
 def render_chip_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
     """Return the drawing of a chip: a coloured disc with light marks at its rim, and a pale middle for its value."""
-    ink = VectorCanvas(size)
-    ink.fill_path(build_ellipse(50, 52, 48), (0, 0, 0, 150))
-    ink.fill_path(build_ellipse(50, 49, 47), mix_colours(colour, BLACK, 0.35))
-    ink.fill_path(
+    canvas = VectorCanvas(size)
+    canvas.fill_path(build_ellipse(50, 52, 48), (0, 0, 0, 150))
+    canvas.fill_path(build_ellipse(50, 49, 47), mix_colours(colour, BLACK, 0.35))
+    canvas.fill_path(
         build_ellipse(50, 47, 46), LinearGradient(((0, mix_colours(colour, WHITE, 0.2)), (1, colour)))
     )
     for turn in range(0, 360, 60):
         mark = pygame.math.Vector2(0, -40).rotate(turn)
-        ink.fill_path(build_ellipse(50 + mark.x, 47 + mark.y, 8, 6, turn), (250, 248, 240, 255))
-    ink.fill_path(build_ellipse(50, 47, 31), (252, 250, 244, 255))
-    return ink.finish_surface()
+        canvas.fill_path(build_ellipse(50 + mark.x, 47 + mark.y, 8, 6, turn), (250, 248, 240, 255))
+    canvas.fill_path(build_ellipse(50, 47, 31), (252, 250, 244, 255))
+    return canvas.finish_surface()
 
 
 def draw_chip(
@@ -87,7 +87,7 @@ def draw_returned_amount(context: DrawingContext, centre: tuple[float, float], c
 
 def _render_return_plate(size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the plate on which a returned amount is written."""
-    ink = VectorCanvas(size, (_RETURNED_AMOUNT_WIDTH, 32.0), 2)
-    ink.fill_path(build_rounded_box(0, 0, _RETURNED_AMOUNT_WIDTH, 32, 14), parse_colour("#7dffb2"))
-    ink.fill_path(build_rounded_box(2, 2, _RETURNED_AMOUNT_WIDTH - 4, 28, 12), (8, 30, 20, 255))
-    return ink.finish_surface()
+    canvas = VectorCanvas(size, (_RETURNED_AMOUNT_WIDTH, 32.0), 2)
+    canvas.fill_path(build_rounded_box(0, 0, _RETURNED_AMOUNT_WIDTH, 32, 14), parse_colour("#7dffb2"))
+    canvas.fill_path(build_rounded_box(2, 2, _RETURNED_AMOUNT_WIDTH - 4, 28, 12), (8, 30, 20, 255))
+    return canvas.finish_surface()

@@ -4,8 +4,8 @@ import math
 
 import pygame
 
-from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas, create_painted_surface
 from egm.screen.art.paths import build_ellipse
+from egm.screen.art.vector_canvas import LinearGradient, RadialGradient, VectorCanvas, create_painted_surface
 from egm.screen.layout import grow_rect
 from egm.screen.painter import PREMULTIPLIED_BLEND_MODE
 from egm.screen.scenes.drawing_context import (
@@ -106,11 +106,11 @@ def draw_marquee(context: DrawingContext, surface: pygame.Surface, title: str) -
     """Draw the game's title on the lit sign at the top of the picture."""
     p, look, rect = context.painter, context.look, context.layout.title_sign
     area = p.scale_rect(rect)
-    ink = VectorCanvas(area.size, (rect[2], rect[3]), 2)
+    canvas = VectorCanvas(area.size, (rect[2], rect[3]), 2)
     w, h = rect[2], rect[3]
     shape = [(40.0, 4.0), (w - 40, 4.0), (w - 4, h - 30), (w - 60, h - 4), (60.0, h - 4), (4.0, h - 30)]
-    ink.draw_glow(shape, 26, fade_colour(look.light_colour, 0.5))
-    ink.fill_path(shape, build_metal_gradient(context.theme, look.rim_metal))
+    canvas.draw_glow(shape, 26, fade_colour(look.light_colour, 0.5))
+    canvas.fill_path(shape, build_metal_gradient(context.theme, look.rim_metal))
     inner_shape = [
         (46.0, 9.0),
         (w - 46, 9.0),
@@ -119,7 +119,7 @@ def draw_marquee(context: DrawingContext, surface: pygame.Surface, title: str) -
         (63.0, h - 9),
         (12.0, h - 31),
     ]
-    ink.fill_path(
+    canvas.fill_path(
         inner_shape,
         RadialGradient(
             (
@@ -131,7 +131,7 @@ def draw_marquee(context: DrawingContext, surface: pygame.Surface, title: str) -
             0.62,
         ),
     )
-    ink.fill_inside(inner_shape, build_ellipse(w / 2, -h * 0.3, w * 0.55, h * 0.75), (255, 255, 255, 22))
+    canvas.fill_inside(inner_shape, build_ellipse(w / 2, -h * 0.3, w * 0.55, h * 0.75), (255, 255, 255, 22))
     letter_paint = LinearGradient(
         (
             (0, context.theme.get_colour("gold_light")),
@@ -141,7 +141,7 @@ def draw_marquee(context: DrawingContext, surface: pygame.Surface, title: str) -
             (1, context.theme.get_colour("gold_light")),
         )
     )
-    ink.draw_text(
+    canvas.draw_text(
         str(context.theme.fonts["display"]),
         title,
         (w / 2, h / 2),
@@ -151,7 +151,7 @@ def draw_marquee(context: DrawingContext, surface: pygame.Surface, title: str) -
         edge_paint=mix_colours(look.background_colours[2], BLACK, 0.5),
         width_max=w - 200,
     )
-    surface.blit(ink.finish_surface(), area.topleft, special_flags=PREMULTIPLIED_BLEND_MODE)
+    surface.blit(canvas.finish_surface(), area.topleft, special_flags=PREMULTIPLIED_BLEND_MODE)
 
 
 def _render_meter_recess(context: DrawingContext, size: tuple[int, int]) -> pygame.Surface:

@@ -8,8 +8,8 @@ import pygame
 
 from egm.kernel.service_pages import Prompt
 from egm.screen.art.files import render_own_picture
-from egm.screen.art.ink import LinearGradient, Paint, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_rounded_box
+from egm.screen.art.vector_canvas import LinearGradient, Paint, VectorCanvas
 from egm.screen.layout import DECK_KEYS
 from egm.screen.motion import clamp_to_unit_interval, compute_pulse, compute_roll_up_amount
 from egm.screen.painter import Rect, TextStyle
@@ -36,8 +36,8 @@ from egm.screen.view import (
 _CREDIT_ROLL_SECONDS: Final = 0.45
 #: A meter no higher than this has less room below its amount.
 _LOW_METER_HEIGHT_MAX: Final = 96.0
-#: How long before the end of the last step the wins are summed, in seconds: the last win is not in the sum, but
-#: rolls up.
+#: While the steps are presented, the WIN meter shows the sum of the wins at most this many seconds before the end of
+#: the last step. The last win is then not in the sum, and is rolled up afterwards.
 _SECONDS_BEFORE_LAST_STEP_END: Final = 1e-6
 
 #: The bright and the deep colour of each key.
@@ -420,22 +420,22 @@ def _render_key_cap(
 ) -> pygame.Surface:
     """Return the drawing of a key cap: a dark recess, a coloured rim with the lamp, a domed face."""
     w, h = units
-    ink = VectorCanvas(size, units)
+    canvas = VectorCanvas(size, units)
     black = (0, 0, 0, 255)
     if not is_lit:
         light_colour, dark_colour = (
             mix_colours(mix_colours(light_colour, (70, 66, 88, 255), 0.72), black, 0.5),
             mix_colours(dark_colour, black, 0.55),
         )
-    ink.fill_path(build_rounded_box(0, 0, w, h, 22), (4, 3, 9, 255))
-    ink.fill_path(
+    canvas.fill_path(build_rounded_box(0, 0, w, h, 22), (4, 3, 9, 255))
+    canvas.fill_path(
         build_rounded_box(2, 2, w - 4, h - 3, 21),
         LinearGradient(((0, (92, 86, 116, 255)), (0.2, (34, 30, 50, 255)), (1, (70, 64, 92, 255)))),
     )
     lift = 4.0 if is_pressed else 0.0
     face = build_rounded_box(7, 7 + lift, w - 14, h - 16, 17)
-    ink.fill_path(build_rounded_box(6, 8 + lift, w - 12, h - 14, 18), mix_colours(dark_colour, black, 0.5))
-    ink.fill_path(
+    canvas.fill_path(build_rounded_box(6, 8 + lift, w - 12, h - 14, 18), mix_colours(dark_colour, black, 0.5))
+    canvas.fill_path(
         face,
         LinearGradient(
             (
@@ -446,17 +446,17 @@ def _render_key_cap(
             )
         ),
     )
-    ink.fill_inside(
+    canvas.fill_inside(
         face, build_ellipse(w / 2, 2 + lift, w * 0.62, h * 0.42), (255, 255, 255, 52 if is_lit else 16)
     )
     if is_lit:
-        ink.stroke_path(face, 2.2, mix_colours(light_colour, (255, 255, 255, 255), 0.45))
-    return ink.finish_surface()
+        canvas.stroke_path(face, 2.2, mix_colours(light_colour, (255, 255, 255, 255), 0.45))
+    return canvas.finish_surface()
 
 
 def _render_key_glow(size: tuple[int, int], units: tuple[float, float]) -> pygame.Surface:
     """Return the drawing of the light that pulses on the face of a lit key."""
-    ink = VectorCanvas(size, units)
+    canvas = VectorCanvas(size, units)
     w, h = units
-    ink.fill_path(build_rounded_box(7, 7, w - 14, h - 16, 17), (190, 255, 214, 110))
-    return ink.finish_surface()
+    canvas.fill_path(build_rounded_box(7, 7, w - 14, h - 16, 17), (190, 255, 214, 110))
+    return canvas.finish_surface()

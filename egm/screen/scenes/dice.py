@@ -7,8 +7,8 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.ink import LinearGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_rounded_box
+from egm.screen.art.vector_canvas import LinearGradient, VectorCanvas
 from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext
@@ -39,18 +39,18 @@ PIP_POSITIONS_BY_FACE: Final[dict[int, tuple[tuple[int, int], ...]]] = {
 
 def render_die_art(size: tuple[int, int], face: int) -> pygame.Surface:
     """Return the drawing of a die's face."""
-    ink = VectorCanvas(size)
-    ink.fill_path(build_rounded_box(2, 4, 96, 96, 20), (0, 0, 0, 130))
-    ink.fill_path(
+    canvas = VectorCanvas(size)
+    canvas.fill_path(build_rounded_box(2, 4, 96, 96, 20), (0, 0, 0, 130))
+    canvas.fill_path(
         build_rounded_box(3, 2, 94, 94, 19),
         LinearGradient(
             ((0, mix_colours(_DIE_COLOUR, WHITE, 0.25)), (1, mix_colours(_DIE_COLOUR, BLACK, 0.25)))
         ),
     )
-    ink.stroke_path(build_rounded_box(6, 5, 88, 88, 16), 2, mix_colours(_DIE_COLOUR, WHITE, 0.5))
+    canvas.stroke_path(build_rounded_box(6, 5, 88, 88, 16), 2, mix_colours(_DIE_COLOUR, WHITE, 0.5))
     for x, y in PIP_POSITIONS_BY_FACE[face]:
-        ink.fill_path(build_ellipse(50 + 26 * x, 49 + 26 * y, 10.5), WHITE)
-    return ink.finish_surface()
+        canvas.fill_path(build_ellipse(50 + 26 * x, 49 + 26 * y, 10.5), WHITE)
+    return canvas.finish_surface()
 
 
 def draw_die(context: DrawingContext, rect: Rect, face: int) -> None:
@@ -178,8 +178,8 @@ def _draw_puck(context: DrawingContext, centre: tuple[float, float], *, is_on: b
 
 def _render_puck_art(size: tuple[int, int], *, is_on: bool) -> pygame.Surface:
     """Return the drawing of the puck of craps: white with ON, or black with OFF."""
-    ink = VectorCanvas(size)
-    ink.fill_path(build_ellipse(50, 53, 47), (0, 0, 0, 160))
-    ink.fill_path(build_ellipse(50, 49, 46), WHITE if is_on else (24, 24, 30, 255))
-    ink.stroke_path(build_ellipse(50, 49, 40), 4, BLACK if is_on else WHITE)
-    return ink.finish_surface()
+    canvas = VectorCanvas(size)
+    canvas.fill_path(build_ellipse(50, 53, 47), (0, 0, 0, 160))
+    canvas.fill_path(build_ellipse(50, 49, 46), WHITE if is_on else (24, 24, 30, 255))
+    canvas.stroke_path(build_ellipse(50, 49, 40), 4, BLACK if is_on else WHITE)
+    return canvas.finish_surface()

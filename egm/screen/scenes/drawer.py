@@ -37,7 +37,7 @@ _CONTROL_GRID_BY_SECTION: Final = {
     "keys": (3, 1),
     "faults": (2, 1),
 }
-#: The same in a telephone's drawer, which is as wide as its page.
+#: Columns and rows of the controls in each section of a telephone's drawer, which is as wide as its page.
 _CONTROL_GRID_ON_TELEPHONE: Final = _CONTROL_GRID_BY_SECTION | {"bills": (6, 1), "doors": (4, 2)}
 #: Distance from the drawer's top to its first section, in units.
 _FIRST_SECTION_TOP: Final = 130.0

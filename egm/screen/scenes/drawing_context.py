@@ -10,8 +10,8 @@ from typing import Final
 import pygame
 
 from egm.kernel.messages import GamePresentation, PrizeInKind
-from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_rounded_box
+from egm.screen.art.vector_canvas import LinearGradient, RadialGradient, VectorCanvas
 from egm.screen.layout import Layout, grow_rect
 from egm.screen.motion import compute_pulse
 from egm.screen.painter import FACT_SEPARATOR, Painter, Rect, TextStyle
@@ -162,13 +162,13 @@ def render_rim_panel(
 ) -> pygame.Surface:
     """Return the drawing of a plate in a bevelled metal rim with a dark lip, as a premultiplied surface."""
     w, h = size[0] / scale, size[1] / scale
-    ink = VectorCanvas(size, (w, h), 2)
-    ink.fill_path(build_rounded_box(0, 0, w, h, radius), fade_colour(BLACK, 0.75))
-    ink.fill_path(
+    canvas = VectorCanvas(size, (w, h), 2)
+    canvas.fill_path(build_rounded_box(0, 0, w, h, radius), fade_colour(BLACK, 0.75))
+    canvas.fill_path(
         build_rounded_box(1.5, 1.5, w - 3, h - 3, radius - 1.5), build_metal_gradient(theme, look.rim_metal)
     )
     rim_inset = rim_width * 0.55
-    ink.fill_path(
+    canvas.fill_path(
         build_rounded_box(rim_inset, rim_inset, w - 2 * rim_inset, h - 2 * rim_inset, radius - rim_inset),
         LinearGradient(
             tuple(
@@ -177,19 +177,19 @@ def render_rim_panel(
             )
         ),
     )
-    ink.fill_path(
+    canvas.fill_path(
         build_rounded_box(
             rim_width - 2, rim_width - 2, w - 2 * rim_width + 4, h - 2 * rim_width + 4, radius - rim_width + 2
         ),
         fade_colour(BLACK, 0.8),
     )
-    ink.fill_path(
+    canvas.fill_path(
         build_rounded_box(
             rim_width, rim_width, w - 2 * rim_width, h - 2 * rim_width, max(2, radius - rim_width)
         ),
         fill_paint,
     )
-    return ink.finish_surface()
+    return canvas.finish_surface()
 
 
 #: Width, in units, of the frame with lamps around the game field.
@@ -233,11 +233,11 @@ def _render_lamp(key: Hashable, size: tuple[int, int]) -> pygame.Surface:
     """
     assert isinstance(key, tuple)
     level = int(key[1])
-    ink = VectorCanvas(size)
+    canvas = VectorCanvas(size)
     brightness_share = level / 3
     body = mix_colours((96, 60, 16, 255), (255, 250, 214, 255), brightness_share)
     if level:
-        ink.fill_path(
+        canvas.fill_path(
             build_ellipse(50, 50, 50),
             RadialGradient(
                 ((0, fade_colour((255, 214, 120, 255), 0.85 * brightness_share)), (1, (255, 190, 80, 0))),
@@ -245,8 +245,8 @@ def _render_lamp(key: Hashable, size: tuple[int, int]) -> pygame.Surface:
                 0.5,
             ),
         )
-    ink.fill_path(build_ellipse(50, 50, 25), (70, 40, 8, 255))
-    ink.fill_path(
+    canvas.fill_path(build_ellipse(50, 50, 25), (70, 40, 8, 255))
+    canvas.fill_path(
         build_ellipse(50, 50, 22),
         RadialGradient(
             (
@@ -258,7 +258,7 @@ def _render_lamp(key: Hashable, size: tuple[int, int]) -> pygame.Surface:
             0.8,
         ),
     )
-    return ink.finish_surface()
+    return canvas.finish_surface()
 
 
 @lru_cache(maxsize=16)
@@ -360,13 +360,13 @@ def draw_focus_frame(context: DrawingContext, rect: Rect) -> None:
     width, height = w + 20, h + 20
 
     def render_focus_frame(size: tuple[int, int]) -> pygame.Surface:
-        ink = VectorCanvas(size, (width, height), 2)
-        ink.stroke_path(build_rounded_box(5, 5, width - 10, height - 10, 22), 9, (0, 0, 0, 220))
-        ink.stroke_path(build_rounded_box(5, 5, width - 10, height - 10, 22), 5, WHITE)
+        canvas = VectorCanvas(size, (width, height), 2)
+        canvas.stroke_path(build_rounded_box(5, 5, width - 10, height - 10, 22), 9, (0, 0, 0, 220))
+        canvas.stroke_path(build_rounded_box(5, 5, width - 10, height - 10, 22), 5, WHITE)
         for cx, sx in ((5.0, 1), (width - 5, -1)):
             for cy, sy in ((5.0, 1), (height - 5, -1)):
                 corner = [(cx, cy), (cx + 24 * sx, cy), (cx, cy + 24 * sy)]
-                ink.fill_path(corner, context.theme.get_colour("meter"))
-        return ink.finish_surface()
+                canvas.fill_path(corner, context.theme.get_colour("meter"))
+        return canvas.finish_surface()
 
     context.painter.draw_cached_picture(("focus",), (x - 10, y - 10, width, height), render_focus_frame)

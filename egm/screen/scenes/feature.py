@@ -6,7 +6,7 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas, create_painted_surface
+from egm.screen.art.vector_canvas import LinearGradient, RadialGradient, VectorCanvas, create_painted_surface
 from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import PREMULTIPLIED_BLEND_MODE, TextStyle, build_gold_gradient
 from egm.screen.presentation import (
@@ -108,17 +108,17 @@ def _draw_searchlights(context: DrawingContext, opacity: float) -> None:
 
     def render_beams(size: tuple[int, int]) -> pygame.Surface:
         small_size = (max(1, size[0] // 3), max(1, size[1] // 3))
-        ink, radius = VectorCanvas(small_size, (w, h), 1), max(w, h)
+        canvas, radius = VectorCanvas(small_size, (w, h), 1), max(w, h)
         for i in range(8):
             angle = math.tau * (i + angle_index / _SEARCHLIGHT_ANGLE_COUNT) / 8
             left_beam, right_beam = (
                 (w / 2 + radius * math.cos(angle + half_width), h / 2 + radius * math.sin(angle + half_width))
                 for half_width in (-0.14, 0.14)
             )
-            ink.fill_path(
+            canvas.fill_path(
                 [(w / 2, h / 2), left_beam, right_beam], fade_colour(context.look.accent_colour, 0.34)
             )
-        beams = ink.finish_surface()
+        beams = canvas.finish_surface()
         mask = RadialGradient(
             ((0, (255, 255, 255, 255)), (0.5, (255, 255, 255, 190)), (1, (255, 255, 255, 0)))
         )

@@ -7,8 +7,8 @@ from typing import Final
 import pygame
 
 from egm.kernel.messages import DecisionRequest
-from egm.screen.art.ink import RadialGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_rounded_box
+from egm.screen.art.vector_canvas import RadialGradient, VectorCanvas
 from egm.screen.layout import find_rect_centre
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.presentation import StepTimes
@@ -231,9 +231,9 @@ def _divide_field_for_wheel(context: DrawingContext) -> tuple[DrawingContext, Re
 def _render_felt_background(context: DrawingContext, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the table's green cloth, lighter in the middle."""
     _, _, w, h = context.layout.game_field
-    ink = VectorCanvas(size, (w, h), 1)
+    canvas = VectorCanvas(size, (w, h), 1)
     base = mix_colours(_CLOTH_COLOUR, context.look.background_colours[1], 0.2)
-    ink.fill_path(
+    canvas.fill_path(
         build_rounded_box(0, 0, w, h),
         RadialGradient(
             ((0, mix_colours(base, WHITE, 0.1)), (0.7, base), (1, mix_colours(base, BLACK, 0.4))),
@@ -241,7 +241,7 @@ def _render_felt_background(context: DrawingContext, size: tuple[int, int]) -> p
             0.8,
         ),
     )
-    return ink.finish_surface()
+    return canvas.finish_surface()
 
 
 def _draw_betting_layout(
@@ -590,10 +590,10 @@ def _draw_on_off_ring(
 
 def _render_ring(size: tuple[int, int], colour: Colour) -> pygame.Surface:
     """Return the drawing of the ring around a chip: dark if the bet is off, in the colour of wins if it is on."""
-    ink = VectorCanvas(size)
-    ink.stroke_path(build_ellipse(50, 49, 44), 11, WHITE)
-    ink.stroke_path(build_ellipse(50, 49, 44), 7, colour)
-    return ink.finish_surface()
+    canvas = VectorCanvas(size)
+    canvas.stroke_path(build_ellipse(50, 49, 44), 11, WHITE)
+    canvas.stroke_path(build_ellipse(50, 49, 44), 7, colour)
+    return canvas.finish_surface()
 
 
 def _draw_question(context: DrawingContext, table: TableGameData, decision: DecisionRequest) -> None:

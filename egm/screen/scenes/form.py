@@ -5,7 +5,7 @@ from typing import Final
 
 from egm.kernel.service_pages import PageAction, PageText
 from egm.screen.art.files import render_own_picture
-from egm.screen.art.ink import LinearGradient
+from egm.screen.art.vector_canvas import LinearGradient
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext, format_message
 from egm.screen.theme import Colour, mix_colours

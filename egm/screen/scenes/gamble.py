@@ -7,8 +7,8 @@ from typing import Final
 import pygame
 
 from egm.screen.art.files import render_own_picture
-from egm.screen.art.ink import RadialGradient, VectorCanvas
 from egm.screen.art.paths import build_rounded_box
+from egm.screen.art.vector_canvas import RadialGradient, VectorCanvas
 from egm.screen.motion import clamp_to_unit_interval, ease_in_out
 from egm.screen.painter import Rect, TextStyle, build_gold_gradient
 from egm.screen.presentation import StepTimes
@@ -85,13 +85,13 @@ def _draw_gamble_table(context: DrawingContext, previous_cards: tuple[str, ...])
 
 def _render_cloth(context: DrawingContext, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of a double-up's cloth."""
-    ink = VectorCanvas(size, (100.0, 100.0 * size[1] / size[0]), 2)
+    canvas = VectorCanvas(size, (100.0, 100.0 * size[1] / size[0]), 2)
     height = 100.0 * size[1] / size[0]
     base = mix_colours(parse_colour("#0f5a3c"), context.look.background_colours[1], 0.25)
-    ink.fill_path(
+    canvas.fill_path(
         build_rounded_box(0, 0, 100, height, 5), build_metal_gradient(context.theme, context.look.rim_metal)
     )
-    ink.fill_path(
+    canvas.fill_path(
         build_rounded_box(0.6, 0.6, 98.8, height - 1.2, 4.5),
         RadialGradient(
             ((0, mix_colours(base, WHITE, 0.16)), (0.7, base), (1, mix_colours(base, BLACK, 0.5))),
@@ -99,12 +99,12 @@ def _render_cloth(context: DrawingContext, size: tuple[int, int]) -> pygame.Surf
             0.7,
         ),
     )
-    ink.stroke_path(
+    canvas.stroke_path(
         build_rounded_box(2.4, 2.4, 95.2, height - 4.8, 3.4),
         0.25,
         (*context.theme.get_colour("gold_light")[:3], 90),
     )
-    return ink.finish_surface()
+    return canvas.finish_surface()
 
 
 def _choose_card_scale(context: DrawingContext) -> float:

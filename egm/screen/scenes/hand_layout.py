@@ -24,11 +24,12 @@ _NARROW_AREA_WIDTH_MAX: Final = 200.0
 CARD_TEXT_GAP: Final = 8.0
 #: Gap between the cards of a low and a high hand, in card widths.
 _LOW_HIGH_HAND_GAP_IN_CARDS: Final = 0.25
-#: Cards side by side in a small hand: a poker hand.
+#: The number of cards side by side in a small hand, which is a poker hand.
 _SMALL_HAND_CARDS_SIDE_BY_SIDE: Final = 5
 #: The visible part of an overlapped card, as a share of its width.
 _OVERLAPPED_CARD_VISIBLE_SHARE: Final = 0.7
-#: The same for a hand that is to be divided into a low and a high hand: each card is a touch target.
+#: The visible part of an overlapped card, as a share of its width, if the player divides the hand in two: each card is
+#: then a touch target.
 _DIVIDED_HAND_CARD_VISIBLE_SHARE: Final = 1.0
 #: The distance between cards with hold keys, as a share of their width; they do not overlap.
 _HOLD_CARD_DISTANCE_SHARE: Final = 1.075

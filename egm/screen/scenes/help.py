@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import pygame
 
-from egm.screen.art.ink import VectorCanvas
 from egm.screen.art.paths import build_rounded_box
+from egm.screen.art.vector_canvas import VectorCanvas
 from egm.screen.keno_slip import is_wheel_game
 from egm.screen.layout import TOUCH_TARGET_SIZE_MIN, grow_rect
 from egm.screen.outcome import PrizeTableRow, ReelData, compute_prize_at_bet
@@ -39,7 +39,7 @@ from egm.screen.view import Action, list_offered_costs
 
 #: The most prizes pictured with the rules, of those that award more than credits.
 _PICTURED_PRIZES_MAX: Final = 3
-#: The most departures from the usual rules on one page.
+#: The most differences from the usual rules on one page.
 _RULE_DIFFERENCES_PER_PAGE_MAX: Final = 4
 #: A page no wider than this is a telephone's.
 _TELEPHONE_PAGE_WIDTH_MAX: Final = 800.0
@@ -595,18 +595,18 @@ def _render_pay_line_grid(
     colour: tuple[int, int, int, int],
 ) -> pygame.Surface:
     """Return a small drawing of the reels' cells, in which the cells of a pay line are coloured."""
-    ink = VectorCanvas(size)
+    canvas = VectorCanvas(size)
     cell_width, cell_height = 100 / reel_data.reel_count, 100 / max(reel_data.reel_heights)
     for reel, height in enumerate(reel_data.reel_heights):
         for row in range(height):
             is_on_line = reel < len(pay_line_rows) and pay_line_rows[reel] == row
-            ink.fill_path(
+            canvas.fill_path(
                 build_rounded_box(
                     reel * cell_width + 1, row * cell_height + 1, cell_width - 2, cell_height - 2, 3
                 ),
                 colour if is_on_line else (255, 255, 255, 34),
             )
-    return ink.finish_surface()
+    return canvas.finish_surface()
 
 
 def _draw_responsible_gambling(context: DrawingContext, rect: Rect) -> None:

@@ -10,8 +10,8 @@ from typing import Any, Final
 import pygame
 
 from egm.kernel.messages import GameView
-from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_rounded_box
+from egm.screen.art.vector_canvas import LinearGradient, RadialGradient, VectorCanvas
 from egm.screen.keno_slip import (
     KenoSlip,
     count_paid_ways_by_spot_count,
@@ -490,20 +490,20 @@ def _render_cell(context: DrawingContext, size: tuple[int, int], cell_state: str
 
     Marked, drawn (a disc) and hit (a frame) numbers differ in shape as well as in colour.
     """
-    ink = VectorCanvas(size)
+    canvas = VectorCanvas(size)
     base = mix_colours(context.look.background_colours[1], (10, 16, 34, 255), 0.62)
-    ink.fill_path(build_rounded_box(0, 0, 100, 100, 14), (0, 0, 0, 150))
-    ink.fill_path(
+    canvas.fill_path(build_rounded_box(0, 0, 100, 100, 14), (0, 0, 0, 150))
+    canvas.fill_path(
         build_rounded_box(2, 2, 96, 96, 12), LinearGradient(((0, mix_colours(base, WHITE, 0.14)), (1, base)))
     )
     if cell_state == "hit":
-        ink.fill_path(
+        canvas.fill_path(
             build_rounded_box(2, 2, 96, 96, 12),
             LinearGradient(((0, mix_colours(_HIT_COLOUR, WHITE, 0.5)), (1, _HIT_COLOUR))),
         )
-        ink.stroke_path(build_rounded_box(5, 5, 90, 90, 10), 6, _MARKED_COLOUR)
+        canvas.stroke_path(build_rounded_box(5, 5, 90, 90, 10), 6, _MARKED_COLOUR)
     elif cell_state == "marked":
-        ink.fill_path(
+        canvas.fill_path(
             build_rounded_box(2, 2, 96, 96, 12),
             LinearGradient(
                 (
@@ -513,7 +513,7 @@ def _render_cell(context: DrawingContext, size: tuple[int, int], cell_state: str
             ),
         )
     elif cell_state == "drawn":
-        ink.fill_path(
+        canvas.fill_path(
             build_ellipse(50, 50, 40, 47),
             RadialGradient(
                 (
@@ -525,7 +525,7 @@ def _render_cell(context: DrawingContext, size: tuple[int, int], cell_state: str
                 0.8,
             ),
         )
-    return ink.finish_surface()
+    return canvas.finish_surface()
 
 
 def _format_draw_pay(context: DrawingContext, step: KenoStep) -> str:
@@ -604,14 +604,14 @@ def draw_ball(context: DrawingContext, rect: Rect, number: int, *, is_hit: bool)
 def _render_ball(size: tuple[int, int], *, is_hit: bool) -> pygame.Surface:
     """Return the drawing of a Keno ball without its number; see :func:`draw_ball`."""
     colour = _HIT_COLOUR if is_hit else (236, 240, 250, 255)
-    ink = VectorCanvas(size)
-    ink.fill_path(build_ellipse(50, 50, 49), (0, 0, 0, 160))
-    ink.fill_path(
+    canvas = VectorCanvas(size)
+    canvas.fill_path(build_ellipse(50, 50, 49), (0, 0, 0, 160))
+    canvas.fill_path(
         build_ellipse(50, 50, 46),
         RadialGradient(((0, WHITE), (0.5, colour), (1, mix_colours(colour, BLACK, 0.45))), (0.36, 0.3), 0.85),
     )
-    ink.fill_path(build_ellipse(50, 50, 27), WHITE)
-    return ink.finish_surface()
+    canvas.fill_path(build_ellipse(50, 50, 27), WHITE)
+    return canvas.finish_surface()
 
 
 def _draw_tray_foot(context: DrawingContext, step: KenoStep, balls: tuple[int, ...]) -> None:

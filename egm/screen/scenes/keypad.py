@@ -20,7 +20,7 @@ from egm.screen.view import Action
 
 #: Height of the prompt's label, in units.
 _PROMPT_LABEL_HEIGHT: Final = 46.0
-#: Height of the prompt's field, in units.
+#: Height of the prompt's text field, in units.
 _PROMPT_FIELD_HEIGHT: Final = 74.0
 #: Gap between keys, in units.
 _KEY_GAP: Final = 10.0

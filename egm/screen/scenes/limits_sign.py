@@ -18,9 +18,9 @@ from egm.screen.table import BetLimits, BetSpot, build_bet_limits
 _SIGN_LINE_HEIGHT: Final = 28.0
 #: Space above the sign, and between names and limits, in units.
 _SIGN_SPACE: Final = 8.0
-#: With room for this many lines, the sign stands below the chip keys, otherwise on the right.
+#: If there is room for this many lines, the sign is below the chip keys; otherwise it is on the right panel.
 _LINES_BELOW_CHIP_KEYS_MIN: Final = 4
-#: At most this many lines stand on the right.
+#: The most lines of the sign on the right panel.
 _LINES_ON_RIGHT_MAX: Final = 7
 #: The small print names the limits of at most this many kinds of bets.
 _BET_KINDS_IN_SMALL_PRINT_MAX: Final = 4

@@ -15,8 +15,8 @@ from egm.kernel.messages import HandpayView, HostLock, Snapshot, Tilt
 from egm.links.screen.starting import StartUpActivity
 from egm.links.systemd import MACHINE_START_SECONDS_MAX
 from egm.screen.art.files import render_own_picture
-from egm.screen.art.ink import LinearGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_polygon_path, build_rounded_box
+from egm.screen.art.vector_canvas import LinearGradient, VectorCanvas
 from egm.screen.motion import ease_out
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext, format_message, format_prize_names
@@ -451,9 +451,9 @@ def _draw_progress_beads(context: DrawingContext, rect: Rect, colour: Colour) ->
     for i in range(5):
 
         def render_bead(size: tuple[int, int], is_lit: bool = i == lit_index) -> pygame.Surface:  # noqa: FBT001 (bound to the loop's value)
-            ink = VectorCanvas(size)
-            ink.fill_path(build_ellipse(50, 50, 48), mix_colours(colour, BLACK, 0.1 if is_lit else 0.7))
-            return ink.finish_surface()
+            canvas = VectorCanvas(size)
+            canvas.fill_path(build_ellipse(50, 50, 48), mix_colours(colour, BLACK, 0.1 if is_lit else 0.7))
+            return canvas.finish_surface()
 
         size = 26.0
         context.painter.draw_cached_picture(
@@ -468,24 +468,24 @@ def _render_plate_background(
 ) -> pygame.Surface:
     """Return the drawing of a lock-up's empty plate, with an edge in ``colour``."""
     w, h = units
-    ink = VectorCanvas(size, units, 2)
-    ink.fill_path(build_rounded_box(0, 0, w, h, 34), (0, 0, 0, 200))
-    ink.fill_path(
+    canvas = VectorCanvas(size, units, 2)
+    canvas.fill_path(build_rounded_box(0, 0, w, h, 34), (0, 0, 0, 200))
+    canvas.fill_path(
         build_rounded_box(3, 3, w - 6, h - 6, 32),
         LinearGradient(
             ((0, mix_colours(colour, WHITE, 0.45)), (0.5, colour), (1, mix_colours(colour, BLACK, 0.6)))
         ),
     )
-    ink.fill_path(
+    canvas.fill_path(
         build_rounded_box(9, 9, w - 18, h - 18, 27),
         LinearGradient(((0, (38, 30, 62, 255)), (0.5, (20, 15, 36, 255)), (1, (12, 9, 22, 255)))),
     )
-    ink.fill_inside(
+    canvas.fill_inside(
         build_rounded_box(9, 9, w - 18, h - 18, 27),
         build_ellipse(w / 2, -h * 0.2, w * 0.8, h * 0.5),
         (255, 255, 255, 14),
     )
-    return ink.finish_surface()
+    return canvas.finish_surface()
 
 
 def _render_lockup_sign(size: tuple[int, int], sign_name: str, colour: Colour) -> pygame.Surface:
@@ -493,22 +493,22 @@ def _render_lockup_sign(size: tuple[int, int], sign_name: str, colour: Colour) -
 
     Lock-ups differ in its outline and content, not only in its colour.
     """
-    ink = VectorCanvas(size)
+    canvas = VectorCanvas(size)
     body: Callable[[float], list[tuple[float, float]]] = {
         "warning": lambda r: build_polygon_path(50, 56, r * 1.12, 3),
         "stop": lambda r: build_polygon_path(50, 50, r, 8, -67.5),
         "door": lambda r: build_rounded_box(50 - r, 50 - r, 2 * r, 2 * r, 16),
     }.get(sign_name, lambda r: build_ellipse(50, 50, r))
-    ink.fill_path(body(49), BLACK)
-    ink.fill_path(
+    canvas.fill_path(body(49), BLACK)
+    canvas.fill_path(
         body(45.5),
         LinearGradient(
             ((0, mix_colours(colour, WHITE, 0.6)), (0.5, colour), (1, mix_colours(colour, BLACK, 0.3)))
         ),
     )
     if sign_name == "door":
-        ink.fill_path([(32, 22), (58, 30), (58, 86), (32, 78)], WHITE)
-    surface = ink.finish_surface()
+        canvas.fill_path([(32, 22), (58, 30), (58, 86), (32, 78)], WHITE)
+    surface = canvas.finish_surface()
     sign = render_own_picture(
         f"sign_{sign_name}", size, WHITE if sign_name == "stop" else mix_colours(colour, BLACK, 0.78)
     )

@@ -9,9 +9,9 @@ from typing import Final
 import pygame
 
 from egm.kernel.messages import GameView
-from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas
 from egm.screen.art.paths import build_rounded_box
 from egm.screen.art.symbols import render_symbol_art
+from egm.screen.art.vector_canvas import LinearGradient, RadialGradient, VectorCanvas
 from egm.screen.layout import Layout
 from egm.screen.outcome import ReelData, compute_prize_at_bet
 from egm.screen.painter import Rect, TextStyle, build_gold_gradient
@@ -234,12 +234,12 @@ def _draw_tile(context: DrawingContext, rect: Rect, game: GameView) -> None:
     title = context.texts.choose_translation(game.title, game.id)
 
     def render_tile(title_size: tuple[int, int]) -> pygame.Surface:
-        ink = VectorCanvas(title_size, (w, h), 2)
-        ink.fill_path(build_rounded_box(0, 0, w, h, 26), BLACK)
-        ink.fill_path(
+        canvas = VectorCanvas(title_size, (w, h), 2)
+        canvas.fill_path(build_rounded_box(0, 0, w, h, 26), BLACK)
+        canvas.fill_path(
             build_rounded_box(3, 3, w - 6, h - 6, 24), build_metal_gradient(context.theme, look.rim_metal)
         )
-        ink.fill_path(
+        canvas.fill_path(
             build_rounded_box(9, 9, w - 18, h - 18, 19),
             LinearGradient(
                 (
@@ -249,7 +249,7 @@ def _draw_tile(context: DrawingContext, rect: Rect, game: GameView) -> None:
                 )
             ),
         )
-        ink.fill_inside(
+        canvas.fill_inside(
             build_rounded_box(9, 9, w - 18, h - 18, 19),
             build_rounded_box(0, 0, w, h),
             RadialGradient(
@@ -258,7 +258,7 @@ def _draw_tile(context: DrawingContext, rect: Rect, game: GameView) -> None:
                 0.6,
             ),
         )
-        return ink.finish_surface()
+        return canvas.finish_surface()
 
     p.draw_cached_picture(("tile", game.id), rect, render_tile)
     title_size = "title" if h > _TILE_HEIGHT_FOR_LARGE_TITLE_MIN else "lead"

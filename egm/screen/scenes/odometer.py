@@ -9,8 +9,8 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.ink import LinearGradient, VectorCanvas
 from egm.screen.art.paths import build_rounded_box
+from egm.screen.art.vector_canvas import LinearGradient, VectorCanvas
 from egm.screen.motion import ease_in_out
 from egm.screen.painter import Painter, Rect
 from egm.screen.theme import Colour, mix_colours
@@ -103,9 +103,9 @@ def _render_digit(painter: Painter, digit: int, height: float, *, is_dim: bool) 
 
 def _tint_mask(mask: pygame.Surface, paint: LinearGradient) -> pygame.Surface:
     """Return a white picture coloured with the paint."""
-    ink = VectorCanvas(mask.get_size(), (100.0, 100.0), 1)
-    ink.fill_path(build_rounded_box(0, 0, 100, 100), paint)
-    colour = ink.finish_surface()
+    canvas = VectorCanvas(mask.get_size(), (100.0, 100.0), 1)
+    canvas.fill_path(build_rounded_box(0, 0, 100, 100), paint)
+    colour = canvas.finish_surface()
     mask.blit(colour, (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
     return mask
 
@@ -155,21 +155,21 @@ def _draw_non_digit(painter: Painter, cell: Rect, character: str, *, is_dim: boo
 
 def _render_drum_window(size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the window of a drum: dark, in a gold rim."""
-    ink = VectorCanvas(size)
-    ink.fill_path(
+    canvas = VectorCanvas(size)
+    canvas.fill_path(
         build_rounded_box(0, 0, 100, 100, 9),
         LinearGradient(((0, (88, 58, 12, 255)), (0.5, (250, 206, 96, 255)), (1, (120, 78, 16, 255)))),
     )
-    ink.fill_path(
+    canvas.fill_path(
         build_rounded_box(5, 3, 90, 94, 7),
         LinearGradient(((0, (6, 3, 12, 255)), (0.5, (58, 40, 30, 255)), (1, (6, 3, 12, 255)))),
     )
-    return ink.finish_surface()
+    return canvas.finish_surface()
 
 
 def _render_glass_shading(size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the shading that makes a drum look round and behind glass."""
-    ink = VectorCanvas(size)
+    canvas = VectorCanvas(size)
     dark = LinearGradient(
         (
             (0, (0, 0, 0, 215)),
@@ -179,6 +179,6 @@ def _render_glass_shading(size: tuple[int, int]) -> pygame.Surface:
             (1, (0, 0, 0, 215)),
         )
     )
-    ink.fill_path(build_rounded_box(5, 3, 90, 94, 7), dark)
-    ink.fill_path(build_rounded_box(12, 26, 76, 5, 2), (255, 255, 255, 26))
-    return ink.finish_surface()
+    canvas.fill_path(build_rounded_box(5, 3, 90, 94, 7), dark)
+    canvas.fill_path(build_rounded_box(12, 26, 76, 5, 2), (255, 255, 255, 26))
+    return canvas.finish_surface()

@@ -19,7 +19,7 @@ _ROW_HEIGHT_MAX: Final = 52.0
 _ROW_GAP: Final = 5.5
 #: The margin at either end of a row, in units.
 _ROW_END_MARGIN: Final = 10.0
-#: Height of a line, as a multiple of its letters'.
+#: Height of a line, as a multiple of its text size.
 _LINE_HEIGHT_FACTOR: Final = 1.16
 #: The possible text sizes of a name, the largest first, and the size of the pay beside it.
 _PAY_TEXT_SIZE_BY_NAME_TEXT_SIZE: Final = {"small": "body", "caption": "small", "tiny": "caption"}

@@ -3,13 +3,13 @@
 from typing import Final
 
 from egm.kernel.messages import ProgressiveView
-from egm.screen.art.ink import Paint
+from egm.screen.art.vector_canvas import Paint
 from egm.screen.painter import Rect, TextStyle, build_gold_gradient
 from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.odometer import compute_displayed_thousandths, draw_odometer
 from egm.screen.view import have_moving_parts_stopped
 
-#: More levels than this do not fit beside a field; the top screen shows them all.
+#: More levels than this do not fit beside a game field; the top screen shows them all.
 LEVELS_BESIDE_FIELD_MAX: Final = 3
 #: The least height of drums below the level's name; in less room, the name stands beside them.
 _DRUMS_HEIGHT_MIN: Final = 60.0

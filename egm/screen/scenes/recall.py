@@ -7,7 +7,7 @@ from typing import Final
 import pygame
 
 from egm.kernel.service_pages import PageAction, Replay, ServicePage
-from egm.screen.art.ink import VectorCanvas
+from egm.screen.art.vector_canvas import VectorCanvas
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.board import draw_board
 from egm.screen.scenes.chrome import render_background
@@ -110,12 +110,12 @@ def _draw_recall_frame(context: DrawingContext) -> None:
 def _render_hatching(size: tuple[int, int], *, units: tuple[float, float]) -> pygame.Surface:
     """Return the drawing of the yellow and black hatching around a recalled game."""
     width, height = units
-    ink = VectorCanvas(size, units, 1)
-    ink.fill_path([(0, 0), (width, 0), (width, height), (0, height)], BLACK)
+    canvas = VectorCanvas(size, units, 1)
+    canvas.fill_path([(0, 0), (width, 0), (width, height), (0, height)], BLACK)
     stripe_pitch = 44.0
     for i in range(-int(height / stripe_pitch) - 1, int(width / stripe_pitch) + 2):
         left = i * stripe_pitch
-        ink.fill_path(
+        canvas.fill_path(
             [
                 (left, 0),
                 (left + stripe_pitch / 2, 0),
@@ -124,7 +124,7 @@ def _render_hatching(size: tuple[int, int], *, units: tuple[float, float]) -> py
             ],
             _RECALL_MARK_COLOUR,
         )
-    return ink.finish_surface()
+    return canvas.finish_surface()
 
 
 def _draw_recall_facts(context: DrawingContext, page: ServicePage, replay: Replay) -> None:

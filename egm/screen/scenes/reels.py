@@ -7,9 +7,9 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.ink import LinearGradient, VectorCanvas, create_painted_surface
 from egm.screen.art.paths import build_rounded_box, mirror_path, scale_path
 from egm.screen.art.symbols import is_blank
+from egm.screen.art.vector_canvas import LinearGradient, VectorCanvas, create_painted_surface
 from egm.screen.motion import ReelTravel, ease_out
 from egm.screen.outcome import ReelData, ReelSpin, ReelWindow
 from egm.screen.painter import PREMULTIPLIED_BLEND_MODE, Rect, TextStyle
@@ -156,19 +156,19 @@ def _draw_bezels(context: DrawingContext, grid: ReelGrid) -> None:
 
     def render_bezels(size: tuple[int, int]) -> pygame.Surface:
         x, y, w, h = grid.rect
-        ink = VectorCanvas(size, (w, h), 2)
+        canvas = VectorCanvas(size, (w, h), 2)
         dark = [mix_colours(colour, (22, 12, 26, 255), 0.86) for _, colour in rim[:3]]
-        ink.fill_path(
+        canvas.fill_path(
             build_rounded_box(0, 0, w, h), LinearGradient(((0, dark[1]), (0.5, dark[0]), (1, dark[2])))
         )
         for reel in range(len(grid.heights)):
             rx, ry, rw, rh = grid.find_reel_rect(reel)
-            ink.fill_path(
+            canvas.fill_path(
                 build_rounded_box(rx - x - 5, ry - y - 5, rw + 10, rh + 10, 12),
                 build_metal_gradient(context.theme, context.look.rim_metal),
             )
-            ink.fill_path(build_rounded_box(rx - x - 2, ry - y - 2, rw + 4, rh + 4, 8), (4, 2, 8, 255))
-        return ink.finish_surface()
+            canvas.fill_path(build_rounded_box(rx - x - 2, ry - y - 2, rw + 4, rh + 4, 8), (4, 2, 8, 255))
+        return canvas.finish_surface()
 
     context.painter.draw_cached_picture(("bezels", grid, context.look.name), grid.rect, render_bezels)
 
@@ -209,16 +209,16 @@ def _draw_pay_line_tabs(context: DrawingContext, reel_data: ReelData, grid: Reel
 
 def _render_pay_line_tab(size: tuple[int, int], colour: Colour, side_index: int) -> pygame.Surface:
     """Return the drawing of a pay line's tab at the left (``side_index`` 0) or right (1) of the reels."""
-    ink = VectorCanvas(size)
+    canvas = VectorCanvas(size)
     shape = [(4.0, 4.0), (76.0, 4.0), (98.0, 50.0), (76.0, 96.0), (4.0, 96.0)]
     if side_index:
         shape = mirror_path(shape)
-    ink.fill_path(shape, (0, 0, 0, 255))
-    ink.fill_path(
+    canvas.fill_path(shape, (0, 0, 0, 255))
+    canvas.fill_path(
         scale_path(shape, 0.9),
         LinearGradient(((0, mix_colours(colour, (255, 255, 255, 255), 0.6)), (1, colour))),
     )
-    return ink.finish_surface()
+    return canvas.finish_surface()
 
 
 def _find_strip_symbol(strip: tuple[str, ...], position: int) -> str:

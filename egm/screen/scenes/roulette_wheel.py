@@ -6,8 +6,8 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.ink import RadialGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse
+from egm.screen.art.vector_canvas import RadialGradient, VectorCanvas
 from egm.screen.keno_slip import find_minimum_wheel_turns
 from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Rect, TextStyle
@@ -167,10 +167,10 @@ def format_short_sign(pocket: str) -> str:
 
 def _render_wheel_face(context: DrawingContext, table: TableGameData, width_pixels: int) -> pygame.Surface:
     """Return the drawing of a roulette wheel: the rim, the pockets in their colours with their signs, the cone."""
-    ink = VectorCanvas((width_pixels, width_pixels), (100, 100), 2)
-    ink.fill_path(build_ellipse(50, 50, 50), BLACK)
-    ink.fill_path(build_ellipse(50, 50, 49.4), build_metal_gradient(context.theme, context.look.rim_metal))
-    ink.fill_path(
+    canvas = VectorCanvas((width_pixels, width_pixels), (100, 100), 2)
+    canvas.fill_path(build_ellipse(50, 50, 50), BLACK)
+    canvas.fill_path(build_ellipse(50, 50, 49.4), build_metal_gradient(context.theme, context.look.rim_metal))
+    canvas.fill_path(
         build_ellipse(50, 50, 48),
         RadialGradient(((0, (92, 48, 20, 255)), (1, (40, 18, 8, 255))), (0.5, 0.5), 0.5),
     )
@@ -180,16 +180,16 @@ def _render_wheel_face(context: DrawingContext, table: TableGameData, width_pixe
         angles = [math.radians(pocket_degrees * (i + k / 6)) for k in range(7)]
         ring = [(50 + 43 * math.sin(a), 50 - 43 * math.cos(a)) for a in angles]
         ring += [(50 + 27 * math.sin(a), 50 - 27 * math.cos(a)) for a in reversed(angles)]
-        ink.fill_path(ring, POCKET_COLOURS.get(table.pocket_colours.get(pocket, ""), (40, 40, 60, 255)))
-        ink.stroke_path([ring[0], ring[-1]], 0.35, gold, is_closed=False)
-    ink.stroke_path(build_ellipse(50, 50, 43), 0.5, gold)
-    ink.stroke_path(build_ellipse(50, 50, 34.5), 0.3, gold)
-    ink.fill_path(
+        canvas.fill_path(ring, POCKET_COLOURS.get(table.pocket_colours.get(pocket, ""), (40, 40, 60, 255)))
+        canvas.stroke_path([ring[0], ring[-1]], 0.35, gold, is_closed=False)
+    canvas.stroke_path(build_ellipse(50, 50, 43), 0.5, gold)
+    canvas.stroke_path(build_ellipse(50, 50, 34.5), 0.3, gold)
+    canvas.fill_path(
         build_ellipse(50, 50, 27),
         RadialGradient(((0, (150, 92, 44, 255)), (1, (58, 26, 10, 255))), (0.45, 0.4), 0.6),
     )
-    ink.fill_path(build_ellipse(50, 50, 9), build_metal_gradient(context.theme, context.look.rim_metal))
-    face = ink.finish_surface()
+    canvas.fill_path(build_ellipse(50, 50, 9), build_metal_gradient(context.theme, context.look.rim_metal))
+    face = canvas.finish_surface()
     height = min(width_pixels * 0.052, width_pixels * math.tau * 0.38 / len(table.wheel_pockets) * 0.82)
     font = pygame.font.Font(str(context.theme.fonts["heavy"]), max(6, round(height)))
     for i, pocket in enumerate(table.wheel_pockets):
@@ -203,10 +203,10 @@ def _render_wheel_face(context: DrawingContext, table: TableGameData, width_pixe
 
 def _render_ball(size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of a roulette ball."""
-    ink = VectorCanvas(size)
-    ink.fill_path(build_ellipse(50, 54, 46), (0, 0, 0, 150))
+    canvas = VectorCanvas(size)
+    canvas.fill_path(build_ellipse(50, 54, 46), (0, 0, 0, 150))
     white = RadialGradient(
         ((0, WHITE), (0.6, (232, 232, 240, 255)), (1, (150, 150, 168, 255))), (0.36, 0.3), 0.85
     )
-    ink.fill_path(build_ellipse(50, 48, 45), white)
-    return ink.finish_surface()
+    canvas.fill_path(build_ellipse(50, 48, 45), white)
+    return canvas.finish_surface()

@@ -9,7 +9,7 @@ from typing import Final
 
 from egm.kernel.service_pages import PageAction, Prompt, ServicePage
 from egm.kernel.touch import CALIBRATION_CROSSES, COORDINATE_UNIT
-from egm.screen.art.ink import LinearGradient
+from egm.screen.art.vector_canvas import LinearGradient
 from egm.screen.audio.scores import TEST_TONES_HZ
 from egm.screen.layout import Layout
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
@@ -35,19 +35,19 @@ _TWO_KEYS_WIDTH_MAX: Final = 900.0
 #: Height of a prompt with label, field and keys, in units: in portrait, and with finger-sized keys on a
 #: telephone.
 _DEFAULT_PROMPT_HEIGHTS_ON_PORTRAIT_AND_TELEPHONE: Final = (510.0, 586.0)
-#: The same for kinds of prompt that need another height.
+#: The two heights for the kinds of prompt that need others, in units.
 _PROMPT_HEIGHTS_BY_KIND: Final = {
     "text": (580.0, 678.0),
     "serial": (580.0, 678.0),
     "find": (580.0, 580.0),
     "choice": (0.0, 0.0),
 }
-#: Maximum height that finger-sized keys leave to the tables above them: a heading and three facts.
+#: The greatest height of the tables above finger-sized keys, in units: a heading and three facts.
 _FACTS_HEIGHT_MAX: Final = 192.0
-#: Gap between those tables and the prompt.
+#: Gap between these tables and the prompt, in units.
 _FACTS_GAP: Final = 16.0
-#: Width of the page number between the keys that turn pages.
-_PAGE_NUMBER_WIDTH: Final = 200.0
+#: Width of the sheet number between the keys that turn sheets, in units.
+_SHEET_NUMBER_WIDTH: Final = 200.0
 #: Seconds for which the key of a test tone is lit.
 _TEST_TONE_KEY_LIT_SECONDS: Final = 1.5
 
@@ -142,7 +142,7 @@ def lay_out_page(context: DrawingContext, page: ServicePage) -> ServicePageLayou
         pager_top = body_y + body_height - key_height
         pager = (
             (
-                (body_x + body_width - 240 - _PAGE_NUMBER_WIDTH, pager_top, 120.0, key_height),
+                (body_x + body_width - 240 - _SHEET_NUMBER_WIDTH, pager_top, 120.0, key_height),
                 Action("rows", -1),
             ),
             ((body_x + body_width - 120, pager_top, 120.0, key_height), Action("rows", 1)),
@@ -304,9 +304,9 @@ def _draw_sheet_number(context: DrawingContext, page: ServicePage, page_layout: 
             "page.sheet", number=context.view.page_input.sheet_index % sheet_count + 1, of=sheet_count
         )
         (left, top, width, height), _ = page_layout.pager_keys[0]
-        centre = (left + width + _PAGE_NUMBER_WIDTH / 2, top + height / 2)
+        centre = (left + width + _SHEET_NUMBER_WIDTH / 2, top + height / 2)
         context.painter.draw_text(
-            text, centre, TextStyle("strong", "small", WHITE), width_max=_PAGE_NUMBER_WIDTH - 16
+            text, centre, TextStyle("strong", "small", WHITE), width_max=_SHEET_NUMBER_WIDTH - 16
         )
 
 

@@ -11,8 +11,8 @@ import pygame
 
 from egm.kernel.messages import Notice
 from egm.screen.art.files import render_own_picture
-from egm.screen.art.ink import LinearGradient
 from egm.screen.art.symbols import render_drawing
+from egm.screen.art.vector_canvas import LinearGradient
 from egm.screen.keno_slip import is_keno_game
 from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Rect, TextStyle

@@ -3,9 +3,9 @@
 import pygame
 from pygame.transform import smoothscale
 
-from egm.screen.art.ink import Paint, RadialGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.art.symbols import is_blank
+from egm.screen.art.vector_canvas import Paint, RadialGradient, VectorCanvas
 from egm.screen.motion import compute_pulse
 from egm.screen.outcome import ReelData, ReelSpin, ReelWindow, WinOnReels
 from egm.screen.painter import Rect, TextStyle
@@ -144,8 +144,8 @@ def _draw_winning_symbol(
     size_step = round(beat * 6)
 
     def render_frame(size: tuple[int, int]) -> pygame.Surface:
-        ink = VectorCanvas(size, (w, h), 2)
-        ink.fill_path(
+        canvas = VectorCanvas(size, (w, h), 2)
+        canvas.fill_path(
             build_rounded_box(0, 0, w, h, 12),
             RadialGradient(
                 ((0, (255, 255, 255, 90)), (0.6, fade_colour(colour, 0.3)), (1, fade_colour(colour, 0.6))),
@@ -153,11 +153,11 @@ def _draw_winning_symbol(
                 0.6,
             ),
         )
-        ink.stroke_path(build_rounded_box(4, 4, w - 8, h - 8, 12), 7, (0, 0, 0, 190))
-        ink.stroke_path(
+        canvas.stroke_path(build_rounded_box(4, 4, w - 8, h - 8, 12), 7, (0, 0, 0, 190))
+        canvas.stroke_path(
             build_rounded_box(4, 4, w - 8, h - 8, 12), 4, mix_colours(colour, (255, 255, 255, 255), 0.3)
         )
-        return ink.finish_surface()
+        return canvas.finish_surface()
 
     p.draw_cached_picture(("win frame", colour), rect, render_frame)
     width = min(w, h) * (0.96 + 0.1 * size_step / 6)
@@ -208,12 +208,12 @@ def _draw_win_line(
     colour = _choose_line_colour(win, index)
 
     def render_line(size: tuple[int, int]) -> pygame.Surface:
-        ink = VectorCanvas(size, (rect[2], rect[3]), 2)
+        canvas = VectorCanvas(size, (rect[2], rect[3]), 2)
         points_in_rect = [(x - rect[0], y - rect[1]) for x, y in points]
-        ink.stroke_path(points_in_rect, 15, (0, 0, 0, 150), is_closed=False)
-        ink.stroke_path(points_in_rect, 9, colour, is_closed=False)
-        ink.stroke_path(points_in_rect, 3, mix_colours(colour, (255, 255, 255, 255), 0.7), is_closed=False)
-        return ink.finish_surface()
+        canvas.stroke_path(points_in_rect, 15, (0, 0, 0, 150), is_closed=False)
+        canvas.stroke_path(points_in_rect, 9, colour, is_closed=False)
+        canvas.stroke_path(points_in_rect, 3, mix_colours(colour, (255, 255, 255, 255), 0.7), is_closed=False)
+        return canvas.finish_surface()
 
     context.painter.draw_cached_picture(("line", tuple(points), colour), rect, render_line)
 
@@ -228,11 +228,11 @@ def _draw_line_badge(
         y = grid.find_cell_rect(*win.positions[0])[1] + grid.find_cell_rect(*win.positions[0])[3] / 2
 
         def render_badge(size: tuple[int, int]) -> pygame.Surface:
-            ink = VectorCanvas(size)
-            ink.fill_path(build_ellipse(50, 50, 49), (0, 0, 0, 210))
-            ink.fill_path(build_ellipse(50, 50, 44), colour)
-            ink.fill_path(build_ellipse(50, 46, 38), mix_colours(colour, (255, 255, 255, 255), 0.35))
-            return ink.finish_surface()
+            canvas = VectorCanvas(size)
+            canvas.fill_path(build_ellipse(50, 50, 49), (0, 0, 0, 210))
+            canvas.fill_path(build_ellipse(50, 50, 44), colour)
+            canvas.fill_path(build_ellipse(50, 46, 38), mix_colours(colour, (255, 255, 255, 255), 0.35))
+            return canvas.finish_surface()
 
         p.draw_cached_picture(("badge", colour), (grid.rect[0] - 6, y - 26, 52, 52), render_badge)
         p.draw_text(

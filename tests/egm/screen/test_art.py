@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from egm.screen.art import files as art_files
 from egm.screen.art.files import PictureError, render_own_picture
-from egm.screen.art.ink import LinearGradient, VectorCanvas, create_painted_surface
 from egm.screen.art.symbols import DRAWING_FILE_BY_NAME, find_drawing_name, is_blank, render_symbol_art
+from egm.screen.art.vector_canvas import LinearGradient, VectorCanvas, create_painted_surface
 from egm.screen.theme import ThemeError, load_theme, parse_colour
 from paytables import load_game
 from tools.cli import main
@@ -166,11 +166,11 @@ def test_a_gradient_runs_from_its_first_colour_to_its_last():
 
 
 def test_ink_clips_a_shape_to_another():
-    ink = VectorCanvas((100, 100), oversample=1)
-    ink.fill_inside(
+    canvas = VectorCanvas((100, 100), oversample=1)
+    canvas.fill_inside(
         [(0, 0), (50, 0), (50, 100), (0, 100)], [(25, 25), (75, 25), (75, 75), (25, 75)], (255, 255, 255, 255)
     )
-    assert ink.finish_surface().get_bounding_rect() == pygame.Rect(25, 25, 26, 51)
+    assert canvas.finish_surface().get_bounding_rect() == pygame.Rect(25, 25, 26, 51)
 
 
 def test_a_broken_theme_is_named(tmp_path):

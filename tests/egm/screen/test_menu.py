@@ -131,8 +131,8 @@ def test_no_text_of_the_menu_covers_a_games_pictures(on_offer, theme, layout, la
         painter.surface = surface
         draw_menu(picture._build_context(shown))
         drawn += len(painter.pictures)
-        for words, ink in painter.words_at:
-            assert ink.collidelist(painter.pictures) < 0, (sheet, words)
+        for words, canvas in painter.words_at:
+            assert canvas.collidelist(painter.pictures) < 0, (sheet, words)
     assert drawn > 20 or layout.is_telephone
 
 

@@ -60,36 +60,36 @@ class Watcher(TextPainter):
 
     def draw_text(self, words, at, style, *, align="centre", width_max=None, alpha=1.0):
         rect = super().draw_text(words, at, style, align=align, width_max=width_max, alpha=alpha)
-        ink = self.render_text(words, style, width_max).get_bounding_rect().move(rect.topleft)
+        canvas = self.render_text(words, style, width_max).get_bounding_rect().move(rect.topleft)
         if words.strip():
             self.written.append(
                 (
                     words,
-                    ink,
+                    canvas,
                     self.find_font(
                         style.font_face, self._fit_font_pixels(words, style, width_max)
                     ).point_size,
                 )
             )
-            self._stands(words, ink)
+            self._stands(words, canvas)
         return rect
 
-    def _stands(self, words, ink):
+    def _stands(self, words, canvas):
         """Check that words whose middle is on a plate are completely on it, clear of its edge."""
-        on = [plate for plate in self.plates if plate.collidepoint(ink.center)]
+        on = [plate for plate in self.plates if plate.collidepoint(canvas.center)]
         if on and not on[-1].inflate(-2 * self.scale_length(EDGE), -2 * self.scale_length(EDGE)).contains(
-            ink
+            canvas
         ):
-            self.spoilt.append((words, "leaves its plate", tuple(ink), tuple(on[-1])))
+            self.spoilt.append((words, "leaves its plate", tuple(canvas), tuple(on[-1])))
 
     def _cover(self, rect, *, plate=False):
         box = self.scale_rect(rect)
         under = [entry for entry in self.written if box.colliderect(entry[1])]
         if plate:
             self.spoilt += [
-                (words, "is half covered", tuple(ink), tuple(box))
-                for words, ink, _ in under
-                if not box.contains(ink)
+                (words, "is half covered", tuple(canvas), tuple(box))
+                for words, canvas, _ in under
+                if not box.contains(canvas)
             ]
             self.plates.append(box)
         self.written = [entry for entry in self.written if entry not in under]

@@ -15,9 +15,9 @@ import pygame
 from egm.screen.art.paths import Point
 from egm.screen.theme import Colour
 
-#: Art is drawn this many times larger than requested, each way.
+#: Art is drawn this many times wider and higher than requested, and then reduced, so that its edges are smooth.
 OVERSAMPLING_FACTOR = 3
-#: Pixels, each way, in which a gradient is computed before it is stretched.
+#: Width and height, in pixels, in which a gradient is computed before it is stretched.
 _GRADIENT_RAMP_PIXELS = 128
 
 
