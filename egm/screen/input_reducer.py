@@ -99,12 +99,12 @@ def apply_action(
             return replace(view, page=PlayerPage.NONE), ()
         if view.snapshot is not None and view.snapshot.state == "playing":
             return _shorten_presentation(view, theme), ()
-    turns_key = action.name == "menu" and not _has_unconfirmed_entries(view)
-    # Query the key's position first: others turn it, too.
-    must_query = turns_key and action == MENU_KEY_ACTION and view.is_simulator_connected
-    key_commands = _list_operator_key_commands(view) if turns_key and not must_query else ()
-    if must_query or key_commands:
-        return replace(view, is_key_turn_pending=must_query), key_commands or (
+    should_turn_key = action.name == "menu" and not _has_unconfirmed_entries(view)
+    # Query the key's position first, because it may also have been turned with the device simulator's own commands.
+    should_query_first = should_turn_key and action == MENU_KEY_ACTION and view.is_simulator_connected
+    key_commands = _list_operator_key_commands(view) if should_turn_key and not should_query_first else ()
+    if should_query_first or key_commands:
+        return replace(view, is_key_turn_pending=should_query_first), key_commands or (
             BenchCommand(device="bench", action="state"),
         )
     view_or_action = _move_focus(view, action, theme, choices)
@@ -128,9 +128,9 @@ def _has_unconfirmed_entries(view: View) -> bool:
 def _shorten_presentation(view: View, theme: Theme) -> View:
     """Shorten the presentation of a game after a press of PLAY.
 
-    While reels or other parts move, stop them. During the roll-up of a win, end it and remember to request the next
-    game; for a win of celebration level 3 or higher, only end the roll-up. While a wheel has not completed the turns
-    that a valid spin needs, change nothing.
+    While reels or other parts move, stop them. During the roll-up of a win, end it and store that the next game is to
+    be requested; for a win of celebration level 3 or higher, only end the roll-up. While a wheel has not completed the
+    turns that a valid spin needs, change nothing.
     """
     presentation, timeline = view.presentation, build_view_timeline(view, theme)
     if presentation is None or timeline is None:
@@ -138,7 +138,7 @@ def _shorten_presentation(view: View, theme: Theme) -> View:
     elapsed_seconds = view.now - presentation.began_at
     if keno_slip.find_minimum_wheel_turns(view.game) and elapsed_seconds < timeline.last_stop:
         return view  # A wheel must complete its turns (Québec by-law, ss. 74 and 121).
-    requests_next_game = (
+    should_request_next_game = (
         presentation.is_complete
         and elapsed_seconds >= timeline.last_stop
         and (
@@ -149,7 +149,7 @@ def _shorten_presentation(view: View, theme: Theme) -> View:
     return replace(
         view,
         presentation=replace(presentation, shortened_at=(*presentation.shortened_at, elapsed_seconds)),
-        next_play_pressed_at=view.now if requests_next_game else None,
+        next_play_pressed_at=view.now if should_request_next_game else None,
     )
 
 
@@ -157,15 +157,15 @@ def request_next_game(view: View) -> tuple[View, OutgoingMessages]:
     """Request the next game if PLAY was pressed for it during the last presentation.
 
     If the machine does not accept a game yet, wait up to :data:`_REQUESTED_GAME_WAIT_SECONDS`. If something covers the
-    game, or a decision or reminder is shown, forget the press. A press with an unsent bet requests nothing.
+    game, or a decision or reminder is shown, drop the press. A press with an unsent bet requests nothing.
     """
     if view.next_play_pressed_at is None or view.snapshot is None:
         return view, ()
-    must_not_play = (
+    is_play_blocked = (
         view.scene is not Scene.GAME or view.page is not PlayerPage.NONE or view.decision is not None
     )
     if (
-        must_not_play
+        is_play_blocked
         or is_dismissible_reminder_shown(view)
         or view.now - view.next_play_pressed_at > _REQUESTED_GAME_WAIT_SECONDS
     ):
@@ -188,8 +188,8 @@ def _apply_player_action(view: View, action: Action, theme: Theme) -> tuple[View
     if requests is None:
         would_cover_game = action.name in {"help", "games"} and is_presentation_running(view, theme)
         return view if would_cover_game else _apply_screen_action(view, action.name), ()
-    keeps_page_open = action.name in {"language", "denomination", "limit"}
-    return view if keeps_page_open else replace(view, page=PlayerPage.NONE), requests
+    should_keep_page_open = action.name in {"language", "denomination", "limit"}
+    return view if should_keep_page_open else replace(view, page=PlayerPage.NONE), requests
 
 
 def _move_focus(view: View, action: Action, theme: Theme, choices: Sequence[Action]) -> View | Action:
@@ -205,9 +205,9 @@ def _move_focus(view: View, action: Action, theme: Theme, choices: Sequence[Acti
         step = 1 if action.name == "bet_more" else -1
         target_index = view.focused_target_index + step if view.is_focus_shown else 0
         return replace(view, focused_target_index=target_index % len(choices), is_focus_shown=True)
-    play_has_own_effect = is_marking or can_place_chips(view, theme)
-    activates_target = action.name == "bet_max" or (action.name == "play" and not play_has_own_effect)
-    if activates_target and view.is_focus_shown:
+    has_play_own_effect = is_marking or can_place_chips(view, theme)
+    is_activation_key = action.name == "bet_max" or (action.name == "play" and not has_play_own_effect)
+    if is_activation_key and view.is_focus_shown:
         return choices[view.focused_target_index % len(choices)]
     return replace(view, is_focus_shown=True) if action.name == "bet_max" and not is_marking else action
 

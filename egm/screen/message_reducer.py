@@ -486,9 +486,9 @@ def advance_time(view: View, now: float, theme: Theme) -> tuple[View, OutgoingMe
     The messages report, once, that a game has been shown to its end, request the next game if PLAY was pressed for it,
     and request the removal of chips.
     """
-    view, removal_requests = _remove_due_chips(replace(view, now=now))
-    if removal_requests:
-        return view, removal_requests
+    view, chip_requests = _advance_chips(replace(view, now=now))
+    if chip_requests:
+        return view, chip_requests
     timeline = build_view_timeline(view, theme)
     presentation = view.presentation
     if (
@@ -506,7 +506,7 @@ def advance_time(view: View, now: float, theme: Theme) -> tuple[View, OutgoingMe
     )
 
 
-def _remove_due_chips(view: View) -> tuple[View, OutgoingMessages]:
+def _advance_chips(view: View) -> tuple[View, OutgoingMessages]:
     """Update the chips of a table after time has passed, and return the messages that this causes.
 
     Request the removal of the last round's chips. If a bet request was not answered in time, show the chips of the
@@ -522,8 +522,8 @@ def _remove_due_chips(view: View) -> tuple[View, OutgoingMessages]:
         and snapshot.is_between_games
         and view.is_request_accepted("bet")
     ):
-        chips, removal_requests = request_bet(chips, snapshot, view.now)
-        return replace(view, chips=chips), removal_requests
+        chips, chip_requests = request_bet(chips, snapshot, view.now)
+        return replace(view, chips=chips), chip_requests
     if chips.requested_bets is not None and view.now - chips.requested_at > MACHINE_ANSWER_SECONDS_MAX:
         return replace(view, chips=apply_machine_answer(table, chips, snapshot, is_request_pending=False)), ()
     return view, ()

@@ -179,7 +179,7 @@ class Painter:
 
     @contextmanager
     def clip_to(self, rect: Rect) -> Iterator[None]:
-        """Restrict everything that is drawn in this context to a rectangle."""
+        """Restrict everything that is drawn in the ``with`` block to a rectangle."""
         clip = self.surface.get_clip()
         self.surface.set_clip(self.scale_rect(rect).clip(clip))
         try:

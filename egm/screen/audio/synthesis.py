@@ -157,16 +157,16 @@ def mix_notes_to_samples(
     length = round(loop_seconds * SAMPLES_PER_SECOND) or max(
         start + len(samples) for start, samples, _ in note_samples
     )
-    total = [0.0] * length
+    mixed_samples = [0.0] * length
     for start, samples, loudness in note_samples:
-        _add_note_samples(total, start % length if loop_seconds else start, samples, loudness)
-    maximum = max(map(abs, total)) or 1.0
+        _add_note_samples(mixed_samples, start % length if loop_seconds else start, samples, loudness)
+    maximum = max(map(abs, mixed_samples)) or 1.0
     if drive > 1:
-        level = drive / maximum
-        total = list(map(math.tanh, map(mul, total, repeat(level))))
+        gain = drive / maximum
+        mixed_samples = list(map(math.tanh, map(mul, mixed_samples, repeat(gain))))
         maximum = math.tanh(drive)
     scale = peak_share * _SAMPLE_MAX / maximum
-    return array.array("h", map(int, map(mul, total, repeat(scale)))).tobytes()
+    return array.array("h", map(int, map(mul, mixed_samples, repeat(scale)))).tobytes()
 
 
 def _add_note_samples(
