@@ -142,8 +142,9 @@ def draw_help(context: DrawingContext) -> None:
     pages = list_help_pages(context)
     page_index = context.view.sheet_index % len(pages)
     title = context.texts.say("help.title", game=context.texts.choose_translation(game.title, game.id))
-    page_number_text = context.texts.say("help.page", page=page_index + 1, pages=len(pages))
-    page_text = FACT_SEPARATOR.join((pages[page_index].heading, page_number_text))
+    page_text = FACT_SEPARATOR.join(
+        (pages[page_index].heading, context.texts.say("help.page", page=page_index + 1, pages=len(pages)))
+    )
     title_style = TextStyle("heavy", "lead", context.look.accent_colour)
     page_style = TextStyle("strong", "small", "text_dim")
     if w > _TELEPHONE_PAGE_WIDTH_MAX:
