@@ -41,9 +41,9 @@ class TouchFraction:
     """A touch, as fractions of the picture's width and height."""
 
     x: float
-    """The distance from the picture's left edge, as a fraction of its width; outside 0 to 1 beside the picture."""
+    """The distance from the picture's left edge, as a share of its width; it may be outside 0 to 1."""
     y: float
-    """The distance from the picture's upper edge, as a fraction of its height; outside 0 to 1 beside the picture."""
+    """The distance from the picture's upper edge, as a share of its height; it may be outside 0 to 1."""
 
 
 class DisplaySurface(Protocol):

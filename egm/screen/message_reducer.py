@@ -170,7 +170,7 @@ def _show_decision(view: View, decision: DecisionRequest) -> View:
 def _list_steps_before_decision(view: View, game_id: str, decision: DecisionRequest) -> tuple[Step, ...]:
     """Return the steps of the game up to a decision, with the step in which the player decides as the last.
 
-    Empty if there is none yet, other than at a table.
+    Empty as long as no bet was made, except at a table.
     """
     details: Mapping[str, Any] = decision.display
     if game_id in view.tables:

@@ -385,7 +385,7 @@ class Painter:
     def wrap_text(self, text: str, width: float, style: TextStyle) -> list[str]:
         """Return a text as lines of at most ``width`` layout units. No line ends at a no-break space.
 
-        A word that is wider has a line of its own. A separator of facts at the beginning or end of a line is removed.
+        A word that is wider has a separate line. A separator of facts at the beginning or end of a line is removed.
         """
         lines: list[str] = []
         for block in text.split("\n"):

@@ -167,7 +167,7 @@ class Texts:
     def format_page_text(self, page_text: PageText, format_money: Callable[[int], str]) -> str:
         """Return a text of a service page; ``format_money`` formats its amounts. Raises CatalogueError.
 
-        A text of the kind ``plain`` is returned as it is.
+        A text of the kind ``plain`` is returned unchanged.
         """
         value, values = page_text.value, page_text.values
         kinds: Mapping[str, Callable[[], str]] = {

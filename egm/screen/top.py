@@ -121,7 +121,7 @@ def render_backdrop(context: DrawingContext, title: str) -> pygame.Surface:
 
 
 def _draw_board(context: DrawingContext) -> None:
-    """Draw the progressive levels that the current bet plays for; if there are none, draw the game's prizes."""
+    """Draw the progressive levels that the current bet plays for; without levels, draw the game's prizes."""
     rect = find_board_rect(context.layout)
     draw_frame_lamps(context, rect, "chase" if context.view.scene is Scene.ATTRACT else "idle")
     snapshot = context.view.snapshot

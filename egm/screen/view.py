@@ -97,9 +97,10 @@ class View:
     is_focus_shown: bool = False
     """Whether the player is selecting targets with the keys. Only then is the selected target highlighted."""
     presentation: OutcomePresentation | None = None
-    """The presentation of the current or last game, or None if there is none to show.
+    """The presentation of the current or last game, or None if no presentation is to be shown.
 
-    There is none before the first game, after another game was selected, and after the win or the credit was paid out.
+    No presentation is shown before the first game, after another game was selected, and after the win or the credit
+    was paid out.
     """
     next_play_pressed_at: float | None = None
     """When PLAY was pressed during the presentation to start the next game after it; None if it was not."""

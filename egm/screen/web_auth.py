@@ -87,7 +87,7 @@ class WebAccess:
         Args:
             address_file: The file to which the web address is written; None for none.
             clock: Returns monotonic seconds.
-            find_sound: Returns the samples of a cue in a sound family, or None if there are none (yet).
+            find_sound: Returns the samples of a cue in a sound family, or None if they do not exist (yet).
             session_descriptor: Descriptor of the file with the sessions, which outlives this process but not a reboot.
         """
         self._find_sound = find_sound

@@ -34,7 +34,7 @@ from paytables.blackjack.solve import (
 
 #: The dealer's first cards in chart order.
 DEALER_UP_CARDS: Final = (*range(2, TEN_VALUE + 1), ACE_VALUE)
-#: What a chart's decision depends on besides the dealer's first card: whether the hand is soft, and its total.
+#: What a chart's decision depends on, apart from the dealer's first card: whether the hand is soft, and its total.
 HandTotal: TypeAlias = tuple[bool, int]
 #: A chart's answer: draw or stand, and whether two cards are doubled if permitted.
 ChartAnswer: TypeAlias = tuple[int, bool]

@@ -273,7 +273,7 @@ def settle_ticket_draw(
 ) -> TicketRecord:
     """Return the Keno ticket's record with its prize from one draw, 0 if it won nothing.
 
-    Raises :class:`TicketRefusedError` for a draw that is not closed, is decided already, or is none of the ticket's.
+    Raises :class:`TicketRefusedError` for a draw that is not closed, is decided already, or is not one of the ticket.
     """
     if prize_credits < 0:
         raise ValueError(f"a prize of {prize_credits} credits was given; expected 0 or more")

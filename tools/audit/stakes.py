@@ -412,7 +412,7 @@ class StakeAudit:
     ) -> None:
         """Check that an ended game recorded and transferred the ``returned_stakes`` of the replay.
 
-        ``return_entry`` is the entry that transferred them, or None if there is none.
+        ``return_entry`` is the entry that transferred them, or None if no entry did.
         """
         returned_cents = sum(cents for _, cents in returned_stakes)
         if end_record.push_cents != returned_cents:

@@ -40,7 +40,7 @@ def closing_is_announced(machine: Machine, _: Event) -> bool:
 
 
 def announce_closing(machine: Machine, event: Event) -> None:
-    """Record in the journal when the last rounds of the tables begin: so many minutes from now, as the form states."""
+    """Record in the journal when the last rounds of the tables begin; the form states in how many minutes."""
     last_rounds_time = machine.clock.now().replace(microsecond=0) + timedelta(
         minutes=event.read_payload(ClosingForm).minutes
     )

@@ -213,7 +213,7 @@ def _draw_wheel_or_dice(
 def _divide_field_for_wheel(context: DrawingContext) -> tuple[DrawingContext, Rect]:
     """Return the drawing context whose field is reduced by the room for the wheel, and the wheel's rectangle.
 
-    The wheel is beside the layout or, in portrait, above it. On a telephone it covers the whole field.
+    The wheel is to the left of the layout or, in portrait, above it. On a telephone it covers the whole field.
     """
     layout = context.layout
     x, y, w, h = layout.game_field
@@ -471,7 +471,7 @@ def _choose_smallest_text_size(context: DrawingContext) -> str:
 def _format_spot_label(context: DrawingContext, table: TableGameData, spot: BetSpot) -> str:
     """Return the label of a bet spot; for most spots it is the spot's name.
 
-    On a wheel game's spot for a single result without a name of its own, it is the result. On a spot for twelve or 24
+    On a wheel game's spot for a single result without its own name, it is the result. On a spot for twelve or 24
     numbers, it is the first and the last number if they are consecutive; on a roulette column, the odds; on two
     columns, the last number of each.
     """

@@ -86,7 +86,7 @@ def _format_chance_lines(context: DrawingContext, chances: BetChances) -> list[t
     credits_ = texts.format_count("meter.credits", chances.top_credits)
     name = _format_award(context, award)
     if _is_table_bet(context, chances):  # A table's payments include the stake.
-        # A win of the bet itself has no name of its own; the text then states what was staked.
+        # A win of the bet itself has no own name; the text then states what was staked.
         is_plain_win = chances.top == _WIN_SETTLEMENT_NAME and chances.top_stage in chances.spots
         staked_text = texts.format_number(chances.cost_credits)
         prize_text = (

@@ -126,7 +126,7 @@ def find_pocket_index(table: TableGameData, pocket: str, stated_index: object) -
     """Return the index on the wheel of the pocket in which a spin has ended.
 
     It is ``stated_index``, if this is the index of a pocket with the sign ``pocket``; otherwise that of the first
-    pocket with this sign, or 0 if there is none.
+    pocket with this sign, or 0 if no pocket has it.
     """
     if (
         isinstance(stated_index, int)

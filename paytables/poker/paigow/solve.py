@@ -393,7 +393,7 @@ class SuitQuestions:
         ``lose``.
         """
         first_question_by_way, _ = self.questions
-        # for 0 to 4 suits: the number of sets of so many suits, then these sets as bits
+        # for 0 to 4 suits: the number of sets of that many suits, then these sets as bits
         suit_sets = [[bits for bits in range(16) if bits.bit_count() == n] for n in range(5)]
         subsets = np.array([[len(sets), *sets, *[0] * (6 - len(sets))] for sets in suit_sets], dtype=np.int32)
         counts, hands = self.rank_patterns.counts, len(self.rank_patterns.offered_ways)

@@ -43,7 +43,7 @@ WIN_CLASS_UPPER_LIMITS = (
 
 
 def build_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIMITS) -> dict[str, Any]:
-    """Return the whole PAR sheet as JSON data; the player must be told odds beyond ``limits``."""
+    """Return the whole PAR sheet as JSON data; the player must be informed of odds beyond ``limits``."""
     reels = import_module(f"{__package__}.reels") if game.family == "reels" else None
     return {
         "game": game.id,
@@ -172,9 +172,9 @@ def _build_always_doubled_figures(bet: BetAnalysis) -> dict[str, Any]:
 
 
 def build_award_sheet(bet: BetAnalysis, limits: OddsLimits) -> dict[str, Any]:
-    """Return a bet's rarest award, its top awards, and the awards so rare that the player must be told of them.
+    """Return a bet's rarest award, its top awards, and the awards so rare that the player must be informed of them.
 
-    ``limits`` are the odds beyond which the player must be told (Ontario 10.1).
+    ``limits`` are the odds beyond which the player must be informed (Ontario 10.1).
     """
     awards = list_awards(bet)
     long_odds = list_awards_to_disclose(awards, limits)
