@@ -44,7 +44,7 @@ from egm.errors import LocalError, OperatorError, RestartRequested
 from egm.garbage_collector import pause_garbage_collector
 from egm.host.ticket_recovery import close_printed_ticket, create_ticket_desk, recover_tickets
 from egm.integrity.clock_trust import record_clock_trust
-from egm.integrity.events import FailureDetail, SelfTestResult, StartUpCompleted
+from egm.integrity.events import FailureDetail, MemoryReady, SelfTestResult
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import GeneratorFactory
 from egm.integrity.signed_file import check_signed_file
@@ -71,7 +71,7 @@ from egm.play.installed_games import (
     admit_games,
     update_cabinet_file_fault,
 )
-from egm.play.stored_prizes import cache_prizes_in_journal
+from egm.play.stored_prizes import build_prize_computer_with_cache
 from egm.profiles import load_profile
 from egm.progressive.enrolling import record_certificate_at_start
 from egm.progressive.enrolment import STICK_PATH, EnrolmentStick
@@ -172,7 +172,7 @@ class MachineProcess:
                     self._file.games,
                     self._profile,
                     self._file.progressives,
-                    cache_prizes_in_journal(journal),
+                    build_prize_computer_with_cache(journal),
                     CertificateRules(self._file.machine.certifier, certified),
                     self._show_examined_game,
                     has_wheel=self._file.has_wheel,
@@ -331,7 +331,7 @@ class MachineProcess:
             )
         self._verifier = SoftwareVerifier(context)
         for station in self._stations:
-            ready_record = StartUpCompleted(version=self._release, profile=self._profile.id)
+            ready_record = MemoryReady(version=self._release, profile=self._profile.id)
             station.engine.submit(Event(EventType.MEMORY_READY, ready_record))
             station.settle_removed_devices(list_host_disabling_sources(self._file))
 

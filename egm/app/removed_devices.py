@@ -19,7 +19,7 @@ from babel.numbers import format_currency
 from egm.config.cabinet_file import POSITIONS_MAX, CabinetFile
 from egm.devices.ledgers import EscrowPhase, PayoutRecord
 from egm.errors import OperatorError
-from egm.host.events import HostControlRequested
+from egm.host.events import HostRestrictionChange
 from egm.host.keys import HostKey
 from egm.integrity.events import EnablingRequest
 from egm.integrity.keys import IntegrityKey
@@ -50,8 +50,8 @@ _OPEN_ITEM_TEXT_BY_KEY: Final[Mapping[StorageKey, str]] = {
     MoneyKey.PRINT_JOB: "a ticket being printed",
     MoneyKey.HOPPER_PAYOUT: "coins being paid",
     MoneyKey.UNPOSTED_COINS: "coins paid and not yet taken off its credit",
-    MoneyKey.DISPUTE: "a disputed amount",
-    MoneyKey.DISPUTE_RULING: "a ruling that is not carried out",
+    MoneyKey.DISPUTED_AMOUNT: "a disputed amount",
+    MoneyKey.DISPUTED_AMOUNT_RULING: "a ruling that is not carried out",
     MoneyKey.HANDPAY: "a hand-pay",
     MoneyKey.UNCLAIMED_HANDPAY: "a hand-pay given up",
     MoneyKey.PAPER_BEING_STACKED: "a bill or ticket on its way in",
@@ -91,7 +91,7 @@ def settle_removed_devices_and_hosts(
         if paper.phase is EscrowPhase.CREDITED:
             ledgers.escrow_ledger.close_confirmed_paper()
         else:
-            ledgers.escrow_ledger.dispute_lost_paper("the acceptor is gone")
+            ledgers.escrow_ledger.close_lost_paper_as_disputed("the acceptor is gone")
     if ordered_payout is not None and "hopper" not in device_kinds:
         payout = CoinsPaid(paid_coins=ordered_payout.paid_coins, uncertainty="the hopper is gone")
         submit_event(Event(EventType.COINS_PAID, payout))
@@ -182,7 +182,7 @@ def _lift_controls_of_removed_hosts(
         if name.startswith(_HOST_SOURCE_PREFIX) and name not in configured_host_sources:
             submit_event(Event(EventType.FAULT_RAISED, FaultChange(code=HOST_REMOVED_FAULT, detail=name)))
             submit_event(
-                Event(EventType.HOST_RESTRICTION_CHANGED, HostControlRequested(source=name, name=control))
+                Event(EventType.HOST_RESTRICTION_CHANGED, HostRestrictionChange(source=name, name=control))
             )
 
 

@@ -11,7 +11,7 @@ from egm.integrity.events import DoorChange
 from egm.kernel.events import Event, EventError, EventType, FaultChange, PayloadClasses, State
 from egm.kernel.messages import Intent, Notice, Snapshot
 from egm.money.events import BillEscrowed, CashOut, PaperRefused, TicketEscrowed
-from egm.staff.events import Authorisation, KeySwitched, MenuEnd, MenuRequest
+from egm.staff.events import Authorisation, KeySwitchChange, MenuClosed, MenuRequest
 from egm.staff.service.effects import MENU_KEYS
 
 #: The deck's buttons -> the event each requests (as on the screen).
@@ -62,9 +62,9 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
             for door in sorted(set(doors_known_open) - doors_open):
                 yield Event(EventType.DOOR_CLOSED, DoorChange(door=door, unattended=True))
         case device.KeyTurned(key=key, on=on, unattended=unattended):
-            yield Event(EventType.KEY_SWITCH_CHANGED, KeySwitched(key=key, on=on, unattended=unattended))
+            yield Event(EventType.KEY_SWITCH_CHANGED, KeySwitchChange(key=key, on=on, unattended=unattended))
             if key in MENU_KEYS and not on:
-                yield Event(EventType.SERVICE_MENU_CLOSED, MenuEnd(why="key"))
+                yield Event(EventType.SERVICE_MENU_CLOSED, MenuClosed(why="key"))
             elif on and not unattended and key in MENU_KEYS:
                 yield Event(EventType.OPEN_SERVICE_MENU, MenuRequest(key=key))
             elif on and not unattended:

@@ -122,8 +122,8 @@ class BillDriver(LineDriver[M]):
         self._is_ready: bool | None = None
         self._contradicted = False
         self._doubted = False
-        # whether the last order ended in dispute, and the acceptor may still report its item; None before the first
-        # session
+        # whether the last order ended in a disputed amount, and the acceptor may still report its item; None before the
+        # first session
         self._given_up: bool | None = None
         self._timer = OrderTimer()
         # whether this run has recorded the open stack order and has not sent its command: the item cannot be in the box
@@ -217,8 +217,8 @@ class BillDriver(LineDriver[M]):
 
         An item that was in escrow before counts only once the acceptor has reported it again.
         """
-        if self._given_up is None:  # the machine has started: the dispute may be from before
-            self._given_up = self._escrow.has_disputed_item()
+        if self._given_up is None:  # the machine has started: the disputed amount may be older
+            self._given_up = self._escrow.has_disputed_paper()
         self._last_escrowed_item, self._escrowed_item = self._escrowed_item or self._last_escrowed_item, None
         self._is_ready = None
         self._value_check = ChannelValueCheck(self._notes, self._currencies)
@@ -350,7 +350,7 @@ class BillDriver(LineDriver[M]):
             text = (
                 "the acceptor did not report what it did with a bill or ticket that it was ordered to stack"
             )
-            self._escrow.dispute_missing_report(text)
+            self._escrow.close_unreported_paper_as_disputed(text)
             self._escrowed_item, self._last_escrowed_item, self._given_up = None, None, True
             self._emit(PaperDisputed(device=self.name, text=text))
 
@@ -372,7 +372,7 @@ class BillDriver(LineDriver[M]):
         elif verdict is EscrowVerdict.UNORDERED_STACKING and not self._contradicted:
             self._contradicted = True  # recorded once, although the device repeats itself
             text = "the device reports a bill as stacked that it was never ordered to stack"
-            self._escrow.dispute_unordered_stacking(text, max(self._notes.values(), default=0))
+            self._escrow.open_disputed_amount_of_unordered_paper(text, max(self._notes.values(), default=0))
             self._emit(PaperDisputed(device=self.name, text=text))
 
     def _handle_clear_path(self, reason: str, *, is_still_in_escrow: bool = False) -> None:

@@ -1,44 +1,46 @@
-"""Escrow rule: turns an acceptor's reports about an item into exactly one credit or none.
+"""Escrow rule: turns an acceptor's reports about a paper (a bill or ticket) into exactly one credit or none.
 
 The problem: the acceptor reports "stacked" until the machine acknowledges it, and machine or acceptor may fail
 between any two steps. A report may therefore be new, or the repeat of one that is already credited; its bytes do
 not show which.
 
-The rule: the machine stores one durable record of the note (:class:`~egm.devices.ledgers.EscrowLedger`). Writing
+The rule: the machine stores one durable record of the paper (:class:`~egm.devices.ledgers.EscrowLedger`). Writing
 the record and sending commands have a fixed order:
 
-1. The machine decides to keep the note. It writes the record in phase ORDERED, then sends the stack command.
-2. "Stacked" arrives. It credits the note and sets phase CREDITED in one transaction, then acknowledges the report.
-3. The acceptor shows that it has the acknowledgement (any status that means a clear path). The record is closed.
+1. The machine decides to keep the paper. It writes the record in phase ORDERED, then sends the stack command.
+2. "Stacked" arrives. The machine credits the paper and sets phase CREDITED in one transaction, then acknowledges the
+   report.
+3. The acceptor shows that it has the acknowledgement (any status that means that no paper is moving: a clear path). The
+record is closed.
 
 Every interruption can then be resolved when the machine or the device comes back:
 
 ==================  =============================================  ======================================
 record              the acceptor reports                           therefore
 ==================  =============================================  ======================================
-none                escrow                                         a new note: decide
+none                escrow                                         a new paper: decide
 none                stacked                                        contradiction: no stack was ordered;
                                                                    no credit, an attendant checks
-ORDERED             the same item in escrow, in a new session      the order never arrived: closed without
+ORDERED             the same paper in escrow, in a new session     the order never arrived: closed without
                                                                    credit, decide again
-ORDERED             stacked (or: powered up, note past return)     not yet credited: credit
+ORDERED             stacked (or: powered up, paper past return)    not yet credited: credit
 ORDERED             path clear, after it reported returning        it never reached the box: closed
-                    the note                                       without credit
-ORDERED, and this   path clear                                     it never reached the box: closed
-run has sent no                                                    without credit
-stack command
+                    the paper                                      without credit
+ORDERED, and no     path clear                                     it never reached the box: closed
+stack command sent                                                 without credit
+since the start
 ORDERED             path clear, without any report of the result   disputed: closed without credit, and a
                                                                    person decides the amount
-CREDITED            stacked (or powered up, note past return)      a repeat: acknowledge, no credit
+CREDITED            stacked (or powered up, paper past return)     a repeat: acknowledge, no credit
 CREDITED            path clear                                     acknowledged: record closed
 ==================  =============================================  ======================================
 
-The rule is correct because the line delivers in order, an acceptor handles one note at a time and repeats
-"stacked" until that is acknowledged, and only this machine orders it to stack. A report that the note is being
-returned is stored in the record, so that it survives a restart. An acceptor that was not sent the command has not
-stacked the note: if storing the record took longer than the acceptor keeps a note in escrow, it has returned the
-note. If an acceptor shows a clear path and has never reported whether the note went into the box or back out, a
-person decides the amount, with every protocol.
+The rule is correct because the line delivers in order, an acceptor handles one paper at a time and
+repeats "stacked" until that is acknowledged, and only this machine orders it to stack. A report that the paper is
+being returned is stored in the record, so that it survives a restart. Storing the record may take longer than the
+acceptor keeps a paper in escrow. Then no command was sent, so the paper was returned, not stacked. If an acceptor shows
+a clear path and has never reported whether the paper went into the box or back out, a person decides the amount. This
+holds for every protocol.
 """
 
 from enum import StrEnum
@@ -48,19 +50,22 @@ from egm.devices.ledgers import EscrowLedger, EscrowPhase
 
 
 class EscrowVerdict(StrEnum):
-    """The result of the escrow rule for a report of the bill acceptor, such as "credited" or "a repeat"."""
+    """The result of the escrow rule for a report of the bill acceptor, such as "credited" or "a repeat".
+
+    Twins and logs show the values, which have kept their first names.
+    """
 
     CREDITED = "credited"  # this report caused the credit
     REPEAT = "repeat"  # already credited; acknowledge again
     UNORDERED_STACKING = "contradiction"  # the machine has not ordered it; nothing credited
     CREDITED_RECORD_CLOSED = "confirmed"  # a credited record was closed
     NOT_STACKED = "not_stacked"  # an ordered record was closed without credit
-    DISPUTED = "lost_track"  # an ordered record was closed without credit: it is unknown where the item is
+    DISPUTED = "lost_track"  # an ordered record was closed without credit: it is unknown where the paper is
     NO_OPEN_RECORD = "nothing"  # no record was open
 
 
 class EscrowRules:
-    """The escrow rule of one bill acceptor: each report of the acceptor credits the item once, or not at all.
+    """The escrow rule of one bill acceptor: all reports about a paper together credit it once, or not at all.
 
     The state is in the ledger only.
     """
@@ -76,19 +81,19 @@ class EscrowRules:
 
     @property
     def exchange_progress(self) -> int | None:
-        """Return how far the driver had read its protocol's exchange, as stored in the open stacking record.
+        """Return the driver's position in the acceptor's sequence of events, as stored in the open stacking record.
 
         It is for example the number of the last event, in the driver's own encoding. None without an open record.
         """
         record = self._ledger.find_open()
         return None if record is None else record.exchange_progress
 
-    def has_disputed_item(self) -> bool:
-        """Return whether a bill or ticket of this acceptor is in dispute."""
-        return self._ledger.has_disputed_item()
+    def has_disputed_paper(self) -> bool:
+        """Return whether a bill or ticket of this acceptor is disputed."""
+        return self._ledger.has_disputed_paper()
 
     def can_order_stacking(self) -> bool:
-        """Return whether the machine now permits an order to stack the item in escrow."""
+        """Return whether the machine now permits an order to stack the paper in escrow."""
         return self._ledger.can_order_stacking()
 
     def record_stack_order(self, content: PaperContent, exchange_progress: int = 0) -> None:
@@ -96,21 +101,21 @@ class EscrowRules:
         self._ledger.reserve_credit_before_stacking(content, exchange_progress)
 
     def is_stacking_ordered(self) -> bool:
-        """Return whether the stacking of an item is ordered and not yet credited."""
+        """Return whether the stacking of a paper is ordered and not yet credited."""
         record = self._ledger.find_open()
         return record is not None and record.phase is EscrowPhase.ORDERED
 
     def record_direction(self, *, to_box: bool) -> None:
-        """Record whether the acceptor reports that the item moves into the box (``to_box``) or back to the player.
+        """Record whether the acceptor reports that the paper moves into the box (``to_box``) or back to the player.
 
-        Do nothing unless the stacking of an item is ordered.
+        Do nothing unless the stacking of a paper is ordered.
         """
         record = self._ledger.find_open()
         if record is not None and record.phase is EscrowPhase.ORDERED and record.is_returning is to_box:
             self._ledger.record_direction(is_returning=not to_box)
 
     def handle_stacked(self) -> EscrowVerdict:
-        """Handle the report that the item is in the box for good: credit it, unless the report is a repeat.
+        """Handle the report that the paper is in the box for good: credit it, unless the report is a repeat.
 
         After this returns, the report may be acknowledged. UNORDERED_STACKING: no stacking was ordered, so nothing is
         credited.
@@ -123,22 +128,22 @@ class EscrowRules:
         self._ledger.credit_stacked_paper()
         return EscrowVerdict.CREDITED
 
-    def dispute_unordered_stacking(self, text: str, largest_cents: int) -> None:
-        """Open a dispute for a stacked item that was never ordered: a person decides about up to ``largest_cents``."""
-        self._ledger.dispute_unordered_stacking(text, largest_cents)
+    def open_disputed_amount_of_unordered_paper(self, text: str, largest_cents: int) -> None:
+        """Open a disputed amount of up to ``largest_cents`` for a paper that was stacked without an order."""
+        self._ledger.open_disputed_amount_of_unordered_paper(text, largest_cents)
 
-    def dispute_missing_report(self, reason: str) -> None:
+    def close_unreported_paper_as_disputed(self, reason: str) -> None:
         """Close an ordered stacking whose result was not reported in time; a person decides about its value."""
-        self._ledger.dispute_lost_paper(reason)
+        self._ledger.close_lost_paper_as_disputed(reason)
 
     def handle_clear_path(
         self, reason: str, *, in_escrow: bool = False, is_command_unsent: bool = False
     ) -> EscrowVerdict:
-        """Handle the report that no item is moving and that all reports are acknowledged: close the open record.
+        """Handle the report that no paper is moving and that all reports are acknowledged: close the open record.
 
-        ``in_escrow``: the ordered item is still in escrow. ``is_command_unsent``: the acceptor was certainly not
-        sent the command to stack it. Any other ordered item that is not reported as returned becomes a disputed
-        amount.
+        ``in_escrow``: the paper whose stacking was ordered still lies in escrow. ``is_command_unsent``: the acceptor
+        was certainly not sent the command to stack it. Any other paper whose stacking was ordered, and that is not
+        reported as returned, becomes a disputed amount.
         """
         record = self._ledger.find_open()
         if record is None:
@@ -149,7 +154,7 @@ class EscrowRules:
         if in_escrow or is_command_unsent or record.is_returning:
             self._ledger.void_unstacked_paper(reason)
             return EscrowVerdict.NOT_STACKED
-        self._ledger.dispute_lost_paper(reason)
+        self._ledger.close_lost_paper_as_disputed(reason)
         return EscrowVerdict.DISPUTED
 
     def record_exchange_progress(self, progress: int) -> None:

@@ -34,7 +34,7 @@ class EscrowRecord:
     """The record of a bill or ticket whose stacking is not finished.
 
     ``exchange_progress`` says how far the driver has read its protocol's exchange, such as the last event; after a
-    restart it continues from there. ``is_returning``: the acceptor has reported that it returns the item.
+    restart it continues from there. ``is_returning``: the acceptor has reported that it returns the paper.
     """
 
     content: PaperContent
@@ -49,11 +49,11 @@ class EscrowLedger(Protocol):
     def find_open(self) -> EscrowRecord | None:
         """Return the record of the bill or ticket being stacked, also after a restart; None if none exists."""
 
-    def has_disputed_item(self) -> bool:
-        """Return whether a bill or ticket of this acceptor is in dispute, so that its report may still come."""
+    def has_disputed_paper(self) -> bool:
+        """Return whether a bill or ticket of this acceptor is disputed, so that its report may still come."""
 
     def can_order_stacking(self) -> bool:
-        """Return whether the machine still accepts money, so that the item in escrow may be stacked."""
+        """Return whether the machine still accepts money, so that the paper in escrow may be stacked."""
 
     def reserve_credit_before_stacking(self, content: PaperContent, exchange_progress: int) -> None:
         """Open the record of a bill or ticket in phase ORDERED, before the acceptor is ordered to stack it."""
@@ -67,14 +67,14 @@ class EscrowLedger(Protocol):
     def void_unstacked_paper(self, reason: str) -> None:
         """Close an ORDERED record without credit: the bill or ticket never reached the box."""
 
-    def dispute_lost_paper(self, reason: str) -> None:
+    def close_lost_paper_as_disputed(self, reason: str) -> None:
         """Close an ORDERED record as a disputed amount: the whereabouts of the bill or ticket are unknown."""
 
-    def dispute_unordered_stacking(self, reason: str, largest_cents: int) -> None:
-        """Open a disputed amount of up to ``largest_cents``: the acceptor has stacked an item without an order."""
+    def open_disputed_amount_of_unordered_paper(self, reason: str, largest_cents: int) -> None:
+        """Open a disputed amount of up to ``largest_cents``: the acceptor has stacked a paper without an order."""
 
     def record_direction(self, *, is_returning: bool) -> None:
-        """Store in the open stacking record whether the acceptor reports that the item moves back to the player."""
+        """Store in the open stacking record whether the acceptor reports that the paper moves back to the player."""
 
     def record_exchange_progress(self, progress: int) -> None:
         """Store in the open stacking record how far the driver has read its protocol's exchange.
@@ -122,8 +122,8 @@ class PayoutRecord:
 
     payout_id: str
     ordered_coins: int = field(metadata=stored_as("coins"))
-    event_counter_before: int = field(metadata=stored_as("events_before"))
-    """The hopper's event counter (dispense orders since its reset) before the order."""
+    dispense_counter_before: int = field(metadata=stored_as("events_before"))
+    """The hopper's count of dispense orders since its reset, before the order."""
     paid_counter_before: int = field(metadata=stored_as("count_before"))
     """The hopper's lifetime counter of paid coins before the order."""
     serial: str = ""

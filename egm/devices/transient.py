@@ -43,7 +43,7 @@ class TransientEscrowLedger:
             raise LedgerOrderError(f"expected the open escrow record in phase {phase}, found {self._record}")
         return self._record
 
-    def has_disputed_item(self) -> bool:
+    def has_disputed_paper(self) -> bool:
         """Return whether an item was disputed. It stays so, because without a machine nobody can rule on it."""
         return bool(self.disputed_items or self.unordered_stackings_cents)
 
@@ -84,13 +84,13 @@ class TransientEscrowLedger:
         self._record = None
         self.void_reasons.append(reason)
 
-    def dispute_lost_paper(self, reason: str) -> None:
+    def close_lost_paper_as_disputed(self, reason: str) -> None:
         """Close the record of the ordered item as disputed. Raises LedgerOrderError if none is ordered."""
         self.disputed_items.append(self._require_record(EscrowPhase.ORDERED).content)
         self._record = None
         self.void_reasons.append(reason)
 
-    def dispute_unordered_stacking(self, reason: str, largest_cents: int) -> None:  # noqa: ARG002 (real ledgers use it)
+    def open_disputed_amount_of_unordered_paper(self, reason: str, largest_cents: int) -> None:  # noqa: ARG002 (real ledgers use it)
         """Record that the acceptor stacked an item, worth ``largest_cents`` at most, without an order."""
         self.unordered_stackings_cents.append(largest_cents)
 

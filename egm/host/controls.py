@@ -1,7 +1,7 @@
 """Recording of a host's requests that restrict functions of the machine (:mod:`egm.money.host_controls`)."""
 
 from egm.host.entries import HOST_CONTROL, HostControl
-from egm.host.events import HostControlRequested
+from egm.host.events import HostRestrictionChange
 from egm.host.keys import HostKey
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
@@ -12,7 +12,7 @@ def record_host_control(machine: Machine, event: Event) -> None:
 
     A repeated request changes nothing.
     """
-    request = event.read_payload(HostControlRequested)
+    request = event.read_payload(HostRestrictionChange)
     key, value = f"{HostKey.FUNCTION_RESTRICTION}{request.name}:{request.source}", request.value
     if machine.journal.state(key) == value:
         return

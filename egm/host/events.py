@@ -62,7 +62,7 @@ class TicketRedemptionAuthorised(TicketRedemptionReply):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostControlRequested:
+class HostRestrictionChange:
     """Event: a host has requested a restriction of a function of the machine.
 
     A value of None withdraws the host's earlier request.
@@ -74,7 +74,7 @@ class HostControlRequested:
 
 
 PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
-    EventType.TICKET_NUMBERED: TicketNumberAssigned,
+    EventType.TICKET_NUMBER_ASSIGNED: TicketNumberAssigned,
     EventType.TICKET_NUMBER_REFUSED: TicketNumberRefused,
     EventType.TICKET_AUTHORISED: TicketRedemptionAuthorised,
     EventType.TICKET_DECLINED: TicketRedemptionReply,
@@ -83,5 +83,5 @@ PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.TRANSFER_LOCK_REQUESTED: EmptyPayload,
     EventType.TRANSFER_LOCK_ENDED: EmptyPayload,
     EventType.RESTRICTED_CREDIT_EXPIRED: EmptyPayload,
-    EventType.HOST_RESTRICTION_CHANGED: HostControlRequested,
+    EventType.HOST_RESTRICTION_CHANGED: HostRestrictionChange,
 }

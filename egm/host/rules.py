@@ -117,7 +117,7 @@ HOST_RULES: Final[tuple[Rule[Machine], ...]] = (
         (return_queried_ticket,),
     ),
     Rule(
-        EventType.TICKET_NUMBERED,
+        EventType.TICKET_NUMBER_ASSIGNED,
         STATES_AFTER_BOOT,
         (number_is_awaited,),
         (assign_host_number,),

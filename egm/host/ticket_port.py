@@ -138,7 +138,7 @@ class HostTicketInterface:
         if is_known or not is_system_number(ticket_number):
             return TicketNumberReplyResult.INVALID_NUMBER
         self._handle(
-            Event(EventType.TICKET_NUMBERED, TicketNumberAssigned(id=request.id, number=ticket_number))
+            Event(EventType.TICKET_NUMBER_ASSIGNED, TicketNumberAssigned(id=request.id, number=ticket_number))
         )
         return TicketNumberReplyResult.ACCEPTED
 

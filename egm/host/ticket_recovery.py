@@ -19,7 +19,7 @@ from egm.kernel.machine import Machine, MachineIdentity
 from egm.kernel.standing_faults import raise_fault
 from egm.kernel.timekeeping import Timekeeper
 from egm.money.entries import (
-    DISPUTE_RULED,
+    DISPUTED_AMOUNT_RULED,
     ORPHAN_TICKET,
     TICKET_LEDGER_CONTRADICTED,
     TICKET_TAKEN,
@@ -55,7 +55,7 @@ from rng import OutOfService, RandomService
 
 #: The journal kinds that credit a ticket. At most one per player position can be interrupted before its
 #: redemption is recorded in the ledger.
-_ENTRY_KINDS_CREDITING_TICKETS: Final = (VOUCHER_IN.kind, ORPHAN_TICKET.kind, DISPUTE_RULED.kind)
+_ENTRY_KINDS_CREDITING_TICKETS: Final = (VOUCHER_IN.kind, ORPHAN_TICKET.kind, DISPUTED_AMOUNT_RULED.kind)
 
 
 def create_ticket_desk(
@@ -112,12 +112,12 @@ def create_ticket_desk(
 
 
 def _list_ids_in_progress(machine: Machine) -> frozenset[str]:
-    """Return the ids of the payouts, bills, tickets and disputes that are in progress at any player position."""
+    """Return the ids of the payouts, bills, tickets and disputed amounts that are open at any player position."""
     return frozenset(
         record["id"]
         for key, record in machine.journal.states().items()
         if key.rpartition("/")[2].startswith(
-            (MoneyKey.PAY_OUT, MoneyKey.PAPER_BEING_STACKED, MoneyKey.DISPUTE)
+            (MoneyKey.PAY_OUT, MoneyKey.PAPER_BEING_STACKED, MoneyKey.DISPUTED_AMOUNT)
         )
         and isinstance(record, dict)
     )

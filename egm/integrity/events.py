@@ -9,7 +9,7 @@ from egm.staff.events import FilledForm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StartUpCompleted:
+class MemoryReady:
     """Payload of the event that the machine has started and read its memory.
 
     It has the version of the software and the profile.
@@ -91,7 +91,7 @@ class HardMeterExchangeForm(FilledForm):
 
 
 PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
-    EventType.MEMORY_READY: StartUpCompleted,
+    EventType.MEMORY_READY: MemoryReady,
     EventType.SELF_TEST_PASSED: SelfTestResult,
     EventType.SELF_TEST_FAILED: FailureDetail,
     EventType.GENERATOR_FAILED: FailureDetail,

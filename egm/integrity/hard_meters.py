@@ -1,9 +1,9 @@
 """Hard meters: the electromechanical counters follow the electronic meters, in pulses (D-20; FR68-11).
 
-The number of pulses still to be given is not stored. It is the electronic meter, in pulses, less the offset and
-the count that the I/O board reports, so no pulse is lost or given twice, whether the machine or the board loses
-its power. When the counters are first detected, also after an exchange, the difference between electronic meter
-and counter is stored in the journal as the offset.
+The number of pulses still to be given is not stored. It is the electronic meter, in pulses, less the offset and the
+count that the I/O board reports, so no pulse is lost or given twice, whether the machine or the board loses its power.
+When counters are detected for the first time, or for the first time after an exchange, the difference between
+electronic meter and counter is stored in the journal as the offset.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from egm.integrity.keys import IntegrityKey
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import BackgroundService, MachineContext
 
-#: Interval between updates; the counters are slower than any game.
+#: Interval between updates. A shorter one would not help: the counters advance more slowly than the meters change.
 _SEND_INTERVAL_SECONDS: Final = 0.5
 
 
@@ -30,20 +30,20 @@ class HardMeterService:
         self._machine = context.engine.machine
         self._board = board
         self._pulse_cents = pulse_cents
-        self._news = asyncio.Event()
+        self._meters_may_have_changed = asyncio.Event()
         board.start_reading_hard_meters()
 
     async def run(self) -> None:
         """Update the electromechanical counters after each change, until cancelled."""
         while True:
-            self._news.clear()
+            self._meters_may_have_changed.clear()
             if self.send_totals():
-                await self._news.wait()
+                await self._meters_may_have_changed.wait()
             await asyncio.sleep(_SEND_INTERVAL_SECONDS)
 
     def process_change(self, snapshot: Snapshot) -> None:  # noqa: ARG002 (it reads the meters, not the snapshot)
         """Wake the task that updates the electromechanical counters, because the meters may have changed."""
-        self._news.set()
+        self._meters_may_have_changed.set()
 
     def send_totals(self) -> bool:
         """Send the I/O board the total that each counter should show; if no offsets are stored, store them first.
@@ -53,7 +53,7 @@ class HardMeterService:
         counter_pulses = self._board.hard_meter_pulse_counts
         if counter_pulses is None:
             return False
-        meter_pulses = self._count_due_pulses()
+        meter_pulses = self._read_meters_in_pulses()
         offsets = self._machine.memory.get(IntegrityKey.HARD_METER_OFFSETS)
         if offsets is None:
             offsets = [pulses - count for pulses, count in zip(meter_pulses, counter_pulses, strict=True)]
@@ -66,11 +66,8 @@ class HardMeterService:
         self._board.advance_hard_meters(totals)
         return True
 
-    def _count_due_pulses(self) -> list[int]:
-        """Return the total number of pulses that each hard meter should have received, in the meters' order.
-
-        It is the value of the electronic meter in whole pulses, rounded down.
-        """
+    def _read_meters_in_pulses(self) -> list[int]:
+        """Return each hard meter's electronic meter in whole pulses, rounded down; 0 for a counter without one."""
         values = self._machine.journal.meters().values
         pulses = [values[name] // self._pulse_cents for name in self._machine.profile.hard_meters.meters]
         return pulses + [0] * (HARD_METER_COUNT - len(pulses))

@@ -32,8 +32,8 @@ from egm.integrity.events import (
     DoorChange,
     EnablingRequest,
     FailureDetail,
+    MemoryReady,
     SelfTestResult,
-    StartUpCompleted,
 )
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.records import DisablingRecord
@@ -85,7 +85,7 @@ def record_power_up(machine: Machine, event: Event) -> None:
         if state:
             machine.post(RESIDUAL_CREDIT_TERMS, state=state)
         return
-    start_up = event.read_payload(StartUpCompleted)
+    start_up = event.read_payload(MemoryReady)
     boots = int(machine.memory.get(IntegrityKey.BOOT_COUNT) or 0) + 1
     currency = machine.profile.currency
     if machine.memory.get(IntegrityKey.CURRENCY) != currency:

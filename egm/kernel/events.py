@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 
 from egm.errors import InvariantError, check_invariant
-from egm.record_codec import RecordError, check_fields, from_json, is_record
+from egm.record_codec import RecordError, check_fields, from_json, get_stored_key, is_record
 
 PayloadT = TypeVar("PayloadT")
 #: An alias of ``type[PayloadT]``, for use inside classes in which ``type`` is the name of a field.
@@ -93,7 +93,7 @@ class EventType(EventName):
     TICKET_ESCROWED = "ticket_escrowed"
     COINS_IN = "coins_in"
     # ticket and transfer hosts
-    TICKET_NUMBERED = "ticket_numbered"
+    TICKET_NUMBER_ASSIGNED = "ticket_numbered"
     TICKET_NUMBER_REFUSED = "number_refused"
     TICKET_AUTHORISED = "ticket_authorised"
     TICKET_DECLINED = "ticket_declined"
@@ -159,7 +159,7 @@ class EventType(EventName):
     MYSTERY_PRIZE_WON = "mystery_won"
     PROGRESSIVE_AMOUNTS_CHANGED = "levels_moved"
     """An amount that a progressive level shows has changed."""
-    HELD_PRIZE_RULED_ON = "prize_ruled"
+    HELD_PRIZE_RULING = "prize_ruled"
     REMINDER_DUE = "reminder_due"
     """A reminder of player protection is due."""
     PLAY_PAUSE_OVER = "pause_over"
@@ -183,7 +183,7 @@ class EventType(EventName):
     """The player gives up or stakes the residual credit."""
     DISPUTE_DECIDED = "dispute_decided"
     """A dispute of a player was decided."""
-    AMOUNT_PUT_IN_DISPUTE = "amount_disputed"
+    UNORDERED_MONEY_TAKEN = "amount_disputed"
     """A device has taken money without an order, so that the amount is disputed."""
     DISPUTED_AMOUNT_RULING = "disputed_amount"
     """Staff rule on a disputed amount."""
@@ -261,9 +261,9 @@ class Event:
         return self.payload
 
     def collect_non_default_values(self) -> dict[str, object]:
-        """Return the fields of the event's payload that differ from their default, by name."""
+        """Return the fields of the event's payload that differ from their default, by stored key."""
         values = ((field, getattr(self.payload, field.name)) for field in fields(self.payload))
-        return {field.name: value for field, value in values if value != field.default}
+        return {get_stored_key(field): value for field, value in values if value != field.default}
 
 
 class PayloadClasses:

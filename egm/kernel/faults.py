@@ -10,7 +10,7 @@ from egm.kernel.significance import ClearCondition, EventEffect, Significance, f
 #: Who or what clears a fault, as the journal and the screen name it.
 ClearedBy = Literal["self", "attendant", "technician", "ruling", "memory_clear"]
 
-#: Who clears a significant event -> who clears the fault, as the journal stores it.
+#: The value of ``cleared_by`` in the journal for each clear condition.
 _CLEARED_BY_FOR_CONDITION: Final[dict[ClearCondition, ClearedBy]] = {
     ClearCondition.NOTHING: "self",
     ClearCondition.ITSELF: "self",
@@ -21,8 +21,9 @@ _CLEARED_BY_FOR_CONDITION: Final[dict[ClearCondition, ClearedBy]] = {
 }
 
 
-#: The faults by code; of several patterns that match a code, the first decides. A pattern such as ``hopper.*`` is for
-#: the faults of a device that have no row of their own, and ``*`` for all other faults.
+#: The faults by code; the first row that matches a code decides. A row such as ``hopper.*`` is for those faults of the
+#: hopper that have no row, and ``*`` for all other faults. The service manual (``en_manual.toml``) explains each fault
+#: and its remedy.
 SIGNIFICANCE_BY_FAULT: Final[Mapping[str, Significance]] = {
     "logic_access": Significance(EventEffect.HARD_STOP, ClearCondition.TECHNICIAN, sas_exception_code=0x15),
     "unidentified_opening": Significance(EventEffect.STOP, ClearCondition.ATTENDANT),
@@ -135,6 +136,7 @@ class FaultDefinition:
     stops_play: bool
     """Whether play stops while the fault is active (a tilt)."""
     disables_device: bool
+    """Whether the fault has any effect on the machine: its device, payouts or all play are disabled."""
     puts_out_of_service: bool
     """Whether the machine is out of service while the fault is active; it still pays what it owes."""
     cleared_by: ClearedBy
@@ -154,12 +156,12 @@ def get_fault_definition(code: str) -> FaultDefinition:
 
     A code that the table does not list gets the properties of ``*``, which stop play.
     """
-    event = find_significance_by_pattern(SIGNIFICANCE_BY_FAULT, code) or SIGNIFICANCE_BY_FAULT["*"]
+    significance = find_significance_by_pattern(SIGNIFICANCE_BY_FAULT, code) or SIGNIFICANCE_BY_FAULT["*"]
     return FaultDefinition(
-        stops_play=event.effect in {EventEffect.STOP, EventEffect.HARD_STOP},
-        disables_device=event.effect is not EventEffect.LOG,
-        puts_out_of_service=event.effect is EventEffect.OUT_OF_SERVICE,
-        cleared_by=_CLEARED_BY_FOR_CONDITION[event.cleared_by],
+        stops_play=significance.effect in {EventEffect.STOP, EventEffect.HARD_STOP},
+        disables_device=significance.effect is not EventEffect.LOG,
+        puts_out_of_service=significance.effect is EventEffect.OUT_OF_SERVICE,
+        cleared_by=_CLEARED_BY_FOR_CONDITION[significance.cleared_by],
     )
 
 

@@ -127,7 +127,7 @@ class StorageKeys:
         if hint is not None and value is not None:
             check_value(hint, value, f"state.{name}")
 
-    def build_stored_name(self, name: str, position: Position) -> str:
+    def build_stored_key(self, name: str, position: Position) -> str:
         """Return the name under which the journal stores a value of this player position.
 
         ``name`` is a key, or a key prefix with its item. Raises InvariantError for a name that no feature

@@ -28,13 +28,13 @@ class PositionMemory:
         self._decoded_by_key: Final[dict[str, tuple[JSON, object]]] = {}
         """The last value and the record decoded from it, by the value's key."""
 
-    def build_stored_name(self, key: str) -> str:
-        """Return the name under which the journal stores one of this player position's keys."""
-        return key if self._position.number == 1 else self._keys.build_stored_name(key, self._position)
+    def build_stored_key(self, key: str) -> str:
+        """Return the key under which the journal stores a value of this player position."""
+        return key if self._position.number == 1 else self._keys.build_stored_key(key, self._position)
 
     def get(self, key: str) -> Any:
         """Return the JSON value stored under a key, or None."""
-        return self._journal.state(key if self._position.number == 1 else self.build_stored_name(key))
+        return self._journal.state(key if self._position.number == 1 else self.build_stored_key(key))
 
     def read(self, record_type: type[RecordT], key: str) -> RecordT | None:
         """Return the record stored under a key, or None.
@@ -47,8 +47,10 @@ class PositionMemory:
         decoded_value, decoded_record = self._decoded_by_key.get(key, (None, None))
         if decoded_value is data and isinstance(decoded_record, record_type):
             return decoded_record
-        record = from_json(record_type, data, f"the memory's {str(self.build_stored_name(key))!r}")
-        if isinstance(key, StorageKey):  # names with an item would add up over the years
+        record = from_json(record_type, data, f"the memory's {str(self.build_stored_key(key))!r}")
+        if isinstance(
+            key, StorageKey
+        ):  # keys with an id, such as a digest, would fill the cache over the years
             self._decoded_by_key[key] = data, record
         return record
 
@@ -56,13 +58,13 @@ class PositionMemory:
         """Return the record stored under a key. Raises InvariantError if there is no such record."""
         record = self.read(record_type, key)
         if record is None:
-            raise InvariantError(f"the memory has nothing under {self.build_stored_name(key)!r}")
+            raise InvariantError(f"the memory has nothing under {self.build_stored_key(key)!r}")
         return record
 
     def read_all(self, record_type: type[RecordT], prefix: str) -> dict[str, RecordT]:
         """Return the records stored under a key prefix, by key without the prefix, in the order of the keys."""
-        start = self.build_stored_name(prefix)
+        stored_prefix = self.build_stored_key(prefix)
         return {
-            name.removeprefix(start): from_json(record_type, data, f"the memory's {str(name)!r}")
-            for name, data in sorted(self._journal.states(start).items())
+            key.removeprefix(stored_prefix): from_json(record_type, data, f"the memory's {str(key)!r}")
+            for key, data in sorted(self._journal.states(stored_prefix).items())
         }

@@ -20,7 +20,7 @@ from egm.links.device_health import iter_device_metrics
 from egm.links.metrics import MachineCollector, MetricsExporter, build_meter_families, iter_known_occurrences
 from egm.links.screen.private_sockets import read_or_create_token
 from egm.secret_files import replace_transient_file
-from egm.staff.events import InterventionSeen
+from egm.staff.events import InterventionRead
 from egm.staff.keys import StaffKey
 
 #: Delay with which metrics follow the machine, so that a busy machine does not sum its meters for every
@@ -135,7 +135,7 @@ class MetricsService:
         intervention = self._machine.memory.get(StaffKey.INTERVENTION)
         if intervention is None or not self._machine.profile.staff.monitored_openings:
             return lambda: None
-        event = Event(EventType.INTERVENTION_READ_BY_MONITORING, InterventionSeen(id=intervention["id"]))
+        event = Event(EventType.INTERVENTION_READ_BY_MONITORING, InterventionRead(id=intervention["id"]))
         loop = asyncio.get_running_loop()
 
         def report_reading() -> None:

@@ -18,14 +18,14 @@ def build_remainder_state(remainder: CashOutRemainder) -> dict[str, CashOutRemai
 
 
 def build_handpay_remainder_state(
-    remainder_cents: int, in_coins: CoinPayoutProgress | None
+    remainder_cents: int, coin_payout: CoinPayoutProgress | None
 ) -> dict[str, CashOutRemainder]:
     """Return the state change that stores the unpaid remainder of a cash-out that an attendant is to pay.
 
-    ``in_coins`` is what the hopper has already paid of the cash-out, or None.
+    ``coin_payout`` is what the hopper has already paid of the cash-out, or None.
     """
     return build_remainder_state(
-        CashOutRemainder(amount_cents=remainder_cents, is_paid_by_hand=True, coin_payout=in_coins)
+        CashOutRemainder(amount_cents=remainder_cents, is_paid_by_hand=True, coin_payout=coin_payout)
     )
 
 
@@ -43,7 +43,7 @@ def unpaid_remainder_is_stored(machine: Machine, _: Event) -> bool:
     return _read_valid_remainder(machine) is not None
 
 
-def has_stale_remainder(machine: Machine) -> bool:
+def has_outdated_remainder(machine: Machine) -> bool:
     """Return whether a stored remainder of a cash-out no longer equals the player's cashable balance."""
     return (
         machine.memory.get(MoneyKey.CASH_OUT_REMAINDER) is not None and _read_valid_remainder(machine) is None

@@ -51,7 +51,7 @@ from egm.tickets.desk import TicketDesk
 from egm.tickets.redemption import LockedTicket
 from meters import Transfer
 
-#: The reason of a dispute about money in the box whose credit the journal refused: a meter would have jumped.
+#: The reason of a disputed amount of money in the box: the journal refused its credit, as a meter would have jumped.
 _METER_JUMP_REASON: Final = "its credit was refused as an implausible meter jump"
 
 
@@ -85,8 +85,8 @@ class JournalEscrowLedger:
             is_returning=bool(paper.is_returning),
         )
 
-    def has_disputed_item(self) -> bool:
-        """Return whether a bill or ticket of this position's acceptor is in dispute."""
+    def has_disputed_paper(self) -> bool:
+        """Return whether a bill or ticket of this position's acceptor is disputed."""
         return any(
             disputed.device == "bill_acceptor" for disputed in list_disputed_amounts(self._machine).values()
         )
@@ -140,7 +140,7 @@ class JournalEscrowLedger:
         """Credit the bill or ticket that the acceptor has stacked.
 
         If the journal refuses the credit as an implausible meter jump, or if the machine no longer has the lock on
-        the ticket, open a dispute instead.
+        the ticket, open a disputed amount instead.
         """
         check_invariant(
             self._find_phase() is EscrowPhase.ORDERED, "a bill or ticket was credited out of order"
@@ -171,8 +171,8 @@ class JournalEscrowLedger:
         self._process_event(EventType.BILL_NOT_STACKED, why=reason)
         check_invariant(self.find_open() is None, "a returned bill or ticket is still open")
 
-    def dispute_lost_paper(self, reason: str) -> None:
-        """Open a dispute about a bill or ticket that was ordered into the cash box and whose location is unknown.
+    def close_lost_paper_as_disputed(self, reason: str) -> None:
+        """Open a disputed amount for a bill or ticket whose stacking was ordered and whose location is unknown.
 
         It may have been stacked or returned; ``reason`` says why this is unknown.
         """
@@ -182,13 +182,13 @@ class JournalEscrowLedger:
         self._process_event(EventType.BILL_LOCATION_UNKNOWN, why=reason)
         check_invariant(self.find_open() is None, "a disputed bill or ticket is still open")
 
-    def dispute_unordered_stacking(self, reason: str, largest_cents: int) -> None:
-        """Open a dispute about a bill or ticket that the acceptor stacked without an order.
+    def open_disputed_amount_of_unordered_paper(self, reason: str, largest_cents: int) -> None:
+        """Open a disputed amount for a bill or ticket that the acceptor stacked without an order.
 
         ``largest_cents`` is the largest possible amount, in minor units.
         """
         self._process_event(
-            EventType.AMOUNT_PUT_IN_DISPUTE, device="bill_acceptor", why=reason, most_cents=largest_cents
+            EventType.UNORDERED_MONEY_TAKEN, device="bill_acceptor", why=reason, most_cents=largest_cents
         )
 
     def record_direction(self, *, is_returning: bool) -> None:
@@ -256,7 +256,8 @@ class JournalPrintLedger:
 
         When the bar code is printed, the ticket is settled. If the job has failed, the credits are returned; the
         printer is then free, so the next ticket may be open already when this returns. If the ticket may have been
-        printed in spite of a failure, a dispute is opened. When the ticket is taken, the record of the job is deleted.
+        printed in spite of a failure, a disputed amount is opened. When the ticket is taken, the record of the job is
+        deleted.
         """
         printing = self._require_open_record()
         check_invariant(printing.id == job_id, "the printer reported on another ticket")
@@ -272,7 +273,7 @@ class JournalPrintLedger:
             record = self.find_open()
             check_invariant(
                 record is None or record.job.job_id != job_id,
-                "a ticket that may be printed was not put in dispute",
+                "a ticket that may be printed was not recorded as a disputed amount",
             )
         elif state is PrintState.TAKEN:
             self._machine.post(TICKET_TAKEN, TicketTaken(id=job_id), state={MoneyKey.PRINT_JOB: None})
@@ -344,7 +345,7 @@ class JournalPayoutLedger:
             )
 
     def record_uncommanded_coins(self, coin_count: int, reason: str) -> None:
-        """Record coins that left the hopper without an order, and open a dispute about them."""
+        """Record coins that left the hopper without an order, and open a disputed amount for them."""
         self._process_event(EventType.UNORDERED_COINS_PAID, coins=coin_count, why=reason)
 
     def _require_open_payout(self, payout_id: str) -> None:
@@ -376,7 +377,7 @@ class JournalCoinLedger:
     def credit_coins_in(
         self, coins: tuple[tuple[int, bool], ...], event_position: int, disputed: DisputedCoins | None = None
     ) -> None:
-        """Credit each coin, store the position of the last event and open a dispute if needed, in one transaction.
+        """In one transaction, credit each coin, store the last event's position and open a disputed amount if needed.
 
         ``coins`` has for each coin its value in minor units and whether the sorter sent it to the hopper.
         ``event_position`` is the position of the acceptor's last event, in its driver's encoding. ``disputed``

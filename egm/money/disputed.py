@@ -1,20 +1,23 @@
 """Disputed amounts: if a device's reports do not settle whether money was paid or taken, staff decide.
 
-Examples: a bill ordered into the box and not reported since; coins that the acceptor counted but never
-reported; coins of a payout whose hopper was exchanged. A dispute has the smallest and largest possible amount. If
-there is an operation in question, the transaction that closes or suspends it opens the dispute, except for a
-hopper payout: its dispute is opened directly afterwards, or at the restart if the power has failed in between. The
-device's fault stops play until staff have entered a ruling; no key clears it. Player's credits that may have been
-paid are set aside meanwhile. The ruling is an amount paid by hand, recorded with the persons and the reason in the
+Examples: a bill ordered into the box and not reported since; coins that the acceptor's counter shows but that it
+never reported; coins of a payout whose hopper was exchanged. A disputed amount has a smallest and a largest possible
+value. The transaction that closes or suspends the operation in question opens the disputed amount. Exception: that of
+a hopper payout is opened directly afterwards, or at the restart if the power has failed in between. The device's fault
+stops play until staff have entered a ruling; no key clears it. Player's credits that may have been paid are set aside
+meanwhile. The ruling is an amount paid by hand, recorded with the persons and the reason in the
 register ``disputed-amounts``.
 
 For a ticket that may have come out of the printer, the ruling is either "good" (nothing is paid by hand; the
 ticket is money for its holder) or "void" (the full amount is paid by hand). Until then the ticket's number
 stays locked and its cash-out stays open.
 
-Source of the amount paid by hand: for hopper coins the credit that was set aside, of which the rest is booked as
-coins that left the hopper; for a void ticket the credit that was reserved for it; for a ticket in the cash box that
-is still locked, the ticket, which the ruling redeems; for everything else the operator.
+Source of the amount paid by hand:
+
+- hopper coins: the credit that was set aside; what is left of it is booked as coins that left the hopper;
+- a void ticket: the credit that was reserved for it;
+- a ticket in the cash box that is still locked: the ticket, which the ruling redeems;
+- everything else: the operator.
 """
 
 from dataclasses import dataclass, field, replace
@@ -30,15 +33,15 @@ from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.kernel.standing_faults import raise_fault
 from egm.money.entries import (
-    DISPUTE_OPENED,
-    DISPUTE_OPENED_WITH_CREDIT,
-    DISPUTE_RELEASED,
-    DISPUTE_RULED,
-    DisputeDetails,
-    DisputeReleased,
-    DisputeRuled,
+    DISPUTED_AMOUNT_OPENED,
+    DISPUTED_AMOUNT_OPENED_WITH_CREDIT,
+    DISPUTED_AMOUNT_RULED,
+    SET_ASIDE_CREDIT_RELEASED,
+    DisputedAmountDetails,
+    DisputedAmountRuled,
+    SetAsideCreditReleased,
 )
-from egm.money.events import DisputedAmountForm
+from egm.money.events import DisputedAmountRulingForm
 from egm.money.keys import MoneyKey
 from egm.money.records.host import RedemptionStatus
 from egm.money.records.money import PrintingRecord
@@ -63,27 +66,27 @@ DISPUTED_HANDPAY_ACCOUNT: Final = "out:handpay_disputed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputedAmount:
-    """One open dispute about money that a device may have taken or paid. Amounts are in minor units."""
+    """An amount that a device may have taken or paid, until staff rule on it. Amounts are in minor units."""
 
     id: str
-    """The id of the dispute: that of the disputed operation if it has one."""
+    """The id of the disputed amount: that of the operation in question if there is one."""
     device: str
     """The kind of device, such as ``bill_acceptor``."""
     reason: str = field(metadata=stored_as("why"))
     """Why the device's reports do not settle the amount."""
     since: str
-    """The time at which the dispute was opened, ISO 8601."""
+    """The time at which the disputed amount was opened, ISO 8601."""
     smallest_cents: int = field(default=0, metadata=stored_as("least_cents"))
     """The smallest amount that may be owed, in minor units."""
     largest_cents: int = field(default=0, metadata=stored_as("most_cents"))
     """The largest amount that may be owed, in minor units."""
     set_aside_cents: int = field(default=0, metadata=stored_as("held_cents"))
-    """The part of the player's credits that is reserved until the ruling, as coins for it may have been paid."""
+    """Player's credit that is reserved until the ruling, because the hopper may already have paid it in coins."""
     masked_ticket_number: str = field(default="", metadata=stored_as("ticket"))
     """The masked number of the disputed ticket, which is reserved or locked in the ticket ledger.
 
-    Such a ticket is worth its full amount or nothing. Empty if the dispute is not about a ticket, or about a ticket in
-    the cash box that is no longer locked for this machine.
+    Such a ticket is worth its full amount or nothing. Empty if no ticket is disputed, or a ticket in the cash box that
+    is no longer locked for this machine.
     """
     credit_kind: str = field(default="", metadata=stored_as("kind"))
     """The kind of credit of the disputed ticket."""
@@ -102,10 +105,10 @@ class DisputedAmount:
         masked_ticket_number: str = "",
         credit_kind: str = "",
     ) -> Self:
-        """Create a dispute about an amount that a device may have taken or paid.
+        """Create the record of an amount that a device may have taken or paid.
 
         The amount is at least ``smallest_cents`` and at most ``largest_cents``. ``subject`` is the id of the
-        disputed operation; without it, the dispute gets a new id.
+        operation in question; without it, the disputed amount gets a new id.
         """
         return cls(
             id=subject or machine.fresh_id("disputed"),
@@ -121,23 +124,23 @@ class DisputedAmount:
 
     @property
     def fault_code(self) -> str:
-        """Return the code of the fault that stays active until every dispute about the device has a ruling."""
+        """Return the code of the fault that stays active until every disputed amount of the device has a ruling."""
         return f"{self.device}.disputed"
 
     @property
     def is_about_printed_ticket(self) -> bool:
-        """Return whether the dispute is about a ticket that the printer may have issued."""
+        """Return whether it is disputed whether the printer has issued a ticket."""
         return self.device == "ticket_printer"
 
     @property
     def opening_state(self) -> dict[str, "DisputedAmount"]:
-        """Return the state change that stores the dispute, for the journal entry that closes the disputed operation."""
-        return {f"{MoneyKey.DISPUTE}{self.id}": self}
+        """Return the state change that stores the disputed amount, for the entry that opens it."""
+        return {f"{MoneyKey.DISPUTED_AMOUNT}{self.id}": self}
 
     @property
-    def journal_details(self) -> DisputeDetails:
-        """Return the description of the dispute for a journal record."""
-        return DisputeDetails(
+    def journal_details(self) -> DisputedAmountDetails:
+        """Return the description of the disputed amount for a journal record."""
+        return DisputedAmountDetails(
             id=self.id,
             device=self.device,
             reason=self.reason,
@@ -149,7 +152,7 @@ class DisputedAmount:
     def may_award(self, amount_cents: int | None) -> bool:
         """Return whether a ruling may award this amount.
 
-        It must be within the dispute's bounds. For a ticket it must be the full amount or nothing.
+        It must be within the bounds of the disputed amount. For a ticket it must be the full amount or nothing.
         """
         if amount_cents is None or not self.smallest_cents <= amount_cents <= self.largest_cents:
             return False
@@ -157,26 +160,28 @@ class DisputedAmount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DisputeRuling:
+class DisputedAmountRuling:
     """A recorded ruling on a disputed amount, until its payment is posted."""
 
     disputed_amount: DisputedAmount = field(metadata=stored_as("disputed"))
     amount_cents: Count
     """The amount that the ruling awards to the player."""
-    entry_record: DisputeRuled = field(metadata=stored_as("story"))
+    entry_record: DisputedAmountRuled = field(metadata=stored_as("story"))
     """The record of the journal entry that posts the payment."""
 
 
 def list_disputed_amounts(machine: Machine) -> dict[str, DisputedAmount]:
-    """Return the open disputes about money of this player position, ordered by id."""
-    return machine.memory.read_all(DisputedAmount, MoneyKey.DISPUTE)
+    """Return the disputed amounts of this player position that have no ruling yet, ordered by id."""
+    return machine.memory.read_all(DisputedAmount, MoneyKey.DISPUTED_AMOUNT)
 
 
 # ---------------------------------------------------------------------------------------------- opening
-def open_dispute(machine: Machine, disputed: DisputedAmount, transfers: tuple[Transfer, ...] = ()) -> None:
-    """Open a dispute about money: post its journal entry. If the dispute is already open, do nothing.
+def open_disputed_amount(
+    machine: Machine, disputed: DisputedAmount, transfers: tuple[Transfer, ...] = ()
+) -> None:
+    """Post the journal entry that opens a disputed amount. If it is already open, do nothing.
 
-    If the dispute sets some of the player's credit aside (``set_aside_cents``), the entry reserves that credit.
+    If it sets some of the player's credit aside (``set_aside_cents``), the entry reserves that credit.
     Otherwise the entry posts ``transfers``, the movements of money that are not in doubt.
     """
     if disputed.id in list_disputed_amounts(machine):
@@ -190,7 +195,7 @@ def open_dispute(machine: Machine, disputed: DisputedAmount, transfers: tuple[Tr
             ),
         )
     machine.post(
-        DISPUTE_OPENED_WITH_CREDIT if disputed.set_aside_cents else DISPUTE_OPENED,
+        DISPUTED_AMOUNT_OPENED_WITH_CREDIT if disputed.set_aside_cents else DISPUTED_AMOUNT_OPENED,
         disputed.journal_details,
         entry_id=format_reservation_id(disputed) if disputed.set_aside_cents else None,
         transfers=transfers,
@@ -203,26 +208,28 @@ def format_reservation_id(disputed: DisputedAmount) -> str:
     return f"{disputed.id}.disputed"
 
 
-def dispute_is_unfinished(machine: Machine, _: Event) -> bool:
-    """Return whether :func:`finish_disputes` has work: a dispute without its fault, or a ruling without payment."""
-    if machine.memory.get(MoneyKey.DISPUTE_RULING) is not None:
+def disputed_amount_work_is_pending(machine: Machine, _: Event) -> bool:
+    """Return whether a disputed amount has no active fault yet, or the payment of a ruling is not posted yet."""
+    if machine.memory.get(MoneyKey.DISPUTED_AMOUNT_RULING) is not None:
         return True
-    disputes = list_disputed_amounts(machine).values()
-    return bool(disputes) and any(disputed.fault_code not in machine.active_faults for disputed in disputes)
+    disputed_amounts = list_disputed_amounts(machine).values()
+    return bool(disputed_amounts) and any(
+        disputed.fault_code not in machine.active_faults for disputed in disputed_amounts
+    )
 
 
-def finish_interrupted_disputes(machine: Machine, _: Event) -> None:
-    """Finish work on disputes that a power loss interrupted: post payments of rulings, raise faults of disputes."""
-    finish_disputes(machine)
+def resume_disputed_amounts(machine: Machine, _: Event) -> None:
+    """Post the payment of a ruling, or raise the faults of disputed amounts, if a power loss has prevented it."""
+    post_ruling_and_raise_faults(machine)
 
 
-def finish_disputes(machine: Machine) -> None:
-    """Post the payment of a recorded ruling on disputed money, and raise the faults of the open disputes.
+def post_ruling_and_raise_faults(machine: Machine) -> None:
+    """Post the payment of a recorded ruling, and raise the fault of each disputed amount that is still open.
 
-    Called immediately after a new dispute is recorded, and after any event that left such work unfinished, for example
-    because of a power loss.
+    Called immediately after a new disputed amount is recorded, and after any event that left such work unfinished, for
+    example because of a power loss.
     """
-    ruling = machine.memory.read(DisputeRuling, MoneyKey.DISPUTE_RULING)
+    ruling = machine.memory.read(DisputedAmountRuling, MoneyKey.DISPUTED_AMOUNT_RULING)
     if ruling is not None:
         _post_award(machine, ruling)
     for disputed in list_disputed_amounts(machine).values():
@@ -232,11 +239,11 @@ def finish_disputes(machine: Machine) -> None:
 # ---------------------------------------------------------------------------------------------- ruling
 @refusal_code("ruling_is_sound")
 def ruling_form_is_valid(machine: Machine, event: Event) -> bool:
-    """Return whether the form of a ruling names an open dispute, an amount within its bounds and a reason.
+    """Return whether the form of a ruling names an open disputed amount, an amount within its bounds and a reason.
 
     A printed ticket can be ruled "good" only if the ticket ledger knows it.
     """
-    form = event.read_payload(DisputedAmountForm)
+    form = event.read_payload(DisputedAmountRulingForm)
     disputed = list_disputed_amounts(machine).get(form.disputed)
     if disputed is None or not are_texts_filled_in(form.reason):
         return False
@@ -247,10 +254,10 @@ def ruling_form_is_valid(machine: Machine, event: Event) -> bool:
     )
 
 
-def _find_awarded_cents(disputed: DisputedAmount, form: DisputedAmountForm) -> int | None:
+def _find_awarded_cents(disputed: DisputedAmount, form: DisputedAmountRulingForm) -> int | None:
     """Return the amount that the form awards to the player, in minor units, or None if it states no decision.
 
-    A printed ticket is awarded 0 if it is ruled good, and its full amount if it is ruled void.
+    For a printed ticket, the player is awarded 0 if it is ruled good, and its full amount if it is ruled void.
     """
     if not disputed.is_about_printed_ticket:
         return form.amount_cents
@@ -258,27 +265,31 @@ def _find_awarded_cents(disputed: DisputedAmount, form: DisputedAmountForm) -> i
 
 
 def rule_disputed_amount(machine: Machine, event: Event) -> None:
-    """Carry out the form's ruling on a disputed amount: pay the awarded part by hand, and close the dispute.
+    """Carry out the form's ruling on a disputed amount: pay the awarded part by hand, and close the disputed amount.
 
-    If the device has no other open dispute, its fault is cleared. For a printed ticket, only the ruling is recorded
+    If the device has no other disputed amount, its fault is cleared. For a printed ticket, only the ruling is recorded
     here; the ticket's cash-out then ends, and pays a void ticket by hand.
     """
-    form = event.read_payload(DisputedAmountForm)
+    form = event.read_payload(DisputedAmountRulingForm)
     disputed = list_disputed_amounts(machine)[form.disputed]
     amount_cents = _find_awarded_cents(disputed, form)
     if amount_cents is None:
         raise InvariantError("a ruling on a disputed amount was submitted without an amount")
-    entry_record = DisputeRuled(
-        **build_ruling_details(machine, event), dispute=disputed.journal_details, amount_cents=amount_cents
+    entry_record = DisputedAmountRuled(
+        **build_ruling_details(machine, event),
+        disputed_amount=disputed.journal_details,
+        amount_cents=amount_cents,
     )
-    ruling = DisputeRuling(disputed_amount=disputed, amount_cents=amount_cents, entry_record=entry_record)
+    ruling = DisputedAmountRuling(
+        disputed_amount=disputed, amount_cents=amount_cents, entry_record=entry_record
+    )
     if disputed.set_aside_cents:
         machine.post(
-            DISPUTE_RELEASED,
-            DisputeReleased(id=disputed.id),
+            SET_ASIDE_CREDIT_RELEASED,
+            SetAsideCreditReleased(id=disputed.id),
             entry_id=f"{disputed.id}.released",
             ref=format_reservation_id(disputed),
-            state={MoneyKey.DISPUTE_RULING: ruling},
+            state={MoneyKey.DISPUTED_AMOUNT_RULING: ruling},
         )
     if disputed.is_about_printed_ticket:
         _record_ticket_ruling(machine, ruling)
@@ -287,7 +298,7 @@ def rule_disputed_amount(machine: Machine, event: Event) -> None:
     machine.notice = Notice(code="disputed_ruled", values={"amount_cents": amount_cents})
 
 
-def _record_ticket_ruling(machine: Machine, ruling: DisputeRuling) -> None:
+def _record_ticket_ruling(machine: Machine, ruling: DisputedAmountRuling) -> None:
     """Record the ruling on a printed ticket, good or void, as the final state of its print job.
 
     The cash-out then ends like any other with a printed or failed ticket.
@@ -295,7 +306,7 @@ def _record_ticket_ruling(machine: Machine, ruling: DisputeRuling) -> None:
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
     state = PrintState.FAILED if ruling.amount_cents else PrintState.BARCODE_DONE
     machine.post(
-        DISPUTE_RULED,
+        DISPUTED_AMOUNT_RULED,
         ruling.entry_record,
         entry_id=f"{ruling.disputed_amount.id}.ruled",
         state={
@@ -306,20 +317,18 @@ def _record_ticket_ruling(machine: Machine, ruling: DisputeRuling) -> None:
 
 
 def _build_closing_state(machine: Machine, disputed: DisputedAmount) -> dict[str, None]:
-    """Return the state change that deletes the dispute.
+    """Return the state change that deletes the disputed amount.
 
-    If the device has no other open dispute, it also clears the device's fault.
+    If the device has no other disputed amount, it also clears the device's fault.
     """
-    other_disputes = [
-        dispute for dispute in list_disputed_amounts(machine).values() if dispute.id != disputed.id
-    ]
-    is_last_of_device = all(dispute.device != disputed.device for dispute in other_disputes)
+    others = [other for other in list_disputed_amounts(machine).values() if other.id != disputed.id]
+    is_last_of_device = all(other.device != disputed.device for other in others)
     fault_state = {f"{KernelKey.FAULT}{disputed.fault_code}": None} if is_last_of_device else {}
-    return {f"{MoneyKey.DISPUTE}{disputed.id}": None, **fault_state}
+    return {f"{MoneyKey.DISPUTED_AMOUNT}{disputed.id}": None, **fault_state}
 
 
-def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
-    """Post the payment of a ruling, and close the dispute.
+def _post_award(machine: Machine, ruling: DisputedAmountRuling) -> None:
+    """Post the payment of a ruling, and close the disputed amount.
 
     A disputed ticket in the cash box that is still locked is redeemed if the ruling pays it, otherwise unlocked.
     """
@@ -332,7 +341,7 @@ def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
     redemption_status = RedemptionStatus.REDEEMED if amount_cents else RedemptionStatus.NOT_STACKED
     entry_record, state = ruling.entry_record, dict[str, object](_build_closing_state(machine, disputed))
     if disputed.set_aside_cents:
-        state[MoneyKey.DISPUTE_RULING] = None
+        state[MoneyKey.DISPUTED_AMOUNT_RULING] = None
     if is_redemption:
         entry_record = replace(
             entry_record,
@@ -340,7 +349,7 @@ def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
         )
         state.update(build_anchor_state(machine))
     machine.post(
-        DISPUTE_RULED,
+        DISPUTED_AMOUNT_RULED,
         entry_record,
         # A redemption uses the usual id ("<id>.in"): after a restart, ticket recovery finds it and completes
         # the redemption in the ticket ledger.
@@ -356,10 +365,10 @@ def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
 
 
 def _read_full_ticket_number(machine: Machine, disputed: DisputedAmount) -> str:
-    """Return the full number of the ticket in dispute, which only the ticket ledger has."""
+    """Return the full number of a disputed ticket; the journal has it only masked."""
     number = machine.component(TicketDesk).find_number_by_redemption(disputed.id)
     if number is None:
-        raise InvariantError(f"{disputed.id} holds a ticket whose number is not in the ledger")
+        raise InvariantError(f"{disputed.id} is about a ticket whose number is not in the ledger")
     return number
 
 
@@ -368,8 +377,8 @@ def _build_award_transfers(
 ) -> tuple[Transfer, ...]:
     """Return the transfers that pay the awarded amount by hand.
 
-    The remaining credit that was set aside is booked as coins that left the hopper. ``is_redemption``: whether the
-    ruling redeems the ticket. If a cashier has released or redeemed it before, the operator pays the amount instead.
+    What is left of the credit that was set aside was paid by the hopper: it is booked as coins out. ``is_redemption``:
+    whether the ruling redeems the ticket. If not (a cashier has released or redeemed it), the operator pays the amount.
     """
     source = DISPUTED_ACCOUNT
     if disputed.set_aside_cents:
@@ -377,11 +386,11 @@ def _build_award_transfers(
     elif is_redemption:
         source = f"world:voucher_in:{disputed.credit_kind}"
     award_transfers = (Transfer(source, DISPUTED_HANDPAY_ACCOUNT, amount_cents),) if amount_cents else ()
-    unpaid_cents = max(0, disputed.set_aside_cents - amount_cents)
-    if not unpaid_cents:
+    paid_in_coins_cents = max(0, disputed.set_aside_cents - amount_cents)
+    if not paid_in_coins_cents:
         return award_transfers
-    remainder_flows = (
-        Transfer(source, "out:hopper", unpaid_cents),
-        Transfer("stock:hopper", "stock:floor", unpaid_cents),
+    coin_transfers = (
+        Transfer(source, "out:hopper", paid_in_coins_cents),
+        Transfer("stock:hopper", "stock:floor", paid_in_coins_cents),
     )
-    return award_transfers + remainder_flows
+    return award_transfers + coin_transfers

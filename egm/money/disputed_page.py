@@ -25,7 +25,7 @@ class DisputedAmountsPage(MenuPage):
     """The service page that lists every disputed amount that waits for a ruling."""
 
     def build_page(self, machine: Machine) -> ServicePage:
-        """Return the page with one row per dispute: time, id, reason and bounds of the amount."""
+        """Return the page with one row per disputed amount: time, id, reason and bounds."""
         rows = tuple(
             PageRow(
                 cells=(
@@ -46,7 +46,7 @@ class DisputedAmountsPage(MenuPage):
         )
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
-        """Open the form for a ruling on the dispute whose row was touched."""
+        """Open the form for a ruling on the disputed amount whose row was touched."""
         disputed = list_disputed_amounts(machine).get(action.removeprefix("disputed:"))
         return (
             build_refusal("not_offered")
@@ -56,14 +56,14 @@ class DisputedAmountsPage(MenuPage):
 
 
 def _build_ruling_form(disputed: DisputedAmount) -> Form:
-    """Return the form for a ruling on a dispute; it accepts only amounts within the dispute's bounds."""
+    """Return the form for a ruling on a disputed amount; it accepts only amounts within its bounds."""
     if disputed.is_about_printed_ticket:
         return replace(DISPUTED_TICKET_FORM, preset_values={"disputed": disputed.id})
     fields = tuple(
-        replace(entry, value_min=disputed.smallest_cents, value_max=disputed.largest_cents)
-        if entry.name == "amount_cents"
-        else entry
-        for entry in DISPUTED_AMOUNT_FORM.fields
+        replace(form_field, value_min=disputed.smallest_cents, value_max=disputed.largest_cents)
+        if form_field.name == "amount_cents"
+        else form_field
+        for form_field in DISPUTED_AMOUNT_FORM.fields
     )
     return replace(DISPUTED_AMOUNT_FORM, fields=fields, preset_values={"disputed": disputed.id})
 

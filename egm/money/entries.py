@@ -33,11 +33,11 @@ _CASHABLE_ACCOUNT_PATTERN: Final = "credit:*:cashable"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DisputeDetails:
-    """The part of a journal entry that describes the dispute which the entry opens or rules on."""
+class DisputedAmountDetails:
+    """The part of a journal entry that describes the disputed amount which the entry opens or rules on."""
 
     id: NonBlankText
-    """The id of the dispute."""
+    """The id of the disputed amount."""
     device: NonBlankText
     """The device that may have taken or paid the money."""
     reason: str = omit_if_default("", key="why")
@@ -63,7 +63,7 @@ class BillNotStacked:
 
     amount_cents: Cents
     reason: str = field(metadata=stored_as("why"))
-    dispute: DisputeDetails | None = omit_if_default(None, key="disputed")
+    disputed_amount: DisputedAmountDetails | None = omit_if_default(None, key="disputed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ class TicketNotStacked:
     amount_cents: Cents
     number: MaskedTicketNumber
     reason: str = field(metadata=stored_as("why"))
-    dispute: DisputeDetails | None = omit_if_default(None, key="disputed")
+    disputed_amount: DisputedAmountDetails | None = omit_if_default(None, key="disputed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ class TicketDisputed:
 
     amount_cents: Cents
     number: MaskedTicketNumber
-    dispute: DisputeDetails = field(metadata=stored_as("disputed"))
+    disputed_amount: DisputedAmountDetails = field(metadata=stored_as("disputed"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +139,7 @@ BILL_NOT_STACKED: Final = EntryDeclaration(
     settled_reservations=(BILL_ESCROW,),
     counts={"bills_not_stacked": 1},
     written_keys=(MoneyKey.PAPER_BEING_STACKED,),
-    optional_keys=(MoneyKey.DISPUTE,),
+    optional_keys=(MoneyKey.DISPUTED_AMOUNT,),
 )
 VOUCHER_ESCROW: Final = EntryDeclaration(
     kind="voucher.escrow",
@@ -171,7 +171,7 @@ VOUCHER_DISPUTED: Final = EntryDeclaration(
     phase=Phase.VOID,
     settled_reservations=(VOUCHER_ESCROW,),
     counts={"vouchers_disputed": 1},
-    written_keys=(MoneyKey.PAPER_BEING_STACKED, MoneyKey.DISPUTE),
+    written_keys=(MoneyKey.PAPER_BEING_STACKED, MoneyKey.DISPUTED_AMOUNT),
     significance=Significance(EventEffect.LOG),
     logs=(Log.VOUCHERS,),
 )
@@ -182,7 +182,7 @@ VOUCHER_NOT_STACKED: Final = EntryDeclaration(
     settled_reservations=(VOUCHER_ESCROW,),
     counts={"vouchers_not_stacked": 1},
     written_keys=(MoneyKey.PAPER_BEING_STACKED,),
-    optional_keys=(HostKey.LAST_TICKET_REDEMPTION, MoneyKey.DISPUTE),
+    optional_keys=(HostKey.LAST_TICKET_REDEMPTION, MoneyKey.DISPUTED_AMOUNT),
 )
 VOUCHER_REFUSED: Final = EntryDeclaration(
     kind="voucher.refused",
@@ -237,7 +237,7 @@ BILL_REJECTED: Final = EntryDeclaration(
 class CoinInDisputed:
     """Coins were accepted, and it is disputed how many."""
 
-    dispute: DisputeDetails = field(metadata=stored_as("disputed"))
+    disputed_amount: DisputedAmountDetails = field(metadata=stored_as("disputed"))
 
 
 #: The transfers when coins are accepted: to the player's credit, and to the hopper or the drop box.
@@ -259,7 +259,7 @@ COIN_IN_DISPUTED: Final = EntryDeclaration(
     record=CoinInDisputed,
     permitted_transfers=_COINS_IN_TRANSFERS,
     counts={"coins_accepted": None},
-    written_keys=(MoneyKey.LAST_COIN_EVENT, MoneyKey.DISPUTE),
+    written_keys=(MoneyKey.LAST_COIN_EVENT, MoneyKey.DISPUTED_AMOUNT),
 )
 
 
@@ -339,9 +339,9 @@ TICKET_CASH_OUT_VOID: Final = EntryDeclaration(
 )
 TICKET_DISPUTED: Final = EntryDeclaration(
     kind="ticket.disputed",
-    record=DisputeDetails,
+    record=DisputedAmountDetails,
     description="It is disputed whether a ticket came out of the printer; its credit stays reserved until a ruling.",
-    written_keys=(MoneyKey.PRINT_JOB, MoneyKey.DISPUTE),
+    written_keys=(MoneyKey.PRINT_JOB, MoneyKey.DISPUTED_AMOUNT),
     significance=Significance(EventEffect.LOG),
     logs=(Log.VOUCHERS,),
 )
@@ -570,54 +570,54 @@ HANDPAY_UNCLAIMED: Final = EntryDeclaration(
 )
 
 
-# ---------------------------------------------------------------------------------------------- disputes
+# ---------------------------------------------------------------------------------------------- disputed amounts
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DisputeReleased:
-    """A ruling released the credit that was set aside for a dispute; the payment of the ruling follows."""
+class SetAsideCreditReleased:
+    """A ruling released the credit that was set aside for a disputed amount; the payment of the ruling follows."""
 
     id: str
-    """The id of the dispute."""
+    """The id of the disputed amount."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DisputeRuled(RulingDetails):
+class DisputedAmountRuled(RulingDetails):
     """Staff have ruled on a disputed amount."""
 
-    dispute: DisputeDetails = inline_record()
+    disputed_amount: DisputedAmountDetails = inline_record()
     amount_cents: Count
     """The amount awarded to the player."""
     number_commitment: str = omit_if_default("", key="commitment")
     """A commitment to the full number of the ticket that the ruling redeems."""
 
 
-DISPUTE_OPENED: Final = EntryDeclaration(
+DISPUTED_AMOUNT_OPENED: Final = EntryDeclaration(
     kind="disputed.opened",
-    record=DisputeDetails,
+    record=DisputedAmountDetails,
     description="A device's reports do not settle whether money was paid or taken; staff decide.",
     permitted_transfers=(PermittedTransfer("stock:hopper", "stock:floor"),),
-    written_keys=(MoneyKey.DISPUTE,),
+    written_keys=(MoneyKey.DISPUTED_AMOUNT,),
     significance=Significance(EventEffect.LOG),
 )
-DISPUTE_OPENED_WITH_CREDIT: Final = EntryDeclaration(
+DISPUTED_AMOUNT_OPENED_WITH_CREDIT: Final = EntryDeclaration(
     kind="disputed.opened",
-    record=DisputeDetails,
+    record=DisputedAmountDetails,
     description="It is disputed how many coins left the hopper; the amount in doubt is set aside until a ruling.",
     phase=Phase.RESERVE,
     permitted_transfers=(PermittedTransfer(_CASHABLE_ACCOUNT_PATTERN, "out:handpay_disputed"),),
-    written_keys=(MoneyKey.DISPUTE,),
+    written_keys=(MoneyKey.DISPUTED_AMOUNT,),
     significance=Significance(EventEffect.LOG),
 )
-DISPUTE_RELEASED: Final = EntryDeclaration(
+SET_ASIDE_CREDIT_RELEASED: Final = EntryDeclaration(
     kind="disputed.released",
-    record=DisputeReleased,
+    record=SetAsideCreditReleased,
     phase=Phase.VOID,
-    settled_reservations=(DISPUTE_OPENED_WITH_CREDIT,),
-    written_keys=(MoneyKey.DISPUTE_RULING,),
+    settled_reservations=(DISPUTED_AMOUNT_OPENED_WITH_CREDIT,),
+    written_keys=(MoneyKey.DISPUTED_AMOUNT_RULING,),
     significance=Significance(EventEffect.LOG),
 )
-DISPUTE_RULED: Final = EntryDeclaration(
+DISPUTED_AMOUNT_RULED: Final = EntryDeclaration(
     kind="disputed.ruled",
-    record=DisputeRuled,
+    record=DisputedAmountRuled,
     permitted_transfers=(
         PermittedTransfer("house:disputed", "out:handpay_disputed"),
         PermittedTransfer("world:voucher_in:*", "out:handpay_disputed"),
@@ -626,10 +626,10 @@ DISPUTE_RULED: Final = EntryDeclaration(
         PermittedTransfer("stock:hopper", "stock:floor"),
     ),
     counts={"rulings": 1},
-    written_keys=(MoneyKey.DISPUTE,),
+    written_keys=(MoneyKey.DISPUTED_AMOUNT,),
     optional_keys=(
         KernelKey.FAULT,
-        MoneyKey.DISPUTE_RULING,
+        MoneyKey.DISPUTED_AMOUNT_RULING,
         MoneyKey.PRINT_JOB,
         MoneyKey.TICKET_LEDGER_ANCHOR,
         HostKey.LAST_TICKET_REDEMPTION,

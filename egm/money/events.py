@@ -69,14 +69,14 @@ class CoinsPaid:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PaperNotStacked:
-    """Event: a bill or ticket that was ordered into the box did not get there, or its location is unknown."""
+class StackingFailure:
+    """Event: a bill or ticket whose stacking was ordered did not get into the box, or its location is unknown."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnorderedValue:
+class UnorderedMoneyTaken:
     """Event: a device has taken money without an order of the machine."""
 
     device: str
@@ -94,7 +94,7 @@ class CoinsIn:
     event_position: int
     """The position of the acceptor's last event after these coins, in the encoding of the acceptor's driver."""
     disputed: DisputedCoins | None = None
-    """Coins that cannot be credited, about which a dispute is opened."""
+    """Coins that cannot be credited, for which a disputed amount is opened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +147,7 @@ class ComplementForm(RulingForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrphanTicketForm(RulingForm):
+class FoundTicketForm(RulingForm):
     """A form about a ticket found without its owner, with its number."""
 
     number: str = ""
@@ -161,8 +161,8 @@ class ForfeitCreditsForm(RulingForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DisputedAmountForm(RulingForm):
-    """The form of a ruling on the dispute with the id ``disputed``.
+class DisputedAmountRulingForm(RulingForm):
+    """The form of a ruling on the disputed amount with the id ``disputed``.
 
     ``amount_cents`` is the amount awarded in minor units. For a printed ticket, ``ticket`` states instead
     whether it is good or void.
@@ -177,11 +177,11 @@ PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.BILL_ESCROWED: BillEscrowed,
     EventType.TICKET_ESCROWED: TicketEscrowed,
     EventType.BILL_STACKED: EmptyPayload,
-    EventType.BILL_NOT_STACKED: PaperNotStacked,
-    EventType.BILL_LOCATION_UNKNOWN: PaperNotStacked,
+    EventType.BILL_NOT_STACKED: StackingFailure,
+    EventType.BILL_LOCATION_UNKNOWN: StackingFailure,
     EventType.BILL_RETURNED: PaperRefused,
     EventType.BILL_REJECTED: PaperRefused,
-    EventType.AMOUNT_PUT_IN_DISPUTE: UnorderedValue,
+    EventType.UNORDERED_MONEY_TAKEN: UnorderedMoneyTaken,
     EventType.COINS_IN: CoinsIn,
     EventType.CASH_OUT: CashOut,
     EventType.NO_PAYOUT_DEVICE: NoPayoutDevice,
@@ -194,8 +194,8 @@ PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.FORFEIT_PRIZE: RulingForm,
     EventType.FORFEIT_CREDITS: ForfeitCreditsForm,
     EventType.PAY_COMPLEMENT: ComplementForm,
-    EventType.DISPUTED_AMOUNT_RULING: DisputedAmountForm,
+    EventType.DISPUTED_AMOUNT_RULING: DisputedAmountRulingForm,
     EventType.REGISTER_UNCLAIMED_HANDPAY: RulingForm,
     EventType.REGISTER_UNCLAIMED_CREDITS: RulingForm,
-    EventType.REGISTER_FOUND_TICKET: OrphanTicketForm,
+    EventType.REGISTER_FOUND_TICKET: FoundTicketForm,
 }

@@ -8,7 +8,7 @@ from egm.kernel.events import State
 from egm.kernel.feature import Feature
 from egm.kernel.rules import DerivedState
 from egm.money import entries
-from egm.money.disputed import DisputedAmount, DisputeRuling
+from egm.money.disputed import DisputedAmount, DisputedAmountRuling
 from egm.money.disputed_page import MENU_ENTRIES
 from egm.money.events import PAYLOAD_CLASS_BY_EVENT
 from egm.money.forms import MONEY_FORMS
@@ -37,8 +37,8 @@ MONEY_FEATURE: Final = Feature(
         MoneyKey.HOPPER_PAYOUT: PayoutRecord,
         MoneyKey.LAST_COIN_EVENT: Count,
         MoneyKey.UNPOSTED_COINS: DispensedCoins,
-        MoneyKey.DISPUTE: DisputedAmount,
-        MoneyKey.DISPUTE_RULING: DisputeRuling,
+        MoneyKey.DISPUTED_AMOUNT: DisputedAmount,
+        MoneyKey.DISPUTED_AMOUNT_RULING: DisputedAmountRuling,
         MoneyKey.HANDPAY: HandpayRecord,
         MoneyKey.LAST_SLIP_NUMBER: Count,
         MoneyKey.UNCLAIMED_HANDPAY: UnclaimedRecord,

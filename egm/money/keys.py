@@ -1,13 +1,13 @@
-"""Storage keys of money: payouts, hand-pays, disputes, and bills and tickets being stacked."""
+"""Storage keys of money: payouts, hand-pays, disputed amounts, and bills and tickets being stacked."""
 
 from egm.kernel.keys import ClearAction, KeyOwner, StorageKey
 
 
 class MoneyKey(StorageKey):
-    """Storage keys of money: payouts in progress, hand-pays owed, disputes, and bills and tickets being stacked."""
+    """Storage keys of money: payouts, hand-pays, disputed amounts, and bills and tickets being stacked."""
 
     PAY_OUT = "pay_out", ClearAction.OWED, KeyOwner.PLAYER
-    """The payout in progress."""
+    """The cash-out that a ticket or coins are paying."""
     PRINT_JOB = "print", ClearAction.OWED, KeyOwner.PLAYER
     """The progress of the ticket, slip or test page being printed."""
     HOPPER_PAYOUT = "hopper", ClearAction.OWED, KeyOwner.PLAYER
@@ -16,9 +16,9 @@ class MoneyKey(StorageKey):
     """The position of the coin acceptor's last recorded event, in the encoding of its driver."""
     UNPOSTED_COINS = "coins_gone", ClearAction.OWED, KeyOwner.PLAYER
     """The coins that left the hopper in an abandoned payout, until they are posted."""
-    DISPUTE = "disputed:", ClearAction.OWED, KeyOwner.PLAYER
-    """Prefix; one key per open dispute, by its id."""
-    DISPUTE_RULING = "ruling", ClearAction.OWED, KeyOwner.PLAYER
+    DISPUTED_AMOUNT = "disputed:", ClearAction.OWED, KeyOwner.PLAYER
+    """Prefix; one key per disputed amount without a ruling, by its id."""
+    DISPUTED_AMOUNT_RULING = "ruling", ClearAction.OWED, KeyOwner.PLAYER
     """A ruling on a disputed amount, until its payment is posted."""
     HANDPAY = "handpay", ClearAction.OWED, KeyOwner.PLAYER
     """The hand-pay that waits for an attendant."""

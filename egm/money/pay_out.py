@@ -1,5 +1,9 @@
 """Payouts: credits are reserved when the player cashes out, and settled when they have left the machine.
 
+A *cash-out* is the player's request to get the credits; a *payout* is one attempt to pay them by one method, so a
+cash-out may have several payouts. ``pay_out`` is the stored :class:`CashOutRecord` of the payout in progress, whose id
+starts with "cashout".
+
 The payout method is chosen at the request, in the profile's order: ticket, coins, hand-pay. The credits leave
 the player's account only at the settlement. While they are reserved, they can neither be played nor paid a
 second time. If a method fails, the credits are returned and paid by hand; restricted credit stays on the meter.
@@ -20,16 +24,15 @@ from egm.kernel.entries import EntryDeclaration
 from egm.kernel.events import Event, EventReplacement, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.money import disputed
 from egm.money.cash_out_remainder import (
     build_handpay_remainder_state,
     build_remainder_state,
     clear_remainder,
     find_coin_payout_progress,
-    has_stale_remainder,
+    has_outdated_remainder,
     unpaid_remainder_is_stored,
 )
-from egm.money.disputed import DisputedAmount, open_dispute
+from egm.money.disputed import DisputedAmount, open_disputed_amount, post_ruling_and_raise_faults
 from egm.money.entries import (
     COIN_CASH_OUT_REQUESTED,
     COINS_CASH_OUT_VOID,
@@ -73,18 +76,20 @@ from rng import RngError
 
 
 # ---------------------------------------------------------------------------------------------- by ticket
-def reserve_ticket(machine: Machine, _: Event) -> None:
+def start_ticket_payout(machine: Machine, _: Event) -> None:
     """Reserve the player's whole cashable balance for a ticket, and print the ticket."""
-    _reserve_for_ticket(machine, CreditKind.CASHABLE, _convert_to_cashable(machine))
+    _start_ticket_payout(machine, CreditKind.CASHABLE, _convert_to_cashable(machine))
 
 
-def reserve_restricted_ticket(machine: Machine, _: Event) -> None:
+def start_restricted_ticket_payout(machine: Machine, _: Event) -> None:
     """Reserve the player's restricted credit for a restricted ticket, and print the ticket."""
-    _reserve_for_ticket(machine, CreditKind.RESTRICTED, machine.read_credit_cents(CreditKind.RESTRICTED))
+    _start_ticket_payout(machine, CreditKind.RESTRICTED, machine.read_credit_cents(CreditKind.RESTRICTED))
 
 
-def _reserve_for_ticket(machine: Machine, credit_kind: CreditKind, amount_cents: int) -> None:
-    """Reserve credits for a ticket and print it, with a number of the machine or, as soon as it arrives, of the host.
+def _start_ticket_payout(machine: Machine, credit_kind: CreditKind, amount_cents: int) -> None:
+    """Reserve credits for a ticket and print it.
+
+    The ticket has a number of the machine or of the host; it is printed when the host's number has arrived.
 
     If the ticket ledger refuses the ticket, the credits are paid by hand; restricted credit stays on the meter.
     """
@@ -171,7 +176,7 @@ def print_ticket(machine: Machine) -> None:
     """
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
-    if pay_out is None or pay_out.payout_method != "ticket" or is_ticket_disputed(printing):
+    if pay_out is None or pay_out.payout_method != "ticket" or is_awaiting_or_voided_by_ruling(printing):
         return
     may_be_printed = printing is not None and printing.state is PrintState.PRINTING
     if not pay_out.masked_number:
@@ -179,7 +184,7 @@ def print_ticket(machine: Machine) -> None:
             return
         refusal = TicketNumberRefused(id=pay_out.id, why="no host is configured to number tickets")
         raise EventReplacement(Event(EventType.TICKET_NUMBER_REFUSED, refusal))
-    # the ticket ledger is lost: the ticket can neither be printed nor its state queried
+    # the ticket ledger is lost: neither can the ticket be printed nor its state be queried
     if find_ticket(machine, pay_out.id) is None:
         reason = "the ticket ledger does not contain it"
         raise EventReplacement(
@@ -250,7 +255,7 @@ def settle_ticket(machine: Machine, _: Event) -> None:
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
     number = _require_ticket(machine, pay_out.id).number
-    ring = (
+    ticket_ring_change = (
         build_ticket_ring_state(machine.journal, pay_out.id)
         if machine.component(HostMoney).ticket_validator.is_host
         else {}
@@ -263,7 +268,7 @@ def settle_ticket(machine: Machine, _: Event) -> None:
         state={
             MoneyKey.PAY_OUT: None,
             MoneyKey.PRINT_JOB: replace(printing, state=PrintState.BARCODE_DONE),
-            **ring,
+            **ticket_ring_change,
             **build_anchor_state(machine),
         },
     )
@@ -281,7 +286,7 @@ def handle_print_failure(machine: Machine, event: Event) -> None:
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     failure = event.read_payload(PrintFailure)
     if failure.may_be_printed:
-        _dispute_ticket(machine, pay_out, failure.why)
+        _record_disputed_ticket(machine, pay_out, failure.why)
         return
     ticket = find_ticket(machine, pay_out.id)
     _void_payout(machine, TICKET_CASH_OUT_VOID, pay_out, {MoneyKey.PRINT_JOB: None}, failure.why)
@@ -290,10 +295,10 @@ def handle_print_failure(machine: Machine, event: Event) -> None:
     _pay_by_hand(machine, pay_out)
 
 
-def _dispute_ticket(machine: Machine, pay_out: CashOutRecord, reason: str) -> None:
-    """Open a dispute about a ticket that may or may not have been printed."""
+def _record_disputed_ticket(machine: Machine, pay_out: CashOutRecord, reason: str) -> None:
+    """Open a disputed amount for a ticket that may or may not have been printed."""
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
-    dispute = DisputedAmount.create(
+    disputed_amount = DisputedAmount.create(
         machine,
         "ticket_printer",
         reason,
@@ -304,14 +309,17 @@ def _dispute_ticket(machine: Machine, pay_out: CashOutRecord, reason: str) -> No
     )
     machine.post(
         TICKET_DISPUTED,
-        dispute.journal_details,
-        state={MoneyKey.PRINT_JOB: replace(printing, state=PrintState.DISPUTED), **dispute.opening_state},
+        disputed_amount.journal_details,
+        state={
+            MoneyKey.PRINT_JOB: replace(printing, state=PrintState.DISPUTED),
+            **disputed_amount.opening_state,
+        },
     )
-    disputed.finish_disputes(machine)
+    post_ruling_and_raise_faults(machine)
 
 
-def is_ticket_disputed(printing: PrintingRecord | None) -> bool:
-    """Return whether the print job is a disputed ticket: it waits for a ruling, or a ruling has declared it void."""
+def is_awaiting_or_voided_by_ruling(printing: PrintingRecord | None) -> bool:
+    """Return whether the print job is a ticket that waits for a ruling, or that a ruling has declared void."""
     return printing is not None and printing.state in {PrintState.DISPUTED, PrintState.FAILED}
 
 
@@ -334,7 +342,7 @@ def complete_cash_out_by_ruling(machine: Machine, event: Event) -> None:
     If the ticket was ruled good, it settles the cash-out; if it was ruled void, the credits are paid by hand.
     """
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
-    if printing.state is PrintState.BARCODE_DONE:
+    if printing.state is PrintState.BARCODE_DONE:  # ruled good
         settle_ticket(machine, event)
     else:
         handle_print_failure(
@@ -357,7 +365,7 @@ def _pay_by_hand(machine: Machine, pay_out: CashOutRecord) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- by coins
-def reserve_coins(machine: Machine, _: Event) -> None:
+def start_coin_payout(machine: Machine, _: Event) -> None:
     """Reserve the part of the cashable balance that the hopper can pay in whole coins, and start the hopper."""
     _convert_to_cashable(machine)
     coins = count_payable_coins(machine)
@@ -382,8 +390,8 @@ def reserve_coins(machine: Machine, _: Event) -> None:
 
 
 @dataclass(slots=True)
-class HopperPayout:
-    """The payout that was last ordered from the hopper's driver since the start of the machine."""
+class LastHopperOrder:
+    """The last payout that the hopper's driver was ordered to make since the start of the machine; never stored."""
 
     payout_id: str = ""
     """The id of the payout; empty if none was ordered."""
@@ -401,9 +409,9 @@ def start_hopper_payout(machine: Machine) -> None:
         or machine.memory.get(MoneyKey.HOPPER_PAYOUT) is not None
     ):
         return
-    driver_payout, hopper = machine.component(HopperPayout), machine.component(MoneyDevices).hopper
+    last_order, hopper = machine.component(LastHopperOrder), machine.component(MoneyDevices).hopper
     # the driver already has it and records it before any coin leaves
-    if driver_payout.payout_id == pay_out.id:
+    if last_order.payout_id == pay_out.id:
         return
     if hopper is None:
         raise EventReplacement(Event(EventType.COINS_PAID, CoinsPaid(paid_coins=0)))
@@ -411,7 +419,7 @@ def start_hopper_payout(machine: Machine) -> None:
         hopper.pay(pay_out.id, pay_out.ordered_coins)
     except ValueError as error:  # the driver has a test payout that it has not started yet
         raise EventReplacement(Event(EventType.COINS_PAID, CoinsPaid(paid_coins=0))) from error
-    driver_payout.payout_id = pay_out.id
+    last_order.payout_id = pay_out.id
 
 
 def settle_coins(machine: Machine, event: Event) -> None:
@@ -425,10 +433,10 @@ def settle_coins(machine: Machine, event: Event) -> None:
     paid_coins_count, uncertainty = report.paid_coins, report.uncertainty
     # Not the profile's value, which may have changed since the order.
     coin_cents = pay_out.amount_cents // pay_out.ordered_coins
-    in_coins = _add_coins_paid(machine, pay_out, paid_coins_count * coin_cents)
+    progress = _add_coins_paid(machine, pay_out, paid_coins_count * coin_cents)
     if paid_coins_count == pay_out.ordered_coins:
         remainder_cents = machine.cashable_cents if machine.profile.pay_out.rest == "next_way" else 0
-        remainder = CashOutRemainder(amount_cents=remainder_cents, coin_payout=in_coins)
+        remainder = CashOutRemainder(amount_cents=remainder_cents, coin_payout=progress)
         machine.post(
             COINS_OUT,
             CoinsOut(cash_out=pay_out, paid_coins=paid_coins_count),
@@ -447,7 +455,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
         paid_coins=paid_coins_count,
         coin_cents=coin_cents,
         doubt_reason=uncertainty,
-        coin_payout=in_coins,
+        coin_payout=progress,
     )
     coins_to_post = dispensed_coins if paid_coins_count or uncertainty else None
     _void_payout(
@@ -466,23 +474,23 @@ def settle_coins(machine: Machine, event: Event) -> None:
 def cash_out_is_unfinished(machine: Machine, _: Event) -> bool:
     """Return whether coins of an abandoned hopper payout are not posted, or a stored cash-out remainder is outdated.
 
-    :func:`finish_interrupted_cash_out` completes both. A stored remainder is outdated when it differs from the player's
+    :func:`finish_interrupted_cash_out` completes both. A stored remainder is outdated if it differs from the player's
     cashable balance.
     """
-    return machine.memory.get(MoneyKey.UNPOSTED_COINS) is not None or has_stale_remainder(machine)
+    return machine.memory.get(MoneyKey.UNPOSTED_COINS) is not None or has_outdated_remainder(machine)
 
 
 def finish_interrupted_cash_out(machine: Machine, event: Event) -> None:
-    """Post the coins of an abandoned hopper payout, and clear a stored remainder that differs from the balance."""
+    """Post the coins of an abandoned hopper payout, and clear an outdated cash-out remainder."""
     post_dispensed_coins(machine, event)
-    if has_stale_remainder(machine):
+    if has_outdated_remainder(machine):
         clear_remainder(machine)
 
 
 def post_dispensed_coins(machine: Machine, _: Event) -> None:
     """Post the coins that left the hopper before its payout was abandoned.
 
-    If more coins may have left than were counted, open a dispute first, which sets the amount in doubt aside. Called
+    If more coins may have left than were counted, open a disputed amount first, which sets them aside. Called
     immediately after the payout is voided, and again after a restart.
     """
     dispensed_coins = machine.memory.read(DispensedCoins, MoneyKey.UNPOSTED_COINS)
@@ -491,7 +499,7 @@ def post_dispensed_coins(machine: Machine, _: Event) -> None:
     counted_cents, paid_cents = dispensed_coins.counted_cents, dispensed_coins.paid_cents
     if dispensed_coins.doubt_reason and paid_cents < dispensed_coins.amount_cents:
         unaccounted_cents = dispensed_coins.amount_cents - paid_cents
-        dispute = DisputedAmount.create(
+        disputed_amount = DisputedAmount.create(
             machine,
             "hopper",
             dispensed_coins.doubt_reason,
@@ -499,8 +507,8 @@ def post_dispensed_coins(machine: Machine, _: Event) -> None:
             largest_cents=unaccounted_cents,
             set_aside_cents=unaccounted_cents,
         )
-        open_dispute(machine, dispute)
-        disputed.finish_disputes(machine)
+        open_disputed_amount(machine, disputed_amount)
+        post_ruling_and_raise_faults(machine)
     machine.post(
         COINS_OUT_AFTER_VOID,
         CoinsOutAfterVoid(
@@ -522,13 +530,13 @@ def post_dispensed_coins(machine: Machine, _: Event) -> None:
 
 
 def record_unordered_coins(machine: Machine, event: Event) -> None:
-    """Record that coins left the hopper without an order: book them out of the hopper's stock, and open a dispute."""
+    """Record that coins left the hopper without an order: book them out of the stock and open a disputed amount."""
     stray_coins = event.read_payload(UnorderedCoinsPaid)
     cents = stray_coins.coins * machine.profile.coins.hopper_cents
     transfers = (Transfer("stock:hopper", "stock:floor", cents),) if cents else ()
-    dispute = DisputedAmount.create(machine, "hopper", stray_coins.why)
-    open_dispute(machine, dispute, transfers)
-    disputed.finish_disputes(machine)
+    disputed_amount = DisputedAmount.create(machine, "hopper", stray_coins.why)
+    open_disputed_amount(machine, disputed_amount, transfers)
+    post_ruling_and_raise_faults(machine)
 
 
 def _add_coins_paid(machine: Machine, pay_out: CashOutRecord, counted_cents: int) -> CoinPayoutProgress:
@@ -561,11 +569,13 @@ def _void_payout(
 ) -> None:
     """Void the reservation of a payout and return its credits to the meter.
 
-    If the hopper had paid a part of the same cash-out before, and has paid no coins since, the whole balance is stored
-    as the remainder again, which an attendant pays.
+    A cash-out may have several payouts. If an earlier one paid coins, and this one paid none, the whole balance is
+    still the unpaid remainder of that cash-out: it is stored as the remainder again, to be paid by hand.
     """
-    was_remainder = pay_out.coin_payout is not None and state_change.get(MoneyKey.UNPOSTED_COINS) is None
-    remainder_cents = machine.cashable_cents + pay_out.amount_cents if was_remainder else 0
+    continues_coin_cash_out = (
+        pay_out.coin_payout is not None and state_change.get(MoneyKey.UNPOSTED_COINS) is None
+    )
+    remainder_cents = machine.cashable_cents + pay_out.amount_cents if continues_coin_cash_out else 0
     machine.post(
         entry_declaration,
         CashOutVoided(cash_out=pay_out, reason=reason),
@@ -615,20 +625,20 @@ def _convert_to_cashable(machine: Machine) -> int:
     """
     promotional_cents = machine.read_credit_cents(CreditKind.NONRESTRICTED)
     if promotional_cents:
-        flow = Transfer(
+        conversion = Transfer(
             machine.name_credit_account(CreditKind.NONRESTRICTED),
             _find_cashable_account(machine),
             promotional_cents,
         )
-        machine.post(CREDIT_CONVERTED, transfers=(flow,))
+        machine.post(CREDIT_CONVERTED, transfers=(conversion,))
     return machine.read_credit_cents(CreditKind.CASHABLE)
 
 
 def automatic_payout_is_possible(machine: Machine, _: Event) -> bool:
     """Return whether there is cashable credit that may be paid out automatically.
 
-    A balance that the host has just declined stays on the meter; otherwise the host would be queried
-    endlessly.
+    A balance that the host has just declined stays on the meter; otherwise the host would be asked again and again to
+    take it.
     """
     host = machine.component(HostMoney)
     return machine.cashable_cents > 0 and not (

@@ -5,7 +5,7 @@ from typing import Final
 from egm.money.entries import (
     COMPLEMENT_PAID,
     CREDITS_FORFEITED,
-    DISPUTE_RULED,
+    DISPUTED_AMOUNT_RULED,
     HANDPAY_PAID,
     ORPHAN_CREDITS,
     ORPHAN_HANDPAY,
@@ -28,7 +28,7 @@ MONEY_REGISTERS: Final = (
     ),
     Register(
         "disputed-amounts",
-        (DISPUTE_RULED.kind,),
+        (DISPUTED_AMOUNT_RULED.kind,),
         ("device", "id", "number", "why", "least_cents", "most_cents", *RULING_COLUMNS),
         "G-02, G-07, G-08; MC 21.2",
     ),

@@ -28,7 +28,7 @@ from egm.money.entries import (
     OrphanTicketRefused,
     PrizeForfeited,
 )
-from egm.money.events import ComplementForm, ForfeitCreditsForm, OrphanTicketForm
+from egm.money.events import ComplementForm, ForfeitCreditsForm, FoundTicketForm
 from egm.money.hand_pays import find_unclaimed_account
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
@@ -102,7 +102,7 @@ def found_ticket_is_named(machine: Machine, event: Event) -> bool:
     return (
         ticket_ledger.are_tickets_available(machine)
         and not machine.component(HostMoney).ticket_validator.is_host
-        and are_texts_filled_in(event.read_payload(OrphanTicketForm).number)
+        and are_texts_filled_in(event.read_payload(FoundTicketForm).number)
     )
 
 
@@ -186,7 +186,7 @@ def register_found_ticket(machine: Machine, event: Event) -> None:
     """
     desk = machine.component(TicketDesk)
     redemption_id = machine.fresh_id("orphan")
-    answer = desk.begin_redemption(redemption_id, event.read_payload(OrphanTicketForm).number.strip())
+    answer = desk.begin_redemption(redemption_id, event.read_payload(FoundTicketForm).number.strip())
     if isinstance(answer, TicketRedemption) and answer.ticket.kind is TicketKind.RESTRICTED:
         desk.abort_redemption(redemption_id, "restricted")
         answer = TicketRefusal(TicketRefusalReason.WITHOUT_CASH_VALUE)

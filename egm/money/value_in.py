@@ -20,7 +20,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.kernel.standing_faults import is_device_disabled_by_fault
-from egm.money.disputed import DisputedAmount, finish_disputes, open_dispute
+from egm.money.disputed import DisputedAmount, open_disputed_amount, post_ruling_and_raise_faults
 from egm.money.entries import (
     BILL_IN,
     BILL_NOT_STACKED,
@@ -44,10 +44,10 @@ from egm.money.entries import (
 from egm.money.events import (
     BillEscrowed,
     CoinsIn,
-    PaperNotStacked,
     PaperRefused,
+    StackingFailure,
     TicketEscrowed,
-    UnorderedValue,
+    UnorderedMoneyTaken,
 )
 from egm.money.host_controls import is_acceptor_allowed, list_allowed_bills
 from egm.money.host_money import HostMoney
@@ -181,14 +181,14 @@ def return_ticket(machine: Machine, event: Event) -> None:
 def credit_bill_or_ticket(machine: Machine, _: Event) -> None:
     """Credit the stacked bill or ticket to the player by posting its reserved credit.
 
-    If the machine no longer has the lock on the ticket in the ticket ledger, nothing is credited and a dispute
-    is opened.
+    If the machine no longer has the lock on the ticket in the ticket ledger, nothing is credited and a
+    disputed amount is opened.
     """
     machine.component(EscrowedBill).amount_cents = 0
     desk = machine.find_installed(TicketDesk)
     paper = machine.memory.require(PaperRecord, MoneyKey.PAPER_BEING_STACKED)
     if paper.masked_ticket_number and not (desk is not None and desk.has_redemption_lock(paper.id)):
-        _dispute_ticket(machine, paper)
+        _record_disputed_ticket(machine, paper)
         return
     if paper.masked_ticket_number:
         _credit_ticket(machine, paper)
@@ -229,8 +229,8 @@ def _credit_ticket(machine: Machine, paper: PaperRecord) -> None:
     machine.component(TicketDesk).commit_redemption(paper.id)
 
 
-def _dispute_ticket(machine: Machine, paper: PaperRecord) -> None:
-    """Open a dispute about a stacked ticket that was redeemed elsewhere, or that no ticket ledger can confirm."""
+def _record_disputed_ticket(machine: Machine, paper: PaperRecord) -> None:
+    """Open a disputed amount for a stacked ticket that was redeemed elsewhere, or that no ticket ledger can confirm."""
     disputed = DisputedAmount.create(
         machine,
         "bill_acceptor",
@@ -243,7 +243,7 @@ def _dispute_ticket(machine: Machine, paper: PaperRecord) -> None:
         TicketDisputed(
             amount_cents=paper.amount_cents,
             number=paper.masked_ticket_number,
-            dispute=disputed.journal_details,
+            disputed_amount=disputed.journal_details,
         ),
         entry_id=f"{paper.id}.void",
         ref=paper.id,
@@ -252,7 +252,7 @@ def _dispute_ticket(machine: Machine, paper: PaperRecord) -> None:
             **disputed.opening_state,
         },
     )
-    finish_disputes(machine)
+    post_ruling_and_raise_faults(machine)
 
 
 def _find_credit_kind(machine: Machine, paper: PaperRecord) -> str:
@@ -267,19 +267,19 @@ def void_bill_or_ticket(machine: Machine, event: Event) -> None:
     """Void the reserved credit of a bill or ticket that was ordered into the box and did not reach it."""
     desk = machine.find_installed(TicketDesk)
     paper = machine.memory.require(PaperRecord, MoneyKey.PAPER_BEING_STACKED)
-    reason = event.read_payload(PaperNotStacked).why
+    reason = event.read_payload(StackingFailure).why
     _void_reservation(machine, paper, reason)
     if paper.masked_ticket_number and desk is not None and desk.has_redemption_lock(paper.id):
         desk.abort_redemption(paper.id, reason)
 
 
-def dispute_bill_or_ticket(machine: Machine, event: Event) -> None:
-    """Open a dispute about a bill or ticket that was ordered into the box and may or may not be there.
+def record_disputed_paper(machine: Machine, event: Event) -> None:
+    """Open a disputed amount for a bill or ticket whose stacking was ordered and that may or may not be in the box.
 
     Nothing is credited. A ticket stays locked until the ruling, so that it cannot be paid twice.
     """
     paper = machine.memory.require(PaperRecord, MoneyKey.PAPER_BEING_STACKED)
-    reason = event.read_payload(PaperNotStacked).why
+    reason = event.read_payload(StackingFailure).why
     kind = _find_credit_kind(machine, paper) if paper.masked_ticket_number else ""
     disputed = DisputedAmount.create(
         machine,
@@ -291,7 +291,7 @@ def dispute_bill_or_ticket(machine: Machine, event: Event) -> None:
         credit_kind=kind,
     )
     _void_reservation(machine, paper, reason, disputed)
-    finish_disputes(machine)
+    post_ruling_and_raise_faults(machine)
 
 
 def _void_reservation(
@@ -309,22 +309,25 @@ def _void_reservation(
     entry_id, ref = f"{paper.id}.void", paper.id
     if paper.masked_ticket_number:
         ticket_details = TicketNotStacked(
-            amount_cents=paper.amount_cents, number=paper.masked_ticket_number, reason=reason, dispute=details
+            amount_cents=paper.amount_cents,
+            number=paper.masked_ticket_number,
+            reason=reason,
+            disputed_amount=details,
         )
         machine.post(VOUCHER_NOT_STACKED, ticket_details, entry_id=entry_id, ref=ref, state=state)
     else:
-        bill_details = BillNotStacked(amount_cents=paper.amount_cents, reason=reason, dispute=details)
+        bill_details = BillNotStacked(amount_cents=paper.amount_cents, reason=reason, disputed_amount=details)
         machine.post(BILL_NOT_STACKED, bill_details, entry_id=entry_id, ref=ref, state=state)
 
 
-def dispute_unordered_money(machine: Machine, event: Event) -> None:
-    """Open a dispute about money that a device, such as the bill acceptor, took without an order."""
-    unordered = event.read_payload(UnorderedValue)
+def record_unordered_money(machine: Machine, event: Event) -> None:
+    """Open a disputed amount for money that a device, such as the bill acceptor, took without an order."""
+    unordered = event.read_payload(UnorderedMoneyTaken)
     disputed = DisputedAmount.create(
         machine, unordered.device, unordered.why, largest_cents=unordered.most_cents
     )
-    open_dispute(machine, disputed)
-    finish_disputes(machine)
+    open_disputed_amount(machine, disputed)
+    post_ruling_and_raise_faults(machine)
 
 
 def _build_restricted_state(
@@ -428,12 +431,12 @@ def credit_coins(machine: Machine, event: Event) -> None:
     else:
         machine.post(
             COIN_IN_DISPUTED,
-            CoinInDisputed(dispute=disputed.journal_details),
+            CoinInDisputed(disputed_amount=disputed.journal_details),
             transfers=transfers,
             counts=counts,
             state={MoneyKey.LAST_COIN_EVENT: event_position, **disputed.opening_state},
         )
-    finish_disputes(machine)
+    post_ruling_and_raise_faults(machine)
     if coins:
         total_cents = sum(cents for cents, _ in coins)
         machine.notice = Notice(code="coins_accepted", values={"amount_cents": total_cents})

@@ -12,7 +12,7 @@ from egm.kernel.rules import refusal_code
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
 from egm.play import player_protection as protection
-from egm.play import prizes_in_kind as merchandise
+from egm.play import prizes_in_kind
 from egm.play.entries import (
     GAME_DOUBLE_UP,
     GAME_END,
@@ -57,17 +57,17 @@ def win_is_paid_by_hand(machine: Machine, _: Event) -> bool:
         won_cents >= machine.profile.pay_out.large_win_cents
         or (tax_cents is not None and won_cents >= tax_cents)
         or progressives.must_attendant_pay_award(machine, game)
-        or bool(merchandise.list_won_prizes(machine, game))
+        or bool(prizes_in_kind.list_won_prizes(machine, game))
     )
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def end_game(machine: Machine, _: Event) -> None:
-    """Close the open game and credit its win as cashable credit, also if another kind of credit was wagered."""
+    """Close the open game and credit its win as cashable credit, even if another kind of credit was wagered."""
     game = require_open_game(machine)
     won_cents = game.win_cents
     progressives.register_hits(machine, game, "credit")
-    stakes = _return_stakes(machine, game)
+    standing_stakes = _return_stakes_and_list_standing(machine, game)
     credit = machine.name_credit_account(CreditKind.CASHABLE)
     source = "house:double_up_win" if _post_double_up(machine, game) else "house:win"
     win_transfers = (Transfer(source, credit, won_cents),) if won_cents else ()
@@ -80,7 +80,7 @@ def end_game(machine: Machine, _: Event) -> None:
         dims=game.meter_dimensions,
         counts={_find_result_meter(game, transfers): 1},
         state={
-            **_build_closing_state(machine, game, transfers, stakes),
+            **_build_closing_state(machine, game, transfers, standing_stakes),
             **progressives.build_closing_state(machine, game, "credit"),
         },
     )
@@ -91,30 +91,30 @@ def end_game_by_hand(machine: Machine, _: Event) -> None:
     """Close the open game with its whole win reserved for a hand-pay (NZ 1.16.6; Monaco art. 19.4)."""
     game = require_open_game(machine)
     won_cents = game.win_cents
-    prizes = merchandise.list_won_prizes(machine, game)
+    prizes = prizes_in_kind.list_won_prizes(machine, game)
     progressives.register_hits(machine, game, "hand")
     _post_double_up(machine, game)
-    stakes = _return_stakes(machine, game)
-    merchandise.record_prizes_won(machine, game, prizes)
+    standing_stakes = _return_stakes_and_list_standing(machine, game)
+    prizes_in_kind.record_prizes_won(machine, game, prizes)
     win_transfers = (
         (Transfer("house:attendant_jackpot", "out:handpay_jackpot", won_cents),) if won_cents else ()
     )
-    levels = progressives.build_payment(machine, game, "out:handpay_progressive")
-    reservation = f"{game.play_id}.end"
-    kind: HandpayKind = "progressive" if levels else "merchandise" if prizes else "jackpot"
-    total_cents = sum(part.amount_cents for part in (*win_transfers, *levels))
+    level_transfers = progressives.build_payment(machine, game, "out:handpay_progressive")
+    reservation_id = f"{game.play_id}.end"
+    kind: HandpayKind = "progressive" if level_transfers else "merchandise" if prizes else "jackpot"
+    total_cents = sum(part.amount_cents for part in (*win_transfers, *level_transfers))
     pools = progressives.format_paid_pools(machine, game)
     machine.post(
         GAME_END_BY_HAND,
         GameEndByHand(play_id=game.play_id, win_cents=won_cents, push_cents=game.push_cents, prizes=prizes),
-        entry_id=reservation,
-        transfers=(*win_transfers, *levels, *merchandise.build_prize_transfers(prizes)),
+        entry_id=reservation_id,
+        transfers=(*win_transfers, *level_transfers, *prizes_in_kind.build_prize_transfers(prizes)),
         dims=game.meter_dimensions,
         state={
-            **_build_closing_state(machine, game, (*win_transfers, *levels), stakes),
+            **_build_closing_state(machine, game, (*win_transfers, *level_transfers), standing_stakes),
             **progressives.build_closing_state(machine, game, "hand"),
             MoneyKey.HANDPAY: HandpayRecord(
-                id=reservation,
+                id=reservation_id,
                 kind=kind,
                 amount_cents=total_cents,
                 prizes=prizes,
@@ -137,10 +137,10 @@ def _post_double_up(machine: Machine, game: GameRecord) -> bool:
     entry_id = f"{game.play_id}.double_up"
     if stakes_cents and not machine.journal.has_transaction(entry_id):  # otherwise posted before a power loss
         credit = machine.name_credit_account(CreditKind.CASHABLE)
-        moves: list[Transfer] = []
+        transfers: list[Transfer] = []
         for number, stake_cents in enumerate(stakes_cents):
             source = "house:double_up_win" if number else "house:win"
-            moves += [
+            transfers += [
                 Transfer(source, credit, stake_cents),
                 Transfer(credit, "house:double_up_bet", stake_cents),
             ]
@@ -148,7 +148,7 @@ def _post_double_up(machine: Machine, game: GameRecord) -> bool:
             GAME_DOUBLE_UP,
             DoubleUpStakes(play_id=game.play_id, stakes_cents=tuple(stakes_cents)),
             entry_id=entry_id,
-            transfers=tuple(moves),
+            transfers=tuple(transfers),
             dims=game.meter_dimensions,
         )
     return bool(stakes_cents)
@@ -163,11 +163,11 @@ def _find_result_meter(game: GameRecord, win_transfers: tuple[Transfer, ...]) ->
     return "games_won" if win_transfers else "games_pushed" if game.push_cents else "games_lost"
 
 
-def _return_stakes(machine: Machine, game: GameRecord) -> tuple[AccountAndCents, ...]:
-    """Credit the stakes that the game gives back, unless that is done already; list the stakes left on the table.
+def _return_stakes_and_list_standing(machine: Machine, game: GameRecord) -> tuple[AccountAndCents, ...]:
+    """Credit the stakes that the game gives back, unless that is done already; return those that stay on the table.
 
-    A listed stake is a pair: the account from which it was staked, and its amount in minor units. Both parts, the
-    stakes given back and those left on the table, may come from bets that stood on the table before the game.
+    Each is a pair: the account from which it was staked, and its amount in minor units. A stake that is
+    given back or stays on the table may have been placed in an earlier game.
     """
     if not (game.push_cents or game.standing_bets_cents):
         return ()
@@ -198,23 +198,23 @@ def _build_closing_state(
     machine: Machine,
     game: GameRecord,
     win_transfers: tuple[Transfer, ...],
-    stakes_left: tuple[AccountAndCents, ...],
+    standing_stakes: tuple[AccountAndCents, ...],
 ) -> dict[str, object]:
     """Return the changes of the machine's stored state at the end of a game.
 
-    The win recorded there includes returned stakes and progressive levels.
+    The amount recorded for the last game includes returned stakes and progressive levels.
     """
     total_cents = sum(part.amount_cents for part in win_transfers)
     return {
         PlayKey.GAME: None,
         PlayKey.LAST_GAME: LastGame(play_id=game.play_id, win_cents=total_cents + game.push_cents),
         **protection.build_session_change(machine, won_cents=total_cents),
-        **_build_table_state(machine, game, stakes_left),
+        **_build_table_state(machine, game, standing_stakes),
     }
 
 
 def _build_table_state(
-    machine: Machine, game: GameRecord, stakes_left: tuple[AccountAndCents, ...]
+    machine: Machine, game: GameRecord, standing_stakes: tuple[AccountAndCents, ...]
 ) -> dict[str, object]:
     """Return the state that stores the table after the game; empty if the game has no table."""
     digest = game.game.digest
@@ -225,6 +225,6 @@ def _build_table_state(
         game=game.game,
         denomination_cents=game.denomination_cents,
         table_state=own_state,
-        standing_stakes=stakes_left,
+        standing_stakes=standing_stakes,
     )
     return {f"{TableKey.TABLE_STATE}{digest}": None if own_state is None else table}

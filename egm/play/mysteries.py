@@ -23,7 +23,7 @@ from egm.play.records.games import GameInProgress, find_open_game
 from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
 from egm.progressive.entries import PRIZE_NOT_OF_THIS_MACHINE, PRIZE_PAID_BY_HAND, PRIZE_RETURNED, PRIZE_WON
-from egm.progressive.events import AwardLocked, MysteryReported
+from egm.progressive.events import AwardLocked, MysteryPrizeWonReport
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.messages import WonPrize
 from egm.progressive.records import ClaimRecord, HeldPrize
@@ -41,8 +41,8 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
     report, the prize is paid. A prize that cannot be verified is held until staff have ruled on it
     (:mod:`egm.progressive.unproved`), even if a later report can be verified.
     """
-    report = event.read_payload(MysteryReported)
-    level, prize = report.level, report.won
+    report = event.read_payload(MysteryPrizeWonReport)
+    level, prize = report.level_id, report.won
     if unproved.is_prize_report_closed(machine, prize):
         return
     held_prize = machine.memory.read(HeldPrize, f"{ProgressiveKey.HELD_PRIZE}{prize.claim}")
@@ -112,7 +112,7 @@ def send_award_to_screen(machine: Machine, event: Event) -> None:
     """Show the open game again when the controller has locked the amount of its progressive hit (AR 29.1(b))."""
     game = find_open_game(machine)
     if game is not None and any(
-        award.claim == event.read_payload(AwardLocked).claim
+        award.claim == event.read_payload(AwardLocked).claim_id
         for award in progressives.list_game_hits(machine, game)
     ):
         _send_open_game_to_screen(machine)

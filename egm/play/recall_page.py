@@ -60,7 +60,8 @@ class RecallListPage(MenuPage):
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the page of the play that was selected in the list."""
-        play = _find_play(machine, action)
+        play_id = action
+        play = _find_play(machine, play_id)
         if play is None:
             return build_refusal("not_offered")
         person = machine.component(ServiceDesk).signed_in_person
@@ -99,7 +100,7 @@ class RecallPlayPage(MenuPage):
     position_by_seat: Mapping[int, int] = field(default_factory=dict)
     """For a round of several seats, the number of the machine's player position at each seat."""
     has_hidden_pictures: bool = False
-    """Whether the pictures may show cards that the player at this screen must not see yet."""
+    """Whether the pictures could reveal cards that the player at this screen must not see yet."""
     step_index: int = -1
     """The index of the replayed step that is shown; -1 for the page with the play's data."""
 
@@ -156,19 +157,19 @@ class RecallPlayPage(MenuPage):
 
     def _build_replay(self) -> Replay:
         """Return the current step of the recalled play as the screen draws it, with the mark RECALL."""
-        step, game = self.steps[self.step_index], _apply_later_steps(self.play)
+        step, record = self.steps[self.step_index], _read_complete_record(self.play)
         win_credits = (
-            None if self.play.end_entry is None or game.outcome is None else game.outcome.win_credits
+            None if self.play.end_entry is None or record.outcome is None else record.outcome.win_credits
         )
         return Replay(
             play_id=self.play.play_id,
-            game_id=game.game.id,
-            game_version=game.game.version,
+            game_id=record.game.id,
+            game_version=record.game.version,
             time_utc=self.play.start_entry.time_utc.isoformat(),
-            denomination_cents=game.denomination_cents,
-            bet_credits=game.bet_credits,
-            bet_wager=dict(game.wager.options),
-            credit_before_cents=game.credit_before_cents,
+            denomination_cents=record.denomination_cents,
+            bet_credits=record.bet_credits,
+            bet_wager=dict(record.wager.options),
+            credit_before_cents=record.credit_before_cents,
             win_credits=win_credits,
             win_cents=self.play.win_cents,
             step=self.step_index + 1,
@@ -195,32 +196,32 @@ def _find_play(machine: Machine, play_id: str) -> Play | None:
 
 def _map_seats_to_positions(machine: Machine, play: Play) -> dict[int, int]:
     """Return the player position at each seat of the play's shared round; empty if it was played alone."""
-    round_id = _read_start(play).round_id
+    round_id = _read_first_record(play).round_id
     recent_plays = recall.iter_recent_plays(machine.journal, _LISTED_PLAYS_MAX) if round_id else ()
-    games = ((_read_start(seat_play), seat_play.position) for seat_play in recent_plays)
-    return {game.wager.seat or 0: position for game, position in games if game.round_id == round_id}
+    records = ((_read_first_record(seat_play), seat_play.position) for seat_play in recent_plays)
+    return {record.wager.seat or 0: position for record, position in records if record.round_id == round_id}
 
 
 def _has_hidden_pictures(machine: Machine, play: Play) -> bool:
     """Return whether the play is another position's open game in a shared round, whose cards must stay hidden."""
-    game = _apply_later_steps(play)
-    is_undecided = game.outcome is None and not play.end_kind
-    return is_undecided and game.wager.seat is not None and play.position != machine.position.number
+    record = _read_complete_record(play)
+    is_undecided = record.outcome is None and not play.end_kind
+    return is_undecided and record.wager.seat is not None and play.position != machine.position.number
 
 
-def _read_start(play: Play) -> GameRecord:
+def _read_first_record(play: Play) -> GameRecord:
     """Return the play's game as recorded at its start."""
     return from_json(
         GameRecord, play.start_entry.record, f"entry {play.start_entry.sequence}, {play.start_entry.kind}"
     )
 
 
-def _apply_later_steps(play: Play) -> GameRecord:
+def _read_complete_record(play: Play) -> GameRecord:
     """Return the play's game record with all later steps applied."""
-    game = _read_start(play)
+    record = _read_first_record(play)
     for step in play.step_entries:
-        game = game.with_step(_read_step(step))
-    return game
+        record = record.with_step(_read_step(step))
+    return record
 
 
 def _read_step(entry: StoredEntry) -> GameChoice:
@@ -234,7 +235,7 @@ def _build_play_row(machine: Machine, play: Play) -> PageRow:
         cells=(
             build_time_text(play.start_entry.time_utc.isoformat()),
             *((build_number_text(play.position),) if machine.position.position_count > 1 else ()),
-            _find_game_title(machine, _read_start(play).game),
+            _find_game_title(machine, _read_first_record(play).game),
             build_money_text(play.bet_cents),
             build_plain_text("") if play.win_cents is None else build_money_text(play.win_cents),
             build_text(f"service.recall.{_describe_play_state(play)}"),
@@ -245,7 +246,7 @@ def _build_play_row(machine: Machine, play: Play) -> PageRow:
 
 
 def _describe_play_state(play: Play) -> str:
-    """Return a play's state, ``open``, ``void`` or ``ended``, which ends the key of its screen text."""
+    """Return a play's state, ``open``, ``void`` or ``ended``: the last part of the key of its screen text."""
     if not play.end_kind:
         return "open"
     return "void" if play.end_kind == GAME_VOID.kind else "ended"
@@ -269,8 +270,8 @@ def _build_play_tables(
     machine: Machine, play: Play, steps: tuple[ReplayStep, ...], position_by_seat: Mapping[int, int]
 ) -> tuple[PageTable, ...]:
     """Return all recorded data of a play as tables (E-01, E-04)."""
-    game = _apply_later_steps(play)
-    rules, unit_cents = _find_definition(machine, game.game), game.denomination_cents
+    record = _read_complete_record(play)
+    game, unit_cents = _find_definition(machine, record.game), record.denomination_cents
     paid_cents, after_cents = play.win_cents or 0, play.credit_after_cents
     rows: list[tuple[str | PageText, PageText]] = [
         ("column.time", build_time_text(play.start_entry.time_utc.isoformat())),
@@ -279,9 +280,9 @@ def _build_play_tables(
             if machine.position.position_count > 1
             else ()
         ),
-        ("column.game", _find_game_title(machine, game.game)),
-        ("recall.version", build_plain_text(f"{game.game.version}  {game.game.digest[:16]}")),
-        ("recall.credit_before", build_money_text(game.credit_before_cents)),
+        ("column.game", _find_game_title(machine, record.game)),
+        ("recall.version", build_plain_text(f"{record.game.version}  {record.game.digest[:16]}")),
+        ("recall.credit_before", build_money_text(record.credit_before_cents)),
         ("column.bet", build_money_text(play.bet_cents)),
         ("column.win", build_plain_text("") if play.win_cents is None else build_money_text(paid_cents)),
         (
@@ -292,24 +293,27 @@ def _build_play_tables(
     ]
     rows += [
         (
+            # the second part of an account's name, such as "bill" of "world:bill"; otherwise the whole source
             build_code_text("source", source.partition(":")[2].partition(":")[0] or source),
             build_money_text(cents),
         )
         for source, cents in play.added_cents_by_source.items()
     ]
     steps_by_number = dict(enumerate(steps, 1))
-    first_entry_index = len(game.steps) - len(play.step_entries)
-    table_answer_indexes = {
-        n for n, entry in enumerate(play.step_entries, first_entry_index) if _read_step(entry).is_table_answer
+    first_answer_index = len(record.steps) - len(play.step_entries)
+    indexes_answered_by_table = {
+        n
+        for n, entry in enumerate(play.step_entries, first_answer_index)
+        if _read_step(entry).is_table_answer
     }
     choices = [
         (
             _format_answer_label(
-                n, steps_by_number.get(n), position_by_seat, is_by_table=n in table_answer_indexes
+                n, steps_by_number.get(n), position_by_seat, is_by_table=n in indexes_answered_by_table
             ),
-            describe_choice(_find_decision_kind(steps_by_number.get(n)), game.steps[n].choice),
+            describe_choice(_find_decision_kind(steps_by_number.get(n)), record.steps[n].choice),
         )
-        for n in _list_shown_steps(game)
+        for n in _list_shown_answer_indexes(record)
     ]
     rows += [
         (build_text("service.recall.level", level=level), build_money_text(cents))
@@ -317,11 +321,11 @@ def _build_play_tables(
     ]
     if play.prizes_won:
         rows.append(("recall.prizes", build_prize_names_text(play.prizes_won)))
-    lines = build_win_rows(rules, () if game.outcome is None else game.outcome.settlements, unit_cents)
+    lines = build_win_rows(game, () if record.outcome is None else record.outcome.settlements, unit_cents)
     return (
         build_two_column_table(rows),
         build_two_column_table(
-            iter_wager_rows(rules, game.wager, unit_cents, position_by_seat),
+            iter_wager_rows(game, record.wager, unit_cents, position_by_seat),
             build_text("service.recall.wager"),
         ),
         *([build_two_column_table(choices, build_text("service.recall.choices"))] if choices else []),
@@ -348,18 +352,20 @@ def _format_answer_label(
     return build_text(f"service.recall.{name}", number=index, position=position)
 
 
-def _list_shown_steps(game: GameRecord) -> range:
+def _list_shown_answer_indexes(record: GameRecord) -> range:
     """Return the indexes of the recorded answers to show; of a long play, only the last ones (E-02)."""
-    return range(max(1, len(game.steps) - recall.RECALLED_STEPS_MAX), len(game.steps))
+    return range(max(1, len(record.steps) - recall.RECALLED_STEPS_MAX), len(record.steps))
 
 
 def _replay_steps(machine: Machine, play: Play) -> tuple[ReplayStep, ...]:
     """Return the pictures of a play's steps by replaying its records; if that fails, only the recorded outcome."""
-    game = _apply_later_steps(play)
+    record = _read_complete_record(play)
     steps: list[ReplayStep] = []
     try:
-        conversation = GameConversation(find_definition(machine, game.game), game.wager, game.table_state)
-        for step in game.steps:
+        conversation = GameConversation(
+            find_definition(machine, record.game), record.wager, record.table_state
+        )
+        for step in record.steps:
             answer = step.choice if isinstance(step.choice, int | str) else None
             if steps:
                 steps[-1] = replace(steps[-1], answer=answer)
@@ -369,7 +375,7 @@ def _replay_steps(machine: Machine, play: Play) -> tuple[ReplayStep, ...]:
         steps = []
     if steps:
         return tuple(steps)
-    return () if game.outcome is None else (ReplayStep(display=dict(game.outcome.display)),)
+    return () if record.outcome is None else (ReplayStep(display=dict(record.outcome.display)),)
 
 
 def _build_step(conversation: GameConversation) -> ReplayStep:

@@ -18,33 +18,33 @@ from meters import Journal, Transaction
 from paytables import Game
 
 
-def cache_prizes_in_journal(
+def build_prize_computer_with_cache(
     journal: Journal, compute_prizes: ComputeLargestPrizes = compute_largest_prizes
 ) -> ComputeLargestPrizes:
     """Return a function that computes largest prizes with ``compute_prizes`` and stores the results in the journal.
 
     A stored result is used again for the same game definition and the same version of the code.
     """
-    code = compute_code_digest()
+    code_digest = compute_code_digest()
 
     def get_largest_prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
         """Return the largest prizes of a game: the stored ones, or else newly computed and stored.
 
-        For each way to bet: the prize in credits (None: no exact figure) and the cost in credits.
+        For each way to bet: a pair of the prize in credits (None: no exact figure) and the cost in credits.
         """
         key = f"{PlayKey.LARGEST_PRIZES}{game.digest}"
         stored_record: Any = journal.state(key)
-        if stored_record is not None and stored_record["code"] == code:
+        if stored_record is not None and stored_record["code"] == code_digest:
             return tuple((win, cost) for win, cost in stored_record["prizes"])
         largest_prizes = compute_prizes(game)
         record = LargestPrizesComputed(
-            game=game.id, digest=game.digest, code_digest=code, prizes=largest_prizes
+            game=game.id, digest=game.digest, code_digest=code_digest, prizes=largest_prizes
         )
         journal.append(
             Transaction(
                 id=journal.fresh_id(LARGEST_PRIZES_COMPUTED.kind),
                 kind=LARGEST_PRIZES_COMPUTED.kind,
-                state={key: to_json(LargestPrizes(code_digest=code, prizes=largest_prizes))},
+                state={key: to_json(LargestPrizes(code_digest=code_digest, prizes=largest_prizes))},
                 record=to_json(record),
             )
         )

@@ -34,7 +34,7 @@ from egm.progressive.entries import (
     LinkDisconnected,
     MessageRefused,
 )
-from egm.progressive.events import AwardLocked, ClaimPaid, MysteryReported
+from egm.progressive.events import AwardLocked, MysteryPrizeWonReport, ProgressiveClaimClosed
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link import (
     ClaimAmountLocked,
@@ -323,11 +323,14 @@ class ProgressiveLinkService:
         """Process one report of the controller: submit it to the machine as an event, or record it in the journal."""
         match notification:
             case ClaimAmountLocked():
-                award = AwardLocked(claim=notification.claim, amount_cents=notification.amount_cents)
+                award = AwardLocked(claim_id=notification.claim, amount_cents=notification.amount_cents)
                 self._context.submit_event(Event(EventType.AWARD_LOCKED, award))
             case ClaimPaymentRecorded():
                 self._context.submit_event(
-                    Event(EventType.PROGRESSIVE_CLAIM_CLOSED, ClaimPaid(claim=notification.claim))
+                    Event(
+                        EventType.PROGRESSIVE_CLAIM_CLOSED,
+                        ProgressiveClaimClosed(claim_id=notification.claim),
+                    )
                 )
             case ControllerCountAhead():
                 progress = progressives.find_link_progress(self._machine, notification.level)
@@ -373,7 +376,7 @@ class ProgressiveLinkService:
             self._context.submit_event(
                 Event(
                     EventType.MYSTERY_PRIZE_WON,
-                    MysteryReported(level=found_win.level, won=found_win.won_prize),
+                    MysteryPrizeWonReport(level_id=found_win.level, won=found_win.won_prize),
                 )
             )
             if unproved.is_prize_recorded(self._machine, found_win.won_prize):

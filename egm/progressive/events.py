@@ -1,12 +1,12 @@
 """Payloads of the progressive events: the controller's reports, and the forms about levels and prizes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal
 
 from egm.kernel.events import EmptyPayload, EventName, EventType, Payload
 from egm.progressive.messages import WonPrize
-from egm.record_codec import NOT_STORED
+from egm.record_codec import NOT_STORED, stored_as
 from egm.staff.events import FilledForm, RulingForm
 
 
@@ -14,28 +14,28 @@ from egm.staff.events import FilledForm, RulingForm
 class AwardLocked:
     """A controller's report that it has locked the amount of a claim, in minor units."""
 
-    claim: str
+    claim_id: str = field(metadata=stored_as("claim"))
     amount_cents: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClaimPaid:
-    """A controller's report that it has recorded the payment of a claim."""
+class ProgressiveClaimClosed:
+    """A controller's report that it has recorded the payment of a claim, which closes the claim."""
 
-    claim: str
+    claim_id: str = field(metadata=stored_as("claim"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MysteryReported:
+class MysteryPrizeWonReport:
     """A controller's report that a contribution of this machine has won a mystery level."""
 
-    level: str
+    level_id: str = field(metadata=stored_as("level"))
     won: Annotated[WonPrize, NOT_STORED]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelMoveForm(FilledForm):
-    """A form in which staff move everything that one progressive level holds to another."""
+    """A form in which staff transfer the whole amount of one progressive level to another level."""
 
     source: str = ""
     target: str = ""
@@ -49,7 +49,7 @@ class EnrolmentForm(FilledForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PrizeRulingForm(RulingForm):
+class HeldPrizeRulingForm(RulingForm):
     """A form in which two people rule whether a prize that cannot be verified is paid or declined."""
 
     decision: str = ""
@@ -57,10 +57,10 @@ class PrizeRulingForm(RulingForm):
 
 PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.AWARD_LOCKED: AwardLocked,
-    EventType.PROGRESSIVE_CLAIM_CLOSED: ClaimPaid,
-    EventType.MYSTERY_PRIZE_WON: MysteryReported,
+    EventType.PROGRESSIVE_CLAIM_CLOSED: ProgressiveClaimClosed,
+    EventType.MYSTERY_PRIZE_WON: MysteryPrizeWonReport,
     EventType.PROGRESSIVE_AMOUNTS_CHANGED: EmptyPayload,
     EventType.MOVE_PROGRESSIVE_LEVEL: LevelMoveForm,
     EventType.LINK_ENROLMENT: EnrolmentForm,
-    EventType.HELD_PRIZE_RULED_ON: PrizeRulingForm,
+    EventType.HELD_PRIZE_RULING: HeldPrizeRulingForm,
 }

@@ -43,7 +43,7 @@ from egm.progressive.entries import (
     LevelLinked,
     LevelOpened,
 )
-from egm.progressive.events import AwardLocked, ClaimPaid
+from egm.progressive.events import AwardLocked, ProgressiveClaimClosed
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.level_views import list_played_levels, read_displayed_amount, read_own_level
@@ -488,12 +488,12 @@ def record_award(machine: Machine, event: Event) -> None:
     settled at another amount, or held with another amount, the message is recorded and not paid.
     """
     award = event.read_payload(AwardLocked)
-    claim, amount_cents = award.claim, award.amount_cents
-    key = f"{ProgressiveKey.CLAIM}{claim}"
+    claim_id, amount_cents = award.claim_id, award.amount_cents
+    key = f"{ProgressiveKey.CLAIM}{claim_id}"
     record = machine.memory.read(ClaimRecord, key)
-    held_prize = unproved.list_held_prizes(machine).get(claim)
+    held_prize = unproved.list_held_prizes(machine).get(claim_id)
     if held_prize is not None and held_prize.amount_cents == amount_cents:
-        unproved.hold_unproved_prize(machine, claim, held_prize)
+        unproved.hold_unproved_prize(machine, claim_id, held_prize)
     elif (
         record is not None
         and record.amount_cents is None
@@ -504,7 +504,7 @@ def record_award(machine: Machine, event: Event) -> None:
         if reason:
             unproved.hold_unproved_prize(
                 machine,
-                claim,
+                claim_id,
                 HeldPrize(
                     pool=record.pool,
                     play_id=record.play_id,
@@ -516,25 +516,25 @@ def record_award(machine: Machine, event: Event) -> None:
             return
         machine.post(
             AWARD_LOCKED,
-            LevelAward(claim=claim, pool=record.pool, amount_cents=amount_cents),
-            entry_id=f"{claim}.award",
+            LevelAward(claim=claim_id, pool=record.pool, amount_cents=amount_cents),
+            entry_id=f"{claim_id}.award",
             state={key: replace(record, amount_cents=amount_cents)},
         )
     elif record is None or record.amount_cents != amount_cents:
         machine.post(
             AWARD_DIFFERS,
-            AwardDiffers(claim=claim, amount_cents=amount_cents),
-            entry_id=f"{claim}.differs-{amount_cents}",
+            AwardDiffers(claim=claim_id, amount_cents=amount_cents),
+            entry_id=f"{claim_id}.differs-{amount_cents}",
         )
 
 
 def close_claim(machine: Machine, event: Event) -> None:
     """Close a progressive claim whose payment the controller has recorded."""
-    claim = event.read_payload(ClaimPaid).claim
-    key = f"{ProgressiveKey.CLAIM}{claim}"
+    claim_id = event.read_payload(ProgressiveClaimClosed).claim_id
+    key = f"{ProgressiveKey.CLAIM}{claim_id}"
     record = machine.memory.read(ClaimRecord, key)
     if record is not None and record.payment_method is not None:
-        machine.post(CLAIM_CLOSED, ClaimClosed(claim=claim, **asdict(record)), state={key: None})
+        machine.post(CLAIM_CLOSED, ClaimClosed(claim=claim_id, **asdict(record)), state={key: None})
 
 
 def settle_unanswered_claim(machine: Machine, event: Event) -> None:

@@ -1,4 +1,4 @@
-"""Service page of the progressive levels: what each level shows, holds and has paid (I-05)."""
+"""Service page of the progressive levels: the shown, the hidden and the paid amount of each level (I-05)."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -28,28 +28,28 @@ from egm.staff.page_texts import (
 )
 from egm.staff.service.pages import TablesPage
 
-#: Most entries of the progressives log that are read for the page; `egm levels` reads them all.
+#: The greatest number of entries of the progressives log that are read for the page; `egm levels` reads them all.
 _HITS_READ_MAX: Final = 1000
 
 
 def build_level_tables(machine: Machine) -> tuple[PageTable, ...]:
-    """Return the tables of the page: one per level, then one per level with its last hits.
+    """Return the tables of the page: one for each level; then, for each level that was hit here, its last hits.
 
-    This machine's own levels are first, also closed ones; then those of a controller or host.
+    This machine's own levels come first, including closed ones; then those of a controller or host.
     """
     own_levels = {
         key.removeprefix(ProgressiveKey.OWN_LEVEL): Level.from_json(stored)
         for key, stored in sorted(machine.journal.states(ProgressiveKey.OWN_LEVEL).items())
     }
-    linked_pools = [pool for pool in machine.component(ProgressivePools).by_id if pool not in own_levels]
+    linked_pool_ids = [id_ for id_ in machine.component(ProgressivePools).by_id if id_ not in own_levels]
     return (
         *(
-            build_two_column_table(_iter_own_rows(level), _build_title(machine, pool))
-            for pool, level in own_levels.items()
+            build_two_column_table(_iter_own_rows(level), _build_title(machine, pool_id))
+            for pool_id, level in own_levels.items()
         ),
         *(
-            build_two_column_table(_iter_linked_rows(machine, pool), _build_title(machine, pool))
-            for pool in linked_pools
+            build_two_column_table(_iter_linked_rows(machine, pool_id), _build_title(machine, pool_id))
+            for pool_id in linked_pool_ids
         ),
         *_iter_hit_tables(machine),
     )
@@ -57,13 +57,14 @@ def build_level_tables(machine: Machine) -> tuple[PageTable, ...]:
 
 def _iter_hit_tables(machine: Machine) -> Iterable[PageTable]:
     """Yield a table of the last hits of each progressive level that was hit here, newest first (D-18)."""
-    for pool, entries in read_last_hits(machine.journal, machine.entry_declarations, _HITS_READ_MAX).items():
+    hits_by_pool = read_last_hits(machine.journal, machine.entry_declarations, _HITS_READ_MAX)
+    for pool_id, entries in hits_by_pool.items():
         records = [
             (entry, from_json(LevelHitRegistered, entry.record, f"entry {entry.sequence}"))
             for entry in entries
         ]
         yield PageTable(
-            title=build_text("service.levels.last_hits", level=pool),
+            title=build_text("service.levels.last_hits", level=pool_id),
             columns=build_column_titles("time", "game", "amount"),
             rows=tuple(
                 PageRow(
@@ -80,13 +81,13 @@ def _iter_hit_tables(machine: Machine) -> Iterable[PageTable]:
         )
 
 
-def _build_title(machine: Machine, pool: str) -> PageText:
+def _build_title(machine: Machine, pool_id: str) -> PageText:
     """Return the title of a progressive level's table: its name and id; or that the level is no longer configured."""
-    configured_pool = machine.component(ProgressivePools).by_id.get(pool)
+    configured_pool = machine.component(ProgressivePools).by_id.get(pool_id)
     if configured_pool is None:
-        return build_text("service.levels.given_up", level=pool)
+        return build_text("service.levels.given_up", level=pool_id)
     return build_local_text(
-        {code: f"{name} ({pool})" for code, name in configured_pool.definition.names.items()}
+        {code: f"{name} ({pool_id})" for code, name in configured_pool.definition.names.items()}
     )
 
 
@@ -108,10 +109,10 @@ def _iter_own_rows(level: Level) -> Iterable[tuple[str | PageText, PageText]]:
     yield "levels.paid", build_money_text(level.paid_cents)
 
 
-def _iter_linked_rows(machine: Machine, pool: str) -> Iterable[tuple[str | PageText, PageText]]:
+def _iter_linked_rows(machine: Machine, pool_id: str) -> Iterable[tuple[str | PageText, PageText]]:
     """Yield the rows of a controller's or host's level: its amount, and the counts of this machine's contributions."""
-    displayed_amount = read_displayed_amount(machine, machine.component(ProgressivePools).by_id[pool])
-    progress = find_link_progress(machine, pool)
+    displayed_amount = read_displayed_amount(machine, machine.component(ProgressivePools).by_id[pool_id])
+    progress = find_link_progress(machine, pool_id)
     yield "levels.shows", build_money_text(displayed_amount.amount_cents)
     yield "levels.status", build_text(f"service.levels.{displayed_amount.status.value}")
     yield "levels.contributions", build_number_text(progress.sequence)

@@ -84,7 +84,7 @@ PROGRESSIVE_RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     build_form_rule(
         PROGRESSIVE_FORMS,
-        EventType.HELD_PRIZE_RULED_ON,
+        EventType.HELD_PRIZE_RULING,
         STATES_FOR_PRIZE_RULINGS,
         (held_prize_can_be_ruled_on, prize_ruling_is_complete, ruling_on_prize_can_be_carried_out),
         rule_on_prize,

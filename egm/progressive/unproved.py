@@ -18,7 +18,7 @@ from egm.kernel.rules import refusal_code
 from egm.kernel.standing_faults import raise_fault
 from egm.progressive.display import LevelDisplays
 from egm.progressive.entries import PRIZE_COMMITTED, PRIZE_HELD, PRIZE_RULED, LevelRuling, PrizeHeld
-from egm.progressive.events import PrizeRulingForm
+from egm.progressive.events import HeldPrizeRulingForm
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level_views import read_displayed_amount
 from egm.progressive.messages import WonPrize
@@ -163,19 +163,21 @@ def ruling_on_prize_can_be_carried_out(machine: Machine, event: Event) -> bool:
     It can if it declines the prize, or if the controller has reported a payable amount. A claim that no
     controller answers can only be declined; the hit then pays the amount that the machine showed.
     """
-    return event.read_payload(PrizeRulingForm).decision != DECISION_PAY or bool(list_held_prizes(machine))
+    return event.read_payload(HeldPrizeRulingForm).decision != DECISION_PAY or bool(list_held_prizes(machine))
 
 
 def prize_ruling_is_complete(_: Machine, event: Event) -> bool:
     """Return whether the form that rules on a progressive prize states a decision and a reason."""
     return are_texts_filled_in(
-        event.read_payload(PrizeRulingForm).decision, event.read_payload(PrizeRulingForm).reason
+        event.read_payload(HeldPrizeRulingForm).decision, event.read_payload(HeldPrizeRulingForm).reason
     )
 
 
 def _read_prize_decision(event: Event) -> Literal["pay", "decline"]:
     """Return what the form on a held prize decides: to pay it or to decline it."""
-    return DECISION_PAY if event.read_payload(PrizeRulingForm).decision == DECISION_PAY else DECISION_DECLINE
+    return (
+        DECISION_PAY if event.read_payload(HeldPrizeRulingForm).decision == DECISION_PAY else DECISION_DECLINE
+    )
 
 
 def rule_on_prize(machine: Machine, event: Event) -> None:

@@ -30,7 +30,7 @@ class Authorisation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeySwitched:
+class KeySwitchChange:
     """Event: a key switch was turned on or off."""
 
     key: str
@@ -56,7 +56,7 @@ class MenuMove:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MenuEnd:
+class MenuClosed:
     """Event: close the service menu; the event has the reason."""
 
     why: str
@@ -80,7 +80,7 @@ class PageAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InterventionSeen:
+class InterventionRead:
     """Event: the monitoring system has read who is working in the intervention with this id."""
 
     id: str
@@ -134,7 +134,7 @@ class OptionsForm(FilledForm, OptionValues):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SignInUnlockForm(FilledForm):
+class StaffNumberUnlockForm(FilledForm):
     """A form in which staff unlock a locked staff number."""
 
     number: str = ""
@@ -243,19 +243,19 @@ def are_texts_filled_in(*texts: str | None) -> bool:
 
 PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.CALL_ATTENDANT: EmptyPayload,
-    EventType.KEY_SWITCH_CHANGED: KeySwitched,
+    EventType.KEY_SWITCH_CHANGED: KeySwitchChange,
     EventType.KEY_TURNED: Authorisation,
     EventType.OPEN_SERVICE_MENU: MenuRequest,
     EventType.SERVICE_MENU_MOVED: MenuMove,
-    EventType.SERVICE_MENU_CLOSED: MenuEnd,
+    EventType.SERVICE_MENU_CLOSED: MenuClosed,
     EventType.ANSWER_SERVICE_PAGE: PageAnswer,
     EventType.START_DEVICE_TEST: DeviceTest,
     EventType.CHANGE_OPTIONS: OptionsForm,
     EventType.RESTART: FilledForm,
-    EventType.STAFF_NUMBER_UNLOCKED: SignInUnlockForm,
+    EventType.STAFF_NUMBER_UNLOCKED: StaffNumberUnlockForm,
     EventType.INTERVENTION_OPENED: InterventionForm,
     EventType.INTERVENTION_CLOSED: InterventionForm,
-    EventType.INTERVENTION_READ_BY_MONITORING: InterventionSeen,
+    EventType.INTERVENTION_READ_BY_MONITORING: InterventionRead,
     EventType.HOPPER_FILLED: HopperFillForm,
     EventType.CASH_BOX_COUNTED: BoxCountForm,
     EventType.CABINET_BASE_WITHDRAWN: CabinetBaseForm,

@@ -33,7 +33,7 @@ from egm.staff.entries import (
     InterventionOpened,
     WithdrawnBase,
 )
-from egm.staff.events import CabinetBaseForm, InterventionForm, InterventionSeen
+from egm.staff.events import CabinetBaseForm, InterventionForm, InterventionRead
 from egm.staff.keys import StaffKey
 from egm.staff.slips import print_access_ticket
 from egm.staff.stock import build_collection_state
@@ -136,7 +136,7 @@ def record_intervention_seen(machine: Machine, event: Event) -> None:
 
     A repeated report changes nothing.
     """
-    intervention, number = machine.memory.get(StaffKey.INTERVENTION), event.read_payload(InterventionSeen).id
+    intervention, number = machine.memory.get(StaffKey.INTERVENTION), event.read_payload(InterventionRead).id
     if (
         intervention is None
         or intervention["id"] != number

@@ -6,7 +6,7 @@ from egm.kernel.rules import refusal_code
 from egm.people import Roster
 from egm.staff.desk import find_actor
 from egm.staff.entries import SIGN_IN_UNLOCKED, SignInUnlocked
-from egm.staff.events import SignInUnlockForm
+from egm.staff.events import StaffNumberUnlockForm
 from egm.staff.failed_sign_ins import (
     build_wrong_pins_key,
     clear_wrong_pins_at_terminals,
@@ -29,7 +29,7 @@ def _list_lock_keys(machine: Machine, number: str) -> list[str]:
 @refusal_code("number_is_locked")
 def staff_number_is_locked(machine: Machine, event: Event) -> bool:
     """Return whether the enrolled staff number in the form is locked; without a number, whether any is locked."""
-    form_number = event.read_payload(SignInUnlockForm).number
+    form_number = event.read_payload(StaffNumberUnlockForm).number
     return any(
         _list_lock_keys(machine, number)
         for number in machine.component(Roster).people
@@ -42,7 +42,7 @@ def unlock_staff_number(machine: Machine, event: Event) -> None:
 
     Other staff numbers that are counted under the same storage keys are unlocked with it.
     """
-    form = event.read_payload(SignInUnlockForm)
+    form = event.read_payload(StaffNumberUnlockForm)
     clear_wrong_pins_at_terminals(machine, form.number)
     # The lock may have expired since the form was checked.
     keys = _list_lock_keys(machine, form.number) or [build_wrong_pins_key(machine, form.number)]

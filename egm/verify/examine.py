@@ -98,7 +98,7 @@ async def examine_in_child_process(
     return VerificationFindings(**(answer | lists))
 
 
-async def sign_in_child_process(
+async def compute_signatures_in_child_process(
     scope: SoftwareScope, algorithm: SignatureAlgorithm, key: bytes, components: tuple[str, ...]
 ) -> dict[str, str]:
     """Return the signatures of software components by name, computed in a separate process of low priority.

@@ -33,13 +33,13 @@ class MortalLedger(CrashingLedger, TransientEscrowLedger):
         with self._die_if_due_around():
             super().void_unstacked_paper(reason)
 
-    def dispute_lost_paper(self, reason):
+    def close_lost_paper_as_disputed(self, reason):
         with self._die_if_due_around():
-            super().dispute_lost_paper(reason)
+            super().close_lost_paper_as_disputed(reason)
 
-    def dispute_unordered_stacking(self, reason, most_cents):
+    def open_disputed_amount_of_unordered_paper(self, reason, most_cents):
         with self._die_if_due_around():
-            super().dispute_unordered_stacking(reason, most_cents)
+            super().open_disputed_amount_of_unordered_paper(reason, most_cents)
 
     def record_direction(self, *, is_returning):
         with self._die_if_due_around():

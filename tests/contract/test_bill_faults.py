@@ -590,7 +590,11 @@ def test_an_ebds_acceptor_without_a_note_table_is_queried_a_few_times_and_used()
 
         def reply_with_status(question):
             query_types.append(type(question))
-            return answer(EbdsPoll(ack=question.ack) if isinstance(question, AuxiliaryCommand) else question)
+            return answer(
+                EbdsPoll(ack_number=question.ack_number)
+                if isinstance(question, AuxiliaryCommand)
+                else question
+            )
 
         rig.twin._build_reply = reply_with_status
         for cents in (5_00, 20_00, 10_00):

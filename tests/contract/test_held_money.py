@@ -101,7 +101,7 @@ def test_a_fault_of_a_paying_device_states_the_amount_it_holds(tmp_path, kind, c
 def test_a_disputed_amount_is_stated_with_its_fault(tmp_path):
     room = MachineRig(tmp_path).boot()
     room.offer(2000)
-    room.ledger.dispute_lost_paper("nobody knows")
+    room.ledger.close_lost_paper_as_disputed("nobody knows")
     assert notices(room)["fault.bill_acceptor.disputed"] == {"amount_cents": 2000}
     (tilt,) = build_snapshot(room.engine).tilts
     assert tilt.held_cents == 2000

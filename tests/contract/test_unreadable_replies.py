@@ -97,7 +97,7 @@ def test_every_numbered_reply_is_acknowledged():
             if queries:
                 return build_reply(question)
             queries.append(question)
-            return ebds.EbdsFrame(0x40 | question.ack, b"\1\2").encode()
+            return ebds.EbdsFrame(0x40 | question.ack_number, b"\1\2").encode()
 
         rig.twin._build_reply = reply_unreadable_once
         await asyncio.sleep(2)

@@ -11,7 +11,7 @@ from run_rig import ONE_GAME, cabinet, connect, snapshot, until
 from egm.config.cabinet_file import StateFolder
 from egm.isolated import build_python_command
 from egm.verify.digest import SignatureAlgorithm, compute_signatures
-from egm.verify.examine import examine_in_child_process, sign_in_child_process
+from egm.verify.examine import compute_signatures_in_child_process, examine_in_child_process
 from egm.verify.software_files import SoftwareScope, list_software_files
 
 #: Ours, the standard library's, and a dependency's.
@@ -63,7 +63,9 @@ def test_no_process_imports_from_the_directory_it_is_started_in(planted, module)
 @pytest.mark.requirement("A-12", "A-18")
 def test_the_verifier_process_imports_only_installed_modules(planted):
     signed = asyncio.run(
-        sign_in_child_process(SoftwareScope(), SignatureAlgorithm.SHA256_HMAC, b"\x0a", ("chance",))
+        compute_signatures_in_child_process(
+            SoftwareScope(), SignatureAlgorithm.SHA256_HMAC, b"\x0a", ("chance",)
+        )
     )
     assert signed == compute_signatures(
         list_software_files(SoftwareScope()), SignatureAlgorithm.SHA256_HMAC, b"\x0a", ["chance"]

@@ -39,7 +39,7 @@ VALUES = {
     EventType.BILL_REJECTED: {"reason": "unreadable"},
     EventType.BILL_NOT_STACKED: {"why": "test"},
     EventType.BILL_LOCATION_UNKNOWN: {"why": "test"},
-    EventType.AMOUNT_PUT_IN_DISPUTE: {"device": "bill_acceptor", "why": "test", "most_cents": 500},
+    EventType.UNORDERED_MONEY_TAKEN: {"device": "bill_acceptor", "why": "test", "most_cents": 500},
     EventType.UNORDERED_COINS_PAID: {"coins": 2, "why": "test"},
     EventType.DISPUTED_AMOUNT_RULING: {
         "form": "disputed",
@@ -106,7 +106,7 @@ VALUES = {
     EventType.TICKET_PRINT_FAILED: {"why": "test"},
     EventType.NO_PAYOUT_DEVICE: {"why": "test"},
     EventType.GENERATOR_FAILED: {"detail": "test"},
-    EventType.TICKET_NUMBERED: {"id": "waiting", "number": TICKET},
+    EventType.TICKET_NUMBER_ASSIGNED: {"id": "waiting", "number": TICKET},
     EventType.TICKET_NUMBER_REFUSED: {"id": "waiting", "why": "test"},
     EventType.TICKET_AUTHORISED: {"id": "asked", "kind": "cashable", "amount_cents": 100},
     EventType.TICKET_DECLINED: {"id": "asked"},
@@ -177,7 +177,7 @@ PREPARED = frozenset(
         EventType.TRANSFER_CANCELLED,
         EventType.TRANSFER_LOCK_REQUESTED,
         EventType.TRANSFER_LOCK_ENDED,
-        EventType.TICKET_NUMBERED,
+        EventType.TICKET_NUMBER_ASSIGNED,
         EventType.TICKET_NUMBER_REFUSED,
         EventType.COINS_PAID,
         EventType.TICKET_PRINTED,
@@ -298,7 +298,7 @@ def prepare_event(rig: MachineRig, state: State, event: EventType) -> dict:
     elif event in {EventType.TRANSFER_LOCK_REQUESTED, EventType.TRANSFER_LOCK_ENDED}:
         granted = state is State.LOCKED
         money.transfer_lock = TransferLock(required_transfers_code=1, until_ns=0, is_granted=granted)
-    elif event in {EventType.TICKET_NUMBERED, EventType.TICKET_NUMBER_REFUSED}:
+    elif event in {EventType.TICKET_NUMBER_ASSIGNED, EventType.TICKET_NUMBER_REFUSED}:
         _await_number(rig)
     elif event is EventType.COINS_PAID:
         _start_coins(rig)

@@ -18,9 +18,13 @@ from meters.recall import read_details
 #: The kind of the entry that issues a ticket.
 _TICKET_ISSUE_KIND: Final = entries.VOUCHER_OUT.kind
 #: The kind of the entry by which staff rule on a dispute.
-_DISPUTE_RULED_KIND: Final = entries.DISPUTE_RULED.kind
+_DISPUTED_AMOUNT_RULED_KIND: Final = entries.DISPUTED_AMOUNT_RULED.kind
 #: Kinds of entries that redeem a ticket.
-_TICKET_REDEMPTION_KINDS: Final = (entries.VOUCHER_IN.kind, entries.ORPHAN_TICKET.kind, _DISPUTE_RULED_KIND)
+_TICKET_REDEMPTION_KINDS: Final = (
+    entries.VOUCHER_IN.kind,
+    entries.ORPHAN_TICKET.kind,
+    _DISPUTED_AMOUNT_RULED_KIND,
+)
 
 
 class TicketRedemptionAudit:
@@ -53,8 +57,8 @@ class TicketRedemptionAudit:
         record = read_details(entry)
         commitment = record.get("commitment")
         if commitment is None:
-            # A ruling on a dispute need not be about a ticket.
-            if self._has_commitments and kind != _DISPUTE_RULED_KIND:
+            # A ruling on a disputed amount need not be about a ticket.
+            if self._has_commitments and kind != _DISPUTED_AMOUNT_RULED_KIND:
                 self._report_finding(
                     entry,
                     "record.commitment is missing, although earlier entries identify their tickets with one",

@@ -1,4 +1,4 @@
-"""First-start step that enrols the machine with a progressive controller, by a memory stick.
+"""First-start step that enrols the machine with a progressive controller, with an enrolment stick.
 
 The machine writes a certificate request to the stick, and the controller's staff bring the answer back on it.
 The link takes effect only when two people have signed the cabinet file that names it. The key of the request
@@ -34,21 +34,23 @@ class LinkEnrolmentStep(SetupStep):
 
     certificate_folder: LinkCertificateFolder
     """The folder of the machine's certificate for the progressive link, and of its key."""
-    memory_stick: EnrolmentStick
-    """The memory stick of the controller's staff."""
+    enrolment_stick: EnrolmentStick
+    """The enrolment stick of the controller's staff."""
     get_time: Callable[[], datetime]
     id: str = "link"
     stick_result: PageText | None = None
-    """Text on the last action with the memory stick, shown on the page; None before the first action."""
+    """Text on the last action with the enrolment stick, shown on the page; None before the first action."""
 
     def open_step(self) -> None:
-        """Reset the step when it is reached: clear the result of the last memory-stick action from the page."""
+        """Reset the step when it is reached: clear the result of the last stick action from the page."""
         self.stick_result = None
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
         """Return the service page of the progressive link: how to enrol, the request's key, the answer, and actions."""
-        steps = (PageRow(cells=(build_plain_text(n), build_text(f"first.link.step_{n}"))) for n in (1, 2, 3))
-        tables: list[PageTable] = [PageTable(rows=tuple(steps))]
+        instruction_rows = (
+            PageRow(cells=(build_plain_text(n), build_text(f"first.link.step_{n}"))) for n in (1, 2, 3)
+        )
+        tables: list[PageTable] = [PageTable(rows=tuple(instruction_rows))]
         enrolled: CertificateFacts | None = None
         try:
             key = self.certificate_folder.read_request_key()
@@ -57,7 +59,7 @@ class LinkEnrolmentStep(SetupStep):
                 tables.append(
                     build_two_column_table((("link.key", digest),), build_text("service.link.asks"))
                 )
-            enrolled = self._find_valid_enrolment(draft)
+            enrolled = self._read_enrolment_of_this_machine(draft)
             if enrolled is not None:
                 tables.append(build_fact_table(enrolled, "answer"))
         except OperatorError as error:
@@ -96,15 +98,15 @@ class LinkEnrolmentStep(SetupStep):
             return build_failure_text(error)
 
     def _write_enrolment_request(self, draft: CabinetFileDraft) -> NextStepOrRefusal:
-        """Write the machine's certificate request to the controller's memory stick; stay on this first-start step."""
+        """Write the machine's certificate request to the enrolment stick; stay on this first-start step."""
         key = self.certificate_folder.get_or_create_request_key()
-        self.memory_stick.write_request(create_request(key, draft.machine_answers["serial"]))
+        self.enrolment_stick.write_request(create_request(key, draft.machine_answers["serial"]))
         self.stick_result = build_text("first.link.asked")
         return NextStep.STAY
 
     def _read_controller_answer(self, draft: CabinetFileDraft) -> NextStepOrRefusal:
-        """Read the controller's answer from its memory stick, check it and use its certificate; stay on this step."""
-        answer, key = self.memory_stick.read_answer(), self.certificate_folder.read_request_key()
+        """Read the controller's answer from the enrolment stick, check it, and use its certificate; stay here."""
+        answer, key = self.enrolment_stick.read_answer(), self.certificate_folder.read_request_key()
         digest = "" if key is None else compute_key_digest(key.public_key())
         answer.read_facts().check_holder_and_validity(
             draft.machine_answers["serial"], digest, self.get_time()
@@ -117,7 +119,7 @@ class LinkEnrolmentStep(SetupStep):
 
         Refuse if no link certificate is in use.
         """
-        enrolled = self._find_valid_enrolment(draft)
+        enrolled = self._read_enrolment_of_this_machine(draft)
         if enrolled is None:
             return build_refusal_text("not_offered")
         draft.progressive_link_table = self.certificate_folder.build_cabinet_table(
@@ -131,7 +133,7 @@ class LinkEnrolmentStep(SetupStep):
         draft.link_certificate, draft.progressive_link_table = None, {}
         return NextStep.FORWARD
 
-    def _find_valid_enrolment(self, draft: CabinetFileDraft) -> CertificateFacts | None:
+    def _read_enrolment_of_this_machine(self, draft: CabinetFileDraft) -> CertificateFacts | None:
         """Return the facts of the link certificate in use, or None if there is none for this machine's serial number.
 
         Raises EnrolmentError if the certificate has expired or is not valid yet.

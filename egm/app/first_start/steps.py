@@ -32,17 +32,17 @@ from egm.staff.page_texts import (
     build_text,
 )
 
-#: Persons who must sign a cabinet file: the most that any jurisdiction requires.
+#: How many persons must sign a cabinet file: the highest number that a jurisdiction requires.
 REQUIRED_SIGNER_COUNT: Final = 2
 #: The action that goes to the next step.
 _NEXT_ACTION: Final = PageAction(id="next", label=build_text("first.next"), style="confirm")
 
 
 class NextStep(Enum):
-    """Which step of the first start is shown after an input: the current, the next or the previous one."""
+    """Which step of the first start is shown after an input: the current one, the next one or the previous one."""
 
     STAY = auto()
-    RESTART = auto()
+    REOPEN = auto()
     """The current step is shown as if it had just been reached."""
     FORWARD = auto()
     BACK = auto()
@@ -154,8 +154,8 @@ class FieldsStep(SetupStep):
         )
         prompt = None
         if next_field is not None:
-            text = "serial" if next_field.name in _UPPERCASE_FIELD_NAMES else "text"
-            kind = "digits" if next_field.kind is FieldKind.DIGITS else text
+            text_kind = "serial" if next_field.name in _UPPERCASE_FIELD_NAMES else "text"
+            kind = "digits" if next_field.kind is FieldKind.DIGITS else text_kind
             prompt = Prompt.model_validate(
                 {
                     "label": build_text(f"first.{self.id}.{next_field.name}"),
@@ -201,7 +201,7 @@ class FieldsStep(SetupStep):
         )
 
 
-#: The most lines of a page that fit on any screen; a longer list gets a search.
+#: The number of lines of a page that fit on every screen; a longer list gets a search.
 _VISIBLE_OPTIONS_MAX: Final = 8
 #: Fields in which only capital letters, digits and hyphens can be typed.
 _UPPERCASE_FIELD_NAMES: Final = frozenset({"serial", "operator_number"})
@@ -250,7 +250,7 @@ class ProbeDevicesStep(SetupStep):
     """A function that returns the serial ports to probe."""
     id: str = "devices"
     probed_port_and_protocol: tuple[str, str] | None = None
-    """The serial port and the protocol being probed; None while no probing is in progress."""
+    """The serial port and the protocol being probed: two empty texts before the first, None while none is probed."""
 
     def open_step(self) -> None:
         """Reset the step when it is reached: show that probing for devices is in progress."""
@@ -313,7 +313,7 @@ class ProbeDevicesStep(SetupStep):
         if action == "simulated" and not self._has_real_devices(draft):
             draft.devices = tuple(FoundDevice(protocol, "bench") for protocol in SIMULATED_PROTOCOLS)
             return NextStep.STAY
-        next_steps = {"back": NextStep.BACK, "next": NextStep.FORWARD, "again": NextStep.RESTART}
+        next_steps = {"back": NextStep.BACK, "next": NextStep.FORWARD, "again": NextStep.REOPEN}
         return next_steps.get(action) or build_refusal_text("not_offered")
 
     def _has_real_devices(self, draft: CabinetFileDraft) -> bool:
@@ -351,7 +351,7 @@ class PickSeveralStep(SetupStep):
         loop = asyncio.get_running_loop()
 
         def on_progress(name: str) -> None:
-            """Show on the service page which game is examined now."""
+            """Show on the service page which item is examined now."""
             self.examined_item = name
             loop.call_soon_threadsafe(on_change)
 
@@ -403,15 +403,15 @@ class EnrolStaffStep(SetupStep):
     get_time: Callable[[], datetime]
     compute_pin_digest: Callable[[str], PinDigest] = PinDigest.from_pin
     id: str = "staff"
-    new_person_fields: list[str] | None = None
-    """The fields entered so far for a new person, in order: number, name, role, PIN; None if nobody is being added."""
+    new_person_values: list[str] | None = None
+    """The values entered so far for a new person: number, name, role, PIN; None if nobody is being added."""
     earlier_rosters: list[Roster] = field(default_factory=list)
     """The roster before each person was added, oldest first; used to remove the last person again."""
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
         """Return the service page of the persons enrolled, or the prompt for the next field of a new person."""
-        if self.new_person_fields is not None:
-            return self._build_question_page(self.new_person_fields)
+        if self.new_person_values is not None:
+            return self._build_field_page(self.new_person_values)
         people = draft.roster.people.values()
         rows = tuple(
             PageRow(
@@ -450,9 +450,9 @@ class EnrolStaffStep(SetupStep):
         )
         return (PageTable(rows=(row,)),)
 
-    def _build_question_page(self, entered_fields: list[str]) -> ServicePage:
-        """Return the service page that asks for the next field of a new person, after ``entered_fields``."""
-        name = ("number", "name", "role", "pin", "again")[len(entered_fields)]
+    def _build_field_page(self, entered_values: list[str]) -> ServicePage:
+        """Return the service page with the prompt for the next field of a new person, after ``entered_values``."""
+        name = ("number", "name", "role", "pin", "again")[len(entered_values)]
         kinds = {"number": "digits", "role": "choice", "pin": "pin", "again": "pin"}
         choices = tuple(PageAction(id=role.value, label=build_text(f"manual.role.{role}")) for role in Role)
         prompt = Prompt.model_validate(
@@ -463,24 +463,24 @@ class EnrolStaffStep(SetupStep):
                 "choices": choices if name == "role" else (),
             }
         )
-        shown_fields = zip(("number", "name"), entered_fields[:2], strict=False)
+        shown_values = zip(("number", "name"), entered_values[:2], strict=False)
         rows = tuple(
             PageRow(cells=(build_text(f"first.staff.{label}"), build_plain_text(value)))
-            for label, value in shown_fields
+            for label, value in shown_values
         )
         return self._build_page(*([PageTable(rows=rows)] if rows else []), prompt=prompt)
 
     def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:
         """Process one field of a new person; the last one enrols the person."""
         if action == "back":
-            if self.new_person_fields is None:
+            if self.new_person_values is None:
                 return NextStep.BACK
-            self.new_person_fields = self.new_person_fields[:-1] or None
+            self.new_person_values = self.new_person_values[:-1] or None
             return NextStep.STAY
-        if self.new_person_fields is None:
+        if self.new_person_values is None:
             return self._handle_list_action(draft, action)
         return (
-            self._take_typed_answer(draft, self.new_person_fields, text.strip())
+            self._take_field_value(draft, self.new_person_values, text.strip())
             if action == "enter"
             else build_refusal_text("not_offered")
         )
@@ -488,7 +488,7 @@ class EnrolStaffStep(SetupStep):
     def _handle_list_action(self, draft: CabinetFileDraft, action: str) -> NextStepOrRefusal:
         """Process an action on the list of staff: add a person, remove the last one, or continue."""
         if action == "add":
-            self.new_person_fields = []
+            self.new_person_values = []
         elif action == "drop" and self.earlier_rosters:
             draft.roster = self.earlier_rosters.pop()
         else:
@@ -499,23 +499,23 @@ class EnrolStaffStep(SetupStep):
             )
         return NextStep.STAY
 
-    def _take_typed_answer(
-        self, draft: CabinetFileDraft, entered_fields: list[str], text: str
+    def _take_field_value(
+        self, draft: CabinetFileDraft, entered_values: list[str], text: str
     ) -> NextStepOrRefusal:
         """Check and store the next field of a new person; after the repeated PIN, enrol the person.
 
         If the two PINs differ, ask for both again.
         """
-        if len(entered_fields) < 4:
-            reason = _find_answer_error(draft.roster, len(entered_fields), text)
+        if len(entered_values) < 4:
+            reason = _find_field_error(draft.roster, len(entered_values), text)
             if reason is None:
-                entered_fields.append(text)
+                entered_values.append(text)
             return reason or NextStep.STAY
-        number, name, role, pin = entered_fields
+        number, name, role, pin = entered_values
         if text != pin:
-            del entered_fields[3:]
+            del entered_values[3:]
             return build_refusal_text("not_the_same")
-        self.new_person_fields = None
+        self.new_person_values = None
         roster_before = draft.roster
         person = Person(number, name, Role(role))
         try:
@@ -536,7 +536,7 @@ class EnrolStaffStep(SetupStep):
         return self._count_signers(draft) >= REQUIRED_SIGNER_COUNT
 
 
-def _find_answer_error(roster: Roster, field_index: int, text: str) -> PageText | None:  # noqa: PLR0911 (one return for each reason of refusal)
+def _find_field_error(roster: Roster, field_index: int, text: str) -> PageText | None:  # noqa: PLR0911 (one return for each reason of refusal)
     """Return why ``text`` is not valid for a field of a new person, or None if it is valid.
 
     ``field_index``: 0 the number, 1 the name, 2 the role, 3 the PIN.

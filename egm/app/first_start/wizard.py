@@ -106,7 +106,7 @@ class FirstStartWizard:
             self._go_to_step(self._step_index + 1)
         elif result is NextStep.BACK:
             self._go_to_step(max(0, self._step_index - 1))
-        elif result is NextStep.RESTART:
+        elif result is NextStep.REOPEN:
             self._go_to_step(self._step_index)
         self._notify_change()
 

@@ -27,7 +27,7 @@ HOST_ADDRESS: Final = 1
 COIN_ACCEPTOR_ADDRESS: Final = 2
 #: Default address of a hopper.
 HOPPER_ADDRESS: Final = 3
-#: Default address of a bill validator.
+#: Default address of a bill acceptor.
 BILL_ACCEPTOR_ADDRESS: Final = 40
 #: Bytes of a frame in addition to its data.
 _FRAME_OVERHEAD_SIZE_BYTES: Final = 5
@@ -43,9 +43,9 @@ class Header(IntEnum):
     COMMS_REVISION = 4
     READ_BARCODE = 129
     OPERATING_MODE = 153
+    ROUTE_BILL = 154
     COUNTRY_SCALING = 156
     BILL_ID = 157
-    ROUTE_BILL = 154
     READ_BILL_EVENTS = 159
     TEST_HOPPER = 163
     ENABLE_HOPPER = 164
@@ -53,14 +53,14 @@ class Header(IntEnum):
     DISPENSE = 167
     DISPENSE_COUNT = 168
     EMERGENCY_STOP = 172
+    COIN_ID = 184
     BUILD_CODE = 192
     SORTER_PATH = 210
     PAYOUT_HIGH_LOW_STATUS = 217
+    ACCEPT_COUNT = 225
     MASTER_INHIBIT = 228
     READ_CREDITS = 229
     INHIBIT_MASK = 231
-    ACCEPT_COUNT = 225
-    COIN_ID = 184
     SOFTWARE = 241
     SERIAL = 242
     PRODUCT = 244
@@ -71,7 +71,7 @@ class Header(IntEnum):
 
 
 class BillRoute(IntEnum):
-    """The machine's routing orders for the bill in escrow, and the validator's refusals of them."""
+    """The machine's routing orders for the bill in escrow, and the bill acceptor's refusal of them."""
 
     RETURN = 0
     STACK = 1
@@ -111,7 +111,7 @@ class CoinError(IntEnum):
 
 
 class BillEvent(IntEnum):
-    """Codes of a bill validator's status events (first byte 0)."""
+    """Codes of a bill acceptor's status events (first byte 0)."""
 
     MASTER_INHIBIT_ACTIVE = 0
     BILL_RETURNED_FROM_ESCROW = 1
@@ -220,20 +220,20 @@ def decode_event_buffer(data: bytes) -> EventBuffer:
 
 @dataclass(frozen=True, slots=True)
 class HopperStatus:
-    """The status of a hopper: its event counter, which counts dispense orders since the last reset, and its coins.
+    """The status of a hopper: the number of dispense orders since the last reset, and its coins.
 
     ``remaining_coins`` is the number of coins that the order in progress has still to pay. ``paid_coins`` and
     ``unpaid_coins`` are the numbers of coins that the last order has paid and has left unpaid.
     """
 
-    event_counter: int
+    dispense_counter: int
     remaining_coins: int
     paid_coins: int
     unpaid_coins: int
 
     def encode(self) -> bytes:
         """Return the hopper status as data of a ccTalk reply."""
-        return bytes((self.event_counter, self.remaining_coins, self.paid_coins, self.unpaid_coins))
+        return bytes((self.dispense_counter, self.remaining_coins, self.paid_coins, self.unpaid_coins))
 
 
 def decode_hopper_status(data: bytes) -> HopperStatus:
@@ -245,7 +245,7 @@ def decode_hopper_status(data: bytes) -> HopperStatus:
 
 @dataclass(frozen=True, slots=True)
 class HopperTestFlags:
-    """The results of a hopper's self-test that the driver uses."""
+    """Those results of a hopper's self-test that the driver uses."""
 
     jammed: bool = False
     timed_out: bool = False
@@ -285,7 +285,7 @@ _HIGH_LEVEL_COVERED_BIT: Final = 0x02
 _HIGH_LEVEL_FITTED_BIT: Final = 0x20
 
 
-def decode_hopper_full(data: bytes) -> bool:
+def decode_high_level_reply(data: bytes) -> bool:
     """Decode a hopper's reply to PAYOUT_HIGH_LOW_STATUS: whether an upper level sensor is fitted and covered.
 
     Raises ProtocolError.
@@ -298,7 +298,7 @@ def decode_hopper_full(data: bytes) -> bool:
     )
 
 
-def encode_hopper_full(*, is_full: bool) -> bytes:
+def encode_high_level_reply(*, is_full: bool) -> bytes:
     """Encode a hopper's reply to PAYOUT_HIGH_LOW_STATUS. ``is_full``: coins cover its upper level sensor."""
     return bytes((_HIGH_LEVEL_FITTED_BIT | (_HIGH_LEVEL_COVERED_BIT if is_full else 0),))
 
@@ -323,11 +323,11 @@ def decode_coin_or_bill_name(data: bytes, digit_count: int) -> tuple[str, int | 
     if name and not name.strip("."):
         return "", 0
     value = name[2 : 2 + digit_count]
-    is_name = len(name) == digit_count + 3 and value.isascii() and value.isdigit()
-    return name[:2], int(value) if is_name else None
+    is_valid_name = len(name) == digit_count + 3 and value.isascii() and value.isdigit()
+    return name[:2], int(value) if is_valid_name else None
 
 
-def decode_three_byte_count(data: bytes) -> int:
+def decode_three_byte_number(data: bytes) -> int:
     """Decode a serial number or lifetime counter from its three bytes, low first. Raises :class:`ProtocolError`."""
     if len(data) != 3:
         raise ProtocolError(CCTALK_PROTOCOL, f"{len(data)} bytes of a count, not 3", data)

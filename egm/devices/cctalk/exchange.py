@@ -11,7 +11,7 @@ from egm.devices.cctalk.codec import (
     EventBuffer,
     Header,
     decode_event_buffer,
-    decode_three_byte_count,
+    decode_three_byte_number,
 )
 from egm.devices.driver import LineDriver
 from egm.devices.framing import FrameReader
@@ -114,7 +114,7 @@ class CctalkDriver(LineDriver[CctalkFrame]):
         events_after = await self._query(events_query)
         if events_before is None or count is None or events_before != events_after:
             return None
-        return decode_event_buffer(events_before), decode_three_byte_count(count)
+        return decode_event_buffer(events_before), decode_three_byte_number(count)
 
     async def _identify(self) -> bool:
         """Query the device's maker, product and serial number and report them; return False if it does not reply."""

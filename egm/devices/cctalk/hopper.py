@@ -1,11 +1,11 @@
 """Driver of ccTalk hoppers: pays coins, and records exactly as many as the hopper counted out.
 
-A hopper has two counters: an event counter of its dispense orders, which a reset sets to 0, and a lifetime counter of
+A hopper has two counters: a dispense counter of its orders, which a reset sets to 0, and a lifetime counter of
 paid coins. Both are recorded before an order is sent. After any interruption:
 
-* event counter unchanged and no coin paid: the order never arrived; it is sent again;
-* event counter advanced: the order was accepted; wait until nothing remains to be paid;
-* event counter 0: the hopper was reset and has lost the order; the coins that it has paid count.
+* dispense counter unchanged and no coin paid: the order never arrived; it is sent again;
+* dispense counter advanced: the order was accepted; wait until nothing remains to be paid;
+* dispense counter 0: the hopper was reset and has lost the order; the coins that it has paid count.
 
 The amount paid is always the difference of the lifetime counter, so a lost or repeated reply or a reset cannot change
 it. If the counter is lost or another hopper is installed, only the coins recorded so far are known: the payout ends
@@ -115,7 +115,7 @@ class CctalkHopperDriver(CctalkDriver):
         count = await self._query(Header.DISPENSE_COUNT)
         if reply is None or test is None or count is None:
             return
-        status, total = codec.decode_hopper_status(reply), codec.decode_three_byte_count(count)
+        status, total = codec.decode_hopper_status(reply), codec.decode_three_byte_number(count)
         await self._query_levels()
         self._report_faults(codec.decode_hopper_test(test))
         if self._is_stop_requested and await self._query(Header.EMERGENCY_STOP) is not None:
@@ -133,7 +133,7 @@ class CctalkHopperDriver(CctalkDriver):
                 record = PayoutRecord(
                     payout_id=payout_id,
                     ordered_coins=coins,
-                    event_counter_before=status.event_counter,
+                    dispense_counter_before=status.dispense_counter,
                     paid_counter_before=total,
                     serial=(self._serial or b"").hex(),
                 )
@@ -185,7 +185,7 @@ class CctalkHopperDriver(CctalkDriver):
         it if it makes no progress.
         """
         if (
-            status.event_counter == record.event_counter_before
+            status.dispense_counter == record.dispense_counter_before
             and not paid_coins
             and not status.remaining_coins
         ):
@@ -292,7 +292,7 @@ class CctalkHopperDriver(CctalkDriver):
         if reply is None:
             self._is_full, self._next_level_query_at = False, None
         else:
-            self._is_full = codec.decode_hopper_full(reply)
+            self._is_full = codec.decode_high_level_reply(reply)
 
     def _report_faults(self, test_flags: codec.HopperTestFlags) -> None:
         """Report the faults in the hopper's self-test, a full hopper, and an excess or short payment."""

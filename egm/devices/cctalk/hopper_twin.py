@@ -79,7 +79,7 @@ class CctalkHopperTwin(CctalkTwin):
             Header.HOPPER_STATUS: status.encode(),
             Header.TEST_HOPPER: test.encode(),
             Header.DISPENSE_COUNT: self._total.to_bytes(3, "little"),
-            Header.PAYOUT_HIGH_LOW_STATUS: codec.encode_hopper_full(
+            Header.PAYOUT_HIGH_LOW_STATUS: codec.encode_high_level_reply(
                 is_full=self.level_coins >= FULL_COIN_COUNT
             ),
         }

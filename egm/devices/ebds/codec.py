@@ -9,9 +9,9 @@ line is 9600 7E1, polled about every 100 ms.
 Known answer, from published examples: an idle acceptor with its box sends ``02 0B 20 01 10 00 00 01 02 03
 39``.
 
-A bar code is sent in 28 characters. Acceptors fill the rest with NUL or with ``(`` (0x28); what was read need
-not be a number. Every extended frame of the acceptor has the six status bytes after its subtype, so one with
-an unknown subtype still reports whether an item was stacked.
+A bar code is sent in 28 characters; acceptors fill those that it does not use with NUL or with ``(`` (0x28). A bar
+code need not be a number. Every extended frame of the acceptor has the six status bytes after its subtype, so even a
+frame with an unknown subtype reports whether a paper was stacked.
 
 Confidence: frame, poll and status bits are in several independent public implementations; what follows a
 power loss (policy A: the item is moved to the box and reported) is general knowledge only.
@@ -76,7 +76,8 @@ class AuxiliaryCommandCode(IntEnum):
 class AcceptorStatusBits(IntFlag):
     """The bits of the acceptor's status bytes 0 to 3.
 
-    Bits of events, such as STACKED and RETURNED, are set in one status only; bits of states as long as the state lasts.
+    An event bit, such as STACKED or RETURNED, is set in one status only; a state bit is set for as long as the state
+    lasts.
     """
 
     IDLING = 1 << 0
@@ -103,9 +104,9 @@ class AcceptorStatusBits(IntFlag):
 
 
 #: Lowest bit of the note value code in the status bits.
-_NOTE_INDEX_SHIFT: Final = 17
+_NOTE_CODE_SHIFT: Final = 17
 #: Bits of the note value code in the status bits.
-_NOTE_INDEX_MASK: Final = 0b111 << _NOTE_INDEX_SHIFT
+_NOTE_CODE_MASK: Final = 0b111 << _NOTE_CODE_SHIFT
 #: Bits of a poll's second data byte that are always set: accept notes in all four orientations, and use escrow.
 _POLL_MODE_BITS: Final = 0b1_1100
 #: Bit of a poll's second data byte: stack the item in escrow.
@@ -142,7 +143,7 @@ class EbdsPoll:
     ``is_stack_command`` or ``is_return_command`` is the machine's decision on the item in escrow.
     """
 
-    ack: int
+    ack_number: int
     enabled_notes_mask: int = 0
     accepts_barcodes: bool = False
     is_stack_command: bool = False
@@ -162,7 +163,7 @@ class EbdsPoll:
 
     def encode(self) -> bytes:
         """Return the poll of the EBDS acceptor as the bytes to send."""
-        return EbdsFrame(MessageType.HOST | self.ack, self.data).encode()
+        return EbdsFrame(MessageType.HOST | self.ack_number, self.data).encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,36 +177,36 @@ class NoteQuery:
     row_index: int
 
     @property
-    def ack(self) -> int:
+    def ack_number(self) -> int:
         """Return the acknowledgement bit of the query."""
-        return self.poll.ack
+        return self.poll.ack_number
 
     def encode(self) -> bytes:
         """Return the query of the acceptor's note table as the bytes to send."""
         body = bytes((_EXTENDED_NOTE_TYPE,)) + self.poll.data + bytes((self.row_index,))
-        return EbdsFrame(MessageType.EXTENDED | self.ack, body).encode()
+        return EbdsFrame(MessageType.EXTENDED | self.ack_number, body).encode()
 
 
 @dataclass(frozen=True, slots=True)
 class AuxiliaryCommand:
     """An auxiliary command: a query that the acceptor answers with a text, or a soft reset, which gets no reply."""
 
-    ack: int
+    ack_number: int
     code: AuxiliaryCommandCode
 
     def encode(self) -> bytes:
         """Return the auxiliary command to the EBDS acceptor as the bytes to send."""
         first = 0x7F if self.code is AuxiliaryCommandCode.SOFT_RESET else 0
-        return EbdsFrame(MessageType.AUXILIARY | self.ack, bytes((first, first, self.code))).encode()
+        return EbdsFrame(MessageType.AUXILIARY | self.ack_number, bytes((first, first, self.code))).encode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptorStatus:
-    """The acceptor's status; ``note_index`` (1 to 7, 0 for none) or ``barcode`` is the item that it reports."""
+    """The acceptor's status; ``note_code`` (1 to 7, 0 for none) or ``barcode`` is the item that it reports."""
 
-    ack: int
+    ack_number: int
     bits: AcceptorStatusBits
-    note_index: int = 0
+    note_code: int = 0
     barcode: str = ""
     model: int = 0
     revision: int = 0
@@ -213,17 +214,17 @@ class AcceptorStatus:
     @property
     def data(self) -> bytes:
         """Return the acceptor's status as the six bytes of an EBDS message."""
-        word = self.bits | self.note_index << _NOTE_INDEX_SHIFT
+        word = self.bits | self.note_code << _NOTE_CODE_SHIFT
         return bytes(word >> 7 * index & 0x7F for index in range(4)) + bytes((self.model, self.revision))
 
     def encode(self) -> bytes:
         """Return the EBDS acceptor's status as the bytes to send."""
         status = self.data
         if not self.barcode:
-            return EbdsFrame(MessageType.DEVICE | self.ack, status).encode()
+            return EbdsFrame(MessageType.DEVICE | self.ack_number, status).encode()
         text = self.barcode.encode("ascii").ljust(BARCODE_CHARACTERS_MAX, b"(")
         return EbdsFrame(
-            MessageType.EXTENDED | self.ack, bytes((_EXTENDED_BARCODE_TYPE,)) + status + text
+            MessageType.EXTENDED | self.ack_number, bytes((_EXTENDED_BARCODE_TYPE,)) + status + text
         ).encode()
 
 
@@ -231,8 +232,8 @@ class AcceptorStatus:
 class NoteTableRow:
     """The acceptor's reply with one row of its note table, and its status.
 
-    The note is worth ``base_value`` times ten to ``decimal_exponent`` of ``currency`` (ISO 4217); if ``currency`` is
-    empty, the table has no such row. In a row that cannot be decoded, ``base_value`` is 0.
+    The note is worth ``base_value`` x 10 ** ``decimal_exponent``, in units of ``currency`` (ISO 4217); if ``currency``
+    is empty, the table has no such row. In a row that cannot be decoded, ``base_value`` is 0.
     """
 
     status: AcceptorStatus
@@ -242,9 +243,9 @@ class NoteTableRow:
     decimal_exponent: int = 0
 
     @property
-    def ack(self) -> int:
+    def ack_number(self) -> int:
         """Return the acknowledgement bit of the message."""
-        return self.status.ack
+        return self.status.ack_number
 
     def encode(self) -> bytes:
         """Return the acceptor's reply with this row of its note table as the bytes to send."""
@@ -254,19 +255,19 @@ class NoteTableRow:
             text = f"{self.currency}{self.base_value:03}{sign}{abs(self.decimal_exponent):02}"
             row = text.encode("ascii") + b"\0AAAA" + bytes(3)
         body = bytes((_EXTENDED_NOTE_TYPE,)) + self.status.data + bytes((self.row_index,)) + row
-        return EbdsFrame(MessageType.EXTENDED | self.ack, body).encode()
+        return EbdsFrame(MessageType.EXTENDED | self.ack_number, body).encode()
 
 
 @dataclass(frozen=True, slots=True)
 class IdentificationText:
     """The acceptor's reply to an auxiliary query, as text."""
 
-    ack: int
+    ack_number: int
     text: str
 
     def encode(self) -> bytes:
         """Return the acceptor's text reply as the bytes to send."""
-        return EbdsFrame(MessageType.AUXILIARY | self.ack, self.text.encode("ascii")).encode()
+        return EbdsFrame(MessageType.AUXILIARY | self.ack_number, self.text.encode("ascii")).encode()
 
 
 def cut_frame(buffer: bytes) -> FrameCut[EbdsFrame] | None:
@@ -301,20 +302,20 @@ def cut_frame(buffer: bytes) -> FrameCut[EbdsFrame] | None:
 
 def decode_machine_message(frame: EbdsFrame) -> EbdsPoll | NoteQuery | AuxiliaryCommand:
     """Decode a frame from the machine. Raises :class:`ProtocolError`."""
-    kind, ack, data = frame.control & 0x70, frame.control & 1, frame.data
+    kind, ack_number, data = frame.control & 0x70, frame.control & 1, frame.data
     if kind == MessageType.HOST and len(data) == 3:
-        return _decode_poll(ack, data)
+        return _decode_poll(ack_number, data)
     if kind == MessageType.EXTENDED and len(data) == 5 and data[0] == _EXTENDED_NOTE_TYPE:
-        return NoteQuery(_decode_poll(ack, data[1:4]), data[4])
+        return NoteQuery(_decode_poll(ack_number, data[1:4]), data[4])
     if kind == MessageType.AUXILIARY and len(data) == 3 and data[2] in frozenset(AuxiliaryCommandCode):
-        return AuxiliaryCommand(ack, AuxiliaryCommandCode(data[2]))
+        return AuxiliaryCommand(ack_number, AuxiliaryCommandCode(data[2]))
     raise ProtocolError(EBDS_PROTOCOL, f"unknown host message of type {kind:02X}", data)
 
 
-def _decode_poll(ack: int, data: bytes) -> EbdsPoll:
+def _decode_poll(ack_number: int, data: bytes) -> EbdsPoll:
     """Decode the machine's poll."""
     return EbdsPoll(
-        ack=ack,
+        ack_number=ack_number,
         enabled_notes_mask=data[0],
         accepts_barcodes=bool(data[2] & _ACCEPT_BARCODES_BIT),
         is_stack_command=bool(data[1] & _STACK_COMMAND_BIT),
@@ -324,20 +325,20 @@ def _decode_poll(ack: int, data: bytes) -> EbdsPoll:
 
 def decode_acceptor_message(frame: EbdsFrame) -> AcceptorStatus | NoteTableRow | IdentificationText:
     """Decode a frame from the acceptor. Raises :class:`ProtocolError`."""
-    kind, ack, data = frame.control & 0x70, frame.control & 1, frame.data
+    kind, ack_number, data = frame.control & 0x70, frame.control & 1, frame.data
     if kind == MessageType.DEVICE and len(data) == _STATUS_SIZE_BYTES:
-        return _decode_status(ack, data, "")
+        return _decode_status(ack_number, data, "")
     if kind == MessageType.EXTENDED and len(data) > _STATUS_SIZE_BYTES:
         status, remainder = data[1 : 1 + _STATUS_SIZE_BYTES], data[1 + _STATUS_SIZE_BYTES :]
         if data[0] == _EXTENDED_NOTE_TYPE and len(remainder) == _NOTE_ROW_SIZE_BYTES:
-            return _decode_note_row(_decode_status(ack, status, ""), remainder)
+            return _decode_note_row(_decode_status(ack_number, status, ""), remainder)
         is_barcode = data[0] == _EXTENDED_BARCODE_TYPE
         text = (
             remainder.rstrip(_BARCODE_FILLERS).decode("ascii") or _UNREADABLE_CHARACTER if is_barcode else ""
         )
-        return _decode_status(ack, status, text)
+        return _decode_status(ack_number, status, text)
     if kind == MessageType.AUXILIARY:
-        return IdentificationText(ack, data.decode("ascii").strip("\0 "))
+        return IdentificationText(ack_number, data.decode("ascii").strip("\0 "))
     raise ProtocolError(
         EBDS_PROTOCOL, f"unknown acceptor message of type {kind:02X} with {len(data)} bytes", data
     )
@@ -346,7 +347,8 @@ def decode_acceptor_message(frame: EbdsFrame) -> AcceptorStatus | NoteTableRow |
 def _decode_note_row(status: AcceptorStatus, row: bytes) -> NoteTableRow:
     """Decode a row of the note table; zeros mean that there is no such row.
 
-    Layout: index, ISO 4217 code, three digits, sign and two digits of the exponent. ``status`` is in the same message.
+    Layout: index, ISO 4217 code, three digits, sign and two digits of the exponent. ``status`` was decoded
+    from the same message.
     """
     text = row[1:10].decode("ascii")
     if not text.strip("\0"):
@@ -362,13 +364,13 @@ def is_from_acceptor(frame: EbdsFrame) -> bool:
     return frame.control & 0x70 != MessageType.HOST
 
 
-def _decode_status(ack: int, data: bytes, barcode: str) -> AcceptorStatus:
+def _decode_status(ack_number: int, data: bytes, barcode: str) -> AcceptorStatus:
     """Decode the six status bytes of the acceptor."""
     word = sum(byte << 7 * index for index, byte in enumerate(data[:4]))
     return AcceptorStatus(
-        ack=ack,
-        bits=AcceptorStatusBits(word & ~_NOTE_INDEX_MASK & _ALL_STATUS_BITS),
-        note_index=(word & _NOTE_INDEX_MASK) >> _NOTE_INDEX_SHIFT,
+        ack_number=ack_number,
+        bits=AcceptorStatusBits(word & ~_NOTE_CODE_MASK & _ALL_STATUS_BITS),
+        note_code=(word & _NOTE_CODE_MASK) >> _NOTE_CODE_SHIFT,
         barcode=barcode,
         model=data[4],
         revision=data[5],

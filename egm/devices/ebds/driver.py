@@ -115,7 +115,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
             await self._query(AuxiliaryCommand(self._ack, AuxiliaryCommandCode.ACCEPTOR_TYPE))
         command = self._update_escrow_command(self._ack) if self._settled else EscrowCommand.UNDECIDED
         poll = EbdsPoll(
-            ack=self._ack,
+            ack_number=self._ack,
             enabled_notes_mask=sum(1 << code - 1 for code in self._note_codes_to_accept),
             accepts_barcodes=self._can_accept_tickets,
             is_stack_command=command is EscrowCommand.STACK,
@@ -178,7 +178,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         # The reply to a note table query does not say which item is in escrow.
         if bits & AcceptorStatusBits.ESCROWED and not isinstance(query, NoteQuery):
             self._handle_escrowed_item(
-                self._read_content(status), bytes((status.note_index,)) + status.barcode.encode()
+                self._read_content(status), bytes((status.note_code,)) + status.barcode.encode()
             )
         elif bits & AcceptorStatusBits.STACKING:
             self._escrow.record_direction(to_box=True)
@@ -203,7 +203,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         """
         if status.barcode:
             return parse_ticket_barcode(status.barcode)
-        cents = self._notes.get(status.note_index)
+        cents = self._notes.get(status.note_code)
         return None if cents is None else Banknote(cents)
 
 

@@ -79,12 +79,12 @@ class EbdsTwin(BillTwin[EbdsFrame]):
             query = codec.decode_machine_message(message)
         except ProtocolError:
             return
-        if query.ack != self._last_ack:
+        if query.ack_number != self._last_ack:
             # The poll has the other acknowledgement number: the twin's reply was received.
             if self._has_reported_stacked:
                 self._has_reported_stacked = False
                 self.acknowledge_stacked()
-            self._last_ack = query.ack
+            self._last_ack = query.ack_number
             self._last_reply = self._build_reply(query)
         self._send(self._last_reply)
 
@@ -96,13 +96,13 @@ class EbdsTwin(BillTwin[EbdsFrame]):
                 self.handle_power_return()
                 return b""
             case AuxiliaryCommand():
-                return IdentificationText(query.ack, SIMULATED_MODEL).encode()
+                return IdentificationText(query.ack_number, SIMULATED_MODEL).encode()
             case EbdsPoll():
                 self._apply_poll(query)
-                return self._take_status(query.ack).encode()
+                return self._take_status(query.ack_number).encode()
             case NoteQuery(poll=poll, row_index=index):
                 self._apply_poll(poll)
-                return self._build_note_row(index, self._take_status(poll.ack)).encode()
+                return self._build_note_row(index, self._take_status(poll.ack_number)).encode()
 
     def _apply_poll(self, poll: EbdsPoll) -> None:
         """Apply the machine's poll: the bills and tickets to accept, and the decision on the item in escrow."""
@@ -121,7 +121,7 @@ class EbdsTwin(BillTwin[EbdsFrame]):
             base, exponent = base // 10, exponent + 1
         return NoteTableRow(status, row_index, self.currency, base, exponent)
 
-    def _take_status(self, ack: int) -> AcceptorStatus:
+    def _take_status(self, ack_number: int) -> AcceptorStatus:
         """Return the present status, with an acknowledgement number, and clear what is reported only once."""
         bits = (
             _STATUS_BITS_BY_PHASE[self._phase]
@@ -138,9 +138,11 @@ class EbdsTwin(BillTwin[EbdsFrame]):
             else None
         )
         if paper is None:
-            return AcceptorStatus(ack=ack, bits=bits, model=1, revision=2)
+            return AcceptorStatus(ack_number=ack_number, bits=bits, model=1, revision=2)
         note = self._codes.get(paper.cents, 0)
-        return AcceptorStatus(ack=ack, bits=bits, note_index=note, barcode=paper.barcode, model=1, revision=2)
+        return AcceptorStatus(
+            ack_number=ack_number, bits=bits, note_code=note, barcode=paper.barcode, model=1, revision=2
+        )
 
     # ------------------------------------------------------------ commands from the machine
     def _is_accepting(self) -> bool:

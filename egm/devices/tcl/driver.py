@@ -38,7 +38,7 @@ class TclDriver(PrinterDriver[PrinterReply]):
         ledger: PrintLedger,
         templates: Mapping[str, TclTemplate],
     ) -> None:
-        """Create the driver. ``templates`` has the printer's template for each template name in a ticket job."""
+        """Create the driver. ``templates`` maps the template names that ticket jobs use to the printer's templates."""
         super().__init__(
             name, line, sink, cutter=codec.cut_printer_reply, protocol=codec.TCL_PROTOCOL, ledger=ledger
         )
@@ -58,10 +58,10 @@ class TclDriver(PrinterDriver[PrinterReply]):
             )
         values = {**job.fields, "barcode": job.barcode}
         missing_fields = [field for field in template.fields if field not in values]
-        extra = sorted(set(values).difference(template.fields))
-        if missing_fields or extra:
+        unknown_fields = sorted(set(values).difference(template.fields))
+        if missing_fields or unknown_fields:
             raise ValueError(
-                f"{self.name}: template {job.template}: missing {missing_fields}, unknown {extra}"
+                f"{self.name}: template {job.template}: missing {missing_fields}, unknown {unknown_fields}"
             )
         return PrintTicket(template.identifier, tuple(values[field] for field in template.fields)).encode()
 
@@ -76,5 +76,5 @@ class TclDriver(PrinterDriver[PrinterReply]):
         return replies[-1].status
 
     async def _discard_printer_job(self) -> None:
-        """Discard any print job in the printer, and its report that a bar code was printed."""
+        """Make the printer discard its print job, and the flag that says that a bar code was printed."""
         self._line.write(ClearPrintJob().encode())

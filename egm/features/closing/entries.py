@@ -14,7 +14,7 @@ from egm.record_fields import IsoTime, StaffNumbers
 class ClosingAnnounced:
     """Staff announced the closing of the tables, or moved it to another time."""
 
-    closing_time: IsoTime = field(metadata=stored_as("at"))
+    last_rounds_time: IsoTime = field(metadata=stored_as("at"))
     """The time at which the last rounds begin."""
     persons: StaffNumbers
 

@@ -11,7 +11,7 @@ from egm.staff.events import FilledForm
 class ClosingEvent(EventName):
     """An event about the closing of the tables."""
 
-    CLOSE_TABLES = "close_tables"
+    ANNOUNCE_CLOSING = "close_tables"
     """Staff announce the closing of the tables."""
     OPEN_TABLES = "open_tables"
     """Staff open the tables again."""
@@ -20,14 +20,14 @@ class ClosingEvent(EventName):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClosingForm(FilledForm):
-    """The form with which staff announce the closing: the minutes until the last rounds of the tables begin."""
+class ClosingAnnouncementForm(FilledForm):
+    """The form with which staff announce the closing of the tables: the minutes until their last rounds begin."""
 
     minutes: int = 0
 
 
 PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
-    ClosingEvent.CLOSE_TABLES: ClosingForm,
+    ClosingEvent.ANNOUNCE_CLOSING: ClosingAnnouncementForm,
     ClosingEvent.OPEN_TABLES: FilledForm,
     ClosingEvent.CLOSING_NOTICE_DUE: EmptyPayload,
 }

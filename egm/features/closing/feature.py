@@ -6,13 +6,13 @@ from typing import Final
 
 from egm.features.closing import entries
 from egm.features.closing.entries import CLOSING_ANNOUNCED, TABLES_OPENED, ClosingAnnounced, TablesOpened
-from egm.features.closing.events import PAYLOAD_CLASS_BY_EVENT, ClosingEvent, ClosingForm
+from egm.features.closing.events import PAYLOAD_CLASS_BY_EVENT, ClosingAnnouncementForm, ClosingEvent
 from egm.features.closing.keys import ClosingKey
 from egm.features.closing.last_rounds import (
     PLAYER_NOTICE_PERIOD,
     iter_closing_notices,
     notify_table_closed,
-    read_closing_time,
+    read_last_rounds_time,
     table_is_closed,
 )
 from egm.kernel.entries import list_entries
@@ -34,20 +34,22 @@ _MINUTES_UNTIL_CLOSING_MAX: Final = 24 * 60
 def closing_is_announced(machine: Machine, _: Event) -> bool:
     """Return whether staff have announced the closing of the tables.
 
-    It is still announced after the closing time, until staff open the tables again.
+    It is still announced when the last rounds have begun, until staff open the tables again.
     """
-    return read_closing_time(machine) is not None
+    return read_last_rounds_time(machine) is not None
 
 
 def announce_closing(machine: Machine, event: Event) -> None:
-    """Record in the journal when the last rounds of the tables begin; the form states in how many minutes."""
+    """Record in the journal when the last rounds of the tables begin; the form states in how many minutes that is."""
     last_rounds_time = machine.clock.now().replace(microsecond=0) + timedelta(
-        minutes=event.read_payload(ClosingForm).minutes
+        minutes=event.read_payload(ClosingAnnouncementForm).minutes
     )
     announced = ClosingAnnounced(
-        closing_time=last_rounds_time.isoformat(), persons=tuple(list_event_persons(machine, event))
+        last_rounds_time=last_rounds_time.isoformat(), persons=tuple(list_event_persons(machine, event))
     )
-    machine.post(CLOSING_ANNOUNCED, announced, state={ClosingKey.TABLES_CLOSING_TIME: announced.closing_time})
+    machine.post(
+        CLOSING_ANNOUNCED, announced, state={ClosingKey.TABLES_CLOSING_TIME: announced.last_rounds_time}
+    )
 
 
 def open_tables(machine: Machine, event: Event) -> None:
@@ -59,7 +61,7 @@ def open_tables(machine: Machine, event: Event) -> None:
 _CLOSING_FORMS: Final = (
     Form(
         id="close_tables",
-        event=ClosingEvent.CLOSE_TABLES,
+        event=ClosingEvent.ANNOUNCE_CLOSING,
         permission=Permission.CONFIGURE,
         menu_section="games",
         fields=(FormField(name="minutes", kind=FieldKind.NUMBER, value_max=_MINUTES_UNTIL_CLOSING_MAX),),
@@ -84,9 +86,9 @@ class ClosingNoticeService(DueEventService):
         """Return the seconds until the next update of the notices.
 
         The first update is due when the last half hour before the closing begins, the others each time the number of
-        whole minutes left changes. None if no closing is announced, or the closing time has passed.
+        whole minutes left changes. None if no closing is announced, or the last rounds have begun.
         """
-        last_rounds_time = read_closing_time(self._context.engine.machine)
+        last_rounds_time = read_last_rounds_time(self._context.engine.machine)
         seconds = (
             None
             if last_rounds_time is None
@@ -120,7 +122,7 @@ CLOSING_FEATURE: Final = Feature(
         ),
         build_form_rule(
             _CLOSING_FORMS,
-            ClosingEvent.CLOSE_TABLES,
+            ClosingEvent.ANNOUNCE_CLOSING,
             single_state(State.SERVICE_MENU),
             (),
             announce_closing,

@@ -29,9 +29,9 @@ PLAYER_NOTICE_PERIOD: Final = timedelta(minutes=30)
 
 @dataclass(slots=True)
 class RoundsSinceClosing:
-    """A cache of the rounds that each table has started since ``closing_time``, read from the journal."""
+    """A cache of the rounds that each table has started since ``last_rounds_time``, read from the journal."""
 
-    closing_time: str = ""
+    last_rounds_time: str = ""
     sequence: int = 0
     """The sequence number of the last journal entry that was read."""
     round_ids_by_game: dict[str, set[str]] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class RoundsSinceClosing:
     """
 
 
-def read_closing_time(machine: Machine) -> datetime | None:
+def read_last_rounds_time(machine: Machine) -> datetime | None:
     """Return when the last rounds of the tables begin, or None if no closing is announced."""
     stored_time = machine.memory.get(ClosingKey.TABLES_CLOSING_TIME)
     return None if stored_time is None else datetime.fromisoformat(stored_time)
@@ -53,10 +53,15 @@ def count_rounds_left(machine: Machine) -> int | None:
 
     None if the selected game has no table, if no closing is announced, or before the closing time.
     """
-    game, closing_time = machine.games.get(machine.selection.game_id), read_closing_time(machine)
-    if game is None or closing_time is None or not is_table_game(game) or machine.clock.now() < closing_time:
+    game, last_rounds_time = machine.games.get(machine.selection.game_id), read_last_rounds_time(machine)
+    if (
+        game is None
+        or last_rounds_time is None
+        or not is_table_game(game)
+        or machine.clock.now() < last_rounds_time
+    ):
         return None
-    rounds_since = _read_rounds_since_closing(machine, closing_time)
+    rounds_since = _read_rounds_since_closing(machine, last_rounds_time)
     shared = rounds_since.round_ids_by_game.get(game.digest, set())
     own_rounds = rounds_since.round_ids_by_game.get(f"{game.digest}/{machine.position.number}", set())
     return max(0, ROUNDS_AFTER_CLOSING_TIME - len(shared | own_rounds))
@@ -67,19 +72,19 @@ def is_table_game(game: Game) -> bool:
     return bool(game.rules.list_spots())
 
 
-def _read_rounds_since_closing(machine: Machine, closing_time: datetime) -> RoundsSinceClosing:
-    """Return the rounds that each table has started since ``closing_time``, when its last rounds begin.
+def _read_rounds_since_closing(machine: Machine, last_rounds_time: datetime) -> RoundsSinceClosing:
+    """Return the rounds that each table has started since ``last_rounds_time``, when its last rounds begin.
 
     Journal entries added since the last call are read first.
     """
     rounds_since = machine.component(RoundsSinceClosing)
-    if rounds_since.closing_time != closing_time.isoformat():
+    if rounds_since.last_rounds_time != last_rounds_time.isoformat():
         last = next(machine.journal.entries(CLOSING_ANNOUNCED.kind, newest_first=True, limit=1), None)
-        rounds_since.closing_time, rounds_since.round_ids_by_game = closing_time.isoformat(), {}
+        rounds_since.last_rounds_time, rounds_since.round_ids_by_game = last_rounds_time.isoformat(), {}
         rounds_since.sequence = 0 if last is None else last.sequence
     for entry in machine.journal.entries(PLAY_START_KIND, since=rounds_since.sequence):
         rounds_since.sequence = entry.sequence
-        if entry.time_utc >= closing_time:
+        if entry.time_utc >= last_rounds_time:
             table, round_ = find_table_and_round_id(entry)
             rounds_since.round_ids_by_game.setdefault(table, set()).add(round_)
     return rounds_since
@@ -115,10 +120,10 @@ def iter_closing_notices(machine: Machine) -> Iterator[Notice]:
     It states the minutes left, the last rounds, or that the table is closed. There is no message until half an hour
     before the closing.
     """
-    game, closing_time = machine.games.get(machine.selection.game_id), read_closing_time(machine)
-    if game is None or closing_time is None or not is_table_game(game):
+    game, last_rounds_time = machine.games.get(machine.selection.game_id), read_last_rounds_time(machine)
+    if game is None or last_rounds_time is None or not is_table_game(game):
         return
-    time_left = closing_time - machine.clock.now()
+    time_left = last_rounds_time - machine.clock.now()
     rounds_left = count_rounds_left(machine)
     if rounds_left is not None:
         code = "last_rounds" if rounds_left > 1 else "last_round" if rounds_left else "table_closes"

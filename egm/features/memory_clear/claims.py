@@ -27,7 +27,7 @@ from egm.features.memory_clear.records import CLAIM_CARRIED_KIND, CLAIM_ENDED_KI
 from egm.host.keys import HostKey
 from egm.kernel.feature import Features
 from egm.kernel.keys import StorageKey
-from egm.money.disputed import DisputedAmount, DisputeRuling
+from egm.money.disputed import DisputedAmount, DisputedAmountRuling
 from egm.money.keys import MoneyKey
 from egm.money.records.host import RegistrationRecord
 from egm.money.records.money import (
@@ -128,12 +128,12 @@ def _claim_pay_out(book: ClaimBook, state_name: str) -> None:
     if reservation is None:
         return
     claim, cents = f"payout:{position}", pay_out.amount_cents
-    dispute_name = format_state_name(position, MoneyKey.DISPUTE) + pay_out.id
+    disputed_amount_name = format_state_name(position, MoneyKey.DISPUTED_AMOUNT) + pay_out.id
     state = book.remove_values(
         state_name,
         format_state_name(position, MoneyKey.PRINT_JOB),
         format_state_name(position, MoneyKey.HOPPER_PAYOUT),
-        dispute_name,
+        disputed_amount_name,
     )
     progress = {str(book.keys.find_key(key)): state[key] for key in state if key != state_name}
     credit = _list_credit_transfers(reservation)
@@ -180,9 +180,9 @@ def _claim_coins_paid(book: ClaimBook, state_name: str) -> None:
     )
 
 
-# ---------------------------------------------------------------------------------------------- in dispute
-def _claim_dispute(book: ClaimBook, state_name: str) -> None:
-    """Add a claim for a dispute that is not decided. It is carried over and decided on the new machine."""
+# ---------------------------------------------------------------------------------------------- disputed amounts
+def _claim_disputed_amount(book: ClaimBook, state_name: str) -> None:
+    """Add a claim for a disputed amount without a ruling. It is carried over and decided on the new machine."""
     disputed, state = book.read_record(DisputedAmount, state_name), book.remove_values(state_name)
     reservation = book.unclaimed_reservations.pop(f"{disputed.id}.disputed", None)
     claim = f"disputed:{disputed.id}"
@@ -203,14 +203,14 @@ def _claim_dispute(book: ClaimBook, state_name: str) -> None:
 
 
 def _claim_ruling(book: ClaimBook, state_name: str) -> None:
-    """Add a claim for a dispute that is decided but whose ruling was not posted.
+    """Add a claim for a disputed amount whose ruling is recorded but not posted.
 
     It is carried over, and then posted from the credit that is reserved for it.
     """
-    ruling, position = book.read_record(DisputeRuling, state_name), parse_position(state_name)
+    ruling, position = book.read_record(DisputedAmountRuling, state_name), parse_position(state_name)
     credit, held_cents = f"credit:{position}:cashable", ruling.disputed_amount.set_aside_cents
     book.claimed_credit_cents[credit] += held_cents
-    disputed = format_state_name(position, MoneyKey.DISPUTE) + ruling.disputed_amount.id
+    disputed = format_state_name(position, MoneyKey.DISPUTED_AMOUNT) + ruling.disputed_amount.id
     state = book.remove_values(state_name, disputed)
     claim = f"ruling:{position}"
     funds = (Transfer(CARRIED_OVER_ACCOUNT, credit, held_cents),) if held_cents else ()
@@ -566,8 +566,8 @@ CLAIM_MAKER_BY_KEY: Final[Mapping[StorageKey, Callable[[ClaimBook, str], None]]]
     MoneyKey.PAPER_BEING_STACKED: _claim_bill_or_ticket,
     MoneyKey.PAY_OUT: _claim_pay_out,
     MoneyKey.UNPOSTED_COINS: _claim_coins_paid,
-    MoneyKey.DISPUTE_RULING: _claim_ruling,
-    MoneyKey.DISPUTE: _claim_dispute,
+    MoneyKey.DISPUTED_AMOUNT_RULING: _claim_ruling,
+    MoneyKey.DISPUTED_AMOUNT: _claim_disputed_amount,
     MoneyKey.HANDPAY: _claim_handpay,
     MoneyKey.UNCLAIMED_HANDPAY: _claim_orphaned_handpay,
     PlayKey.GAME: _claim_game,

@@ -25,7 +25,7 @@ class TournamentEvent(EventName):
     """Staff declare a tournament entry void."""
     PAY_PRIZE = "pay_prize"
     """Staff hand over a tournament prize."""
-    BEGIN_ROUND = "begin_round"
+    START_ROUND = "begin_round"
     """An attendant gives a player position the points for a round."""
     END_ROUND = "end_round"
     """Staff end a round early."""
@@ -90,7 +90,7 @@ PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     TournamentEvent.SELL_ENTRY: EntrySaleForm,
     TournamentEvent.VOID_ENTRY: EntryVoidForm,
     TournamentEvent.PAY_PRIZE: PrizePaymentForm,
-    TournamentEvent.BEGIN_ROUND: RoundStartForm,
+    TournamentEvent.START_ROUND: RoundStartForm,
     TournamentEvent.END_ROUND: RoundEndForm,
     TournamentEvent.ROUND_TIME: EmptyPayload,
 }

@@ -38,7 +38,6 @@ from egm.features.tournament.keys import TournamentKey
 from egm.features.tournament.page import TournamentPage
 from egm.features.tournament.records import InstalledRules, TournamentMode
 from egm.features.tournament.rounds import (
-    begin_round,
     end_finished_round,
     end_round,
     ending_and_reason_are_stated,
@@ -51,16 +50,17 @@ from egm.features.tournament.rounds import (
     leave_tournament,
     no_round_is_played,
     no_transfer_waits,
-    participant_may_enter,
-    pay_prize,
+    participant_may_buy_entry,
     position_plays_no_round,
     prize_may_be_paid,
+    record_prize_payment,
     registration_is_open,
     round_is_over,
-    round_may_begin,
+    round_may_start,
     round_time_is_left,
+    rules_can_be_removed,
     sell_entry,
-    tournament_is_over_or_unsold,
+    start_round,
     tournament_is_today,
     void_entry,
 )
@@ -112,7 +112,7 @@ _ENTRY_NUMBER_FIELD: Final = FormField(name="entry", kind=FieldKind.NUMBER, valu
 #: Form field of the participant's number.
 _PARTICIPANT_FIELD: Final = FormField(name="participant")
 #: Guards on removing the rules.
-_REMOVAL_GUARDS: Final = (tournament_is_off, tournament_is_over_or_unsold)
+_REMOVAL_GUARDS: Final = (tournament_is_off, rules_can_be_removed)
 #: Guards on installing rules.
 _INSTALLATION_GUARDS: Final = (
     *_REMOVAL_GUARDS,
@@ -178,7 +178,7 @@ _TOURNAMENT_FORMS: Final = (
     ),
     Form(
         id="tournament_round",
-        event=TournamentEvent.BEGIN_ROUND,
+        event=TournamentEvent.START_ROUND,
         permission=Permission.PAY_BY_HAND,
         menu_section="players",
         fields=(
@@ -266,17 +266,17 @@ _TOURNAMENT_RULES: Final[tuple[Rule[Machine], ...]] = (
             first_round_may_start,
             fee_matches_rules,
             entry_is_new,
-            participant_may_enter,
+            participant_may_buy_entry,
         ),
         sell_entry,
         NextState.SAME,
     ),
     build_form_rule(
         _TOURNAMENT_FORMS,
-        TournamentEvent.BEGIN_ROUND,
+        TournamentEvent.START_ROUND,
         _SERVICE_MENU_STATE,
-        (tournament_is_on, installed_rules_describe_machine, position_plays_no_round, round_may_begin),
-        begin_round,
+        (tournament_is_on, installed_rules_describe_machine, position_plays_no_round, round_may_start),
+        start_round,
         NextState.SAME,
     ),
     build_form_rule(
@@ -300,7 +300,7 @@ _TOURNAMENT_RULES: Final[tuple[Rule[Machine], ...]] = (
         TournamentEvent.PAY_PRIZE,
         _SERVICE_MENU_STATE,
         (*_PRIZE_PAYMENT_GUARDS, prize_may_be_paid),
-        pay_prize,
+        record_prize_payment,
         NextState.SAME,
     ),
     # ------------------------------------------------------------------ games with points

@@ -86,7 +86,7 @@ _RECORD_CLASS_BY_KIND: Final[Mapping[str, type[_TournamentRecord]]] = {
 }
 
 
-# ---------------------------------------------------------------------------------------------- what was before
+# ---------------------------------------------------------------------------------------------- reading the journal
 @dataclass(slots=True)
 class FirstInstallations:
     """A cache of the sequence number of the journal entry that first installed a rules file, by the file's SHA-256.
@@ -100,7 +100,7 @@ class FirstInstallations:
 def iter_tournament_records(machine: Machine) -> Iterator[_TournamentRecord]:
     """Yield the records of this machine's journal about entries and rounds of the tournament, in order.
 
-    They begin with the first installation of the rules, even if the rules were removed and installed again since.
+    The search begins at the first installation of the rules, even if they were removed and installed again since.
     """
     digest = read_installed_digest(machine)
     sequence_by_digest = machine.component(FirstInstallations).sequence_by_digest
@@ -146,7 +146,7 @@ def list_open_purses(machine: Machine) -> tuple[Purse, ...]:
     positions = (
         replace(machine.position, number=number) for number in range(1, machine.position.position_count + 1)
     )
-    names = (machine.storage_keys.build_stored_name(PlayKey.PURSE, position) for position in positions)
+    names = (machine.storage_keys.build_stored_key(PlayKey.PURSE, position) for position in positions)
     purse_states = (machine.journal.state(name) for name in names)
     purses = [from_json(Purse, data, PlayKey.PURSE) for data in purse_states if data is not None]
     return tuple(purse for purse in purses if not purse.ending)
@@ -178,12 +178,13 @@ def tournament_is_today(machine: Machine, _: Event) -> bool:
     return read_local_time(machine).date() >= rules.starts.date() and not has_tournament_ended(machine, rules)
 
 
-def tournament_is_over_or_unsold(machine: Machine, _: Event) -> bool:
+@refusal_code("tournament_is_over_or_unsold")
+def rules_can_be_removed(machine: Machine, _: Event) -> bool:
     """Return whether the installed rules may be removed.
 
     They may be removed if the tournament is over, or if no valid entry was sold at this machine. Until the tournament
-    ends, its rules are public (s. 125), and participants play by them. Rules that this version of the software does not
-    accept may always be removed: no round can be played by them.
+    ends, its rules are public (s. 125), and participants play by them, so they must stay installed. Rules that this
+    version of the software does not accept may always be removed: no round can be played by them.
     """
     rules = read_installed_rules(machine)
     return rules is None or has_tournament_ended(machine, rules) or not read_sold_entries(machine)
@@ -245,7 +246,8 @@ def entry_is_new(machine: Machine, event: Event) -> bool:
     return form.entry > 0 and are_texts_filled_in(form.participant) and form.entry not in used_entries
 
 
-def participant_may_enter(machine: Machine, event: Event) -> bool:
+@refusal_code("participant_may_enter")
+def participant_may_buy_entry(machine: Machine, event: Event) -> bool:
     """Return whether the rules permit the participant another entry.
 
     Entries that other machines have sold are unknown here.
@@ -258,12 +260,14 @@ def participant_may_enter(machine: Machine, event: Event) -> bool:
     return has_place_left and sold.count(participant) < rules.entries.per_participant
 
 
-def round_may_begin(machine: Machine, event: Event) -> bool:
+@refusal_code("round_may_begin")
+def round_may_start(machine: Machine, event: Event) -> bool:
     """Return whether the round of the entry in the form may be played at this machine now.
 
-    No record of this machine may state another participant or a void entry, the entry must not be played at another
-    position, and no later round of it may have ended here. An interrupted round may be repeated if the rules say so.
-    Entries and rounds of other machines are unknown here, so it is not checked that the round is the entry's next one.
+    Every record of the entry at this machine must state the same participant, and the entry must not be void. It must
+    not be in play at another position, and no later round of it may have ended here. An interrupted round may be
+    repeated if the rules say so. Entries and rounds of other machines are unknown here, so it is not checked that the
+    round is the entry's next one.
     """
     rules, form = read_installed_rules(machine), event.read_payload(RoundStartForm)
     if rules is None or not are_texts_filled_in(form.participant) or not 1 <= form.round <= len(rules.rounds):
@@ -384,7 +388,7 @@ def sell_entry(machine: Machine, event: Event) -> None:
         _post_round_start(machine, form.entry, participant, 1, persons)
 
 
-def begin_round(machine: Machine, event: Event) -> None:
+def start_round(machine: Machine, event: Event) -> None:
     """Give the position the points for the round of an entry that the form states."""
     form, persons = event.read_payload(RoundStartForm), tuple(list_event_persons(machine, event))
     _post_round_start(machine, form.entry, form.participant.strip(), form.round, persons)
@@ -493,7 +497,7 @@ def void_entry(machine: Machine, event: Event) -> None:
     )
 
 
-def pay_prize(machine: Machine, event: Event) -> None:
+def record_prize_payment(machine: Machine, event: Event) -> None:
     """Record in the journal that staff have handed over the prize of an entry."""
     form = event.read_payload(PrizePaymentForm)
     machine.post(

@@ -23,7 +23,7 @@ from egm.links.gat.functions import SpecialFunctionRequest
 from egm.links.gat.report import ReportIdentity
 from egm.links.gat.service import GatService
 from egm.verify.digest import SignatureAlgorithm
-from egm.verify.examine import sign_in_child_process
+from egm.verify.examine import compute_signatures_in_child_process
 from egm.verify.own_files import find_software_scope
 from egm.verify.software_files import find_components
 
@@ -31,7 +31,7 @@ from egm.verify.software_files import find_components
 GAT_LINE_SETTINGS: Final = LineSettings(baud_rate=9600)
 #: A pause of this length between bytes ends a packet, complete or not.
 _PACKET_END_PAUSE_SECONDS: Final = 0.05
-#: Time limit of a read before a packet starts; the port is then read again. The line needs some limit, and a
+#: How long one read waits for the first byte of a packet before it is repeated. The line needs some limit, and a
 #: verifier may be silent for as long as it likes.
 _FIRST_BYTE_TIMEOUT_SECONDS: Final = 3600.0
 #: Delay before a lost port is opened again.
@@ -61,7 +61,7 @@ class _PseudoTerminalEnd:
 
 
 def _open_own_terminal_end(path: str, _: LineSettings) -> SerialHandle:
-    """Create a pseudo-terminal for a GAT verifier on this computer; return the machine's end, opened.
+    """Create a pseudo-terminal for a GAT verifier on this computer; return the machine's end of it, which is open.
 
     ``path`` becomes the name of the verifier's end.
     """
@@ -103,7 +103,7 @@ class GatPort:
             group.create_task(self._open_and_serve())
 
     def _stop_calculations(self) -> None:
-        """Stop the GAT verifier's current signature calculation, and drop the one waiting to start."""
+        """Stop the GAT verifier's current signature calculation, and drop all that wait to start."""
         while not self._pending_requests.empty():
             self._pending_requests.get_nowait()
         if self._calculation is not None:
@@ -121,7 +121,9 @@ class GatPort:
         """Compute the signatures of the requested components and store them; if it fails, store the reason instead."""
         algorithm = request.algorithm or SignatureAlgorithm.SHA1_HMAC
         try:
-            values = await sign_in_child_process(self._scope, algorithm, request.seed, request.components)
+            values = await compute_signatures_in_child_process(
+                self._scope, algorithm, request.seed, request.components
+            )
         except LocalError as error:
             self._service.store_failure(str(error))
         else:

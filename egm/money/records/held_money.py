@@ -26,8 +26,10 @@ def find_held_cents(machine: Machine, fault_code: str) -> int:
     """Return the player's money that the device with this fault holds, in minor units; 0 if none or unknown."""
     device, _, name = fault_code.partition(".")
     if name == "disputed":
-        disputes: Any = machine.journal.states(machine.memory.build_stored_name(MoneyKey.DISPUTE))
-        return sum(dispute["most_cents"] for dispute in disputes.values() if dispute["device"] == device)
+        disputed_amounts: Any = machine.journal.states(
+            machine.memory.build_stored_key(MoneyKey.DISPUTED_AMOUNT)
+        )
+        return sum(each["most_cents"] for each in disputed_amounts.values() if each["device"] == device)
     if device == "bill_acceptor":
         return _find_acceptor_held_cents(machine)
     pay_out = (

@@ -31,7 +31,7 @@ from egm.staff.entries import (
     OpenMenu,
     StaffActReason,
 )
-from egm.staff.events import Authorisation, KeySwitched, MenuEnd, MenuMove, MenuRequest, PageAnswer
+from egm.staff.events import Authorisation, KeySwitchChange, MenuClosed, MenuMove, MenuRequest, PageAnswer
 from egm.staff.failed_sign_ins import restart_lock_outs
 from egm.staff.form import is_authorised
 from egm.staff.keys import StaffKey
@@ -95,7 +95,7 @@ def no_service_page_is_open(machine: Machine, _: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def record_key_turn(machine: Machine, event: Event) -> None:
     """Record that a key switch was turned, even if the turn has no effect (J-16)."""
-    switched = event.read_payload(KeySwitched)
+    switched = event.read_payload(KeySwitchChange)
     key_moved = KeySwitchTurned(
         key_switch=switched.key, is_turned_on=switched.on, is_unattended=switched.unattended
     )
@@ -135,7 +135,7 @@ def move_menu(machine: Machine, event: Event) -> Event | None:
             code="refused.position_is_busy", severity="warning", values={"position": number}
         )
         return None
-    return Event(EventType.SERVICE_MENU_CLOSED, MenuEnd(why=f"to position {number}"))
+    return Event(EventType.SERVICE_MENU_CLOSED, MenuClosed(why=f"to position {number}"))
 
 
 def ask_for_sign_in(machine: Machine, event: Event) -> None:
@@ -183,7 +183,7 @@ def answer_page(machine: Machine, event: Event) -> Event | None:
     machine.notice = None
     outcome = machine.component(ServiceDesk).handle_input(machine, action, text)
     return (
-        Event(EventType.SERVICE_MENU_CLOSED, MenuEnd(why=outcome.reason))
+        Event(EventType.SERVICE_MENU_CLOSED, MenuClosed(why=outcome.reason))
         if isinstance(outcome, CloseMenu)
         else outcome
     )
@@ -197,7 +197,7 @@ def _clean_typed_text(typed_value: object) -> str:
 
 def close_menu(machine: Machine, event: Event) -> None:
     """Close the service menu, because the key was turned back, the menu timed out, or the person has finished."""
-    _sign_out(machine, event.read_payload(MenuEnd).why)
+    _sign_out(machine, event.read_payload(MenuClosed).why)
 
 
 def close_menu_at_start(machine: Machine, _: Event) -> None:

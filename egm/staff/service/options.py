@@ -1,4 +1,4 @@
-"""Service pages of the operator's options as they will be from the next start on, and forms to change them."""
+"""Service pages of the operator's options that apply from the next start, and forms to change them."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -27,14 +27,14 @@ class OptionListPage(MenuPage):
     """Page of the operator's options: every installed game, and the minimum and maximum bet."""
 
     def build_page(self, machine: Machine) -> ServicePage:
-        """Return the page with the options as they will be from the next start on.
+        """Return the page with the options that apply from the next start.
 
-        A game whose offered denominations are different until then is marked.
+        A game is marked if its denominations will change at the next start.
         """
         options = OperatorOptions.read_stored(machine)
         rows = []
-        for game_id, admitted in machine.component(InstalledGames).denominations_cents.items():
-            offered_cents = options.list_denominations(game_id, admitted)
+        for game_id, admitted_cents in machine.component(InstalledGames).denominations_cents.items():
+            offered_cents = options.list_denominations(game_id, admitted_cents)
             current_cents = machine.denominations_cents.get(game_id, ())
             rows.append(
                 PageRow(
@@ -42,7 +42,8 @@ class OptionListPage(MenuPage):
                         build_local_text(machine.component(InstalledGames).games_by_id[game_id].title),
                         build_plain_text(game_id),
                         build_text("service.test.on" if offered_cents else "service.test.off"),
-                        build_money_text(*(offered_cents or admitted)),
+                        # for a game that is switched off: the denominations that it could have
+                        build_money_text(*(offered_cents or admitted_cents)),
                     ),
                     action=f"game:{game_id}",
                     icon="" if offered_cents == current_cents else "warning",
@@ -94,18 +95,18 @@ class OptionListPage(MenuPage):
 
 @dataclass(frozen=True, slots=True)
 class GameOptionsPage(MenuPage):
-    """Page of the options of one game: each of its denominations, and the forms that switch the game or one of them."""
+    """Page of one game's options: its denominations, and the forms that switch the game or a denomination on or off."""
 
     game_id: str
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with the game's denominations, and the forms that change its options."""
         options = OperatorOptions.read_stored(machine)
-        admitted = machine.component(InstalledGames).denominations_cents[self.game_id]
-        offered_cents = options.denominations_cents.get(self.game_id, admitted)
+        admitted_cents = machine.component(InstalledGames).denominations_cents[self.game_id]
+        offered_cents = options.denominations_cents.get(self.game_id, admitted_cents)
         rows = (
             (build_money_text(c), build_text("service.test.on" if c in offered_cents else "service.test.off"))
-            for c in admitted
+            for c in admitted_cents
         )
         return ServicePage(
             id="",
@@ -127,8 +128,8 @@ class GameOptionsPage(MenuPage):
             str(cents) for cents in machine.component(InstalledGames).denominations_cents[self.game_id]
         )
         fields = tuple(
-            replace(entry, choices=cents) if entry.name == "denomination_cents" else entry
-            for entry in form.fields
+            replace(form_field, choices=cents) if form_field.name == "denomination_cents" else form_field
+            for form_field in form.fields
         )
         return OpenPage(
             FormFillingPage(

@@ -10,6 +10,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any, Final
 
+from egm.integrity.journal_entries import MEMORY_EVENT_RECORDED
 from egm.integrity.keys import IntegrityKey
 from egm.kernel import logs
 from egm.kernel.games import InstalledGames
@@ -44,8 +45,8 @@ from meters.table import METER_BY_NAME
 
 #: The dimensions by which a meter may be split.
 _METER_SPLIT_DIMENSIONS: Final = ("game", "denomination_cents", "paytable", "bill_cents", "position")
-#: Number of past clock corrections, and of memory events, that are shown.
-_SHOWN_EVENTS_MAX: Final = 10
+#: The most past clock corrections, and the most repairs of the memory, that are shown.
+_EVENTS_SHOWN_MAX: Final = 10
 
 
 @dataclass(slots=True)
@@ -58,7 +59,7 @@ class MetersPage(MenuPage):
     split_dimension: str = ""
 
     def build_page(self, machine: Machine) -> ServicePage:
-        """Return the meters' page: the jurisdiction's meters first, then every meter that is not zero; or the split."""
+        """Return the meters' page: the jurisdiction's meters, then all that are not zero; or the split tables."""
         reading = machine.journal.meters()
         if self.split_dimension:
             tables = self._build_split_tables(machine)
@@ -75,19 +76,22 @@ class MetersPage(MenuPage):
                 build_two_column_table(rows, build_text("service.meters.named")),
                 *_iter_meter_tables(reading),
             )
-        actions = [
-            PageAction(
-                id=split,
-                label=build_text(f"service.meters.by.{split}"),
-                enabled=split != self.split_dimension,
-            )
-            for split in ("", *_METER_SPLIT_DIMENSIONS)
-        ]
-        actions[0] = PageAction(
+        totals_action = PageAction(
             id="whole", label=build_text("service.meters.whole"), enabled=bool(self.split_dimension)
         )
+        split_actions = [
+            PageAction(
+                id=dimension,
+                label=build_text(f"service.meters.by.{dimension}"),
+                enabled=dimension != self.split_dimension,
+            )
+            for dimension in _METER_SPLIT_DIMENSIONS
+        ]
         return ServicePage(
-            id="", title=build_text("service.menu.meters"), tables=tables, actions=(BACK_ACTION, *actions)
+            id="",
+            title=build_text("service.menu.meters"),
+            tables=tables,
+            actions=(BACK_ACTION, totals_action, *split_actions),
         )
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
@@ -98,7 +102,7 @@ class MetersPage(MenuPage):
         return StayOnPage()
 
     def _build_split_tables(self, machine: Machine) -> tuple[PageTable, ...]:
-        """Return one table for each meter that has counted under a value of the chosen dimension, split by its values.
+        """Return a table for each meter that has a value under the chosen dimension (such as game), one row per value.
 
         Meters that can decrease, or that count only since power-up or a door's closing, are not split.
         """
@@ -142,11 +146,11 @@ def _iter_meter_tables(reading: MeterReading) -> Iterable[PageTable]:
     """
     tables: dict[str, list[tuple[str | PageText, PageText]]] = {"all": []}
     for name, value in reading.values.items():
-        base, _, mark = name.partition(".since_")
-        group = next((group for start, group, _ in METER_GROUPS if name.startswith(start)), "all")
+        base_name, _, since = name.partition(".since_")
+        group = next((group for prefix, group, _ in METER_GROUPS if name.startswith(prefix)), "all")
         if value:
-            table = tables.setdefault(f"since_{mark}" if mark else group, [])
-            table.append((build_meter_name_text(base), build_meter_value_text(name, value)))
+            table = tables.setdefault(f"since_{since}" if since else group, [])
+            table.append((build_meter_name_text(base_name), build_meter_value_text(name, value)))
     for group, rows in tables.items():
         if rows:
             yield build_two_column_table(
@@ -209,7 +213,9 @@ def _build_entry_row(machine: Machine, entry: StoredEntry) -> PageRow:
 def _format_entry_subject(record: Mapping[str, Any]) -> PageText:
     """Return as text what a journal entry is about, such as a door, a fault or a level; empty if nothing."""
     prizes = record.get("prizes")
-    if prizes:  # a clear names prizes by their ids; the highest win of an examined game is in credits
+    # Prizes won in kind are mappings with names. Claims of a memory clear have ids instead, and the entry of an
+    # examined game has numbers: for these, the game is shown.
+    if prizes:
         named_prizes = [prize for prize in prizes if isinstance(prize, Mapping)]
         return (
             build_prize_names_text(named_prizes)
@@ -306,8 +312,8 @@ def _build_software_tables(machine: Machine) -> tuple[PageTable, ...]:
 
 
 def _build_clock_tables(machine: Machine) -> tuple[PageTable, ...]:
-    """Return the tables of the time and of past clock corrections. The operating system keeps the time."""
-    changes = machine.journal.entries("clock.changed", limit=_SHOWN_EVENTS_MAX, newest_first=True)
+    """Return the tables of the time and of past clock corrections; only the operating system can correct the time."""
+    changes = machine.journal.entries("clock.changed", limit=_EVENTS_SHOWN_MAX, newest_first=True)
     rows = tuple(
         PageRow(cells=(build_time_text(change["last_entry"]), build_time_text(change["now"])), icon="warning")
         for change in map(recall.read_details, changes)
@@ -338,29 +344,29 @@ def _build_memory_tables(machine: Machine) -> tuple[PageTable, ...]:
     The memory cannot be cleared from this page, and never without two people (A-20, A-21).
     """
     journal = machine.journal
-    mended = journal.entries("event", limit=_SHOWN_EVENTS_MAX, newest_first=True)
-    cleared = recall.read_details(next(journal.entries("machine.genesis", limit=1))).get("cleared")
-    origin = (
+    repairs = journal.entries(MEMORY_EVENT_RECORDED.kind, limit=_EVENTS_SHOWN_MAX, newest_first=True)
+    clearance = recall.read_details(next(journal.entries("machine.genesis", limit=1))).get("cleared")
+    clearance_text = (
         build_plain_text("-")
-        if not isinstance(cleared, dict)
-        else build_plain_text(f"{cleared['person']}: {cleared['reason']}")
+        if not isinstance(clearance, dict)
+        else build_plain_text(f"{clearance['person']}: {clearance['reason']}")
     )
     return (
         build_two_column_table(
             (
                 ("memory.entries", build_number_text(journal.sequence)),
                 ("software.head", build_plain_text(journal.head_hash[:32])),
-                ("memory.cleared", origin),
+                ("memory.cleared", clearance_text),
                 ("memory.how", build_text("service.memory.how_to")),
             )
         ),
         build_two_column_table(
             (
                 (
-                    build_time_text(e.time_utc.isoformat()),
-                    build_plain_text(str(recall.read_details(e).get("where", ""))),
+                    build_time_text(entry.time_utc.isoformat()),
+                    build_plain_text(str(recall.read_details(entry).get("where", ""))),
                 )
-                for e in mended
+                for entry in repairs
             ),
             build_text("service.memory.mended"),
         ),

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import BackgroundService, MachineContext
-from egm.staff.events import MenuEnd
+from egm.staff.events import MenuClosed
 
 
 class ServiceTimeout:
@@ -42,7 +42,7 @@ class ServiceTimeout:
     def _expire(self) -> None:
         """Submit the event that closes the service menu, because the time is up."""
         self._timer = None
-        self._handle(Event(EventType.SERVICE_MENU_CLOSED, MenuEnd(why="time_out")))
+        self._handle(Event(EventType.SERVICE_MENU_CLOSED, MenuClosed(why="time_out")))
 
 
 def create_service_timeout(context: MachineContext) -> Iterable[BackgroundService]:

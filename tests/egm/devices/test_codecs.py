@@ -50,9 +50,9 @@ def test_the_published_ebds_idle_status_is_decoded():
     (frame,) = read_frames(ebds.cut_frame, bytes.fromhex("02 0B 20 01 10 00 00 01 02 03 39"))
     status = ebds.decode_acceptor_message(frame)
     assert status == ebds.AcceptorStatus(
-        ack=0,
+        ack_number=0,
         bits=ebds.AcceptorStatusBits.IDLING | ebds.AcceptorStatusBits.BOX_PRESENT,
-        note_index=0,
+        note_code=0,
         model=1,
         revision=2,
     )
@@ -84,9 +84,9 @@ def test_a_cctalk_frame_round_trips(destination, source, header, data):
 
 
 @given(st.integers(0, 1), st.integers(0, 0x7F), flags, flags, flags)
-def test_an_ebds_poll_round_trips(ack, notes, barcodes, stack, return_):
+def test_an_ebds_poll_round_trips(ack_number, notes, barcodes, stack, return_):
     poll = ebds.EbdsPoll(
-        ack=ack,
+        ack_number=ack_number,
         enabled_notes_mask=notes,
         accepts_barcodes=barcodes,
         is_stack_command=stack,
@@ -102,9 +102,9 @@ def test_an_ebds_poll_round_trips(ack, notes, barcodes, stack, return_):
     st.integers(0, 7),
     digits | st.just(""),
 )
-def test_an_ebds_status_round_trips(ack, bits, note, barcode):
+def test_an_ebds_status_round_trips(ack_number, bits, note, barcode):
     total = ebds.AcceptorStatusBits(sum(bits))
-    status = ebds.AcceptorStatus(ack=ack, bits=total, note_index=note, barcode=barcode)
+    status = ebds.AcceptorStatus(ack_number=ack_number, bits=total, note_code=note, barcode=barcode)
     (frame,) = read_frames(ebds.cut_frame, status.encode())
     assert ebds.decode_acceptor_message(frame) == status
 
@@ -116,9 +116,9 @@ def test_an_ebds_status_round_trips(ack, bits, note, barcode):
     st.frozensets(st.sampled_from(ioboard.TOWER_LIGHTS)),
     flags,
 )
-def test_an_io_board_poll_round_trips(ack, wait, lamps, tower, bell):
+def test_an_io_board_poll_round_trips(ack_number, wait, lamps, tower, bell):
     poll = ioboard.IoBoardPoll(
-        acknowledged_edge_number=ack,
+        acknowledged_edge_number=ack_number,
         wait_hundredths=wait,
         button_lamps=lamps,
         tower_lights=tower,
@@ -239,7 +239,7 @@ def test_a_message_with_one_flipped_bit_is_not_accepted(name):
         (cctalk.decode_event_buffer, b"\x01\x02", "bytes of events"),
         (cctalk.decode_hopper_status, b"\x01", "hopper status"),
         (cctalk.decode_hopper_test, b"", "hopper test"),
-        (cctalk.decode_three_byte_count, b"", "a count"),
+        (cctalk.decode_three_byte_number, b"", "a count"),
     ],
 )
 def test_refusals_name_protocol_and_reason(read, frame, reason):

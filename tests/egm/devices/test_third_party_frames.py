@@ -31,9 +31,9 @@ def read(frame):
 
 @pytest.mark.parametrize("frame", STATUSES)
 def test_an_ebds_status_is_decoded_and_encoded_like_other_software(frame):
-    ack, names, note = STATUSES[frame]
+    ack_number, names, note = STATUSES[frame]
     status = read(frame)
-    assert (status.ack, status.note_index) == (ack, note)
+    assert (status.ack_number, status.note_code) == (ack_number, note)
     assert status.bits == reduce(or_, (codec.AcceptorStatusBits[name] for name in names))
     assert status.encode() == bytes.fromhex(frame)
 
@@ -52,7 +52,7 @@ def test_the_note_table_is_requested_and_read_like_other_software():
     table = VECTORS["ebds"]["note_table"]
     (query,) = FrameReader(codec.cut_frame).feed(bytes.fromhex(table["query"]))
     request = codec.decode_machine_message(query)
-    assert (request.row_index, request.ack, request.poll.enabled_notes_mask) == (1, 0, 0)
+    assert (request.row_index, request.ack_number, request.poll.enabled_notes_mask) == (1, 0, 0)
     row = read(table["row"])
     assert (row.row_index, row.currency, row.base_value * 10**row.decimal_exponent) == (
         0,

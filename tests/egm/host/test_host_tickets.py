@@ -520,7 +520,7 @@ def test_a_disputed_ticket_is_pending_for_the_host_until_the_ruling(make, cause,
     rig.offer_ticket(FIRST)
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
     if cause == "lost":
-        rig.ledger.dispute_lost_paper("the acceptor is idle")
+        rig.ledger.close_lost_paper_as_disputed("the acceptor is idle")
     else:
         rig.machine.component(TicketDesk).abort_redemption(
             rig.machine.memory.get(MoneyKey.PAPER_BEING_STACKED)["id"], "released again the cage"

@@ -70,7 +70,7 @@ def test_no_timeout_follows_once_the_ticket_number_has_arrived(tmp_path):
         rig.engine.handle(EventType.CASH_OUT)
         pay_out = rig.machine.memory.get("pay_out")
         await asyncio.sleep(9)
-        rig.engine.handle(EventType.TICKET_NUMBERED, id=pay_out["id"], number=TICKET)
+        rig.engine.handle(EventType.TICKET_NUMBER_ASSIGNED, id=pay_out["id"], number=TICKET)
         await asyncio.sleep(60)
         assert (rig.state, rig.hands.jobs[-1].barcode) == (State.PAYING, TICKET)
 

@@ -45,8 +45,8 @@ STATES = {
     MoneyKey.PRINT_JOB: money.PrintingRecord,
     MoneyKey.HOPPER_PAYOUT: PayoutRecord,
     MoneyKey.UNPOSTED_COINS: money.DispensedCoins,
-    MoneyKey.DISPUTE: disputed.DisputedAmount,
-    MoneyKey.DISPUTE_RULING: disputed.DisputeRuling,
+    MoneyKey.DISPUTED_AMOUNT: disputed.DisputedAmount,
+    MoneyKey.DISPUTED_AMOUNT_RULING: disputed.DisputedAmountRuling,
     MoneyKey.HANDPAY: money.HandpayRecord,
     MoneyKey.UNCLAIMED_HANDPAY: money.UnclaimedRecord,
     MoneyKey.PAPER_BEING_STACKED: money.PaperRecord,
@@ -190,7 +190,9 @@ def test_a_journal_of_an_earlier_version_is_continued_recalled_and_audited(tmp_p
         ("LUCK", None),
     ]
     for hit, cents in zip(game.levels.hits[1:], (1900, 1800), strict=True):
-        rig.submit_event(Event(EventType.AWARD_LOCKED, AwardLocked(claim=hit.claim_id, amount_cents=cents)))
+        rig.submit_event(
+            Event(EventType.AWARD_LOCKED, AwardLocked(claim_id=hit.claim_id, amount_cents=cents))
+        )
     assert (rig.state, rig.credit_cents) == (State.IDLE, 4950 + game.win_cents + 501 + 1900 + 1800)
     ended = find_last_game(rig.machine)
     assert ended is not None

@@ -90,8 +90,8 @@ WHERE = {
     "set_bet": ({State.IDLE, State.BETTING, State.TOURNAMENT}, "P-05 J-02"),
     "select_game": ({State.IDLE}, "O-07"),
     "select_denomination": ({State.IDLE}, "O-07"),
-    "reserve_ticket": ({State.IDLE, State.OUT_OF_SERVICE}, "F-08 F-20 J-02 J-10"),
-    "reserve_coins": ({State.IDLE, State.OUT_OF_SERVICE}, "F-08 F-20 J-02 J-10"),
+    "start_ticket_payout": ({State.IDLE, State.OUT_OF_SERVICE}, "F-08 F-20 J-02 J-10"),
+    "start_coin_payout": ({State.IDLE, State.OUT_OF_SERVICE}, "F-08 F-20 J-02 J-10"),
     "open_cancelled_credit": ({State.IDLE, State.OUT_OF_SERVICE}, "F-08 F-20 J-02 J-10"),
     "withdraw_bets": ({State.BETTING}, "P-05"),
     "stack_bill": ({State.IDLE}, "G-04 J-02"),
@@ -123,7 +123,7 @@ def test_each_action_has_an_effect_only_in_its_states(effect, states):
 def test_an_unexpected_event_is_recorded_once_per_start(tmp_path):
     rig = _room(tmp_path, State.IDLE)
     for _ in range(3):
-        rig.engine.handle(EventType.TICKET_NUMBERED, id="of-nobody", number=TICKET)
+        rig.engine.handle(EventType.TICKET_NUMBER_ASSIGNED, id="of-nobody", number=TICKET)
     (record,) = rig.records("event.unexpected")
     assert (record["event"], record["reason"]) == ("ticket_numbered", "number_is_awaited")
     assert record["values"] == {"id": "of-nobody", "number": type(TICKET).__name__}

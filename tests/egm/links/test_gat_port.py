@@ -13,7 +13,7 @@ from egm.config.cabinet_file import GatTable, StateFolder, load_cabinet
 from egm.kernel.events import State
 from egm.kernel.services import MachineContext
 from egm.links.gat.functions import GET_SPECIAL_FUNCTIONS
-from egm.links.gat.port import create_gat_port, sign_in_child_process
+from egm.links.gat.port import compute_signatures_in_child_process, create_gat_port
 from egm.links.keys import LinksKey
 from egm.testing.machine import MachineRig
 from egm.verify.digest import SignatureAlgorithm, compute_signatures
@@ -229,13 +229,13 @@ def test_a_refused_request_never_returns_another_requests_result(inspection):
 @pytest.mark.requirement("A-18")
 def test_a_new_command_cancels_and_supersedes_the_one_in_progress(inspection, monkeypatch):
     async def first_never_ends(scope, algorithm, seed, expected):
-        found = sign_in_child_process(scope, algorithm, seed, expected)
+        found = compute_signatures_in_child_process(scope, algorithm, seed, expected)
         if seed:
             found, _ = await asyncio.gather(found, asyncio.Event().wait())  # until it is cancelled
             return found
         return await found
 
-    monkeypatch.setattr("egm.links.gat.port.sign_in_child_process", first_never_ends)
+    monkeypatch.setattr("egm.links.gat.port.compute_signatures_in_child_process", first_never_ends)
 
     def conversation(host):
         host.initiate("Get File", "AuthenticationResponse-SHA256.xml", SEED)

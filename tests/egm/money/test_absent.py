@@ -87,7 +87,7 @@ def test_coins_of_a_removed_hopper_are_disputed(tmp_path):
         PayoutRecord(
             payout_id=payout_id,
             ordered_coins=coins,
-            event_counter_before=0,
+            dispense_counter_before=0,
             paid_counter_before=0,
             serial="07",
         )

@@ -50,7 +50,9 @@ def cash_out_in_coins(folder, profile_file, *devices, cents=525):
 def hopper_pays(rig, coins, doubt=""):
     payout_id, number = rig.hands.payouts[-1]
     rig.ledgers.payout_ledger.open_payout(
-        PayoutRecord(payout_id=payout_id, ordered_coins=number, event_counter_before=0, paid_counter_before=0)
+        PayoutRecord(
+            payout_id=payout_id, ordered_coins=number, dispense_counter_before=0, paid_counter_before=0
+        )
     )
     rig.ledgers.payout_ledger.close_payout(payout_id, coins, doubt)
 
@@ -169,7 +171,9 @@ def test_a_power_cut_at_any_entry_loses_no_coins_paid(tmp_path, coins_first, wri
     rig = cash_out_in_coins(tmp_path, coins_first)
     payout_id, number = rig.hands.payouts[-1]
     rig.ledgers.payout_ledger.open_payout(
-        PayoutRecord(payout_id=payout_id, ordered_coins=number, event_counter_before=0, paid_counter_before=0)
+        PayoutRecord(
+            payout_id=payout_id, ordered_coins=number, dispense_counter_before=0, paid_counter_before=0
+        )
     )
     rig.cut_power_after(written)
     try:

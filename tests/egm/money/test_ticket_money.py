@@ -551,7 +551,7 @@ def test_a_ticket_paid_by_a_ruling_is_proved_to_be_redeemed(rig, tmp_path):
     rig = restart(rig, tmp_path)
     before = ledger_files(tmp_path)
     rig.offer_ticket(number)
-    rig.ledger.dispute_lost_paper("no report explains it")
+    rig.ledger.close_lost_paper_as_disputed("no report explains it")
     (disputed,) = list_disputed_amounts(rig.machine).values()
     ruling = {"form": "disputed", "disputed": disputed.id, "amount_cents": 10_000, "reason": "in the box"}
     both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}

@@ -11,7 +11,7 @@ from egm.config.cabinet_file import GameTable, StateFolder, find_default_state_f
 from egm.errors import OperatorError
 from egm.play.installed_games import admit_games
 from egm.play.prize_limits import compute_largest_prizes
-from egm.play.stored_prizes import cache_prizes_in_journal
+from egm.play.stored_prizes import build_prize_computer_with_cache
 from egm.profiles import list_profile_ids, load_profile
 from meters import Journal
 from paytables import AnalysisDepth, analyse, load_game
@@ -338,7 +338,7 @@ def test_the_largest_prize_is_computed_once_per_game_definition_and_code_version
 
     def start():
         with Journal.open(tmp_path / "state", now=lambda: datetime(2026, 1, 1, tzinfo=UTC)) as journal:
-            known = cache_prizes_in_journal(journal, compute)
+            known = build_prize_computer_with_cache(journal, compute)
             installed, _ = admit_games(
                 (GameTable(game="maple-classic"),), load_profile("quebec-vlt"), (), known
             )

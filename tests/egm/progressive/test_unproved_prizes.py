@@ -27,7 +27,7 @@ from rigs.three_levels import (
 from egm.kernel.events import Event, EventType, State
 from egm.money.keys import MoneyKey
 from egm.progressive.display import LevelDisplays
-from egm.progressive.events import MysteryReported
+from egm.progressive.events import MysteryPrizeWonReport
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.messages import WonPrize
 from egm.progressive.trigger import MysteryTrigger
@@ -79,7 +79,7 @@ def report(rig, number=1):
         order=number,
         trigger=secret_of(number).to_json(),
     )
-    rig.engine.submit(Event(EventType.MYSTERY_PRIZE_WON, MysteryReported(level=POOL, won=won)))
+    rig.engine.submit(Event(EventType.MYSTERY_PRIZE_WON, MysteryPrizeWonReport(level_id=POOL, won=won)))
     return rig
 
 

@@ -54,7 +54,7 @@ def register(rig):
 
 def lose_bill(rig, cents=2000):
     rig.offer(cents)
-    rig.ledger.dispute_lost_paper("the acceptor is idle")
+    rig.ledger.close_lost_paper_as_disputed("the acceptor is idle")
 
 
 @pytest.mark.requirement("G-02", "G-05", "F-13")
@@ -93,8 +93,8 @@ def test_a_ruling_out_of_bounds_or_without_permission_is_refused(rig):
 
 
 def test_two_disputes_about_a_device_need_two_rulings(rig):
-    rig.ledger.dispute_unordered_stacking("stacked and never ordered", 10000)
-    rig.ledger.dispute_unordered_stacking("and again", 10000)
+    rig.ledger.open_disputed_amount_of_unordered_paper("stacked and never ordered", 10000)
+    rig.ledger.open_disputed_amount_of_unordered_paper("and again", 10000)
     first, second = list_disputed_amounts(rig.machine)
     rule(rig, 0, dispute=first)
     assert rig.state is State.TILT
@@ -118,7 +118,7 @@ def test_a_dispute_belongs_to_its_position(tmp_path):
 def lose_ticket(rig):
     number = rig.insert(2000).cash_out_ticket()
     rig.offer_ticket(number)
-    rig.ledger.dispute_lost_paper("the acceptor is idle")
+    rig.ledger.close_lost_paper_as_disputed("the acceptor is idle")
     return number
 
 
@@ -185,7 +185,9 @@ def pay_five(rig):
     rig.engine.handle(EventType.CASH_OUT)
     payout_id, number = rig.hands.payouts[-1]
     rig.ledgers.payout_ledger.open_payout(
-        PayoutRecord(payout_id=payout_id, ordered_coins=number, event_counter_before=0, paid_counter_before=0)
+        PayoutRecord(
+            payout_id=payout_id, ordered_coins=number, dispense_counter_before=0, paid_counter_before=0
+        )
     )
     return payout_id
 
@@ -297,8 +299,8 @@ def test_unreported_coins_are_disputed_in_the_entry_that_passes_them(coins, writ
 
 
 def test_the_escrow_ledger_reports_a_dispute_about_its_acceptor_until_the_ruling(rig):
-    assert not rig.ledger.has_disputed_item()
+    assert not rig.ledger.has_disputed_paper()
     lose_bill(rig)
-    assert rig.ledger.has_disputed_item()
+    assert rig.ledger.has_disputed_paper()
     rule(rig, 2000)
-    assert not rig.ledger.has_disputed_item()
+    assert not rig.ledger.has_disputed_paper()

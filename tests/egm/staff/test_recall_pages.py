@@ -16,7 +16,7 @@ from egm.play.conversation import GameConversation
 from egm.play.keys import PlayKey
 from egm.play.recall_page import RecallPlayPage
 from egm.play.records.games import GameInProgress
-from egm.play.stored_prizes import cache_prizes_in_journal
+from egm.play.stored_prizes import build_prize_computer_with_cache
 from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared_entry
 from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu, translate_text
@@ -399,7 +399,7 @@ def test_the_log_of_events_shows_errors_from_before_a_restart(rig, tmp_path):
 @pytest.mark.requirement("E-08", "J-12")
 def test_only_prizes_in_kind_are_listed_as_things_in_the_log(rig):
     """Regression: reading the events of a game examined at the start ended the machine."""
-    cache_prizes_in_journal(rig.journal)(rig.machine.games["maple-classic"])
+    build_prize_computer_with_cache(rig.journal)(rig.machine.games["maple-classic"])
     write_undeclared_entry(
         rig.machine, "clear.paid", details={"prizes": ["bicycle"]}
     )  # as a clear pays a hand-pay with prizes in kind

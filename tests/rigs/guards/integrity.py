@@ -167,7 +167,7 @@ ROWS = (
     *rows("close_tables in service_menu: announce_closing", MENU, CLOSING, marks="S-55"),
     *rows(
         "open_tables in service_menu: open_tables",
-        extend_arrangement(MENU, handle_event(ClosingEvent.CLOSE_TABLES, **CLOSING)),
+        extend_arrangement(MENU, handle_event(ClosingEvent.ANNOUNCE_CLOSING, **CLOSING)),
         {**TWO, "form": "open_tables"},
         marks="S-55",
         closing_is_announced=case(MENU),

@@ -86,7 +86,7 @@ OPEN_MENU = handle_event(EventType.OPEN_SERVICE_MENU, key="operator")
 TILTED = handle_event(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
 JAM = handle_event(EventType.FAULT_RAISED, code="bill_acceptor.jam")
 DISPUTED = extend_arrangement(
-    IDLE, handle_event(EventType.AMOUNT_PUT_IN_DISPUTE, **VALUES[EventType.AMOUNT_PUT_IN_DISPUTE])
+    IDLE, handle_event(EventType.UNORDERED_MONEY_TAKEN, **VALUES[EventType.UNORDERED_MONEY_TAKEN])
 )
 
 
@@ -124,18 +124,18 @@ ROWS = (
     ),
     # ------------------------------------------------------------------ value out
     *rows(
-        "cash_out in payable: reserve_ticket",
+        "cash_out in payable: start_ticket_payout",
         arrange_state(State.IDLE, "printer"),
         has_credit=case(arrange_empty_machine("printer")),
         ticket_comes_first=case(IDLE, then="open_cancelled_credit"),
     ),
     *rows(
-        "cash_out in payable: reserve_coins",
+        "cash_out in payable: start_coin_payout",
         arrange_state(State.IDLE, "hopper"),
         coins_come_first=case(IDLE, then="open_cancelled_credit"),
     ),
     *rows(
-        "cash_out in payable: reserve_restricted_ticket",
+        "cash_out in payable: start_restricted_ticket_payout",
         IDLE,
         restricted_may_leave=case(then="open_cancelled_credit"),
     ),
@@ -335,7 +335,7 @@ ROWS = (
     *rows(
         "ticket_numbered in awake: assign_host_number",
         IDLE,
-        VALUES[EventType.TICKET_NUMBERED],
+        VALUES[EventType.TICKET_NUMBER_ASSIGNED],
         number_is_awaited=case(),
     ),
     *rows(

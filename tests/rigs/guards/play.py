@@ -221,7 +221,7 @@ SHOWN = {"value": lambda rig: find_open_game(rig.machine).play_id}
 #: Rules of unfinished work and their guards, all of which fail on an idle machine.
 AUTOMATIC = {
     "after_event in payable: return_abandoned_bets": "standing_bets_are_abandoned",
-    "after_event in everywhere: finish_interrupted_disputes": "dispute_is_unfinished",
+    "after_event in everywhere: resume_disputed_amounts": "disputed_amount_work_is_pending",
     "after_event in everywhere: post_unclaimed_handpay": "unclaimed_handpay_is_unposted",
     "after_event in awake: complete_cash_out_by_ruling": "ticket_ruling_is_unfinished",
     "after_event in everywhere: finish_interrupted_cash_out": "cash_out_is_unfinished",

@@ -232,7 +232,7 @@ ROWS = (
         ),
     ),
     *rows(
-        "begin_round in service_menu: begin_round",
+        "begin_round in service_menu: start_round",
         arrange_hall(enter, sell_later),
         BEGIN,
         marks="L-06",
@@ -260,7 +260,7 @@ ROWS = (
         entry_may_be_void=case(entry=2),
     ),
     *rows(
-        "pay_prize in service_menu: pay_prize",
+        "pay_prize in service_menu: record_prize_payment",
         arrange_hall(install, start),
         PRIZE,
         marks="L-05",

@@ -53,9 +53,9 @@ def test_decisions_about_disputed_bills_and_tickets_pass_the_audit(audited):
     rig.offer(2000)
     rig.ledger.record_direction(is_returning=True)
     rig.ledger.record_direction(is_returning=False)
-    rig.ledger.dispute_lost_paper("the acceptor is idle")
+    rig.ledger.close_lost_paper_as_disputed("the acceptor is idle")
     rule(rig, 1500)
-    rig.ledger.dispute_unordered_stacking("stacked and never ordered", 10000)
+    rig.ledger.open_disputed_amount_of_unordered_paper("stacked and never ordered", 10000)
     rule(rig, 0)
     for decided in (1000, 0):
         rig.insert(1000)
@@ -63,7 +63,7 @@ def test_decisions_about_disputed_bills_and_tickets_pass_the_audit(audited):
         for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
             rig.report_print_state(state)
         rig.offer_ticket(rig.hands.jobs[-1].barcode)
-        rig.ledger.dispute_lost_paper("the acceptor is idle")
+        rig.ledger.close_lost_paper_as_disputed("the acceptor is idle")
         rule(rig, decided)
 
 
@@ -77,7 +77,7 @@ def test_decisions_about_disputed_coins_pass_the_audit(audited, tmp_path):
         rig.engine.handle(EventType.CASH_OUT)
         payout_id, coins = rig.hands.payouts[-1]
         payout = PayoutRecord(
-            payout_id=payout_id, ordered_coins=coins, event_counter_before=0, paid_counter_before=0
+            payout_id=payout_id, ordered_coins=coins, dispense_counter_before=0, paid_counter_before=0
         )
         rig.ledgers.payout_ledger.open_payout(payout)
         if seen:

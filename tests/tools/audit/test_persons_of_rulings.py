@@ -25,7 +25,7 @@ def rule_on_dispute(rig, amount):
 def rule_on_bill(folder):
     rig = MachineRig(folder / "state").boot()
     rig.offer(2000)
-    rig.ledger.dispute_lost_paper("the acceptor is idle")
+    rig.ledger.close_lost_paper_as_disputed("the acceptor is idle")
     rule_on_dispute(rig, "2000")
     return rig
 
@@ -39,7 +39,9 @@ def rule_on_coins(folder):
     ((payout_id, coins),) = rig.hands.payouts
     ledger = rig.ledgers.payout_ledger
     ledger.open_payout(
-        PayoutRecord(payout_id=payout_id, ordered_coins=coins, event_counter_before=0, paid_counter_before=0)
+        PayoutRecord(
+            payout_id=payout_id, ordered_coins=coins, dispense_counter_before=0, paid_counter_before=0
+        )
     )
     ledger.close_payout(payout_id, 2, "its count fell")
     rule_on_dispute(rig, "200")

@@ -42,7 +42,7 @@ KINDS_ENDING_PAYOUT: Final = frozenset(
         entries.COINS_CASH_OUT_VOID,
         entries.COINS_OUT,
         entries.CREDIT_CONVERTED,
-        entries.DISPUTE_OPENED,
+        entries.DISPUTED_AMOUNT_OPENED,
     )
 )
 #: The size of the ring of tickets whose numbers the host reads (egm.money.host_money).

@@ -33,8 +33,8 @@ def check_table_is_open(context: CheckContext) -> None:
     record = context.record
     if type(announced) is not str or "bets" not in record.get("wager", {}).get("options", {}):
         return
-    closing_time = datetime.fromisoformat(announced)
-    if context.entry.time_utc < closing_time:
+    last_rounds_time = datetime.fromisoformat(announced)
+    if context.entry.time_utc < last_rounds_time:
         return
     digest = record["game"]["digest"]
     if not _is_table_game(context, digest):

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from egm.kernel.states import ALL_STATES, STATES_FOR_RULINGS
 from egm.money import entries
-from egm.money.disputed import DisputedAmount, DisputeRuling
+from egm.money.disputed import DisputedAmount, DisputedAmountRuling
 from egm.money.records.host import HostTicketRecord, RedemptionStatus
 from egm.money.records.money import CashOutRecord, DispensedCoins
 from egm.people import Permission
@@ -237,7 +237,7 @@ def _find_ruled_dispute(context: CheckContext) -> DisputedAmount:
     Raises :class:`PatternMismatch` if no such dispute is open, or the ruling stored when its reserved amount was
     released is about a different dispute.
     """
-    ruling = context.record_before(DisputeRuling, "ruling")
+    ruling = context.record_before(DisputedAmountRuling, "ruling")
     stored_dispute = context.record_before(DisputedAmount, f"disputed:{context.record['id']}")
     if stored_dispute is None:
         raise PatternMismatch(
@@ -257,7 +257,7 @@ def _check_ruling(context: CheckContext) -> None:
     The dispute must be open, the amount must be between its bounds, and the checked entry must store the right changes.
     """
     dispute, record = _find_ruled_dispute(context), context.record
-    cents, ruling = record.get("amount_cents"), context.record_before(DisputeRuling, "ruling")
+    cents, ruling = record.get("amount_cents"), context.record_before(DisputedAmountRuling, "ruling")
     if ruling is None:  # a stored ruling was checked when it was released, and may be paid after a restart
         check_signed_in_to_menu(context)
     names = ("machine", "place", "reason", "persons")
@@ -379,12 +379,12 @@ def _derive_ruling_payment(context: CheckContext) -> Any:
 
 def _check_dispute_release(context: CheckContext) -> None:
     """Check that the stored ruling is about the dispute whose reserved credit the checked entry releases."""
-    ruling = context.record_after(DisputeRuling, "ruling")
+    ruling = context.record_after(DisputedAmountRuling, "ruling")
     stored_dispute = context.record_before(DisputedAmount, f"disputed:{context['id']}")
     if (
         ruling is None
         or ruling.disputed_amount != stored_dispute
-        or ruling.entry_record.dispute.id != context["id"]
+        or ruling.entry_record.disputed_amount.id != context["id"]
     ):
         raise PatternMismatch(
             f"state.ruling is not about the dispute {format_value(context['id'])} stored before this entry: expected "
@@ -402,13 +402,13 @@ RULES: Final = (
         extra_checks=(check_disputed_ticket_print,),
     ),
     AuditRule(
-        entry_declaration=entries.DISPUTE_OPENED,
+        entry_declaration=entries.DISPUTED_AMOUNT_OPENED,
         allowed_states=ALL_STATES,
         expected_transfers=DerivedValue(_derive_dispute_transfers),
         extra_checks=(_check_dispute_entry,),
     ),
     AuditRule(
-        entry_declaration=entries.DISPUTE_OPENED_WITH_CREDIT,
+        entry_declaration=entries.DISPUTED_AMOUNT_OPENED_WITH_CREDIT,
         allowed_states=ALL_STATES,
         id="{subject}.disputed",
         record={"id": "$subject"},
@@ -416,7 +416,7 @@ RULES: Final = (
         extra_checks=(_check_dispute_entry,),
     ),
     AuditRule(
-        entry_declaration=entries.DISPUTE_RELEASED,
+        entry_declaration=entries.SET_ASIDE_CREDIT_RELEASED,
         allowed_states=STATES_FOR_RULINGS,
         id="{id}.released",
         ref="{id}.disputed",
@@ -425,7 +425,7 @@ RULES: Final = (
         extra_checks=(_check_dispute_release, check_somebody_signed_in),
     ),
     AuditRule(
-        entry_declaration=entries.DISPUTE_RULED,
+        entry_declaration=entries.DISPUTED_AMOUNT_RULED,
         allowed_states=ALL_STATES,
         id="$:text",
         expected_transfers=DerivedValue(_derive_ruling_payment),

@@ -116,9 +116,9 @@ def compute_wire_seconds(protocol: str, *messages: bytes) -> float:
 def _compute_stacking_wire_seconds(bill: str) -> float:
     """Return the seconds that an order to stack a bill and the acceptor's report take on the line."""
     if bill == "ebds":
-        poll = ebds.EbdsPoll(ack=0, is_stack_command=True).encode()
+        poll = ebds.EbdsPoll(ack_number=0, is_stack_command=True).encode()
         return 2 * compute_wire_seconds(
-            "ebds", poll, ebds.AcceptorStatus(ack=0, bits=ebds.AcceptorStatusBits.STACKED).encode()
+            "ebds", poll, ebds.AcceptorStatus(ack_number=0, bits=ebds.AcceptorStatusBits.STACKED).encode()
         )
     status = id003.Id003Frame(id003.Id003Command.STATUS).encode()
     echo = id003.Id003Frame(id003.Id003Command.ACK).encode()

@@ -44,7 +44,7 @@ def _list_cctalk_decoders() -> tuple[Callable[[cctalk.CctalkFrame], object], ...
         cctalk.decode_event_buffer,
         cctalk.decode_hopper_status,
         cctalk.decode_hopper_test,
-        cctalk.decode_three_byte_count,
+        cctalk.decode_three_byte_number,
     )
 
     def on_data(layout: Callable[[bytes], object]) -> Callable[[cctalk.CctalkFrame], object]:
@@ -79,16 +79,16 @@ CODECS: Final[Mapping[str, Codec]] = {
         decoders=(ebds.decode_acceptor_message, ebds.decode_machine_message),
         samples=(
             ebds.EbdsPoll(
-                ack=1, enabled_notes_mask=0x7F, accepts_barcodes=True, is_stack_command=True
+                ack_number=1, enabled_notes_mask=0x7F, accepts_barcodes=True, is_stack_command=True
             ).encode(),
             ebds.AuxiliaryCommand(0, ebds.AuxiliaryCommandCode.ACCEPTOR_TYPE).encode(),
             ebds.AcceptorStatus(
-                ack=0,
+                ack_number=0,
                 bits=ebds.AcceptorStatusBits.ESCROWED | ebds.AcceptorStatusBits.BOX_PRESENT,
-                note_index=5,
+                note_code=5,
             ).encode(),
             ebds.AcceptorStatus(
-                ack=1, bits=ebds.AcceptorStatusBits.ESCROWED, barcode="004724978028378429"
+                ack_number=1, bits=ebds.AcceptorStatusBits.ESCROWED, barcode="004724978028378429"
             ).encode(),
             ebds.IdentificationText(1, "AE2600").encode(),
         ),

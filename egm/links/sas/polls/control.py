@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from egm.config.sas_line import SasPollGroup
-from egm.host.events import HostControlRequested
+from egm.host.events import HostRestrictionChange
 from egm.integrity.events import DisablingRequest, EnablingRequest
 from egm.kernel.events import EventType
 from egm.links.sas.codec import ACK, NACK, Reply, decode_bcd, decode_binary
@@ -34,7 +34,7 @@ def _set_control(host: SasHost, name: str, value: JSON) -> Reply:
     """
     host.submit_event(
         EventType.HOST_RESTRICTION_CHANGED,
-        HostControlRequested(source=host.source, name=str(name), value=value),
+        HostRestrictionChange(source=host.source, name=str(name), value=value),
     )
     return ACK
 

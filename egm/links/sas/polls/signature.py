@@ -18,7 +18,7 @@ from egm.links.sas.host import SasHost
 from egm.links.sas.poll import ONE_BYTE_RESPONSE, PollImplementation
 from egm.links.sas.wire import LongPoll
 from egm.verify.digest import SignatureAlgorithm
-from egm.verify.examine import sign_in_child_process
+from egm.verify.examine import compute_signatures_in_child_process
 from egm.verify.own_files import list_own_definition_files
 from egm.verify.software_files import SoftwareScope, find_components
 
@@ -34,7 +34,7 @@ async def compute_rom_signature(scope: SoftwareScope, seed: bytes) -> int:
     Raises LocalError if it cannot be computed.
     """
     components = tuple(sorted(find_components(scope)))
-    signed = await sign_in_child_process(scope, SignatureAlgorithm.SHA1_HMAC, seed, components)
+    signed = await compute_signatures_in_child_process(scope, SignatureAlgorithm.SHA1_HMAC, seed, components)
     return compute_crc_kermit("".join(signed[name] for name in components).encode("ascii"))
 
 
