@@ -34,7 +34,7 @@ from egm.money.keys import MoneyKey
 from egm.money.records.money import PaperRecord
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import TableRecord
-from egm.play.records.purse import Purse
+from egm.play.records.purse import PlayedRound
 from egm.progressive.attachment import PROGRESSIVE_DISABLING_SOURCE
 from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import from_json
@@ -145,7 +145,7 @@ def refuse_removed_positions_with_money(
 def _is_owed_or_open(key: StorageKey, state: JSON, stored_name: str) -> bool:
     """Return whether a stored value of a player position is an amount owed to its player or an open round."""
     if key is PlayKey.PURSE:
-        return not from_json(Purse, state, stored_name).ending
+        return not from_json(PlayedRound, state, stored_name).ending
     return key.clear_action is ClearAction.OWED
 
 

@@ -47,7 +47,7 @@ from egm.play.events import (
 from egm.play.installed_games import InstalledGame
 from egm.play.last_results import list_last_results
 from egm.play.records.games import find_last_game, find_open_game, is_win_cashed_out
-from egm.play.records.purse import find_open_purse, read_playable_points
+from egm.play.records.purse import find_open_round, read_playable_points
 from egm.play.tables import read_table_view
 from egm.progressive import level_views
 from egm.progressive.bet import find_bet_in_force
@@ -262,10 +262,10 @@ def _find_highest_bet_cents(machine: Machine) -> int:
     In a tournament it is the fixed bet of the tournament; otherwise the limit of the jurisdiction, or a lower one of
     the operator.
     """
-    purse = find_open_purse(machine)
-    if purse is None:
+    played_round = find_open_round(machine)
+    if played_round is None:
         return machine.profile.play.bet_limit_cents
-    return purse.bet_credits * machine.selection.denomination_cents
+    return played_round.bet_points * machine.selection.denomination_cents
 
 
 def _compute_credit_needed_for_bet_cents(machine: Machine) -> int:

@@ -14,7 +14,6 @@ from egm.host.tickets import (
     stack_authorised_ticket,
 )
 from egm.host.transfers import (
-    build_declined_cash_out_event,
     build_lock_grant_event,
     build_pending_order_event,
     cancel_transfer,
@@ -28,6 +27,7 @@ from egm.host.transfers import (
     order_is_open,
     refuse_transfer,
     restricted_has_expired,
+    start_declined_cash_out,
     transfer_lock_is_requested,
 )
 from egm.kernel.events import EventType, NextState, State
@@ -95,7 +95,7 @@ HOST_RULES: Final[tuple[Rule[Machine], ...]] = (
         EventType.WHEN_IDLE,
         STATES_FOR_CASH_OUT,
         (host_has_declined_cash_out,),
-        (build_declined_cash_out_event,),
+        (start_declined_cash_out,),
     ),
     # ------------------------------------------------------------------ tickets
     Rule(

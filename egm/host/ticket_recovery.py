@@ -37,7 +37,7 @@ from egm.money.host_money import (
 from egm.money.keys import MoneyKey
 from egm.money.records.host import HostTicketRecord, RedemptionStatus
 from egm.money.records.money import CashOutRecord, PrintingRecord
-from egm.money.ticket_ledger import reason_ledger_differs_from_journal, update_ledger_faults
+from egm.money.ticket_ledger import check_ledger_against_journal, update_ledger_faults
 from egm.profiles import Profile
 from egm.tickets.audit import LedgerAnchor
 from egm.tickets.desk import (
@@ -136,7 +136,7 @@ def recover_tickets(machine: Machine, reason: str = "") -> None:
         _complete_interrupted_tickets(machine, desk)
         _check_credited_tickets_redeemed(machine, desk)
         _check_tickets_paid_at_clear(machine, desk)
-        reason = reason_ledger_differs_from_journal(machine)
+        reason = check_ledger_against_journal(machine)
     update_ledger_faults(machine, reason)
 
 

@@ -377,7 +377,7 @@ def host_has_declined_cash_out(machine: Machine, _: Event) -> bool:
     return machine.component(HostMoney).is_cash_out_declined
 
 
-def build_declined_cash_out_event(machine: Machine, _: Event) -> Event:
+def start_declined_cash_out(machine: Machine, _: Event) -> Event:
     """Return the event that pays a cash-out in another way, after the host has declined it.
 
     The call clears the mark that the host has declined, so that the cash-out is paid only once.

@@ -118,7 +118,7 @@ def is_ticket_accounted(machine: Machine, record: TicketRecord) -> bool:
     return is_known_to_journal(machine.journal, record)
 
 
-def reason_ledger_differs_from_journal(machine: Machine) -> str:
+def check_ledger_against_journal(machine: Machine) -> str:
     """Compare the ticket ledger with the journal; return why they differ and the remedy, or an empty text.
 
     If they agree, record how far the ledger has progressed, unless that is already recorded.
@@ -297,4 +297,4 @@ def _began_with_memory_clear(journal: Journal) -> bool:
 def check_ledger(machine: Machine, _: Event) -> None:
     """Compare the ticket ledger with the journal after a door was closed; if they differ, disable tickets."""
     if machine.find_installed(TicketDesk) is not None:
-        update_ledger_faults(machine, reason_ledger_differs_from_journal(machine))
+        update_ledger_faults(machine, check_ledger_against_journal(machine))

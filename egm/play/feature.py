@@ -15,7 +15,7 @@ from egm.play.recall_page import MENU_ENTRIES
 from egm.play.records.game_record import GamePointer, LastGame
 from egm.play.records.games import is_game_open
 from egm.play.records.protection import OwnLimits, ReminderRecord, SessionRecord
-from egm.play.records.purse import Purse
+from egm.play.records.purse import PlayedRound
 from egm.play.records.residual import ResidualTerms
 from egm.play.records.time_paid import PaidPlayingTime
 from egm.play.registers import PLAY_REGISTERS
@@ -29,7 +29,7 @@ PLAY_FEATURE: Final = Feature(
     value_types={
         PlayKey.GAME: GamePointer,
         PlayKey.LAST_GAME: LastGame,
-        PlayKey.PURSE: Purse,
+        PlayKey.PURSE: PlayedRound,
         PlayKey.PURSE_GAME: GamePointer,
         PlayKey.SESSION: SessionRecord,
         PlayKey.REMINDER: ReminderRecord,

@@ -17,7 +17,7 @@ from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
 from egm.play.conversation import GameConversation
 from egm.play.records.game_record import GameChoice, GameRecord, LastGame
-from egm.play.records.purse import Purse
+from egm.play.records.purse import PlayedRound
 from egm.record_codec import RecordError, from_json
 from meters import StoredEntry
 from paytables import Choice, PaytableError, ReplayDrawSource
@@ -129,7 +129,7 @@ class TournamentAudit:
         """
         self._meters: dict[str, int] | None = None
         """The meters of games for money when the machine entered the tournament; None outside a tournament."""
-        self._purses: dict[int, Purse] = {}
+        self._played_rounds: dict[int, PlayedRound] = {}
         self._points_left: dict[int, int] = {}
         """The points left to play with at each position, by position number."""
         self._open_plays: dict[int, _Play] = {}
@@ -336,7 +336,7 @@ class TournamentAudit:
     def _check_round_start(self, entry: StoredEntry, record: entries.RoundStarted) -> None:
         """Check that the rules allow this round of the tournament entry with these points.
 
-        Also derive the purse (the stored points and limits of the round) that the journal entry must store.
+        Also derive the record of the round that the journal entry must store.
         """
         tournament, position = self._tournament, read_position(entry)
         if tournament is None:
@@ -361,7 +361,10 @@ class TournamentAudit:
                 f"record.entry: entry {record.entry} is {validity} and belongs to {known_participant},"
                 f" found {record.participant}",
             )
-        if any(purse.entry_number == record.entry and not purse.ending for purse in self._purses.values()):
+        if any(
+            played_round.entry_number == record.entry and not played_round.ending
+            for played_round in self._played_rounds.values()
+        ):
             self._report_finding(
                 entry, f"record.entry: a position still plays a round of entry {record.entry}"
             )
@@ -373,17 +376,17 @@ class TournamentAudit:
                 f"record.round: round {record.round_number} of entry {record.entry} has already ended as "
                 f"{earlier_ending}",
             )
-        purse = Purse(
+        played_round = PlayedRound(
             entry_number=record.entry,
             participant=record.participant,
             round_number=record.round_number,
-            bet_credits=rules.machines[0].bet,
+            bet_points=rules.machines[0].bet,
             games_max=terms.games or 0,
             round_minutes=terms.minutes or 0,
         )
-        self._compare_purse(entry, purse)
+        self._compare_played_round(entry, played_round)
         self._check_selection(entry, tournament)
-        self._purses[position], self._points_left[position] = purse, record.starting_points
+        self._played_rounds[position], self._points_left[position] = played_round, record.starting_points
 
     def _check_selection(self, entry: StoredEntry, tournament: _Tournament) -> None:
         """Check that at the start of a round the tournament's game, denomination and wager are selected."""
@@ -431,16 +434,16 @@ class TournamentAudit:
         Persons and a reason must be recorded exactly if the round was not completed.
         """
         tournament, position = self._tournament, read_position(entry)
-        purse = self._purses.get(position)
-        if purse is None:
+        played_round = self._played_rounds.get(position)
+        if played_round is None:
             return
         derived = (
-            purse.entry_number,
-            purse.participant,
-            purse.round_number,
-            purse.won_points,
-            purse.best_points,
-            purse.games_played,
+            played_round.entry_number,
+            played_round.participant,
+            played_round.round_number,
+            played_round.won_points,
+            played_round.best_points,
+            played_round.games_played,
         )
         recorded = (
             record.entry,
@@ -465,9 +468,9 @@ class TournamentAudit:
                 f"{'no persons and no reason' if is_complete else 'persons and a reason'}; found "
                 f"{list(record.persons)} and {record.reason!r}",
             )
-        purse_after = replace(purse, ending=record.status, table_state=None)
-        self._compare_purse(entry, purse_after)
-        self._purses[position] = purse_after
+        round_after = replace(played_round, ending=record.status, table_state=None)
+        self._compare_played_round(entry, round_after)
+        self._played_rounds[position] = round_after
         if tournament is not None:
             tournament.ending_by_entry_and_round[record.entry, record.round_number] = record.status
 
@@ -475,27 +478,27 @@ class TournamentAudit:
     def _check_game_start(self, entry: StoredEntry, game: GameRecord) -> None:
         """Check a game's wager against the points and rules of the round, and replay its first step."""
         position = read_position(entry)
-        purse = self._purses.get(position)
+        played_round = self._played_rounds.get(position)
         self._check_game(entry, game)
         self._add_points(position, -game.bet_credits)
-        if purse is not None:
+        if played_round is not None:
             if (game.bet_credits, game.wager.credits, game.table_state) != (
-                purse.bet_credits,
-                purse.bet_credits,
-                purse.table_state,
+                played_round.bet_points,
+                played_round.bet_points,
+                played_round.table_state,
             ):
                 self._report_finding(
                     entry,
-                    f"record: expected bet_credits {purse.bet_credits} in record and wager on the table "
-                    f"{purse.table_state}; "
+                    f"record: expected bet_credits {played_round.bet_points} in record and wager on the table "
+                    f"{played_round.table_state}; "
                     f"found {game.bet_credits} and {game.wager.credits} on the table {game.table_state}",
                 )
-            if purse.games_max and purse.games_played >= purse.games_max:
+            if played_round.games_max and played_round.games_played >= played_round.games_max:
                 self._report_finding(
                     entry,
-                    f"the game is number {purse.games_played + 1} of a round of {purse.games_max} games",
+                    f"the game is number {played_round.games_played + 1} of a round of {played_round.games_max} games",
                 )
-            self._purses[position] = self._check_purse_after_game_start(entry, purse)
+            self._played_rounds[position] = self._check_round_after_game_start(entry, played_round)
         self._open_plays[position] = play = _Play(game)
         self._replay(entry, play)
 
@@ -507,28 +510,28 @@ class TournamentAudit:
         if position in self._points_left:
             self._points_left[position] += points
 
-    def _check_purse_after_game_start(self, entry: StoredEntry, purse: Purse) -> Purse:
-        """Check whether a game start stores a purse (the points and limits of a round); return the purse after it.
+    def _check_round_after_game_start(self, entry: StoredEntry, played_round: PlayedRound) -> PlayedRound:
+        """Check whether a game start stores the record of its round; return the record after it.
 
         The first game of a round with a time limit must set the time at which the round ends, and change nothing else.
-        Any other game must store no purse.
+        Any other game must store none.
         """
-        stored_purse = entry.state.get(format_storage_key("purse", read_position(entry)))
-        if not purse.round_minutes or purse.round_end:
-            if stored_purse is not None:
+        stored_round = entry.state.get(format_storage_key("purse", read_position(entry)))
+        if not played_round.round_minutes or played_round.round_end:
+            if stored_round is not None:
                 self._report_finding(
                     entry,
                     "state.purse: expected no change, because the time of the round already runs or is not limited",
                 )
-            return purse
-        recorded = None if stored_purse is None else from_json(Purse, stored_purse, "state.purse")
-        if recorded is None or not recorded.round_end or replace(recorded, round_end="") != purse:
+            return played_round
+        recorded = None if stored_round is None else from_json(PlayedRound, stored_round, "state.purse")
+        if recorded is None or not recorded.round_end or replace(recorded, round_end="") != played_round:
             self._report_finding(
                 entry,
-                f"state.purse: the first game of a round of {purse.round_minutes} minutes must set only `until`, "
-                f"found {recorded}",
+                f"state.purse: the first game of a round of {played_round.round_minutes} minutes must set only "
+                f"`until`, found {recorded}",
             )
-            return purse
+            return played_round
         return recorded
 
     def _check_game_choice(self, entry: StoredEntry, choice: GameChoice) -> None:
@@ -584,10 +587,10 @@ class TournamentAudit:
             self._report_finding(entry, "record.outcome differs from the one its recorded draws give")
 
     def _check_game_end(self, entry: StoredEntry, record: entries.PurseGameEnd) -> None:
-        """Check that the end of a game pays the points that its outcome wins, and derive the purse to be stored."""
+        """Check that the end of a game pays the points that its outcome wins, and derive the round to be stored."""
         position = read_position(entry)
-        play, purse = self._open_plays.pop(position, None), self._purses.get(position)
-        if play is None or purse is None:
+        play, played_round = self._open_plays.pop(position, None), self._played_rounds.get(position)
+        if play is None or played_round is None:
             return
         self.replayed_games += 1
         self._add_points(position, record.push_points)
@@ -604,18 +607,18 @@ class TournamentAudit:
                 f"record.won_points and record.push_points: expected {due_points}, "
                 f"found {record.won_points, record.push_points}",
             )
-        purse_after = replace(
-            purse,
-            games_played=purse.games_played + 1,
-            won_points=purse.won_points + due_points[0],
-            best_points=max(purse.best_points, due_points[0]),
+        round_after = replace(
+            played_round,
+            games_played=played_round.games_played + 1,
+            won_points=played_round.won_points + due_points[0],
+            best_points=max(played_round.best_points, due_points[0]),
             table_state=outcome.table,
             last_game=LastGame(
                 play_id=record.play_id, win_cents=outcome.win_credits * play.game.denomination_cents
             ),
         )
-        self._compare_purse(entry, purse_after)
-        self._purses[position] = purse_after
+        self._compare_played_round(entry, round_after)
+        self._played_rounds[position] = round_after
 
     def _check_void_game(self, entry: StoredEntry, record: entries.PurseGameVoid) -> None:
         """Check that a void game returns all its stakes, or none of them, and was not decided."""
@@ -632,9 +635,9 @@ class TournamentAudit:
         if play.game.outcome is not None and play.can_be_replayed:
             self._report_finding(entry, f"play {record.play_id} is decided and may not be void")
 
-    def _compare_purse(self, entry: StoredEntry, expected: Purse) -> None:
-        """Report a finding unless the entry stores exactly ``expected`` as the purse of its position."""
-        stored_purse = entry.state.get(format_storage_key("purse", read_position(entry)))
-        recorded = None if stored_purse is None else from_json(Purse, stored_purse, "state.purse")
+    def _compare_played_round(self, entry: StoredEntry, expected: PlayedRound) -> None:
+        """Report a finding unless the entry stores exactly ``expected`` as the round of its position."""
+        stored_round = entry.state.get(format_storage_key("purse", read_position(entry)))
+        recorded = None if stored_round is None else from_json(PlayedRound, stored_round, "state.purse")
         if recorded != expected:
             self._report_finding(entry, f"state.purse: expected {expected}, found {recorded}")

@@ -83,7 +83,7 @@ class LinkEnrolmentStep(SetupStep):
         """
         handler_by_action = {
             "request": self._write_enrolment_request,
-            "answer": self._read_controller_answer,
+            "answer": self._install_controller_answer,
             "next": self._adopt_enrolment,
             "without": self._skip_enrolment,
         }
@@ -104,7 +104,7 @@ class LinkEnrolmentStep(SetupStep):
         self.stick_result = build_text("first.link.asked")
         return NextStep.STAY
 
-    def _read_controller_answer(self, draft: CabinetFileDraft) -> NextStepOrRefusal:
+    def _install_controller_answer(self, draft: CabinetFileDraft) -> NextStepOrRefusal:
         """Read the controller's answer from the enrolment stick, check it, and use its certificate; stay here."""
         answer, key = self.enrolment_stick.read_answer(), self.certificate_folder.read_request_key()
         digest = "" if key is None else compute_key_digest(key.public_key())

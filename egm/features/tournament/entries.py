@@ -16,7 +16,7 @@ from egm.kernel.significance import EventEffect, Significance
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameChoice, GameRecord
 from egm.play.records.games import PURSE_GAME_CHOICE_KIND
-from egm.play.records.purse import PurseEnding
+from egm.play.records.purse import RoundEnding
 from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import (
     Cents,
@@ -151,7 +151,7 @@ class RoundEnded:
     """The most points won in one game."""
     games: Count
     """The number of games played."""
-    status: PurseEnding
+    status: RoundEnding
     """The way in which the round ended."""
     reason: str = omit_if_default("")
     """The reason why staff ended the round, or empty if it ended by itself."""

@@ -83,7 +83,7 @@ from egm.people import Permission
 from egm.play.choosing import set_bet
 from egm.play.endings import outcome_is_of_open_game
 from egm.play.forms import PLAY_FORMS
-from egm.play.records.purse import find_open_purse
+from egm.play.records.purse import find_open_round
 from egm.play.rounds import (
     answered_decision_is_pending,
     choice_can_be_processed,
@@ -382,13 +382,13 @@ class RoundClock(DueEventService):
         the next change of the minutes left. There is none if no round is running, or if its time is over.
         """
         machine = self._context.engine.machine
-        purse = find_open_purse(machine)
-        start_time = None if purse is None else find_future_start(machine)
+        played_round = find_open_round(machine)
+        start_time = None if played_round is None else find_future_start(machine)
         if start_time is not None:
             return max(0.0, (start_time - machine.timekeeper.now()).total_seconds()) + 0.1
-        if purse is None or not purse.round_end:
+        if played_round is None or not played_round.round_end:
             return None
-        time_left = datetime.fromisoformat(purse.round_end) - machine.timekeeper.read_steady_time()
+        time_left = datetime.fromisoformat(played_round.round_end) - machine.timekeeper.read_steady_time()
         seconds = time_left.total_seconds()
         return None if seconds < 0 else seconds % 60 + 0.1
 

@@ -30,9 +30,9 @@ from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameChoice, GameName, GamePointer, GameRecord, LastGame
 from egm.play.records.games import GameInProgress, find_tournament_game
 from egm.play.records.purse import (
-    Purse,
-    find_open_purse,
-    find_purse,
+    PlayedRound,
+    find_open_round,
+    find_played_round,
     name_points_account,
     name_won_points_account,
     read_playable_points,
@@ -70,7 +70,7 @@ class PurseBet:
 # ---------------------------------------------------------------------------------------------- guards
 def purse_is_open(machine: Machine, _: Event) -> bool:
     """Return whether a round of a tournament entry is being played at this position."""
-    return find_open_purse(machine) is not None
+    return find_open_round(machine) is not None
 
 
 def tournament_has_started(machine: Machine, _: Event) -> bool:
@@ -92,17 +92,22 @@ def requested_bet_fits_tournament_wager(machine: Machine, event: Event) -> bool:
     The bet must be the wager that the tournament prescribes, and the game must accept it. At a table, where the player
     places one chip after the other, the bet may be less than that wager.
     """
-    request, purse = event.read_payload(BetRequest), find_open_purse(machine)
+    request, played_round = event.read_payload(BetRequest), find_open_round(machine)
     credits_, options = request.value, dict(request.options or {})
     game = machine.games.get(machine.selection.game_id)
-    if purse is None or game is None or credits_ is None or not 0 <= credits_ <= purse.bet_credits:
+    if (
+        played_round is None
+        or game is None
+        or credits_ is None
+        or not 0 <= credits_ <= played_round.bet_points
+    ):
         return False
-    if not game.rules.list_spots() and credits_ != purse.bet_credits:
+    if not game.rules.list_spots() and credits_ != played_round.bet_points:
         return False
     if credits_ == 0:
         return options == {"bets": {}}
     selection = replace(machine.selection, bet_credits=credits_, options=options)
-    return _build_bet(machine, selection, purse) is not None
+    return _build_bet(machine, selection, played_round) is not None
 
 
 def purse_game_is_open(machine: Machine, _: Event) -> bool:
@@ -121,32 +126,33 @@ def find_purse_bet(machine: Machine) -> AcceptedBet | None:
 
     None if the selected bet is not the wager that the tournament prescribes, or the game does not accept it.
     """
-    purse, selection = find_open_purse(machine), machine.selection
-    if purse is None or selection.bet_credits != purse.bet_credits:
+    played_round, selection = find_open_round(machine), machine.selection
+    if played_round is None or selection.bet_credits != played_round.bet_points:
         return None
     cached, game = machine.component(PurseBet), machine.games.get(selection.game_id)
-    if cached.selection != selection or cached.game is not game or cached.table_state != purse.table_state:
-        cached.selection, cached.game, cached.table_state = selection, game, purse.table_state
-        cached.bet = _build_bet(machine, selection, purse)
+    if (
+        cached.selection != selection
+        or cached.game is not game
+        or cached.table_state != played_round.table_state
+    ):
+        cached.selection, cached.game, cached.table_state = selection, game, played_round.table_state
+        cached.bet = _build_bet(machine, selection, played_round)
     return cached.bet
 
 
-def _build_bet(machine: Machine, selection: Selection, purse: Purse) -> AcceptedBet | None:
-    """Return the selected bet for the table state stored in ``purse``; None if the game does not accept it.
-
-    The purse holds the points and the progress of a round.
-    """
+def _build_bet(machine: Machine, selection: Selection, played_round: PlayedRound) -> AcceptedBet | None:
+    """Return the selected bet for the table state stored in ``played_round``; None if the game does not accept it."""
     game, cents = machine.games.get(selection.game_id), selection.denomination_cents
     if game is None or not _SHARED_TABLE_OPTIONS.isdisjoint(selection.options):
         return None
     try:
-        game_at_table = game.with_table_state(purse.table_state)
+        game_at_table = game.with_table_state(played_round.table_state)
         wager = game_at_table.build_wager(selection.bet_credits, **selection.options)
         if game_at_table.list_levels(wager) or not has_prescribed_amounts(game_at_table, wager, cents):
             return None
     except (PaytableError, TypeError, ValueError):
         return None
-    return AcceptedBet(game_at_table, wager, cents, (), purse.table_state)
+    return AcceptedBet(game_at_table, wager, cents, (), played_round.table_state)
 
 
 def _compute_needed_points(bet: AcceptedBet) -> int:
@@ -157,13 +163,15 @@ def _compute_needed_points(bet: AcceptedBet) -> int:
     return bet.wager.credits + bet.game.rules.compute_raise_reserve(bet.wager)
 
 
-def are_points_used_up(machine: Machine, purse: Purse) -> bool:
+def are_points_used_up(machine: Machine, played_round: PlayedRound) -> bool:
     """Return whether the remaining points are too few for another game.
 
     They must cover the wager and the stakes that the game may need later.
     """
     bet = find_purse_bet(machine)
-    return read_playable_points(machine) < (purse.bet_credits if bet is None else _compute_needed_points(bet))
+    return read_playable_points(machine) < (
+        played_round.bet_points if bet is None else _compute_needed_points(bet)
+    )
 
 
 # ---------------------------------------------------------------------------------------------- effects
@@ -173,8 +181,8 @@ def start_purse_game(machine: Machine, _: Event) -> None:
     Draw its first step, record the stake and the result in the journal, then show the result.
     """
     machine.journal.check()  # do not play on a journal that has just gone bad (A-03)
-    bet, purse = find_purse_bet(machine), find_open_purse(machine)
-    if bet is None or purse is None:
+    bet, played_round = find_purse_bet(machine), find_open_round(machine)
+    if bet is None or played_round is None:
         raise InvariantError("a tournament game was started, but no bet of points is selected")
     rules, play_id = bet.game, machine.fresh_id("play")
     conversation = GameConversation(rules, bet.wager, bet.table_state)
@@ -200,7 +208,7 @@ def start_purse_game(machine: Machine, _: Event) -> None:
         state={
             PlayKey.PURSE_GAME: GamePointer(play_id=play_id),
             **build_definition_state(machine, rules),
-            **_build_clock_state(machine, purse),
+            **_build_clock_state(machine, played_round),
         },
     )
     in_progress = machine.component(GameInProgress)
@@ -208,19 +216,19 @@ def start_purse_game(machine: Machine, _: Event) -> None:
     send_screen_update(machine, resumed=False)
 
 
-def _build_clock_state(machine: Machine, purse: Purse) -> dict[str, object]:
+def _build_clock_state(machine: Machine, played_round: PlayedRound) -> dict[str, object]:
     """Return the state to store so that the time limit of a round begins with its first game.
 
     Empty if the round has no time limit, or its time is already running.
     """
-    if purse.round_end or not purse.round_minutes:
+    if played_round.round_end or not played_round.round_minutes:
         return {}
-    return {PlayKey.PURSE: replace(purse, round_end=compute_round_end(machine, purse))}
+    return {PlayKey.PURSE: replace(played_round, round_end=compute_round_end(machine, played_round))}
 
 
-def compute_round_end(machine: Machine, purse: Purse) -> str:
+def compute_round_end(machine: Machine, played_round: PlayedRound) -> str:
     """Return when a round that starts now will reach its time limit (ISO 8601)."""
-    return (machine.timekeeper.read_steady_time() + timedelta(minutes=purse.round_minutes)).isoformat()
+    return (machine.timekeeper.read_steady_time() + timedelta(minutes=played_round.round_minutes)).isoformat()
 
 
 def continue_purse_game(machine: Machine, event: Event) -> None:
@@ -252,10 +260,10 @@ def continue_purse_game(machine: Machine, event: Event) -> None:
 
 def end_purse_game(machine: Machine, _: Event) -> None:
     """Close the open game: add its win to the points won, and returned stakes to the points that can be played."""
-    game, purse = require_open_game(machine), find_purse(machine)
-    if purse is None or game.outcome is None:
+    game, played_round = require_open_game(machine), find_played_round(machine)
+    if played_round is None or game.outcome is None:
         raise InvariantError(
-            f"{game.play_id}: a tournament game ended, but its purse or its outcome is missing"
+            f"{game.play_id}: a tournament game ended, but the record of its round or its outcome is missing"
         )
     push_points = game.outcome.push_credits
     won_points = game.outcome.win_credits - push_points
@@ -264,11 +272,11 @@ def end_purse_game(machine: Machine, _: Event) -> None:
         ("tournament:win", name_won_points_account(number), won_points),
         ("tournament:push", name_points_account(number), push_points),
     )
-    purse_after = replace(
-        purse,
-        games_played=purse.games_played + 1,
-        won_points=purse.won_points + won_points,
-        best_points=max(purse.best_points, won_points),
+    round_after = replace(
+        played_round,
+        games_played=played_round.games_played + 1,
+        won_points=played_round.won_points + won_points,
+        best_points=max(played_round.best_points, won_points),
         table_state=game.outcome.table,
         last_game=LastGame(play_id=game.play_id, win_cents=game.returned_cents),
     )
@@ -277,7 +285,7 @@ def end_purse_game(machine: Machine, _: Event) -> None:
         PurseGameEnd(play_id=game.play_id, won_points=won_points, push_points=push_points),
         entry_id=f"{game.play_id}.end",
         transfers=tuple(Transfer(*move) for move in moves if move[2]),
-        state={PlayKey.PURSE_GAME: None, PlayKey.PURSE: purse_after},
+        state={PlayKey.PURSE_GAME: None, PlayKey.PURSE: round_after},
     )
     machine.component(GameInProgress).conversation = None
 

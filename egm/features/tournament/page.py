@@ -14,11 +14,11 @@ from egm.features.tournament.installed import (
 )
 from egm.features.tournament.keys import TournamentKey
 from egm.features.tournament.records import InstalledRules
-from egm.features.tournament.rounds import iter_tournament_records, list_open_purses
+from egm.features.tournament.rounds import iter_tournament_records, list_open_rounds
 from egm.features.tournament.rules import parse_rules
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageRow, PageTable, PageText, ServicePage
-from egm.play.records.purse import find_purse
+from egm.play.records.purse import find_played_round
 from egm.staff.desk import MenuPage, PageResult, build_refusal
 from egm.staff.page_texts import (
     BACK_ACTION,
@@ -71,7 +71,7 @@ def _list_played_rounds(machine: Machine) -> tuple[PageRow, ...]:
     ]
     rounds += [
         (each.round_number, each.won_points, each.entry_number, each.participant, "playing")
-        for each in list_open_purses(machine)
+        for each in list_open_rounds(machine)
     ]
     return tuple(
         PageRow(
@@ -124,11 +124,11 @@ def _iter_rows(machine: Machine) -> Iterator[tuple[str | PageText, PageText]]:
     yield "tournament.starts", build_plain_text(f"{rules.starts:%Y-%m-%d %H:%M}")
     yield "tournament.fee", build_money_text(rules.entries.fee_cents)
     yield "tournament.mode", build_text(f"service.tournament.{'on' if is_in_tournament(machine) else 'off'}")
-    purse = find_purse(machine)
-    if purse is None:
+    played_round = find_played_round(machine)
+    if played_round is None:
         return
-    yield "tournament.entry_number", build_number_text(purse.entry_number)
-    yield "tournament.participant", build_plain_text(purse.participant)
-    yield "tournament.round_number", build_number_text(purse.round_number)
-    yield "tournament.games", build_number_text(purse.games_played)
-    yield "tournament.won", build_number_text(purse.won_points)
+    yield "tournament.entry_number", build_number_text(played_round.entry_number)
+    yield "tournament.participant", build_plain_text(played_round.participant)
+    yield "tournament.round_number", build_number_text(played_round.round_number)
+    yield "tournament.games", build_number_text(played_round.games_played)
+    yield "tournament.won", build_number_text(played_round.won_points)

@@ -12,7 +12,7 @@ from egm.features.tournament.entries import ENTRY_SOLD, ENTRY_VOIDED, PRIZE_PAID
 from egm.features.tournament.rules import Tournament
 from egm.features.tournament.standings import EntryResult, Results, ResultsError, RoundResult
 from egm.play.keys import PlayKey
-from egm.play.records.purse import Purse
+from egm.play.records.purse import PlayedRound
 from egm.record_codec import from_json
 from meters import StoredEntry
 from meters.recall import read_details
@@ -26,7 +26,7 @@ class _RoundAttempt:
     """The last attempt at a round of an entry at one machine: its points and result, and when they last changed."""
 
     machine: str
-    purse: Purse
+    played_round: PlayedRound
     end_time: datetime
 
 
@@ -227,9 +227,9 @@ def _collect_records(
             sold[record["entry"]] = record["participant"]
         elif entry.kind == ENTRY_VOIDED.kind:
             collected.void_entries.add((record["entry"], sold.pop(record["entry"])))
-        for purse in _iter_purses(entry):
-            key = purse.entry_number, purse.round_number, purse.participant, machine
-            collected.round_attempts[key] = _RoundAttempt(machine, purse, entry.time_utc)
+        for played_round in _iter_played_rounds(entry):
+            key = played_round.entry_number, played_round.round_number, played_round.participant, machine
+            collected.round_attempts[key] = _RoundAttempt(machine, played_round, entry.time_utc)
     for number, participant in sold.items():
         if number in collected.sold_entries:
             raise ResultsError(
@@ -272,11 +272,11 @@ def _drop_ignored_rounds(
             del collected.round_attempts[key]
 
 
-def _iter_purses(entry: StoredEntry) -> Iterable[Purse]:
-    """Yield the purse (points and progress of a tournament round) that a journal entry stores, if any."""
+def _iter_played_rounds(entry: StoredEntry) -> Iterable[PlayedRound]:
+    """Yield the record of a tournament round that a journal entry stores, if any."""
     for key, value in entry.state.items():
         if key.rpartition("/")[2] == PlayKey.PURSE and value is not None:
-            yield from_json(Purse, value, f"entry {entry.sequence}, state.{key}")
+            yield from_json(PlayedRound, value, f"entry {entry.sequence}, state.{key}")
 
 
 def _choose_attempt(first: _RoundAttempt, second: _RoundAttempt) -> _RoundAttempt:
@@ -284,17 +284,17 @@ def _choose_attempt(first: _RoundAttempt, second: _RoundAttempt) -> _RoundAttemp
 
     If both were interrupted, it is the later one. Raises ResultsError if neither was interrupted.
     """
-    endings = {first.purse.ending, second.purse.ending}
+    endings = {first.played_round.ending, second.played_round.ending}
     if endings <= _REPEATABLE_ROUND_ENDINGS:
         return max(first, second, key=lambda attempt: attempt.end_time)
     if _REPEATABLE_ROUND_ENDINGS.isdisjoint(endings):
-        purse = first.purse
+        played_round = first.played_round
         raise ResultsError(
-            f"entry {purse.entry_number}: round {purse.round_number}: it ended at {first.machine} and at "
+            f"entry {played_round.entry_number}: round {played_round.round_number}: it ended at {first.machine} and at "
             f"{second.machine}; if one"
-            f" was started by mistake, give --ignore {purse.entry_number}:{purse.round_number}:EXPORT"
+            f" was started by mistake, give --ignore {played_round.entry_number}:{played_round.round_number}:EXPORT"
         )
-    return first if first.purse.ending not in _REPEATABLE_ROUND_ENDINGS else second
+    return first if first.played_round.ending not in _REPEATABLE_ROUND_ENDINGS else second
 
 
 def _build_entry_result(
@@ -314,12 +314,14 @@ def _build_entry_result(
         or (entry_number, len(rounds) + 1) in absent_rounds
         or not rounds
     ):
-        rounds.append(failed_round if attempt is None else _build_round_result(attempt.purse))
+        rounds.append(failed_round if attempt is None else _build_round_result(attempt.played_round))
     return EntryResult(entry=entry_number, participant=participant, rounds=tuple(rounds))
 
 
-def _build_round_result(purse: Purse) -> RoundResult:
-    """Return the result of a round from the purse (its points and progress) that was stored at its end."""
+def _build_round_result(played_round: PlayedRound) -> RoundResult:
+    """Return the result of a round from the record that was stored at its end."""
     return RoundResult(
-        points=purse.won_points, best_game=purse.best_points, status=purse.ending or "interrupted"
+        points=played_round.won_points,
+        best_game=played_round.best_points,
+        status=played_round.ending or "interrupted",
     )

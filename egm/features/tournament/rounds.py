@@ -60,10 +60,10 @@ from egm.money.host_money import HostMoney
 from egm.money.value_in import no_ticket_query_waits
 from egm.play.keys import PlayKey
 from egm.play.records.purse import (
-    Purse,
-    PurseEnding,
-    find_open_purse,
-    find_purse,
+    PlayedRound,
+    RoundEnding,
+    find_open_round,
+    find_played_round,
     name_points_account,
     name_won_points_account,
     read_playable_points,
@@ -138,18 +138,15 @@ def _read_round_endings(machine: Machine, entry_number: int) -> dict[int, str]:
     }
 
 
-def list_open_purses(machine: Machine) -> tuple[Purse, ...]:
-    """Return the purse of each position at which a round is being played.
-
-    A purse has the points and the progress of a round.
-    """
+def list_open_rounds(machine: Machine) -> tuple[PlayedRound, ...]:
+    """Return the record of each tournament round that is being played at a position."""
     positions = (
         replace(machine.position, number=number) for number in range(1, machine.position.position_count + 1)
     )
     names = (machine.storage_keys.build_stored_key(PlayKey.PURSE, position) for position in positions)
-    purse_states = (machine.journal.state(name) for name in names)
-    purses = [from_json(Purse, data, PlayKey.PURSE) for data in purse_states if data is not None]
-    return tuple(purse for purse in purses if not purse.ending)
+    stored_rounds = (machine.journal.state(name) for name in names)
+    rounds = [from_json(PlayedRound, data, PlayKey.PURSE) for data in stored_rounds if data is not None]
+    return tuple(played_round for played_round in rounds if not played_round.ending)
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -199,13 +196,13 @@ def installed_rules_describe_machine(machine: Machine, _: Event) -> bool:
 
 def no_round_is_played(machine: Machine, _: Event) -> bool:
     """Return whether no tournament round is being played at any position of the machine."""
-    return not list_open_purses(machine)
+    return not list_open_rounds(machine)
 
 
 @refusal_code("position_is_free")
 def position_plays_no_round(machine: Machine, _: Event) -> bool:
     """Return whether no tournament round is being played at this position."""
-    return find_open_purse(machine) is None
+    return find_open_round(machine) is None
 
 
 def first_round_may_start(machine: Machine, event: Event) -> bool:
@@ -272,7 +269,9 @@ def round_may_start(machine: Machine, event: Event) -> bool:
     rules, form = read_installed_rules(machine), event.read_payload(RoundStartForm)
     if rules is None or not are_texts_filled_in(form.participant) or not 1 <= form.round <= len(rules.rounds):
         return False
-    if form.entry <= 0 or any(purse.entry_number == form.entry for purse in list_open_purses(machine)):
+    if form.entry <= 0 or any(
+        played_round.entry_number == form.entry for played_round in list_open_rounds(machine)
+    ):
         return False
     participants = {
         record.participant for record in iter_tournament_records(machine) if record.entry == form.entry
@@ -302,7 +301,9 @@ def ending_and_reason_are_stated(_: Machine, event: Event) -> bool:
 def entry_can_be_voided(machine: Machine, event: Event) -> bool:
     """Return whether the form states a reason, and its entry was sold here, is not void, and is not being played."""
     form = event.read_payload(EntryVoidForm)
-    is_being_played = any(purse.entry_number == form.entry for purse in list_open_purses(machine))
+    is_being_played = any(
+        played_round.entry_number == form.entry for played_round in list_open_rounds(machine)
+    )
     return (
         are_texts_filled_in(form.reason) and form.entry in read_sold_entries(machine) and not is_being_played
     )
@@ -327,28 +328,28 @@ def round_is_over(machine: Machine, event: Event) -> bool:
     A round ends after its last game, when its time is over, or when the points do not cover another game; but not while
     a game is open.
     """
-    purse = find_open_purse(machine)
-    if purse is None or not purse_game_is_closed(machine, event):
+    played_round = find_open_round(machine)
+    if played_round is None or not purse_game_is_closed(machine, event):
         return False
     return (
-        bool(purse.games_max and purse.games_played >= purse.games_max)
-        or is_round_time_over(machine, purse)
-        or are_points_used_up(machine, purse)
+        bool(played_round.games_max and played_round.games_played >= played_round.games_max)
+        or is_round_time_over(machine, played_round)
+        or are_points_used_up(machine, played_round)
     )
 
 
-def is_round_time_over(machine: Machine, purse: Purse) -> bool:
+def is_round_time_over(machine: Machine, played_round: PlayedRound) -> bool:
     """Return whether the time limit of the round has passed; False for a round without a time limit."""
-    return bool(purse.round_end) and machine.timekeeper.read_steady_time() >= datetime.fromisoformat(
-        purse.round_end
+    return bool(played_round.round_end) and machine.timekeeper.read_steady_time() >= datetime.fromisoformat(
+        played_round.round_end
     )
 
 
 @refusal_code("time_is_left")
 def round_time_is_left(machine: Machine, _: Event) -> bool:
     """Return whether the round at this position has no time limit, or its time limit has not passed."""
-    purse = find_open_purse(machine)
-    return purse is not None and not is_round_time_over(machine, purse)
+    played_round = find_open_round(machine)
+    return played_round is not None and not is_round_time_over(machine, played_round)
 
 
 # ---------------------------------------------------------------------------------------------- effects
@@ -424,11 +425,11 @@ def _post_round_start(
         ),
         transfers=(Transfer("tournament:entry", name_points_account(machine.position.number), terms.points),),
         state={
-            PlayKey.PURSE: Purse(
+            PlayKey.PURSE: PlayedRound(
                 entry_number=entry,
                 participant=participant,
                 round_number=round_number,
-                bet_credits=listed_machine.bet,
+                bet_points=listed_machine.bet,
                 games_max=terms.games or 0,
                 round_minutes=terms.minutes or 0,
             ),
@@ -449,11 +450,11 @@ def end_round(machine: Machine, event: Event) -> None:
     _post_round_end(machine, form.status or "interrupted", form.reason, persons)
 
 
-def _post_round_end(machine: Machine, status: PurseEnding, reason: str, persons: tuple[str, ...]) -> None:
-    """Record in the journal that a round ends: remove its unplayed points, and store its result in the purse."""
-    purse, digest = find_purse(machine), read_installed_digest(machine)
-    if purse is None:
-        raise InvariantError("a tournament round ended, but its purse is missing")
+def _post_round_end(machine: Machine, status: RoundEnding, reason: str, persons: tuple[str, ...]) -> None:
+    """Record in the journal that a round ends: remove its unplayed points, and store its result."""
+    played_round, digest = find_played_round(machine), read_installed_digest(machine)
+    if played_round is None:
+        raise InvariantError("a tournament round ended, but its played_round is missing")
     number = machine.position.number
     balances = (
         (name_points_account(number), read_playable_points(machine)),
@@ -463,12 +464,12 @@ def _post_round_end(machine: Machine, status: PurseEnding, reason: str, persons:
         ROUND_ENDED,
         RoundEnded(
             digest=digest,
-            entry=purse.entry_number,
-            participant=purse.participant,
-            round_number=purse.round_number,
-            won_points=purse.won_points,
-            best_game=purse.best_points,
-            games=purse.games_played,
+            entry=played_round.entry_number,
+            participant=played_round.participant,
+            round_number=played_round.round_number,
+            won_points=played_round.won_points,
+            best_game=played_round.best_points,
+            games=played_round.games_played,
             status=status,
             reason=reason,
             persons=persons,
@@ -476,7 +477,7 @@ def _post_round_end(machine: Machine, status: PurseEnding, reason: str, persons:
         transfers=tuple(
             Transfer(account, "tournament:closed", points) for account, points in balances if points
         ),
-        state={PlayKey.PURSE: replace(purse, ending=status, table_state=None)},
+        state={PlayKey.PURSE: replace(played_round, ending=status, table_state=None)},
     )
 
 

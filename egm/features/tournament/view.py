@@ -11,7 +11,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import TournamentView
 from egm.play.records.game_record import GameRecord, LastGame
 from egm.play.records.games import read_cached_game
-from egm.play.records.purse import Purse, find_purse, read_playable_points
+from egm.play.records.purse import PlayedRound, find_played_round, read_playable_points
 
 
 def build_tournament_view(machine: Machine) -> TournamentView | None:
@@ -26,21 +26,25 @@ def build_tournament_view(machine: Machine) -> TournamentView | None:
     view = _build_rules_view(installed.text)
     if not is_in_tournament(machine):
         return view if any(view.rules.values()) else None
-    purse = find_purse(machine)
-    if purse is None:
+    played_round = find_played_round(machine)
+    if played_round is None:
         return view.model_copy(update={"is_on": True})
     starts = find_future_start(machine)
     return view.model_copy(
         update={
             "is_on": True,
-            "entry": purse.entry_number,
-            "round": purse.round_number,
+            "entry": played_round.entry_number,
+            "round": played_round.round_number,
             "points": read_playable_points(machine),
-            "won_points": purse.won_points,
-            "games_left": max(0, purse.games_max - purse.games_played) if purse.games_max else None,
-            "minutes_left": _compute_minutes_left(machine, purse) if purse.round_minutes else None,
+            "won_points": played_round.won_points,
+            "games_left": max(0, played_round.games_max - played_round.games_played)
+            if played_round.games_max
+            else None,
+            "minutes_left": _compute_minutes_left(machine, played_round)
+            if played_round.round_minutes
+            else None,
             "starts_utc": "" if starts is None else starts.astimezone(UTC).isoformat(),
-            "is_round_over": bool(purse.ending),
+            "is_round_over": bool(played_round.ending),
         }
     )
 
@@ -61,16 +65,16 @@ def _build_rules_view(text: str) -> TournamentView:
     )
 
 
-def _compute_minutes_left(machine: Machine, purse: Purse) -> int:
+def _compute_minutes_left(machine: Machine, played_round: PlayedRound) -> int:
     """Return the minutes until the round at this position reaches its time limit, rounded up."""
-    if not purse.round_end:
-        return purse.round_minutes
-    time_left = datetime.fromisoformat(purse.round_end) - machine.timekeeper.read_steady_time()
+    if not played_round.round_end:
+        return played_round.round_minutes
+    time_left = datetime.fromisoformat(played_round.round_end) - machine.timekeeper.read_steady_time()
     return max(0, -(-int(time_left.total_seconds()) // 60))
 
 
 def find_last_purse_game(machine: Machine) -> tuple[GameRecord, LastGame] | None:
     """Return the last game played with tournament points at this position, and its result; None without one."""
-    purse = find_purse(machine)
-    last = None if purse is None else purse.last_game
+    played_round = find_played_round(machine)
+    last = None if played_round is None else played_round.last_game
     return None if last is None else (read_cached_game(machine, last.play_id), last)

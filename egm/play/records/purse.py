@@ -1,7 +1,7 @@
-"""The record of a tournament round, which a position plays with points (a purse) in place of credits.
+"""The record of a tournament round, which a position plays with points (its purse) in place of credits.
 
 The points are balances of two accounts of the journal: points to play with, and points won. The stored record
-says for which tournament entry the round is played, and how far it has progressed. Points are no money.
+says for which tournament entry the round is played, and how far it has progressed. Points are not money.
 """
 
 from dataclasses import dataclass, field
@@ -14,12 +14,12 @@ from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import Count, NonBlankText, PositiveNumber
 from meters.transaction import JSON
 
-#: How a tournament round ended: completely, interrupted by a fault, or failed by the participant.
-PurseEnding = Literal["complete", "interrupted", "failed"]
+#: How a tournament round ended: played to its end, interrupted by a fault, or forfeited by the participant.
+RoundEnding = Literal["complete", "interrupted", "failed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Purse:
+class PlayedRound:
     """The record of one tournament round that a position plays with points."""
 
     entry_number: PositiveNumber = field(metadata=stored_as("entry"))
@@ -27,7 +27,7 @@ class Purse:
     participant: NonBlankText
     round_number: PositiveNumber = field(metadata=stored_as("round"))
     """The number of the tournament round, from 1."""
-    bet_credits: PositiveNumber
+    bet_points: PositiveNumber = field(metadata=stored_as("bet_credits"))
     """The points that one wager stakes."""
     games_max: Count = field(metadata=stored_as("games_most"))
     """The number of games of the round, or 0 if it is limited by time."""
@@ -43,20 +43,20 @@ class Purse:
     table_state: JSON = omit_if_default(None, key="table")
     """The state of the game's table after the last game; None without a table."""
     last_game: LastGame | None = omit_if_default(None, key="last")
-    """The last game of the round that has ended; its points are stated as minor units at the game's denomination."""
-    ending: Literal["", "complete", "interrupted", "failed"] = omit_if_default("")
+    """The last game of the round that has ended. Its amounts are points x denomination, as if they were minor units."""
+    ending: Literal["", RoundEnding] = omit_if_default("")
     """How the round ended; empty while it is played."""
 
 
-def find_purse(machine: Machine) -> Purse | None:
+def find_played_round(machine: Machine) -> PlayedRound | None:
     """Return the record of the tournament round that this position plays or has played last; None if none exists."""
-    return machine.memory.read(Purse, PlayKey.PURSE)
+    return machine.memory.read(PlayedRound, PlayKey.PURSE)
 
 
-def find_open_purse(machine: Machine) -> Purse | None:
+def find_open_round(machine: Machine) -> PlayedRound | None:
     """Return the record of the tournament round that has begun and not ended at this position, or None."""
-    purse = find_purse(machine)
-    return None if purse is None or purse.ending else purse
+    played_round = find_played_round(machine)
+    return None if played_round is None or played_round.ending else played_round
 
 
 def name_points_account(position: int) -> str:
@@ -70,5 +70,5 @@ def name_won_points_account(position: int) -> str:
 
 
 def read_playable_points(machine: Machine) -> int:
-    """Return the points that this position still has to play with."""
+    """Return the points that are left to this position for play."""
     return machine.journal.available_cents(name_points_account(machine.position.number))

@@ -231,7 +231,7 @@ AUTOMATIC = {
     "after_event in listening: end_finished_round": "round_is_over",
     "at_rest in orders due: build_pending_order_event": "order_is_open",
     "at_rest in idle: build_lock_grant_event": "transfer_lock_is_requested",
-    "at_rest in payable: build_declined_cash_out_event": "host_has_declined_cash_out",
+    "at_rest in payable: start_declined_cash_out": "host_has_declined_cash_out",
     "at_rest in idle: start_automatic_cash_out": "payout_is_due",
 }
 ROWS = (
