@@ -34,7 +34,7 @@ from egm.money.keys import MoneyKey
 from egm.money.records.money import PaperRecord
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import TableRecord
-from egm.play.records.purse import PlayedRound
+from egm.play.records.played_round import PlayedRound
 from egm.progressive.attachment import PROGRESSIVE_DISABLING_SOURCE
 from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import from_json

@@ -47,7 +47,7 @@ from egm.play.events import (
 from egm.play.installed_games import InstalledGame
 from egm.play.last_results import list_last_results
 from egm.play.records.games import find_last_game, find_open_game, is_win_cashed_out
-from egm.play.records.purse import find_open_round, read_playable_points
+from egm.play.records.played_round import find_open_round, read_playable_points
 from egm.play.tables import read_table_view
 from egm.progressive import level_views
 from egm.progressive.bet import find_bet_in_force

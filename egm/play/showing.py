@@ -6,7 +6,7 @@ from egm.play import prizes_in_kind as merchandise
 from egm.play.conversation import GameConversation, UnreplayableGame
 from egm.play.records.game_record import GameRecord
 from egm.play.records.games import GameInProgress, find_open_game, find_tournament_game
-from egm.play.records.purse import read_playable_points
+from egm.play.records.played_round import read_playable_points
 from egm.play.records.tables import read_table
 from egm.progressive import game_levels as progressives
 from egm.progressive.keys import ProgressiveKey

@@ -23,7 +23,7 @@ from egm.play.entries import TABLE_BETS_RETURNED
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import TableBetsReturned, TableRecord
 from egm.play.records.games import PUSH_ACCOUNT
-from egm.play.records.purse import find_open_round
+from egm.play.records.played_round import find_open_round
 from egm.play.records.tables import extract_stored_state, list_tables_with_standing_bets, read_table
 from egm.progressive.pools import ProgressivePools, list_closed_spots
 from meters import Transfer

@@ -17,7 +17,7 @@ from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
 from egm.play.conversation import GameConversation
 from egm.play.records.game_record import GameChoice, GameRecord, LastGame
-from egm.play.records.purse import PlayedRound
+from egm.play.records.played_round import PlayedRound
 from egm.record_codec import RecordError, from_json
 from meters import StoredEntry
 from paytables import Choice, PaytableError, ReplayDrawSource

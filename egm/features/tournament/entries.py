@@ -16,7 +16,7 @@ from egm.kernel.significance import EventEffect, Significance
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameChoice, GameRecord
 from egm.play.records.games import PURSE_GAME_CHOICE_KIND
-from egm.play.records.purse import RoundEnding
+from egm.play.records.played_round import RoundEnding
 from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import (
     Cents,

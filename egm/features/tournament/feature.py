@@ -83,7 +83,7 @@ from egm.people import Permission
 from egm.play.choosing import set_bet
 from egm.play.endings import outcome_is_of_open_game
 from egm.play.forms import PLAY_FORMS
-from egm.play.records.purse import find_open_round
+from egm.play.records.played_round import find_open_round
 from egm.play.rounds import (
     answered_decision_is_pending,
     choice_can_be_processed,

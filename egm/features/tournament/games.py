@@ -29,7 +29,7 @@ from egm.play.events import BetRequest, ChoiceRequest
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameChoice, GameName, GamePointer, GameRecord, LastGame
 from egm.play.records.games import GameInProgress, find_tournament_game
-from egm.play.records.purse import (
+from egm.play.records.played_round import (
     PlayedRound,
     find_open_round,
     find_played_round,

@@ -18,7 +18,7 @@ from egm.features.tournament.rounds import iter_tournament_records, list_open_ro
 from egm.features.tournament.rules import parse_rules
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageRow, PageTable, PageText, ServicePage
-from egm.play.records.purse import find_played_round
+from egm.play.records.played_round import find_played_round
 from egm.staff.desk import MenuPage, PageResult, build_refusal
 from egm.staff.page_texts import (
     BACK_ACTION,

@@ -12,7 +12,7 @@ from egm.features.tournament.entries import ENTRY_SOLD, ENTRY_VOIDED, PRIZE_PAID
 from egm.features.tournament.rules import Tournament
 from egm.features.tournament.standings import EntryResult, Results, ResultsError, RoundResult
 from egm.play.keys import PlayKey
-from egm.play.records.purse import PlayedRound
+from egm.play.records.played_round import PlayedRound
 from egm.record_codec import from_json
 from meters import StoredEntry
 from meters.recall import read_details

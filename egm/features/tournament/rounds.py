@@ -59,7 +59,7 @@ from egm.kernel.running_positions import RunningPositions
 from egm.money.host_money import HostMoney
 from egm.money.value_in import no_ticket_query_waits
 from egm.play.keys import PlayKey
-from egm.play.records.purse import (
+from egm.play.records.played_round import (
     PlayedRound,
     RoundEnding,
     find_open_round,

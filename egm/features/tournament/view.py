@@ -11,7 +11,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import TournamentView
 from egm.play.records.game_record import GameRecord, LastGame
 from egm.play.records.games import read_cached_game
-from egm.play.records.purse import PlayedRound, find_played_round, read_playable_points
+from egm.play.records.played_round import PlayedRound, find_played_round, read_playable_points
 
 
 def build_tournament_view(machine: Machine) -> TournamentView | None:
