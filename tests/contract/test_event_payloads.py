@@ -103,22 +103,21 @@ def test_a_payload_that_differs_from_its_declaration_is_refused_by_name(event):
     with pytest.raises(EventError, match=rf"^{event}: another is 1, a field that is not known$"):
         PAYLOADS.build_event(event, {**values, "another": 1})
     for field in dataclasses.fields(payload):
+        key = get_stored_key(field)
         if is_required(field):
-            incomplete = {name: value for name, value in values.items() if name != field.name}
-            with pytest.raises(EventError, match=rf"^{event}: {field.name} is missing$"):
+            incomplete = {name: value for name, value in values.items() if name != key}
+            with pytest.raises(EventError, match=rf"^{event}: {key} is missing$"):
                 PAYLOADS.build_event(event, incomplete)
         for wrong in NOT_OF.get(field.type, () if field.type == JSON else (b"no",)):
-            named = rf"^{event}: {field.name} is {re.escape(repr(wrong))}, not "
+            named = rf"^{event}: {key} is {re.escape(repr(wrong))}, not "
             with pytest.raises(EventError, match=named):
-                PAYLOADS.build_event(event, {**values, field.name: wrong})
+                PAYLOADS.build_event(event, {**values, key: wrong})
             with pytest.raises(EventError, match=named):
                 Event(event, dataclasses.replace(built.read_payload(payload), **{field.name: wrong}))
         if find_nested_payload(field.type) and NOT_STORED not in get_args(field.type):
-            nested = {**values[field.name], "another": 1}
-            with pytest.raises(
-                EventError, match=rf"^{event}: {field.name}\.another is 1, a field that is not"
-            ):
-                PAYLOADS.build_event(event, {**values, field.name: nested})
+            nested = {**values[key], "another": 1}
+            with pytest.raises(EventError, match=rf"^{event}: {key}\.another is 1, a field that is not"):
+                PAYLOADS.build_event(event, {**values, key: nested})
 
 
 def test_an_event_carries_the_payload_declared_for_it(tmp_path):

@@ -10,7 +10,6 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any, Final
 
-from egm.integrity.journal_entries import MEMORY_EVENT_RECORDED
 from egm.integrity.keys import IntegrityKey
 from egm.kernel import logs
 from egm.kernel.games import InstalledGames
@@ -344,7 +343,8 @@ def _build_memory_tables(machine: Machine) -> tuple[PageTable, ...]:
     The memory cannot be cleared from this page, and never without two people (A-20, A-21).
     """
     journal = machine.journal
-    repairs = journal.entries(MEMORY_EVENT_RECORDED.kind, limit=_EVENTS_SHOWN_MAX, newest_first=True)
+    # the kind of the entries about the memory (egm/integrity/journal_entries.py)
+    repairs = journal.entries("event", limit=_EVENTS_SHOWN_MAX, newest_first=True)
     clearance = recall.read_details(next(journal.entries("machine.genesis", limit=1))).get("cleared")
     clearance_text = (
         build_plain_text("-")
