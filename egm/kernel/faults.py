@@ -135,19 +135,16 @@ class FaultDefinition:
 
     stops_play: bool
     """Whether play stops while the fault is active (a tilt)."""
-    disables_device: bool
-    """Whether the fault has any effect on the machine: its device, payouts or all play are disabled."""
+    has_effect: bool
+    """Whether the fault does more than appear in the log: it disables its device, payouts or all play."""
     puts_out_of_service: bool
     """Whether the machine is out of service while the fault is active; it still pays what it owes."""
     cleared_by: ClearedBy
 
     @property
     def is_shown_to_player(self) -> bool:
-        """Return whether the player sees the fault, because it stops play, a device or the whole machine.
-
-        Other faults appear on service pages only.
-        """
-        return self.stops_play or self.disables_device or self.puts_out_of_service
+        """Return whether the player sees the fault: every fault that has an effect. Others are on service pages only."""
+        return self.has_effect
 
 
 @cache
@@ -159,7 +156,7 @@ def get_fault_definition(code: str) -> FaultDefinition:
     significance = find_significance_by_pattern(SIGNIFICANCE_BY_FAULT, code) or SIGNIFICANCE_BY_FAULT["*"]
     return FaultDefinition(
         stops_play=significance.effect in {EventEffect.STOP, EventEffect.HARD_STOP},
-        disables_device=significance.effect is not EventEffect.LOG,
+        has_effect=significance.effect is not EventEffect.LOG,
         puts_out_of_service=significance.effect is EventEffect.OUT_OF_SERVICE,
         cleared_by=_CLEARED_BY_FOR_CONDITION[significance.cleared_by],
     )

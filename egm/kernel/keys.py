@@ -21,8 +21,8 @@ class ClearAction(StrEnum):
 
     OWED = "owed"
     """The value is owed to somebody: it is paid by hand, or carried over into the next journal as a named claim."""
-    IDENTITY = "identity"
-    """The value is carried over into the next journal: it is owed to nobody, but still holds there.
+    KEEP = "identity"
+    """The value is owed to nobody, and is still true after the clear: it is copied into the next journal.
 
     Examples are a setting, a restriction, a counter and an open door.
     """
@@ -34,9 +34,9 @@ class KeyOwner(StrEnum):
     """The owner of the value under a storage key: the whole machine, or each player position separately."""
 
     MACHINE = "machine"
-    PLAYER = "player"
-    DEVICE = "device"
-    """Each player position, if the key names a fault that concerns one position only; else the machine."""
+    POSITION = "player"
+    MACHINE_OR_POSITION = "device"
+    """The position, if the key names a fault that concerns one position only; otherwise the machine."""
 
 
 class StorageKey(StrEnum):
@@ -62,13 +62,13 @@ class StorageKey(StrEnum):
 class KernelKey(StorageKey):
     """Storage keys of the kernel: doubt about the clock, the player's selection, open doors and active faults."""
 
-    CLOCK_DOUBT = "clock", ClearAction.IDENTITY, KeyOwner.MACHINE
+    CLOCK_DOUBT = "clock", ClearAction.KEEP, KeyOwner.MACHINE
     """Why the clock is not trusted, and the last time known to be right."""
-    SELECTION = "selection", ClearAction.IDENTITY, KeyOwner.PLAYER
+    SELECTION = "selection", ClearAction.KEEP, KeyOwner.POSITION
     """The selected game, denomination, bet and language."""
-    DOOR = "door:", ClearAction.IDENTITY, KeyOwner.MACHINE
+    DOOR = "door:", ClearAction.KEEP, KeyOwner.MACHINE
     """Key prefix of the open doors: one key per door."""
-    FAULT = "fault:", ClearAction.IDENTITY, KeyOwner.DEVICE
+    FAULT = "fault:", ClearAction.KEEP, KeyOwner.MACHINE_OR_POSITION
     """Key prefix of the active faults: one key per fault."""
 
 
@@ -138,7 +138,7 @@ class StorageKeys:
             raise InvariantError(f"no feature declares the key {str(name)!r}")
         if position.number == 1 or key.owner is KeyOwner.MACHINE:
             return str(name)
-        is_per_position = key.owner is KeyOwner.PLAYER or is_position_fault(name.removeprefix(key))
+        is_per_position = key.owner is KeyOwner.POSITION or is_position_fault(name.removeprefix(key))
         return f"{position.number}/{name}" if is_per_position else str(name)
 
 

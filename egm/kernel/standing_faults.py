@@ -46,7 +46,7 @@ def clear_fault(machine: Machine, code: str, detail: str | None = None) -> None:
 def is_device_disabled_by_fault(machine: Machine, device_kind: str) -> bool:
     """Return whether an active fault disables this position's device of a kind, such as ``bill_acceptor``."""
     return any(
-        code.startswith(f"{device_kind}.") and get_fault_definition(code).disables_device
+        code.startswith(f"{device_kind}.") and get_fault_definition(code).has_effect
         for code in machine.active_faults
     )
 

@@ -8,15 +8,15 @@ class LinksKey(StorageKey):
 
     LAST_GAT_CALCULATION = "gat", ClearAction.TRANSIENT, KeyOwner.MACHINE
     """The last calculation that a verifier requested over GAT, and its result."""
-    HOST_STOPPED_POLLING_AT = "host_silent:", ClearAction.IDENTITY, KeyOwner.MACHINE
+    HOST_STOPPED_POLLING_AT = "host_silent:", ClearAction.KEEP, KeyOwner.MACHINE
     """Key prefix, followed by a SAS host's name: the time since which that host does not poll.
 
     After a start without such a time, it is the time of the start. No value: the host polls.
     """
-    HAS_AWAITED_HOST_START = "host_known:", ClearAction.IDENTITY, KeyOwner.MACHINE
+    HAS_AWAITED_HOST_START = "host_known:", ClearAction.KEEP, KeyOwner.MACHINE
     """Key prefix, followed by a SAS host's name: true if the machine has once waited for that host to enable it.
 
     Some jurisdictions require that a new machine is out of service until a host enables it by poll 02.
     """
-    HOST_CLOCK_AHEAD_SECONDS = "host_time:", ClearAction.IDENTITY, KeyOwner.MACHINE
+    HOST_CLOCK_AHEAD_SECONDS = "host_time:", ClearAction.KEEP, KeyOwner.MACHINE
     """Key prefix, followed by a SAS host's name: by how many seconds the host's clock is ahead of the machine's."""

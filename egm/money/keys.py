@@ -6,33 +6,33 @@ from egm.kernel.keys import ClearAction, KeyOwner, StorageKey
 class MoneyKey(StorageKey):
     """Storage keys of money: payouts, hand-pays, disputed amounts, and bills and tickets being stacked."""
 
-    PAY_OUT = "pay_out", ClearAction.OWED, KeyOwner.PLAYER
+    PAY_OUT = "pay_out", ClearAction.OWED, KeyOwner.POSITION
     """The cash-out that a ticket or coins are paying."""
-    PRINT_JOB = "print", ClearAction.OWED, KeyOwner.PLAYER
+    PRINT_JOB = "print", ClearAction.OWED, KeyOwner.POSITION
     """The progress of the ticket, slip or test page being printed."""
-    HOPPER_PAYOUT = "hopper", ClearAction.OWED, KeyOwner.PLAYER
+    HOPPER_PAYOUT = "hopper", ClearAction.OWED, KeyOwner.POSITION
     """The progress of the payout in coins."""
-    LAST_COIN_EVENT = "coins", ClearAction.IDENTITY, KeyOwner.PLAYER
+    LAST_COIN_EVENT = "coins", ClearAction.KEEP, KeyOwner.POSITION
     """The position of the coin acceptor's last recorded event, in the encoding of its driver."""
-    UNPOSTED_COINS = "coins_gone", ClearAction.OWED, KeyOwner.PLAYER
+    UNPOSTED_COINS = "coins_gone", ClearAction.OWED, KeyOwner.POSITION
     """The coins that left the hopper in an abandoned payout, until they are posted."""
-    DISPUTED_AMOUNT = "disputed:", ClearAction.OWED, KeyOwner.PLAYER
+    DISPUTED_AMOUNT = "disputed:", ClearAction.OWED, KeyOwner.POSITION
     """Prefix; one key per disputed amount without a ruling, by its id."""
-    DISPUTED_AMOUNT_RULING = "ruling", ClearAction.OWED, KeyOwner.PLAYER
+    DISPUTED_AMOUNT_RULING = "ruling", ClearAction.OWED, KeyOwner.POSITION
     """A ruling on a disputed amount, until its payment is posted."""
-    HANDPAY = "handpay", ClearAction.OWED, KeyOwner.PLAYER
+    HANDPAY = "handpay", ClearAction.OWED, KeyOwner.POSITION
     """The hand-pay that waits for an attendant."""
-    LAST_SLIP_NUMBER = "slip", ClearAction.IDENTITY, KeyOwner.MACHINE
+    LAST_SLIP_NUMBER = "slip", ClearAction.KEEP, KeyOwner.MACHINE
     """The number of the last hand-pay slip."""
-    UNCLAIMED_HANDPAY = "unclaimed", ClearAction.OWED, KeyOwner.PLAYER
+    UNCLAIMED_HANDPAY = "unclaimed", ClearAction.OWED, KeyOwner.POSITION
     """A voided hand-pay, until its amount is posted to the register of unclaimed money."""
-    CASH_OUT_REMAINDER = "cash_out_goes_on", ClearAction.IDENTITY, KeyOwner.PLAYER
+    CASH_OUT_REMAINDER = "cash_out_goes_on", ClearAction.KEEP, KeyOwner.POSITION
     """The unpaid remainder of a cash-out, which the next payout method pays; ``true`` in older journals."""
-    PAPER_BEING_STACKED = "paper", ClearAction.OWED, KeyOwner.PLAYER
+    PAPER_BEING_STACKED = "paper", ClearAction.OWED, KeyOwner.POSITION
     """The bill or ticket being stacked."""
-    RESTRICTED_CREDIT_TERMS = "restricted", ClearAction.OWED, KeyOwner.PLAYER
+    RESTRICTED_CREDIT_TERMS = "restricted", ClearAction.OWED, KeyOwner.POSITION
     """Expiry date and pool of the restricted credit on the meter."""
     TICKET_LEDGER_ANCHOR = "tickets", ClearAction.TRANSIENT, KeyOwner.MACHINE
     """The ticket ledger's last change known to the journal, and the changes for which the journal has no entries."""
-    TICKET_TERMS = "ticket_terms", ClearAction.IDENTITY, KeyOwner.MACHINE
+    TICKET_TERMS = "ticket_terms", ClearAction.KEEP, KeyOwner.MACHINE
     """The rules for tickets that the host has set (:mod:`egm.money.ticket_terms`)."""

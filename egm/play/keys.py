@@ -6,25 +6,25 @@ from egm.kernel.keys import ClearAction, KeyOwner, StorageKey
 class PlayKey(StorageKey):
     """Storage keys of play: games, the player's session, and data about game definitions."""
 
-    GAME = "game", ClearAction.OWED, KeyOwner.PLAYER
+    GAME = "game", ClearAction.OWED, KeyOwner.POSITION
     """The reference to the open game."""
-    LAST_GAME = "last_game", ClearAction.TRANSIENT, KeyOwner.PLAYER
+    LAST_GAME = "last_game", ClearAction.TRANSIENT, KeyOwner.POSITION
     """What the last game that has ended paid."""
-    PURSE = "purse", ClearAction.TRANSIENT, KeyOwner.PLAYER
+    PURSE = "purse", ClearAction.TRANSIENT, KeyOwner.POSITION
     """The record of the tournament round that this position plays with points; points are worth no money."""
-    PURSE_GAME = "purse_game", ClearAction.TRANSIENT, KeyOwner.PLAYER
+    PURSE_GAME = "purse_game", ClearAction.TRANSIENT, KeyOwner.POSITION
     """The reference to the open game of a tournament round, which stakes points in place of credits."""
-    SESSION = "session", ClearAction.IDENTITY, KeyOwner.PLAYER
+    SESSION = "session", ClearAction.KEEP, KeyOwner.POSITION
     """The counts of the player's session, for player protection."""
-    REMINDER = "reminder", ClearAction.IDENTITY, KeyOwner.PLAYER
+    REMINDER = "reminder", ClearAction.KEEP, KeyOwner.POSITION
     """The player-protection reminder that is on display."""
-    OWN_LIMITS = "limits", ClearAction.IDENTITY, KeyOwner.PLAYER
+    OWN_LIMITS = "limits", ClearAction.KEEP, KeyOwner.POSITION
     """The player's own limits."""
-    GAME_DEFINITION = "definition:", ClearAction.IDENTITY, KeyOwner.MACHINE
+    GAME_DEFINITION = "definition:", ClearAction.KEEP, KeyOwner.MACHINE
     """Prefix; one key per game definition played here, by digest, which stores it (:mod:`egm.play.definitions`)."""
-    RESIDUAL_CREDIT_TERMS = "residual_terms", ClearAction.TRANSIENT, KeyOwner.PLAYER
+    RESIDUAL_CREDIT_TERMS = "residual_terms", ClearAction.TRANSIENT, KeyOwner.POSITION
     """The rules for residual credit at this player position (:class:`egm.play.records.residual.ResidualTerms`)."""
-    PAID_PLAYING_TIME = "time_charge", ClearAction.IDENTITY, KeyOwner.PLAYER
+    PAID_PLAYING_TIME = "time_charge", ClearAction.KEEP, KeyOwner.POSITION
     """The table at which the player has paid for time, and the end of that time."""
     LARGEST_PRIZES = "examined:", ClearAction.TRANSIENT, KeyOwner.MACHINE
     """Prefix; one key per game definition, by digest, which stores its largest prizes."""
@@ -33,14 +33,14 @@ class PlayKey(StorageKey):
 class TableKey(StorageKey):
     """Storage keys of the state of table games that lasts between two rounds."""
 
-    TABLE_STATE = "table:", ClearAction.OWED, KeyOwner.PLAYER
+    TABLE_STATE = "table:", ClearAction.OWED, KeyOwner.POSITION
     """Prefix; one key per game definition, by digest: this position's part of the table's state, and its bets."""
-    SHARED_STATE = "in_common:", ClearAction.IDENTITY, KeyOwner.MACHINE
+    SHARED_STATE = "in_common:", ClearAction.KEEP, KeyOwner.MACHINE
     """Prefix; one key per game definition, by digest: the table state that all players share."""
 
 
 class WheelKey(StorageKey):
     """Storage keys of a real wheel that decides the game."""
 
-    LAST_SPIN = "wheel_spin", ClearAction.IDENTITY, KeyOwner.MACHINE
+    LAST_SPIN = "wheel_spin", ClearAction.KEEP, KeyOwner.MACHINE
     """The last spin for which betting was closed."""

@@ -1,15 +1,16 @@
 """The best blackjack strategy as data: a decision for each hand, packed into a definition, read by plain Python.
 
-There is one byte per decision. For each first card of the dealer, ace to ten, they are in this order:
+There is one byte per decision. For each up card of the dealer, ace to ten, they are in this order:
 
-1. the hands of a box that has not split;
-2. for each pair, ace to ten: the hands of the split whose second card is not a card of the pair, then the hands
-   that are a pair again.
+(a) the hands of a box that has not split;
+(b) for each pair value, ace to ten, the hands after that pair was split: first those whose second card has another
+    value, then those that are again the pair and may not be split again;
+(c) only if tens must be equal in rank to be split, and the up card is a ten: (b) for tens once more, for an up card
+    of the same rank as the split tens.
 
-If only tens of the same rank may be split, the two lists of the tens follow a second time, for a dealer's first
-card of that rank. If 6, 7 and 8 of one suit win at once, the two-card hands that may become 6, 7 and 8 have a second
-byte, for two cards of one suit. After these bytes follow the number of hands into which each pair is split,
-by first card; whether each two-card hand is insured; and the first cards at which even money is taken.
+If 6, 7 and 8 of one suit win at once, the two-card hands that may become 6, 7 and 8 have a second byte, for two cards
+of one suit. Then three blocks follow: the number of hands into which each pair is split, by up card; whether each
+two-card hand is insured; and the up cards at which even money is taken.
 """
 
 from collections.abc import Mapping, Sequence

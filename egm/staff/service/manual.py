@@ -116,7 +116,7 @@ def _iter_fault_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
             else "closes"
             if fault.puts_out_of_service
             else "hampers"
-            if fault.disables_device
+            if fault.has_effect
             else "log"
         )
         yield (

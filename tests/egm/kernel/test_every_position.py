@@ -99,7 +99,7 @@ class Three:
             for name, value in self.first.journal.states().items()
             if not name.startswith("2/")
             and (key := FEATURES.storage_keys.find_key(name)) is not None
-            and key.owner is KeyOwner.PLAYER
+            and key.owner is KeyOwner.POSITION
         }
         return {**own_state, "credit": (self.first.credit_cents, self.third.credit_cents)}
 

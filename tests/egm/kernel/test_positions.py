@@ -39,7 +39,7 @@ def machine(tmp_path):
 def test_every_stored_key_declares_whether_it_belongs_to_a_position_or_the_machine():
     owners = {owner: [key for key in FEATURES.storage_keys if key.owner is owner] for owner in KeyOwner}
     assert all(owners.values())
-    for key in owners[KeyOwner.PLAYER]:
+    for key in owners[KeyOwner.POSITION]:
         assert FEATURES.storage_keys.build_stored_key(key, SECOND) == f"2/{key}"
         assert FEATURES.storage_keys.find_key(f"2/{key}") is key
     for key in owners[KeyOwner.MACHINE]:
@@ -60,10 +60,10 @@ def test_nothing_is_stored_under_an_undeclared_key(tmp_path):
 
 def test_two_features_may_not_own_the_same_key():
     class Loud(StorageKey):
-        COINS = "coins", ClearAction.IDENTITY, KeyOwner.PLAYER
+        COINS = "coins", ClearAction.KEEP, KeyOwner.POSITION
 
     class Louder(StorageKey):
-        COINS = "coins:", ClearAction.IDENTITY, KeyOwner.MACHINE
+        COINS = "coins:", ClearAction.KEEP, KeyOwner.MACHINE
 
     for kind in (Loud, Louder):
         with pytest.raises(InvariantError, match=f"MoneyKey.LAST_COIN_EVENT and by {kind.__name__}.COINS"):

@@ -228,7 +228,7 @@ def test_everything_that_a_player_may_be_owed_is_named_in_words():
     for key in FEATURES.storage_keys:
         if (
             key.clear_action is not ClearAction.OWED
-            or key.owner is not KeyOwner.PLAYER
+            or key.owner is not KeyOwner.POSITION
             or key is TableKey.TABLE_STATE
         ):
             continue

@@ -31,7 +31,7 @@ SECONDS = 0.01
 
 
 class JukeboxKey(StorageKey):
-    SONG = "song", ClearAction.IDENTITY, KeyOwner.MACHINE
+    SONG = "song", ClearAction.KEEP, KeyOwner.MACHINE
 
 
 class JukeboxEvent(EventName):

@@ -296,10 +296,10 @@ def test_a_machine_without_the_feature_stores_nothing_for_it(tmp_path):
 
 def test_an_invalid_declaration_is_refused_before_the_machine_starts():
     class Owed(StorageKey):
-        SONG = "song_owed", ClearAction.OWED, KeyOwner.PLAYER
+        SONG = "song_owed", ClearAction.OWED, KeyOwner.POSITION
 
     class Coins(StorageKey):
-        COINS = "coins", ClearAction.IDENTITY, KeyOwner.PLAYER
+        COINS = "coins", ClearAction.KEEP, KeyOwner.POSITION
 
     half = Rule(JukeboxEvent.SONG_OVER, STATES_AFTER_BOOT, (), (end_it_never,))
     for feature, reason in (
