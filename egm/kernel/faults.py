@@ -143,7 +143,7 @@ class FaultDefinition:
 
     @property
     def is_shown_to_player(self) -> bool:
-        """Return whether the player sees the fault: every fault that has an effect. Others are on service pages only."""
+        """Return whether the player sees the fault: true for every fault that does more than appear in the log."""
         return self.has_effect
 
 
