@@ -284,7 +284,8 @@ def _reject_duplicate_names(members: list[tuple[str, object]]) -> dict[str, obje
 def _check_canonical(raw: object, body: bytes) -> None:
     """Raise ValueError unless ``body`` is the canonical encoding of ``raw``, the JSON parsed from it.
 
-    Only the order of keys that are integers may differ. Otherwise two readers could disagree, for example about a duplicate name, although the hash is the same.
+    Only the order of keys that are integers may differ. In any other encoding, two readers could disagree, for example
+    about a duplicate name, although the hash is the same.
     """
     try:
         canonical = encode_canonical_json(raw)
