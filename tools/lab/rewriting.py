@@ -1,4 +1,4 @@
-"""Changes of values in the text of a definition that keep its comments and layout.
+"""Change values in the text of a definition; keep its comments and layout.
 
 Only the changed values are rewritten; the result is parsed and must be exactly the intended definition.
 """
@@ -18,7 +18,7 @@ _CLOSING_BRACKETS: Final = {"[": "]", "{": "}"}
 
 
 class RewriteError(Exception):
-    """Error: a value of a definition cannot be changed in its written form; the text names the value."""
+    """Raised if a value of a definition cannot be changed in its written form; the text names the value."""
 
 
 def rewrite_definition(text: str, definition: Mapping[str, Any], keys: Iterable[KeyPath]) -> str:
@@ -58,8 +58,9 @@ def _collapse_blanks(value: Any) -> Any:
 def _find_written_prefix(text: str, key: KeyPath) -> KeyPath:
     """Return the longest prefix of a key path that the file writes as ``key = value``.
 
-    A value inside an inline table or list is written as part of the table or list. Raises RewriteError if no
-    prefix is written so.
+    A value inside an inline table or list is written as part of the table or list: in ``[pays]`` with the line
+    ``cherry = [2, 5]``, the prefix of ``pays.cherry.1`` is ``pays.cherry``. Raises RewriteError if the file
+    writes no prefix in this way.
     """
     for length in range(len(key), 0, -1):
         if _find_value_span(text, key[:length]) is not None:

@@ -1,4 +1,4 @@
-"""Proof of unbiased scaling by exhaustion: every possible random word is scaled, and the outcomes are counted."""
+"""Exhaustive proof that scaling is unbiased: every possible random word is scaled, and the outcomes are counted."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,8 @@ from rng.errors import SelfTestFailed
 from rng.scaling import choose_word_size
 from tools.lab.rng.bulk import BulkDraws
 
-#: Ranges whose word has 16 bits.
+#: The bounds of draws below which every draw reads a word of 16 bits (:func:`rng.scaling.compute_word_bits`).
+#: A draw below 1 reads no word.
 EXHAUSTED_BOUNDS: Final = range(2, 257)
 
 
@@ -21,7 +22,7 @@ class Exhaustion:
     bound: int
     """The number of possible outcomes."""
     words_each: int
-    """The number of words for each outcome."""
+    """The number of words that are scaled to each outcome."""
     words_thrown_away: int
     """The number of words that belong to no outcome and are rejected."""
 

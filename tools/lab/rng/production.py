@@ -1,9 +1,9 @@
-"""Final outcomes drawn by the objects that a machine uses: the random number service, one step per play.
+"""Plays drawn with the machine's own random number service, one step per play.
 
 The code compiled for speed (:class:`~tools.lab.rng.bulk.BulkDraws`) alone proves nothing about a machine. So
 the battery tests plays that the machine's own code draws. Each play is compared, draw for draw, with the
 result of the compiled code for the same random bytes. :func:`exhaust_production_range` gives every word to
-the code that scales the machine's draws.
+the machine's own scaling code.
 """
 
 from contextlib import suppress
@@ -79,22 +79,24 @@ class ProductionDraws:
 
         Plays without a rejected word are compared all at once, the few others one by one.
         """
-        words = sum(choose_word_size(bound)[0] for bound in game.bounds)
+        bytes_per_play = sum(choose_word_size(bound)[0] for bound in game.bounds)
         drawn_plays: list[list[int]] = []
         outputs: list[bytes] = []
-        plays_with_rejections: list[int] = []
+        rows_with_rejections: list[int] = []
         for row in range(plays):
             self._recorder.output.clear()
             with self._service.step() as draws:
                 drawn_plays.append(game.draw(draws))
             outputs.append(bytes(self._recorder.output))
             if draws.rejections:
-                plays_with_rejections.append(row)
-        together = sorted(set(range(plays)).difference(plays_with_rejections))
-        stream = b"".join(outputs[row][:words] for row in together)
-        if _draw_compiled(game, stream, len(together)) != [drawn_plays[row] for row in together]:
-            plays_with_rejections = list(range(plays))
-        for row in plays_with_rejections:
+                rows_with_rejections.append(row)
+        rows_without_rejections = sorted(set(range(plays)).difference(rows_with_rejections))
+        stream = b"".join(outputs[row][:bytes_per_play] for row in rows_without_rejections)
+        is_equal = _draw_compiled(game, stream, len(rows_without_rejections)) == [
+            drawn_plays[row] for row in rows_without_rejections
+        ]
+        # If they differ, compare every play, to find the first that differs.
+        for row in rows_with_rejections if is_equal else range(plays):
             expected = _draw_compiled(game, outputs[row], 1)
             if expected != [drawn_plays[row]]:
                 raise SelfTestFailed(
