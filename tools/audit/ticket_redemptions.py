@@ -1,7 +1,7 @@
 """The check that every ticket is redeemed at most once for each time it was issued.
 
-The journal stores not the number of a ticket but a commitment to it (:mod:`egm.tickets.proof`), which
-identifies the ticket. A ticket that this journal has not issued may be redeemed once: an earlier journal, or
+The journal stores a commitment to the ticket's number (:mod:`egm.tickets.proof`), not the number. The
+commitment identifies the ticket. A ticket that this journal has not issued may be redeemed once: an earlier journal, or
 another machine with the same ticket ledger, printed it. If two people have replaced the ticket ledger, the
 machine must not use the old one again, because its tickets could then be redeemed twice.
 """
@@ -17,7 +17,7 @@ from meters.recall import read_details
 
 #: The kind of the entry that issues a ticket.
 _TICKET_ISSUE_KIND: Final = entries.VOUCHER_OUT.kind
-#: The kind of the entry by which staff rule on a dispute.
+#: The kind of the entry by which staff rule on a disputed amount.
 _DISPUTED_AMOUNT_RULED_KIND: Final = entries.DISPUTED_AMOUNT_RULED.kind
 #: Kinds of entries that redeem a ticket.
 _TICKET_REDEMPTION_KINDS: Final = (
@@ -38,14 +38,14 @@ class TicketRedemptionAudit:
         self._issued_cents: dict[str, int] = {}
         """The amount of each issued ticket in minor units, by commitment."""
         self._redeeming_entry: dict[str, int] = {}
-        """The number of the entry that redeemed each ticket, by commitment.
+        """The sequence of the entry that redeemed each ticket, by commitment.
 
-        It is removed if the ticket is issued again.
+        An element is removed if its ticket is issued again.
         """
         self._has_commitments = False
         """Whether any entry so far identified its ticket by a commitment; entries of early versions do not."""
         self._ledger_starts: list[str] = []
-        """The ids of the ticket ledger's restorations so far, in order; the ledger of the last one is in use."""
+        """The ids of the restorations of the ticket ledger so far, in order; the ledger of the last is in use."""
 
     def check_entry(self, entry: StoredEntry) -> None:
         """Check the ticket that a journal entry issues or redeems; ignore other entries."""
@@ -80,19 +80,19 @@ class TicketRedemptionAudit:
             )
 
     def _check_ledger_start(self, entry: StoredEntry) -> None:
-        """Store the restored ticket ledger that the entry uses.
+        """Store the id of the restoration that started the entry's ticket ledger.
 
-        If it is one that was replaced, report a finding.
+        If that ledger was replaced before, report a finding.
         """
-        ledger_start = from_json(
+        restoration_id = from_json(
             LedgerAnchor, entry.state[ANCHOR_STATE_KEY], f"state.{ANCHOR_STATE_KEY}"
         ).restoration
-        if self._ledger_starts and ledger_start == self._ledger_starts[-1]:
+        if self._ledger_starts and restoration_id == self._ledger_starts[-1]:
             return
-        if ledger_start in self._ledger_starts:
+        if restoration_id in self._ledger_starts:
             self._report_finding(
                 entry,
-                f"state.{ANCHOR_STATE_KEY}.begun: the ledger of {ledger_start} was replaced before; "
+                f"state.{ANCHOR_STATE_KEY}.begun: the ledger of {restoration_id} was replaced before; "
                 "an old copy was restored",
             )
-        self._ledger_starts.append(ledger_start)
+        self._ledger_starts.append(restoration_id)

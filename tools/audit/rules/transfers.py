@@ -1,4 +1,7 @@
-"""The audit rules for a host's replies, transfers (AFT, bonuses) and settings, and for the ticket ledger."""
+"""The audit rules for entries about a host: its replies about tickets, the ticket ledger, its transfers, its settings.
+
+Transfers are AFT transfers and bonuses. The pattern language of the rules is in :mod:`tools.audit.rules.pattern`.
+"""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -35,7 +38,7 @@ _TRANSFER_HISTORY_SIZE: Final = 35
 
 
 def _check_ledger_state(context: CheckContext) -> None:
-    """Check that the checked entry records the end of the ticket ledger correctly.
+    """Check that the entry records the ticket ledger's last move correctly.
 
     If two people restored the ledger since the last such entry, the entry must name them. If not, it must name
     nobody, and the ledger must not have become shorter.
@@ -48,12 +51,10 @@ def _check_ledger_state(context: CheckContext) -> None:
     if not is_new_ledger:
         check_ticket_ledger_grows(context)
     if ("begun" in context.bound_values) != (is_new_ledger and bool(anchor_after.restoration)):
-        replacement_text = (
-            "was replaced" if is_new_ledger and anchor_after.restoration else "was not replaced"
-        )
         raise PatternMismatch(
-            f"record.begun: the ticket ledger {replacement_text}; the entry must name the people who replaced it, "
-            "and nobody if it was not replaced"
+            "record.begun: the ticket ledger was replaced; the entry must name the people who replaced it"
+            if is_new_ledger and anchor_after.restoration
+            else "record.begun: the ticket ledger was not replaced; the entry must not name people who replaced it"
         )
 
 
@@ -223,7 +224,7 @@ def _check_transfers_match_result(context: CheckContext) -> None:
 
 
 def _bind_bonus_jackpot(context: CheckContext) -> None:
-    """Bind the kind of the transfer, which the rule states as a constant, to the name ``way`` for the other checks."""
+    """Let the other checks read ``way``, which this rule fixes to ``bonus_jackpot``."""
     context.bound_values.update(way="bonus_jackpot")
 
 
@@ -238,10 +239,10 @@ def _derive_restricted_terms(context: CheckContext) -> Any:
 
 
 def _check_stored_failure(context: CheckContext) -> None:
-    """Check that the result of a failed transfer that is stored for the host is the recorded one.
+    """Check that the failure stored for the host equals the recorded one.
 
-    Only whether the host has read the result may differ: the record says no, but if the reply to the order
-    reported the failure, the stored result says yes.
+    The two may differ only in whether the host has read the result: the record says no, but if the reply to the
+    order reported the failure, the stored result says yes.
     """
     stored_record, recorded = context.record_after(TransferRecord, "transfer"), _read_result(context)
     if recorded.host_has_read or recorded.history_index is not None:
@@ -249,6 +250,7 @@ def _check_stored_failure(context: CheckContext) -> None:
             "record.position and record.told: a failed transfer has no index, and its result is not read yet; found "
             f"{recorded.history_index} and {recorded.host_has_read}"
         )
+    # A failed transfer is not in the history: its index is null in the record, and 0 in the stored result.
     expected = replace(
         recorded, history_index=0, host_has_read=stored_record is not None and stored_record.host_has_read
     )
@@ -274,7 +276,7 @@ _CHECK_STORED_TRANSFER: Final = require_equal(
     lambda context: context.record,
 )
 #: Accepts any transfers; _check_transfers_match_result compares them with the recorded result.
-_EXPECTED_ANY_TRANSFERS: Final = ExpectedTransfer("{source}", "{target}", "$:cents", may_repeat=True)
+_ANY_TRANSFERS: Final = ExpectedTransfer("{source}", "{target}", "$:cents", may_repeat=True)
 
 
 #: The rules of transfers and bonuses.
@@ -285,7 +287,7 @@ _TRANSFER_RULES: Final = (
         id="transfer:{identifier}",
         record=_TRANSFER_RESULT_PATTERN,
         state={"transfers": _NEXT_TRANSFER_COUNT, "transfer": "$stored_result"},
-        expected_transfers=(_EXPECTED_ANY_TRANSFERS,),
+        expected_transfers=(_ANY_TRANSFERS,),
         extra_checks=(
             _CHECK_STORED_TRANSFER,
             require(
@@ -308,7 +310,7 @@ _TRANSFER_RULES: Final = (
             "transfer": "$stored_result",
             "handpay": {"id": "transfer:{identifier}", "kind": "bonus", "amount_cents": "$asked"},
         },
-        expected_transfers=(_EXPECTED_ANY_TRANSFERS,),
+        expected_transfers=(_ANY_TRANSFERS,),
         extra_checks=(
             _bind_bonus_jackpot,
             _CHECK_STORED_TRANSFER,
