@@ -1,9 +1,9 @@
 """Implausible claims and payments: held until two people have ruled on them.
 
 A claim is held if one wager has hit a level more often than the level file allows, or if a machine has hit it
-more often than its odds explain. A machine should pay the award, or the amount that it showed when the level
-was hit. If it reports another amount, the level pays only its award; the operator bears the difference,
-unless two people rule, with a reason, that the level bears it.
+more often than its odds explain. A payment is plausible if it is between the award and the amount that the
+machine showed when the level was hit. For another amount, the level pays only its award; the operator bears
+the difference, unless two people rule, with a reason, that the level bears it.
 """
 
 from dataclasses import replace
@@ -34,13 +34,16 @@ def find_reason_to_hold_claim(session: Session, record: LevelRecord, claim: Clai
     """Return why a claim of a progressive hit must be held for a ruling, or "" if it can be awarded."""
     wins = session.list_winning_contributions(claim.machine, claim.level)
     if wins.count(claim.after) >= record.hits_most:
-        return f"contribution {claim.after} has already won level {record.id} {record.hits_most} times, the most it can"
+        return (
+            f"contribution {claim.after} has already won level {record.id} {record.hits_most} times, "
+            "which is the maximum"
+        )
     hit_numbers = tuple(sorted({*wins, claim.after}))
-    odds = record.odds + sum(record.shares.values())
-    if is_improbable(hit_numbers, hit_numbers[-1], odds):
+    hits_per_wager = record.odds + sum(record.shares.values())
+    if is_improbable(hit_numbers, hit_numbers[-1], hits_per_wager):
         return (
             f"{len(hit_numbers)} of {hit_numbers[-1]} wagers won the level, "
-            f"which is improbable at {odds} hits per wager"
+            f"which is improbable at {hits_per_wager} hits per wager"
         )
     return ""
 
@@ -48,8 +51,8 @@ def find_reason_to_hold_claim(session: Session, record: LevelRecord, claim: Clai
 def find_payment_error(record: LevelRecord, hit: ClaimRecord, paid_cents: int) -> str:
     """Return why a payment that a machine reports for a hit is implausible, or "" if it is plausible.
 
-    A plausible payment is between the award and the amount that the machine showed; no machine can have shown
-    more than the level's highest amount ever.
+    A plausible payment is between the award and the amount that the machine showed. No machine can have shown
+    more than the highest amount that the level ever had, or, for a hit of a share of the level, that share of it.
     """
     shown_cents = min(hit.shown_cents, int(record.peak_cents * Fraction(hit.share or 1)))
     least_cents, most_cents = sorted((hit.amount_cents, shown_cents))
@@ -58,45 +61,47 @@ def find_payment_error(record: LevelRecord, hit: ClaimRecord, paid_cents: int) -
     return f"the machine paid {paid_cents}; the award was {hit.amount_cents}, and it can have shown {shown_cents}"
 
 
-def format_payment_id(claim: str) -> str:
-    """Return the id under which a payment of the claim is held for a ruling; no claim has such an id."""
-    return f"{claim}/payment"
+def format_payment_id(claim_id: str) -> str:
+    """Return the id under which a payment of the claim is held for a ruling; it differs from every claim's id."""
+    return f"{claim_id}/payment"
 
 
 def hold_claim(
-    session: Session, held_id: str, message: Claim | PaymentReport, why: str, time_text: str
+    session: Session, held_id: str, message: Claim | PaymentReport, hold_reason: str, time_text: str
 ) -> None:
     """Store a progressive claim or payment as held; it waits until staff rule on it."""
     content = message.model_dump(mode="json")
-    session.put_held_claim(HeldClaim(claim=held_id, message=content, why=why, held_at=time_text))
+    session.put_held_claim(HeldClaim(claim=held_id, message=content, why=hold_reason, held_at=time_text))
 
 
-def find_claim_to_rule_on(session: Session, claim: str) -> HeldClaim:
+def find_claim_to_rule_on(session: Session, claim_id: str) -> HeldClaim:
     """Return the held claim or payment with this id. Raises :class:`RulingError` if none waits for a ruling."""
-    held_claim = session.find_held_claim(claim)
+    held_claim = session.find_held_claim(claim_id)
     if held_claim is None or held_claim.ruling:
-        raise RulingError(f"claim {claim} is not waiting for a ruling")
+        raise RulingError(f"claim {claim_id} is not waiting for a ruling")
     return held_claim
 
 
 def rule_on_held_claim(
-    session: Session, claim: str, ruling: str, persons: tuple[str, ...], reason: str, time_text: str
+    session: Session, claim_id: str, ruling: str, persons: tuple[str, ...], reason: str, time_text: str
 ) -> HeldClaim:
     """Store the ruling ``award`` or ``decline`` on a held claim or payment, and return the record.
 
-    If a claim is awarded, it gets the amount that the level shows when the machine next repeats the claim. If
-    a payment is awarded, the level bears it. Raises :class:`RulingError`.
+    If the ruling is ``award``: a claim gets the amount that the level shows when the machine next repeats the
+    claim; a payment is accepted, and the level bears it. Raises :class:`RulingError`.
     """
-    held_claim = find_claim_to_rule_on(session, claim)
+    held_claim = find_claim_to_rule_on(session, claim_id)
     if ruling not in {RULING_AWARD, RULING_DECLINE}:
-        raise RulingError(f"claim {claim}: a ruling is {RULING_AWARD} or {RULING_DECLINE}, not {ruling!r}")
+        raise RulingError(f"claim {claim_id}: a ruling is {RULING_AWARD} or {RULING_DECLINE}, not {ruling!r}")
     if len({name.strip() for name in persons} - {""}) < _RULING_PERSON_COUNT or not reason.strip():
-        raise RulingError(f"claim {claim}: a ruling needs two people and a reason")
+        raise RulingError(f"claim {claim_id}: a ruling needs two people and a reason")
     if len(reason) > RULING_REASON_LENGTH_MAX:
         raise RulingError(
-            f"claim {claim}: the reason has {len(reason)} characters; at most {RULING_REASON_LENGTH_MAX}"
+            f"claim {claim_id}: the reason has {len(reason)} characters; at most {RULING_REASON_LENGTH_MAX}"
         )
     ruled_claim = replace(held_claim, ruling=ruling, persons=persons, reason=reason, ruled_at=time_text)
     session.put_held_claim(ruled_claim)
-    session.record_event(time_text, "ruled", claim=claim, ruling=ruling, persons=list(persons), reason=reason)
+    session.record_event(
+        time_text, "ruled", claim=claim_id, ruling=ruling, persons=list(persons), reason=reason
+    )
     return ruled_claim

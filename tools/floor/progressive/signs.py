@@ -1,7 +1,8 @@
-"""The controller's record of the signs on the floor: lit, dark, or not reporting (I-02).
+"""The controller's record of the signs on the floor: lit, dark or silent (I-02).
 
-A sign is on the list from its first heartbeat until staff remove it. An event is recorded when a sign sends
-no heartbeat for five seconds or shows no amount for a level, when it recovers, and when it is new.
+A sign is on the list from its first heartbeat until staff remove it. It is silent if it has sent no heartbeat
+for :data:`~tools.floor.progressive.sign.VALUE_AGE_MAX_NS`, and dark if it shows no amount for a level. An event
+is recorded when a sign becomes silent or dark, when it recovers, and when it is new.
 """
 
 import json
@@ -14,9 +15,10 @@ from tools.floor.progressive.heartbeat import SignHeartbeat
 from tools.floor.progressive.sign import VALUE_AGE_MAX_NS
 from tools.floor.progressive.store import Session, Store
 
-#: Whether a sign shows every amount, lacks one, or does not report.
+#: Whether a sign shows every amount, lacks one, or sends no heartbeats.
 SignStatus = Literal["lit", "dark", "silent"]
-#: The interval for writing records in which only the time has changed.
+#: The time after which a record is written although only the time of the last heartbeat has changed. That time is
+#: not changed for a heartbeat older than this.
 _RECORD_INTERVAL_NS: Final = 1_000_000_000
 
 
@@ -64,44 +66,48 @@ class SignBook:
         self._written_ns = began_ns = now_ns()
         with store.transaction() as session:
             self._record_by_sign = {record.id: record for record in read_signs(session)}
-        # No heartbeats were received while no controller ran: each sign has its five seconds from now.
-        self._received_ns = dict.fromkeys(self._record_by_sign, began_ns)
+        # No heartbeats were received while no controller ran: the time until a sign is silent starts now.
+        self._received_ns_by_sign = dict.fromkeys(self._record_by_sign, began_ns)
 
     def store_heartbeat(self, beat: SignHeartbeat) -> None:
         """Store the latest heartbeat of a sign."""
         self._heartbeat_by_sign[beat.sign] = beat
-        self._received_ns[beat.sign] = self._now_ns()
+        self._received_ns_by_sign[beat.sign] = self._now_ns()
 
     def update_states(self) -> tuple[SignRecord, ...]:
         """Return the current state of every sign; store changes, record them as events, and report them."""
         now_ns = self._now_ns()
         records = {
-            name: self._build_record(name, received_ns, now_ns)
-            for name, received_ns in self._received_ns.items()
+            sign_id: self._build_record(sign_id, received_ns, now_ns)
+            for sign_id, received_ns in self._received_ns_by_sign.items()
         }
-        changed_signs = [sign for name, sign in records.items() if self._has_changed(name, sign)]
-        if changed_signs or (records and now_ns - self._written_ns >= _RECORD_INTERVAL_NS):
+        changed_records = [
+            record for sign_id, record in records.items() if self._has_changed(sign_id, record)
+        ]
+        if changed_records or (records and now_ns - self._written_ns >= _RECORD_INTERVAL_NS):
             self._written_ns = now_ns
             with self._store.transaction() as session:
                 listed_ids = {record.id for record in read_signs(session)}
-                for name, sign in records.items():
-                    if name in self._record_by_sign and name not in listed_ids:
+                for sign_id, record in records.items():
+                    if sign_id in self._record_by_sign and sign_id not in listed_ids:
                         # removed from the list; its next heartbeat makes it a new sign
-                        del self._received_ns[name]
+                        del self._received_ns_by_sign[sign_id]
                         continue
-                    session.put_sign(name, sign.to_text())
-                for sign in changed_signs:
-                    dark = list(sign.dark_level_ids)
-                    session.record_event(sign.since, f"sign_{sign.status}", sign=sign.id, dark=dark)
-            for sign in changed_signs:
-                self._report(_format_sign_line(sign))
-        self._record_by_sign = {name: sign for name, sign in records.items() if name in self._received_ns}
+                    session.put_sign(sign_id, record.to_text())
+                for record in changed_records:
+                    dark = list(record.dark_level_ids)
+                    session.record_event(record.since, f"sign_{record.status}", sign=record.id, dark=dark)
+            for record in changed_records:
+                self._report(_format_sign_line(record))
+        self._record_by_sign = {
+            sign_id: record for sign_id, record in records.items() if sign_id in self._received_ns_by_sign
+        }
         return tuple(self._record_by_sign.values())
 
-    def _build_record(self, name: str, received_ns: int, now_ns: int) -> SignRecord:
+    def _build_record(self, sign_id: str, received_ns: int, now_ns: int) -> SignRecord:
         """Return a sign's current record from its last heartbeat: lit, dark or silent, and since when."""
-        previous = self._record_by_sign.get(name)
-        beat = self._heartbeat_by_sign.get(name)
+        previous = self._record_by_sign.get(sign_id)
+        beat = self._heartbeat_by_sign.get(sign_id)
         now_text = self._now().isoformat()
         if beat is None and previous is not None:
             shown_cents, heard_at = previous.shown, previous.heard_at
@@ -118,20 +124,20 @@ class SignBook:
         elif beat is None and previous is not None:
             status = previous.status
         since = previous.since if previous is not None and previous.status == status else now_text
-        return SignRecord(id=name, status=status, since=since, heard_at=heard_at, shown=shown_cents)
+        return SignRecord(id=sign_id, status=status, since=since, heard_at=heard_at, shown=shown_cents)
 
-    def _has_changed(self, name: str, sign: SignRecord) -> bool:
+    def _has_changed(self, sign_id: str, record: SignRecord) -> bool:
         """Return whether the sign is new, or its status or its missing amounts have changed."""
-        previous = self._record_by_sign.get(name)
+        previous = self._record_by_sign.get(sign_id)
         if previous is None:
             return True
-        return previous.status != sign.status or (
-            sign.status == "dark" and previous.dark_level_ids != sign.dark_level_ids
+        return previous.status != record.status or (
+            record.status == "dark" and previous.dark_level_ids != record.dark_level_ids
         )
 
 
 def read_signs(session: Session) -> tuple[SignRecord, ...]:
-    """Return the recorded state of every overhead sign that must report."""
+    """Return the recorded state of every overhead sign on the list."""
     return tuple(SignRecord(**json.loads(text)) for text in session.read_sign_texts().values())
 
 
