@@ -79,7 +79,7 @@ def test_a_day_of_sales_draws_cancellations_and_payments_at_the_desk(desk):
         "Error: ticket 1 has been paid for, and a draw of it is closed; its payment cannot be recorded\n"
     )
     assert "every entry is as recomputed" in desk("verify")
-    assert "tickets closed: 1; not claimed: $0.00" in desk("expire")  # the cancelled one
+    assert "tickets removed from the list: 1; not claimed: $0.00" in desk("expire")  # the cancelled one
 
 
 @pytest.mark.requirement("M-09")
@@ -155,7 +155,7 @@ def test_a_folder_without_an_office_names_the_open_command_and_stays_empty(tmp_p
     (tmp_path / "there").mkdir()
     result = CliRunner().invoke(command, ["totals", str(tmp_path / folder)])
     assert result.exit_code == 1
-    assert "no Keno office was opened here: `egm keno-office open`" in result.output
+    assert "no Keno office was opened here: open one with `egm keno-office open`" in result.output
     assert [path.name for path in tmp_path.rglob("*")] == ["there"]
 
 

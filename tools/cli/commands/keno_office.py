@@ -47,8 +47,8 @@ from tools.lab.argument_names import parse_path_or_id
 
 FOLDER_ARGUMENT = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 NUMBER_ARGUMENT = click.argument("number", type=WholeNumber(min=1))
-#: The names of the data on a ticket, each with the type of its value.
-_TYPE_BY_PRINTED_VALUE: Final = {field.name: field.type for field in fields(PrintedTicket)}
+#: The type of each value printed on a ticket, by its name.
+_TYPE_BY_PRINTED_FIELD: Final = {field.name: field.type for field in fields(PrintedTicket)}
 LANGUAGE_OPTION = click.option(
     "--language",
     type=click.Choice(sorted(SLIP_TEXTS)),
@@ -82,8 +82,8 @@ def start_generator(office: KenoOffice) -> RandomService:
 def open_office_journal(folder: Path) -> Iterator[Journal]:
     """Yield the open journal of a Keno office in ``folder``.
 
-    Raises ClickException if the journal is damaged or in use, and in place of any error of the office raised
-    in the ``with`` block.
+    Any error of the office in the ``with`` block is raised as ClickException; so is a damaged journal, or one
+    that is in use.
     """
     try:
         with open_journal(folder, read_local_time) as journal:
@@ -99,7 +99,9 @@ def open_office(folder: Path) -> Iterator[KenoOffice]:
     Raises ClickException as :func:`open_office_journal` does.
     """
     if not JournalLocation(DiskStorage(), folder, folder / SECOND_FOLDER).has_journal:
-        raise click.ClickException(f"{folder}: no Keno office was opened here: `egm keno-office open`")
+        raise click.ClickException(
+            f"{folder}: no Keno office was opened here: open one with `egm keno-office open`"
+        )
     with open_office_journal(folder) as journal:
         yield KenoOffice(journal, load_game(read_opened_office(journal).source), read_local_time)
 
@@ -120,11 +122,15 @@ def command() -> None:
 )
 @click.option("--claim-place", type=PrintedText(), required=True, help="Where tickets are claimed.")
 @click.option(
-    "--credit", "unit_cents", type=WholeNumber(min=1), required=True, help="A credit, in minor units."
+    "--credit",
+    "unit_cents",
+    type=WholeNumber(min=1),
+    required=True,
+    help="The value of one credit, in minor units.",
 )
 @click.option("--currency", default="CAD", show_default=True, help="The currency, in three letters.")
 def open_(folder: Path, game: str, **terms: Json) -> None:
-    """Open a new office in FOLDER for GAME."""
+    """Create a new Keno office in FOLDER for GAME."""
     source = parse_path_or_id(game)
     with open_office_journal(folder) as journal:
         check_journal_is_empty_or_own(journal)
@@ -141,7 +147,7 @@ def open_(folder: Path, game: str, **terms: Json) -> None:
     "--station", type=PrintedText(40), default="1", show_default=True, help="The desk that sells the ticket."
 )
 @LANGUAGE_OPTION
-@click.option("--unpaid", is_flag=True, help="Record it before it is paid for; `pay` records the payment.")
+@click.option("--unpaid", is_flag=True, help="The player has not paid the price yet; `pay` records it later.")
 @click.option("--json", "as_json", is_flag=True, help="Print the central record as JSON.")
 def sell(
     folder: Path,
@@ -201,10 +207,10 @@ def _show_ticket(office: KenoOffice, ticket: TicketRecord, language: str, *, as_
 @FOLDER_ARGUMENT
 @NUMBER_ARGUMENT
 def pay(folder: Path, number: int) -> None:
-    """Record that ticket NUMBER was paid for."""
+    """Record that the player has paid the price of ticket NUMBER."""
     with open_office(folder) as office:
         office.pay(number)
-        echo(f"ticket {number}: paid")
+        echo(f"ticket {number}: the price is paid")
 
 
 @command.command()
@@ -219,7 +225,7 @@ def cancel(folder: Path, number: int) -> None:
 @command.command()
 @FOLDER_ARGUMENT
 def close(folder: Path) -> None:
-    """Close the sales for the next draw; tickets for it that are not paid for become void."""
+    """Close the sales of the next draw; tickets for it whose price is not paid become void."""
     with open_office(folder) as office:
         echo(f"draw {office.close_sales()}: sales are closed")
 
@@ -281,10 +287,10 @@ def fail(folder: Path, reason: str) -> None:
     "--says",
     multiple=True,
     metavar="KEY=VALUE",
-    help="What else the paper says, to be compared; repeat for more.",
+    help="A value printed on the paper, to compare with the record; repeat for more.",
 )
 def claim(folder: Path, control_number: str, place: str, condition: str, says: Sequence[str]) -> None:
-    """Pay the ticket with CONTROL_NUMBER everything that its draws have won and that is not paid yet."""
+    """Pay the holder of the ticket with CONTROL_NUMBER every prize and refund that is not paid yet."""
     presented = PresentedTicket(
         TicketCondition(condition), control_number.replace(" ", ""), dict(map(_parse_statement, says))
     )
@@ -297,15 +303,19 @@ def claim(folder: Path, control_number: str, place: str, condition: str, says: S
 
 
 def _parse_statement(text: str) -> tuple[str, Json]:
-    """Return key and value of ``key=value``; a value that is not recorded as text is parsed as JSON if possible."""
+    """Return key and value of ``key=value``.
+
+    If the ticket has a text or a time under this key, the value is the text as given. Any other value is
+    parsed as JSON, or left as text if it is not valid JSON.
+    """
     key, mark, value = text.partition("=")
     if not mark:
         raise click.BadParameter(f"{text!r}: write it as KEY=VALUE", param_hint="--says")
-    if key not in _TYPE_BY_PRINTED_VALUE:
+    if key not in _TYPE_BY_PRINTED_FIELD:
         raise click.BadParameter(
-            f"{key!r}: expected one of {', '.join(_TYPE_BY_PRINTED_VALUE)}", param_hint="--says"
+            f"{key!r}: expected one of {', '.join(_TYPE_BY_PRINTED_FIELD)}", param_hint="--says"
         )
-    if _TYPE_BY_PRINTED_VALUE[key] in {str, datetime}:
+    if _TYPE_BY_PRINTED_FIELD[key] in {str, datetime}:
         return key, value
     try:
         return key, json.loads(value)
@@ -321,11 +331,11 @@ def _format_money(office: KenoOffice, credits_: int, language: str = "en") -> st
 @command.command()
 @FOLDER_ARGUMENT
 def expire(folder: Path) -> None:
-    """Close the tickets that are void, and those whose claim period is over."""
+    """End every claim whose period is over; its ticket, and each void or cancelled one, leaves the list of tickets."""
     with open_office(folder) as office:
         unclaimed = office.expire()
         amount = _format_money(office, sum(unclaimed.values()))
-        echo(f"tickets closed: {len(unclaimed)}; not claimed: {amount}")
+        echo(f"tickets removed from the list: {len(unclaimed)}; not claimed: {amount}")
 
 
 @command.command()
@@ -346,7 +356,7 @@ def verify(folder: Path) -> None:
 @FOLDER_ARGUMENT
 @add_format_options
 def totals(folder: Path, *, output_format: OutputFormat) -> None:
-    """Print the amounts sold, paid and owed; the accounts are compared with all tickets."""
+    """Print the totals of tickets, draws and amounts; the accounts are compared with all tickets."""
     with open_office(folder) as office:
         office_totals = office.compute_totals()
         rows = [(name, getattr(office_totals, name)) for name in type(office_totals).__slots__]

@@ -58,7 +58,7 @@ class SalesClosed:
     tickets: tuple[int, ...]
     """The numbers of the tickets for the draw, including those that became void."""
     void: tuple[int, ...]
-    """The numbers of the tickets that became void because they were not paid for."""
+    """The numbers of the tickets that became void because their price was not paid."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

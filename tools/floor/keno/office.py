@@ -95,7 +95,7 @@ class OfficeTotals:
     desk_cents: int
     """The money taken at the desk, less the money paid there."""
     staked_cents: int
-    """The stakes that tickets have paid for draws not held yet."""
+    """The stakes that players have paid for draws not held yet."""
     owed_cents: int
     """The prizes, and stakes to be returned, that have not been paid out."""
     house_cents: int
@@ -218,7 +218,7 @@ class KenoOffice:
         return sold_ticket
 
     def pay(self, ticket_number: int) -> TicketRecord:
-        """Record that a ticket was paid for, which must be before its first draw (s. 83)."""
+        """Record that the player has paid the price of a ticket, which must be before its first draw (s. 83)."""
         record = claims.record_ticket_payment(self.find_ticket(ticket_number))
         flows = self._build_transfers((DESK_ACCOUNT, STAKED_ACCOUNT, record.printed_ticket.cost_credits))
         self._write(
@@ -255,7 +255,7 @@ class KenoOffice:
         return TicketRecord.from_json(stored_ticket)
 
     def list_tickets(self) -> dict[int, TicketRecord]:
-        """Return the central records of all tickets that were not closed yet, by ticket number, ascending."""
+        """Return the central records of the tickets that :meth:`expire` has not removed, by ascending ticket number."""
         stored_tickets: Mapping[str, Json] = self.journal.states(TICKET_KEY_PREFIX)
         data_by_number = {
             int(key.removeprefix(TICKET_KEY_PREFIX)): data for key, data in stored_tickets.items()
@@ -266,7 +266,7 @@ class KenoOffice:
     def close_sales(self) -> int:
         """Close the sales for the next draw, and return its number.
 
-        Tickets for this draw that were not paid for become void (s. 83).
+        Tickets for this draw whose price is not paid become void (s. 83).
         """
         counters = self._read_counters()
         self._require_open_sales(counters)
@@ -384,7 +384,7 @@ class KenoOffice:
         return payment
 
     def expire(self) -> dict[int, int]:
-        """Close the tickets that are void or whose claim period is over.
+        """Remove the records of tickets that are void or cancelled, or whose claim period is over.
 
         Return, by ticket number, the credits that were not claimed.
         """
@@ -395,7 +395,9 @@ class KenoOffice:
         return unclaimed
 
     def expire_ticket(self, ticket_number: int) -> int:
-        """Close a ticket that is void or whose claim period is over; return the credits that were not claimed.
+        """Remove the record of a ticket that is void or cancelled, or whose claim period is over.
+
+        Return the credits that were not claimed.
 
         Raises TicketRefusedError for any other ticket.
         """
@@ -534,7 +536,9 @@ def read_opened_office(journal: Journal) -> OfficeOpened:
     """Return the record with which a journal's office was opened. Raises OperatorError if no office was opened."""
     office_state = journal.state(_OFFICE_STATE_KEY)
     if office_state is None:
-        raise OperatorError(f"{journal.media[0]}: no Keno office was opened here: `egm keno-office open`")
+        raise OperatorError(
+            f"{journal.media[0]}: no Keno office was opened here: open one with `egm keno-office open`"
+        )
     return from_json(OfficeOpened, office_state, _OFFICE_STATE_KEY)
 
 
