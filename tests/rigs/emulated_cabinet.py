@@ -155,7 +155,7 @@ class Cabinet:
             time.sleep(every_s)
 
     def picture(self, head=0):
-        shown = self.computer.picture(self.folder / "now.png", head)
+        shown = self.computer.save_screenshot(self.folder / "now.png", head)
         return Image.open(io.BytesIO(shown.read_bytes())).convert("RGB")
 
     def save_picture(self, name):
@@ -165,28 +165,36 @@ class Cabinet:
     def plug_stick(self, file, **options):
         """Plug a USB stick into the computer, and give the computer time to detect it."""
         file_node = {"driver": "file", "filename": str(file), **options}
-        self.computer("blockdev-add", driver="raw", file=file_node, **{"node-name": "stick", **options})
-        self.computer("device_add", driver="usb-storage", id="stick", bus="usb.0", drive="stick")
+        self.computer.run_qmp_command(
+            "blockdev-add", driver="raw", file=file_node, **{"node-name": "stick", **options}
+        )
+        self.computer.run_qmp_command(
+            "device_add", driver="usb-storage", id="stick", bus="usb.0", drive="stick"
+        )
         time.sleep(30)
 
     def press_keys(self, *names):
         """Press the named keys of the emulated keyboard together; the names are QEMU's."""
-        self.computer("send-key", keys=[{"type": "qcode", "data": name} for name in names])
+        self.computer.run_qmp_command("send-key", keys=[{"type": "qcode", "data": name} for name in names])
 
     def plug_medium(self, file, image_format):
         """Plug a disk with one of the two media into a USB port of the running computer."""
         file_node = {"driver": "file", "filename": str(file)}
-        self.computer("blockdev-add", driver=image_format, file=file_node, **{"node-name": "late"})
-        self.computer("device_add", driver="usb-storage", id="late", bus="usb.0", drive="late")
+        self.computer.run_qmp_command(
+            "blockdev-add", driver=image_format, file=file_node, **{"node-name": "late"}
+        )
+        self.computer.run_qmp_command(
+            "device_add", driver="usb-storage", id="late", bus="usb.0", drive="late"
+        )
 
     def unplug_stick(self):
         """Unplug the USB stick, and wait until it is gone."""
-        self.computer("device_del", id="stick")
+        self.computer.run_qmp_command("device_del", id="stick")
         self.until(self._stick_is_out, "the stick is out")
 
     def _stick_is_out(self):
         try:
-            self.computer("blockdev-del", **{"node-name": "stick"})
+            self.computer.run_qmp_command("blockdev-del", **{"node-name": "stick"})
         except OperatorError:
             return False
         return True

@@ -1,8 +1,9 @@
 """An emulated computer on which a machine's image starts: ``make image-boot``, and the tests of the image.
 
 QEMU with UEFI firmware; the serial ports lead to simulated devices (:mod:`egm.app.bench`), as they would to
-real ones. The emulation needs no virtualisation by the host, and is about twenty times slower. It cannot
-simulate: a ninth bit or the timing of a line, a firmware that verifies what it starts, a real display.
+real ones. The emulation does not use the virtualisation of the host's processor, and so is about twenty times
+slower than with it. It cannot simulate: a ninth bit or the timing of a line, a firmware that verifies what it
+starts, a real display.
 """
 
 import json
@@ -29,8 +30,8 @@ from tools.image.image import IMAGE_CONTENT
 _FIRMWARE_FILE: Final = Path("/usr/share/OVMF/OVMF_CODE_4M.fd")
 #: The firmware's initial variables.
 _FIRMWARE_VARIABLES_FILE: Final = Path("/usr/share/OVMF/OVMF_VARS_4M.fd")
-#: The serial adapters, each with its name as serial number, as named in qemu/etc/open-egm/cabinet.toml.
-#: (Cards would work too, but this firmware takes what a device sends on one for keys pressed in its setup.)
+#: The USB serial adapters, as named in qemu/etc/open-egm/cabinet.toml. The name of each is also its serial number.
+#: With PCI serial cards, this firmware would treat data from a device as key presses in its setup menu.
 EMULATED_DEVICE_PORTS: Final = ("bill", "printer", "coin", "hopper", "io")
 
 #: The computer's hardware, whatever it runs.
@@ -59,15 +60,15 @@ class EmulatedComputer:
         self,
         folder: Path,
         disks: Sequence[str],
-        ports: Mapping[str, Path],
+        terminal_by_port: Mapping[str, Path],
         *,
         display: str = "none",
         more_arguments: Sequence[str] = (),
     ) -> None:
         """Start the emulated computer.
 
-        ``disks`` are the system disk, then the second medium, in QEMU's syntax. ``ports`` are the
-        pseudo-terminals of simulated devices, one for each serial port. Raises OperatorError if QEMU is
+        ``disks`` are the system disk, then the second medium, in QEMU's syntax. ``terminal_by_port`` has
+        the pseudo-terminal of the simulated device at each serial port. Raises OperatorError if QEMU is
         missing.
         """
         #: Time (UTC, seconds) and name of each QMP event received so far, in order: RESET, WATCHDOG ...
@@ -93,7 +94,7 @@ class EmulatedComputer:
         for i, disk in enumerate(disks):
             command += ["-drive", f"if=none,id=disk{i},{disk}"]
             command += ["-device", f"virtio-blk-pci,drive=disk{i}"]
-        for name, terminal in ports.items():
+        for name, terminal in terminal_by_port.items():
             command += ["-chardev", f"serial,id={name},path={terminal}"]
             command += ["-device", f"usb-serial,chardev={name},serial={name}"]
         self._log = (folder / "qemu.log").open("wb")
@@ -112,28 +113,28 @@ class EmulatedComputer:
         finally:
             os.close(folder_descriptor)
         self._qmp = self._connect(folder / "qemu.log")
-        self("qmp_capabilities")
+        self.run_qmp_command("qmp_capabilities")
 
     def _connect(self, log: Path) -> TextIO:
         """Connect to QEMU's control socket within a minute. Raises OperatorError with QEMU's log."""
         end = time.monotonic() + 60
         while True:
-            line = socket.socket(socket.AF_UNIX)
+            connection = socket.socket(socket.AF_UNIX)
             try:
                 with open_socket_address(self._socket) as address:
-                    line.connect(address)
+                    connection.connect(address)
             except OSError:
-                line.close()
+                connection.close()
                 if self.process.poll() is not None or time.monotonic() > end:
                     raise OperatorError(f"QEMU: {log.read_text(errors='replace').strip()}") from None
                 time.sleep(0.1)
             else:
-                stream = line.makefile("rw", encoding="utf-8")
-                line.close()  # the stream owns it now
+                stream = connection.makefile("rw", encoding="utf-8")
+                connection.close()  # the stream owns it now
                 stream.readline()
                 return stream
 
-    def __call__(self, command: str, **arguments: object) -> object:
+    def run_qmp_command(self, command: str, **arguments: object) -> object:
         """Run one QMP command and return its result. Raises OperatorError if QEMU refuses it."""
         self._qmp.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
         self._qmp.flush()
@@ -145,34 +146,33 @@ class EmulatedComputer:
                 return reply["return"]
             self.events.append((reply["timestamp"]["seconds"], reply["event"]))
 
-    def picture(self, file: Path, display_index: int = 0) -> Path:
-        """Write the present picture of an emulated display to ``file`` as PNG, and return the file.
-
-        ``display_index`` is the number of the display.
-        """
+    def save_screenshot(self, file: Path, display_index: int = 0) -> Path:
+        """Write a screenshot of an emulated display to ``file`` as PNG, and return the file."""
         file.unlink(missing_ok=True)
-        self("screendump", filename=str(file), format="png", device="card", head=display_index)
+        self.run_qmp_command(
+            "screendump", filename=str(file), format="png", device="card", head=display_index
+        )
         return file
 
     def plug_second_display(self, width: int, height: int) -> None:
         """Connect a second display of this size in dots to the emulated computer; zero disconnects it.
 
-        QEMU accepts this from a viewer (RFC 6143 and its extension for the desktop size).
+        QEMU accepts this from a VNC client (RFC 6143 and its extension for the desktop size).
         """
-        with socket.socket(socket.AF_UNIX) as line, line.makefile("rb") as stream:
-            line.settimeout(60)
+        with socket.socket(socket.AF_UNIX) as connection, connection.makefile("rb") as stream:
+            connection.settimeout(60)
             with open_socket_address(self._folder / "second") as address:
-                line.connect(address)
-            line.sendall(stream.read(12))  # reply with the server's own version
+                connection.connect(address)
+            connection.sendall(stream.read(12))  # reply with the server's own version
             stream.read(*stream.read(1))  # the security types, one of which must be "None"
-            line.sendall(b"\x01")
+            connection.sendall(b"\x01")
             stream.read(4)
-            line.sendall(b"\x01")
+            connection.sendall(b"\x01")
             stream.read(20)
             stream.read(int.from_bytes(stream.read(4), "big"))
-            line.sendall(struct.pack(">BxHi", 2, 1, -308))  # declare support for desktop sizes
-            line.sendall(struct.pack(">BxHHBxI4HI", 251, width, height, 1, 0, 0, 0, width, height, 0))
-            line.shutdown(socket.SHUT_WR)
+            connection.sendall(struct.pack(">BxHi", 2, 1, -308))  # declare support for desktop sizes
+            connection.sendall(struct.pack(">BxHHBxI4HI", 251, width, height, 1, 0, 0, 0, width, height, 0))
+            connection.shutdown(socket.SHUT_WR)
             stream.read()
 
     def touch(self, x: float, y: float) -> None:
@@ -186,7 +186,7 @@ class EmulatedComputer:
             [_build_mouse_button_event(is_pressed=True)],
             [_build_mouse_button_event(is_pressed=False)],
         ):
-            self("input-send-event", events=event)
+            self.run_qmp_command("input-send-event", events=event)
             time.sleep(0.3)
 
     def cut_power(self) -> None:
@@ -213,22 +213,24 @@ def _build_mouse_button_event(*, is_pressed: bool) -> dict[str, object]:
 @click.option(
     "--state",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="State folder of a running bench (python -m egm.app.bench), whose devices are joined.",
+    help="State folder of a running bench (python -m egm.app.bench), to whose devices the serial ports are connected.",
 )
 def main(image: Path, display: str | None, state: Path | None) -> None:
     """Start the image in the folder IMAGE on an emulated computer; its disks keep all changes."""
-    ports = {} if state is None else {name: state / "run/dev" / name for name in EMULATED_DEVICE_PORTS}
+    terminal_by_port = (
+        {} if state is None else {name: state / "run/dev" / name for name in EMULATED_DEVICE_PORTS}
+    )
     disks = [f"format=raw,file={image / name}" for name in ("open-egm.img", "second.img")]
     with tempfile.TemporaryDirectory() as scratch:
         has_window_system = "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ
         try:
             deb.install_missing_packages(IMAGE_CONTENT["emulator"])
             display_option = display or ("gtk" if has_window_system else "vnc=127.0.0.1:0")
-            computer = EmulatedComputer(Path(scratch), disks, ports, display=display_option)
+            computer = EmulatedComputer(Path(scratch), disks, terminal_by_port, display=display_option)
         except OperatorError as error:
             raise click.ClickException(str(error)) from error
-        where = f"; {display_option}" if display_option.startswith("vnc") else ""
-        echo(f"it is running{where}; the first picture takes a minute or more")
+        display_text = f"; {display_option}" if display_option.startswith("vnc") else ""
+        echo(f"it is running{display_text}; the first picture takes a minute or more")
         try:
             computer.process.wait()
         except KeyboardInterrupt:

@@ -58,7 +58,7 @@ def test_a_cabinet_boots_takes_a_bill_plays_pays_and_admits_no_intruder(cabinet)
     cabinet.until(lambda: cabinet.picture() != attract, "the credit on the display")
 
     # Plug in a keyboard, and type every key that a console, a desktop or the screen would act on.
-    cabinet.computer("device_add", driver="usb-kbd", id="kbd", bus="usb.0")
+    cabinet.computer.run_qmp_command("device_add", driver="usb-kbd", id="kbd", bus="usb.0")
     time.sleep(20)
     escapes = (
         ("ctrl", "alt", "f2"),

@@ -92,7 +92,7 @@ class SlowComputer(Cabinet):
 
     def resets(self):
         """Return how often the computer has restarted since power on, and each reset with its time."""
-        self.computer("query-status")  # receives the events up to now
+        self.computer.run_qmp_command("query-status")  # receives the events up to now
         events = [
             f"{event} after {seconds - self._power_on_s:.0f} s"
             for seconds, event in self.computer.events

@@ -51,13 +51,22 @@ class Stages:
 
     def driven(self):
         """Return whether a driver uses a disk: the firmware's first, then none, then the kernel's."""
-        disks = [device for device in self._computer("x-query-virtio") if device["name"] == "virtio-blk"]
-        status = (self._computer("x-query-virtio-status", path=disk["path"])["status"] for disk in disks)
+        disks = [
+            device
+            for device in self._computer.run_qmp_command("x-query-virtio")
+            if device["name"] == "virtio-blk"
+        ]
+        status = (
+            self._computer.run_qmp_command("x-query-virtio-status", path=disk["path"])["status"]
+            for disk in disks
+        )
         return any(status_row["statuses"] for status_row in status)
 
     def did(self, disk, statistic):
         (device,) = (
-            device for device in self._computer("query-blockstats") if device["device"] == f"disk{disk}"
+            device
+            for device in self._computer.run_qmp_command("query-blockstats")
+            if device["device"] == f"disk{disk}"
         )
         return device["stats"][statistic]
 
@@ -146,7 +155,7 @@ def test_a_computer_in_a_folder_with_a_long_path_starts(tmp_path):
     folder.mkdir()
     computer = EmulatedComputer(folder, [], {})
     try:
-        assert computer("query-status")["running"]
+        assert computer.run_qmp_command("query-status")["running"]
         computer.plug_second_display(640, 480)
     finally:
         computer.cut_power()
