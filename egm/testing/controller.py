@@ -19,7 +19,7 @@ HIT_PROBABILITY = Fraction(1, 500)
 def create_pool(
     level: str = "TOP", increment: Fraction = Fraction(1, 70), stake_cents: int = 50
 ) -> ProgressivePool:
-    """Return a progressive pool: the link between a game's level and the controller's level named ``level``.
+    """Return the pool of a game's linked level, whose money the controller's level ``level`` holds.
 
     Bets of ``stake_cents`` contribute the share ``increment``.
     """
@@ -50,16 +50,16 @@ class SmallController:
         )
         self.levels = {level: Level.open(default_terms) for level in levels or ("TOP",)}
         self.counted: Counter[tuple[str, str]] = Counter()
-        self.joined: set[tuple[str, str]] = set()
+        self.enrolled: set[tuple[str, str]] = set()
         self.awards: dict[str, m.Award] = {}
-        self.commits: dict[str, m.PaymentReport] = {}
+        self.payment_reports: dict[str, m.PaymentReport] = {}
         self.falls = dict.fromkeys(self.levels, 0)
         self.value_sequence = 0
         self.refusals: list[m.Refusal] = []
 
     def restart(self) -> None:
         """Restart the controller: enrolments are lost, levels and awards remain."""
-        self.joined.clear()
+        self.enrolled.clear()
 
     def update_values(self) -> list[m.LevelValue]:
         """Return the displayed amount of every level, as messages that a controller publishes."""
@@ -79,7 +79,7 @@ class SmallController:
         """Process a machine's message; return the replies."""
         match message:
             case m.EnrolmentRequest():
-                return [self._handle_join(message, enrolment) for enrolment in message.levels]
+                return [self._enrol_at_level(message, enrolment) for enrolment in message.levels]
             case m.Contribution():
                 return [self._count_contribution(message)]
             case m.Claim():
@@ -90,11 +90,13 @@ class SmallController:
                     self._refuse(message, unknown_claim, "commit", level=message.level, claim=message.claim)
                 ]
             case m.PaymentReport():
-                self.commits.setdefault(message.claim, message)
-                assert self.commits[message.claim] == message
+                self.payment_reports.setdefault(message.claim, message)
+                assert self.payment_reports[message.claim] == message
                 return [m.ClaimClosure(machine=message.machine, claim=message.claim)]
 
-    def _handle_join(self, message: m.EnrolmentRequest, enrolment: m.LevelEnrolment) -> m.ControllerMessage:
+    def _enrol_at_level(
+        self, message: m.EnrolmentRequest, enrolment: m.LevelEnrolment
+    ) -> m.ControllerMessage:
         """Enrol a machine at a level; return the level's terms and the contributions counted so far, or a refusal."""
         key = (message.machine, enrolment.level)
         if enrolment.level not in self.levels:
@@ -105,7 +107,7 @@ class SmallController:
             return self._refuse(
                 message, m.RefusalReason.OTHER_ODDS, "join", level=enrolment.level, nonce=message.nonce
             )
-        self.joined.add(key)
+        self.enrolled.add(key)
         return m.EnrolmentAccepted(
             machine=message.machine,
             nonce=message.nonce,
@@ -119,7 +121,7 @@ class SmallController:
         """Add a machine's contribution to a level and return the acknowledgement. A repeated one is not added again."""
         key = (message.machine, message.level)
         counted_sequence = self.counted.get(key, 0)
-        if key not in self.joined:
+        if key not in self.enrolled:
             return self._refuse(message, m.RefusalReason.NOT_ENROLLED, "contribution", level=message.level)
         if message.sequence > counted_sequence + 1:
             return self._refuse(
@@ -139,7 +141,7 @@ class SmallController:
         """Lock the award for a machine's hit, and return it, or a refusal; a repeated claim gets the same award."""
         key = (message.machine, message.level)
         if message.claim not in self.awards:
-            if key not in self.joined:
+            if key not in self.enrolled:
                 return self._refuse(
                     message, m.RefusalReason.NOT_ENROLLED, "claim", level=message.level, claim=message.claim
                 )

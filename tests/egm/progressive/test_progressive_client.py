@@ -470,4 +470,4 @@ def test_unreliable_wire_counts_every_wager_once_and_pays_every_hit_once(seed):
     assert sorted(a.order for a in controller.awards.values()) == list(range(1, level.hit_count + 1))
     assert len(paid) >= 5
     assert all(not machine.claims for machine in machines)
-    assert set(controller.commits) == set(paid)
+    assert set(controller.payment_reports) == set(paid)

@@ -203,7 +203,7 @@ def test_a_hit_is_claimed_awarded_paid_and_closed(tmp_path, controller):
             await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
             (award,) = controller.awards.values()
             assert rig.room.credit_cents == 2000 - 50 + 100 + award.amount_cents
-            (commit,) = controller.commits.values()
+            (commit,) = controller.payment_reports.values()
             assert (commit.amount_cents, commit.way) == (award.amount_cents, "credit")
             await rig.until(lambda: rig.view().amount_cents == controller.levels["TOP"].shown_cents)
 
@@ -243,7 +243,7 @@ def test_an_award_an_attendant_settled_is_committed_at_what_he_paid(tmp_path, co
             assert rig.room.state is State.HANDPAY
             rig.wire.mute = False
             await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
-            (commit,) = controller.commits.values()
+            (commit,) = controller.payment_reports.values()
             assert (commit.amount_cents, commit.way) == (1500, "hand")
             assert controller.levels["TOP"].hit_count == 1  # the earlier hit was reported to it
 
@@ -450,7 +450,7 @@ def test_hit_is_sent_again_to_a_controller_restored_from_an_older_copy(tmp_path,
             return list(rig.room.journal.iter_bodies())
 
     bodies = asyncio.run(life())
-    assert (older.levels["TOP"].hit_count, older.commits) == (1, controller.commits)
+    assert (older.levels["TOP"].hit_count, older.payment_reports) == (1, controller.payment_reports)
     assert older.levels["TOP"].shown_cents == controller.levels["TOP"].shown_cents
     game_files = GameFiles((GAME.parent,))
     assert Auditor(game_files).audit_entries(bodies).findings == []
