@@ -61,7 +61,7 @@ _INLINE_LIST_MAX: Final = 60
 @command.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @click.option("--quick", is_flag=True, help="Check only the file; do not analyse games or look for ports.")
-@click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="the machine's state folder")
+@click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="The machine's state folder.")
 @add_format_options
 def check(file: Path, state: Path | None, *, quick: bool, output_format: OutputFormat) -> None:
     """Print every error in FILE: line, key, error, likely intention and allowed values.

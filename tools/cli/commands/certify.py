@@ -54,11 +54,11 @@ _STYLE_BY_STATUS = {
 
 @click.command()
 @click.argument("games", nargs=-1)
-@click.option("--jurisdiction", help="a jurisdiction profile's id")
+@click.option("--jurisdiction", help="A jurisdiction profile's id.")
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
-    help="the folder for the bundles, with one sub-folder per game",
+    help="The folder for the bundles, with one sub-folder per game.",
 )
 @click.option(
     "--key",
@@ -71,12 +71,12 @@ _STYLE_BY_STATUS = {
     default=20_000,
     show_default=True,
     type=WholeNumber(min=2),
-    help="games to simulate for each bet",
+    help="Games to simulate for each bet.",
 )
 @click.option(
     "--submission",
     is_flag=True,
-    help="also OUT/submission: source, build, signed software manifest, definitions, sheets, manuals, tables",
+    help="Also OUT/submission: source, build, signed software manifest, definitions, sheets, manuals, tables.",
 )
 @click.option(
     "--battery",
@@ -85,10 +85,10 @@ _STYLE_BY_STATUS = {
     " without it the submission lists what is missing",
 )
 @click.option(
-    "--reproduce", is_flag=True, help="with --verify: build and write the bundle again, and compare"
+    "--reproduce", is_flag=True, help="With --verify: build and write the bundle again, and compare."
 )
 @click.option(
-    "--against", metavar="OLD", help="the approved game: print which approval the change needs, and why"
+    "--against", metavar="OLD", help="The approved game: print which approval the change needs, and why."
 )
 @add_format_options
 @click.option(
@@ -96,10 +96,10 @@ _STYLE_BY_STATUS = {
     "folders",
     multiple=True,
     type=click.Path(file_okay=False, exists=True, path_type=Path),
-    help="check one bundle, or all bundles of an OUT folder: every file must match its signature",
+    help="Check one bundle, or all bundles of an OUT folder: every file must match its signature.",
 )
 @click.option(
-    "--signer", metavar="HEX", help="with --verify: the laboratory's public key, from a trusted source"
+    "--signer", metavar="HEX", help="With --verify: the laboratory's public key, from a trusted source."
 )
 def command(
     games: tuple[str, ...],

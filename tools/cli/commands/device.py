@@ -42,16 +42,16 @@ def _parse_values(words: tuple[str, ...]) -> dict[str, int | str | bool]:
 @click.argument("name", required=False)
 @click.argument("action", default="state")
 @click.argument("values", nargs=-1)
-@click.option("--state", "state_folder", type=click.Path(path_type=Path), help="the machine's state folder")
+@click.option("--state", "state_folder", type=click.Path(path_type=Path), help="The machine's state folder.")
 @add_format_options
-@click.option("--protocol", type=click.Choice(sorted(PROTOCOLS)), help="monitor a real device")
-@click.option("--port", type=click.Path(path_type=Path), help="the real device's serial port")
+@click.option("--protocol", type=click.Choice(sorted(PROTOCOLS)), help="Monitor a real device.")
+@click.option("--port", type=click.Path(path_type=Path), help="The real device's serial port.")
 @click.option(
-    "--accept", default="", help="with --protocol: denominations to accept, in cents, separated by commas"
+    "--accept", default="", help="With --protocol: denominations to accept, in cents, separated by commas."
 )
-@click.option("--keep", is_flag=True, help="with --accept: stack what is inserted instead of returning it")
-@click.option("--bytes", "as_bytes", is_flag=True, help="with --protocol: print the line's bytes too")
-@click.option("--seconds", type=float, help="with --protocol: monitor for this time (default: until Ctrl-C)")
+@click.option("--keep", is_flag=True, help="With --accept: stack what is inserted instead of returning it.")
+@click.option("--bytes", "as_bytes", is_flag=True, help="With --protocol: print the line's bytes too.")
+@click.option("--seconds", type=float, help="With --protocol: monitor for this time (default: until Ctrl-C).")
 def command(
     name: str | None,
     action: str,

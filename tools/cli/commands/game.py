@@ -73,7 +73,7 @@ def command() -> None:
 @click.option(
     "--returns",
     is_flag=True,
-    help="also print each game's lowest return, rounded down as on the screen (takes seconds)",
+    help="Also print each game's lowest return, rounded down as on the screen (takes seconds).",
 )
 @add_format_options
 def list_(*, returns: bool, output_format: OutputFormat) -> None:
@@ -102,7 +102,7 @@ def _format_lowest_return(name: str) -> str:
 
 @command.command()
 @click.argument("file")
-@click.option("--jurisdiction", help="also compare the lowest return with this profile's minimum")
+@click.option("--jurisdiction", help="Also compare the lowest return with this profile's minimum.")
 def check(file: str, jurisdiction: str | None) -> None:
     """Check FILE: print its digest and return if it is valid, else the file, key and reason.
 
@@ -179,16 +179,16 @@ _SIMPLEST_GAME_BY_FAMILY: Final = {
 
 @command.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--id", "game_id", help="the game's id (default: the file's name)")
+@click.option("--id", "game_id", help="The game's id (default: the file's name).")
 @click.option(
     "--family",
     "family_name",
     type=click.Choice(sorted(FAMILY_MODULE_BY_NAME)),
     default="reels",
     show_default=True,
-    help="what kind of game",
+    help="What kind of game.",
 )
-@click.option("--from", "origin", metavar="GAME", help="start from a library game or a definition file")
+@click.option("--from", "origin", metavar="GAME", help="Start from a library game or a definition file.")
 def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -> None:
     """Write a commented game template to FILE for editing; or, with --from, a copy of an existing game.
 
@@ -238,7 +238,7 @@ def _copy_definition(original: str, game_id: str) -> str:
 
 @command.command()
 @click.option(
-    "--sheet", type=click.Path(dir_okay=False, path_type=Path), help="also draw the symbols into this PNG"
+    "--sheet", type=click.Path(dir_okay=False, path_type=Path), help="Also draw the symbols into this PNG."
 )
 @add_format_options
 def art(sheet: Path | None, *, output_format: OutputFormat) -> None:
@@ -301,26 +301,26 @@ def add_digest_key(schema: dict[str, Any]) -> dict[str, Any]:
 
 @command.command()
 @click.argument("file")
-@click.option("--return", "wanted", required=True, metavar="SHARE", help="the wanted return, such as 0.92")
+@click.option("--return", "wanted", required=True, metavar="SHARE", help="The wanted return, such as 0.92.")
 @click.option(
     "--pay",
     "pays",
     multiple=True,
-    help="a pay that may change, such as stage.base.pay.0.pays.3 (default: all)",
+    help="A pay that may change, such as stage.base.pay.0.pays.3 (default: all).",
 )
 @click.option(
-    "--strips", is_flag=True, help="change strips first, and pays only for the remaining difference"
+    "--strips", is_flag=True, help="Change strips first, and pays only for the remaining difference."
 )
-@click.option("--stage", default="base", show_default=True, help="the stage whose strips may change")
-@click.option("--hit", metavar="SHARE", help="with --strips: the wanted hit frequency")
+@click.option("--stage", default="base", show_default=True, help="The stage whose strips may change.")
+@click.option("--hit", metavar="SHARE", help="With --strips: the wanted hit frequency.")
 @click.option(
     "--bet",
     help="the bet that must have this return"
     " (default: the bet with the lowest return, and every bet with pays of its own)",
 )
-@click.option("--write", "in_place", is_flag=True, help="write the result into FILE")
+@click.option("--write", "in_place", is_flag=True, help="Write the result into FILE.")
 @click.option(
-    "--out", type=click.Path(dir_okay=False, path_type=Path), help="write the result into this file"
+    "--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the result into this file."
 )
 def tune(
     file: str,

@@ -112,10 +112,10 @@ def command() -> None:
 @command.command()
 @click.argument("game")
 @click.argument("selections", nargs=-1, required=True)
-@click.option("--draws", default=1, show_default=True, help="number of draws the ticket takes part in")
-@click.option("--bonus", "bonuses", multiple=True, help="the id of a bonus to buy; repeat for more")
+@click.option("--draws", default=1, show_default=True, help="Number of draws the ticket takes part in.")
+@click.option("--bonus", "bonuses", multiple=True, help="The id of a bonus to buy; repeat for more.")
 @click.option(
-    "--games", type=WholeNumber(min=2), help="also play the ticket this many times, and print intervals"
+    "--games", type=WholeNumber(min=2), help="Also play the ticket this many times, and print intervals."
 )
 @add_format_options
 def odds(

@@ -54,39 +54,39 @@ def note_stated_figures(game: Game) -> None:
 
 @click.command()
 @click.argument("game")
-@click.option("--json", "output_format", flag_value="json", help="print JSON, with exact fractions")
-@click.option("--csv", "output_format", flag_value="csv", help="print one long table as CSV")
-@click.option("--html", "output_format", flag_value="html", help="print one HTML page with plots")
+@click.option("--json", "output_format", flag_value="json", help="Print JSON, with exact fractions.")
+@click.option("--csv", "output_format", flag_value="csv", help="Print one long table as CSV.")
+@click.option("--html", "output_format", flag_value="html", help="Print one HTML page with plots.")
 @click.option(
-    "--out", type=click.Path(dir_okay=False, path_type=Path), help="write there instead of the terminal"
+    "--out", type=click.Path(dir_okay=False, path_type=Path), help="Write there instead of the terminal."
 )
 @click.option(
     "--jurisdiction",
-    help="compare the return with this profile's minimum; the exit status is 1 if it is lower",
+    help="Compare the return with this profile's minimum; the exit status is 1 if it is lower.",
 )
 @click.option(
     "--bet",
     "bets",
     multiple=True,
     metavar="SPOT=CREDITS",
-    help="for a layout: the sheet of these bets together",
+    help="For a layout: the sheet of these bets together.",
 )
 @click.option(
     "--strategy",
     metavar="NAME",
-    help="the sheet of a strategy named in the definition, per hand of dice (craps only)",
+    help="The sheet of a strategy named in the definition, per hand of dice (craps only).",
 )
 @click.option(
     "--meter",
     "level_amounts",
     multiple=True,
     metavar="LEVEL=CREDITS",
-    help="the return with a progressive level at this value",
+    help="The return with a progressive level at this value.",
 )
 @click.option(
     "--state",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="the returns with the present levels of the machine with this state folder",
+    help="The returns with the present levels of the machine with this state folder.",
 )
 def command(
     game: str,

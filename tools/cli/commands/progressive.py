@@ -79,7 +79,7 @@ CERTIFICATES_OPTION = click.option(
     "folder",
     required=True,
     type=click.Path(path_type=Path, file_okay=False),
-    help="the folder `egm progressive certificates` wrote",
+    help="The folder `egm progressive certificates` wrote.",
 )
 
 
@@ -95,11 +95,16 @@ def command() -> None:
     "--host",
     default="127.0.0.1",
     show_default=True,
-    help="the broker's host name or address, for its certificate",
+    help="The broker's host name or address, for its certificate.",
 )
 @_PORT_OPTION
 @click.option(
-    "--sign", "signs", multiple=True, default=("1",), show_default=True, help="a sign's name; repeat for more"
+    "--sign",
+    "signs",
+    multiple=True,
+    default=("1",),
+    show_default=True,
+    help="A sign's name; repeat for more.",
 )
 def certificates(
     folder: Path, machines: tuple[str, ...], host: str, port: int, signs: tuple[str, ...]
@@ -107,7 +112,8 @@ def certificates(
     """Create in FOLDER the link's certificate authority, and certificates for broker, controller, signs and MACHINES.
 
     The folder also gets the key that encrypts the secrets of mystery levels: every controller of the store
-    needs it. A machine is named by its serial number. A further run only creates what is missing.
+    needs it. A machine is named by its serial number. Running this command again
+    creates only what is missing.
     """
     now = datetime.now(UTC)
     try:
@@ -135,7 +141,7 @@ def certificates(
     "--host",
     default="127.0.0.1",
     show_default=True,
-    help="the broker's host name or address, as the machine reaches it",
+    help="The broker's host name or address, as the machine reaches it.",
 )
 @_PORT_OPTION
 def enrol(folder: Path, stick: Path, key: str, host: str, port: int, *, prepare: bool) -> None:
@@ -170,8 +176,8 @@ def enrol(folder: Path, stick: Path, key: str, host: str, port: int, *, prepare:
 def revoke_(folder: Path, name: str) -> None:
     """Revoke in FOLDER the certificate of NAME: a machine's serial, the controller, or a sign (`sign-1`).
 
-    The broker reads the list when it starts: restart it. `egm progressive certificates` then makes NAME a new
-    one.
+    The broker reads the list of revoked certificates only when it starts, so restart it. `egm progressive
+    certificates` then creates a new certificate for NAME.
     """
     try:
         revoke_certificate(folder, name, datetime.now(UTC))
@@ -186,16 +192,16 @@ def revoke_(folder: Path, name: str) -> None:
 @STORE_OPTION
 @_HOST_OPTION
 @_PORT_OPTION
-@click.option("--admit", multiple=True, metavar="SERIAL", help="a machine that may enrol; repeat for more")
-@click.option("--stand-by", is_flag=True, help="wait until no other controller uses the store")
+@click.option("--admit", multiple=True, metavar="SERIAL", help="A machine that may enrol; repeat for more.")
+@click.option("--stand-by", is_flag=True, help="Wait until no other controller uses the store.")
 @click.option(
     "--manifest",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="a signed manifest to verify the software against (`egm manifest`)",
+    help="A signed manifest to verify the software against (`egm manifest`).",
 )
-@click.option("--key", metavar="HEX", help="the manufacturer's public key for --manifest")
+@click.option("--key", metavar="HEX", help="The manufacturer's public key for --manifest.")
 @click.option(
-    "--metrics", type=click.IntRange(0, 65535), metavar="PORT", help="a Prometheus port on 127.0.0.1"
+    "--metrics", type=click.IntRange(0, 65535), metavar="PORT", help="A Prometheus port on 127.0.0.1."
 )
 def serve(
     *,
@@ -212,9 +218,9 @@ def serve(
 ) -> None:
     """Serve the levels of the file LEVELS until stopped; after a loss of the store, resume when it is back.
 
-    First, the software, LEVELS and the games it names are compared with the signed manifest, if one is given,
-    and every level with the ledger, the register and the prizes: any difference is recorded, and nothing is
-    served (I-08).
+    Before that, every level is compared with the ledger, the register and the prizes. If a signed manifest is
+    given, the software, the file LEVELS and the games that it names are compared with the manifest. If there is
+    any difference, it is recorded, and nothing is served (I-08).
     """
     link_table = ProgressiveLinkTable(
         host=host,
@@ -267,7 +273,10 @@ def _create_exporter(readings: Readings, port: int) -> MetricsExporter:
     try:
         return MetricsExporter(readings, port)
     except OSError as error:
-        reason = f"{error.filename}: {error.strerror}; end the program that has it, or name another (0: any)"
+        reason = (
+            f"{error.filename}: {error.strerror}; end the program that uses this port, or give another port "
+            "(0: any free one)"
+        )
         raise OperatorError(f"--metrics: {reason}") from None
 
 
@@ -332,8 +341,8 @@ async def _open_store(
 ) -> Store | None:
     """Open and return the controller's store; return None if ``stop_event`` is set first.
 
-    With ``stand_by``, wait while another controller uses the store. With ``was_lost``, also wait until its
-    server is available again; by then another controller may use it.
+    With ``stand_by``, wait while another controller uses the store. With ``was_lost``, also wait until the
+    store's server is available again; by then another controller may use the store.
     """
     last_message = ""
     while not stop_event.is_set():
@@ -453,7 +462,7 @@ def admit_(machine: str, store: str | None) -> None:
 @click.argument("machine")
 @STORE_OPTION
 def dismiss(machine: str, store: str | None) -> None:
-    """Stop MACHINE from enrolling in progressive levels; its contributions stay in them."""
+    """Withdraw MACHINE's permission to enrol in progressive levels (`admit`); its contributions stay in them."""
     with open_controller(store) as controller:
         controller.dismiss_machine(machine)
     echo(f"{machine} may no longer enrol; its contributions stay in the levels")
@@ -467,23 +476,25 @@ def close_level(level: str, successor: str, store: str | None) -> None:
     """Close the progressive LEVEL and move its exact amount to the level SUCCESSOR."""
     with open_controller(store) as controller:
         amount = controller.close_level(level, successor)
-    echo(f"{level}: {amount} minor units were transferred to {successor}")
+    echo(f"{level}: {amount} minor units were moved to {successor}, and the level is closed")
 
 
 @command.command()
 @CERTIFICATES_OPTION
 @_HOST_OPTION
 @_PORT_OPTION
-@click.option("--level", "levels", multiple=True, help="a level to show; repeat for more (default: all)")
-@click.option("--currency", default="CAD", show_default=True, help="the currency of the amounts (ISO 4217)")
-@click.option("--name", default="1", show_default=True, help="this sign's name, as in its certificate")
-@click.option("--fullscreen", is_flag=True, help="cover the whole display")
+@click.option("--level", "levels", multiple=True, help="A level to show; repeat for more (default: all).")
+@click.option("--currency", default="CAD", show_default=True, help="The currency of the amounts (ISO 4217).")
+@click.option("--name", default="1", show_default=True, help="This sign's name, as in its certificate.")
+@click.option("--fullscreen", is_flag=True, help="Cover the whole display.")
 @click.option(
-    "--display", default=0, show_default=True, type=click.IntRange(0), help="the number of the display"
+    "--display", default=0, show_default=True, type=click.IntRange(0), help="The number of the display."
 )
-@click.option("--portrait", is_flag=True, help="with --png: an upright picture")
+@click.option("--portrait", is_flag=True, help="With --png: an upright picture.")
 @click.option(
-    "--png", type=click.Path(path_type=Path, dir_okay=False), help="write one picture to this file, then exit"
+    "--png",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write one picture to this file, then exit.",
 )
 def sign(
     *,

@@ -154,13 +154,13 @@ def held(*, store: str | None, output_format: OutputFormat) -> None:
 @click.command()
 @click.argument("claim")
 @click.argument("ruling", type=click.Choice((RULING_AWARD, RULING_DECLINE)))
-@click.option("--person", required=True, help="your staff number")
-@click.option("--second", "second_person", required=True, help="the second person's staff number")
+@click.option("--person", required=True, help="Your staff number.")
+@click.option("--second", "second_person", required=True, help="The second person's staff number.")
 @click.option("--reason", type=REASON_TYPE, required=True, help="The reason; it is recorded.")
 @click.option(
     "--state",
     type=click.Path(path_type=Path),
-    help="the state folder in which the staff is enrolled (`egm people`)",
+    help="The state folder in which the staff is enrolled (`egm people`).",
 )
 @STORE_OPTION
 def rule(

@@ -58,17 +58,17 @@ class _SimulationResult:
 @click.command()
 @click.argument("game")
 @click.option(
-    "--games", default=100_000, show_default=True, type=WholeNumber(min=2), help="number of games to play"
+    "--games", default=100_000, show_default=True, type=WholeNumber(min=2), help="Number of games to play."
 )
-@click.option("--workers", default=1, show_default=True, type=WholeNumber(min=1), help="number of processes")
-@click.option("--bet", help="the bet to play (default: the first one in the PAR sheet)")
+@click.option("--workers", default=1, show_default=True, type=WholeNumber(min=1), help="Number of processes.")
+@click.option("--bet", help="The bet to play (default: the first one in the PAR sheet).")
 @click.option(
     "--compiled",
     is_flag=True,
-    help="use the compiled evaluator: millions of games per second, plain spins only",
+    help="Use the compiled evaluator: millions of games per second, plain spins only.",
 )
 @click.option(
-    "--seed", default=1, show_default=True, type=int, help="the seed of the compiled evaluator's generator"
+    "--seed", default=1, show_default=True, type=int, help="The seed of the compiled evaluator's generator."
 )
 @click.option("--json", "as_json", is_flag=True, help="For scripts.")
 def command(

@@ -18,7 +18,7 @@ from tools.floor.progressive.opening import ERRORS_REPORTED_IN_ONE_LINE, STORE_O
 
 @click.command()
 @click.option("--scenarios", default=1000, show_default=True, type=WholeNumber(min=1))
-@click.option("--seed", default=1, show_default=True, type=int, help="the same seed gives the same faults")
+@click.option("--seed", default=1, show_default=True, type=int, help="The same seed gives the same faults.")
 @STORE_OPTION
 def command(*, scenarios: int, seed: int, store: str | None) -> None:
     """Inject faults into a progressive link, then check that every contribution and hit is exact to the fraction.

@@ -49,7 +49,7 @@ def _format_inline_table(row: Mapping[str, Any]) -> str:
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option("--threads", default=2, show_default=True, help="number of threads")
+@click.option("--threads", default=2, show_default=True, help="Number of threads.")
 def command(files: tuple[Path, ...], threads: int) -> None:
     """Compute the figures of each definition in FILES and write them into its [proved] table, bound to the file.
 

@@ -19,49 +19,49 @@ _GATHERS_BY_OPTION_VALUE: Final = {"any": None, "always": True, "never": False}
 
 @click.command()
 @click.option(
-    "--seed", default=1, show_default=True, type=int, help="seed of the first world; each seed is one world"
+    "--seed", default=1, show_default=True, type=int, help="Seed of the first world; each seed is one world."
 )
 @click.option(
     "--worlds",
     default=1,
     show_default=True,
     type=WholeNumber(min=1),
-    help="number of worlds, with consecutive seeds",
+    help="Number of worlds, with consecutive seeds.",
 )
 @click.option(
-    "--actions", default=2000, show_default=True, type=WholeNumber(min=1), help="actions in each world"
+    "--actions", default=2000, show_default=True, type=WholeNumber(min=1), help="Actions in each world."
 )
 @click.option(
-    "--cuts", default=20, show_default=True, type=WholeNumber(min=0), help="power cuts in each world"
+    "--cuts", default=20, show_default=True, type=WholeNumber(min=0), help="Power cuts in each world."
 )
 @click.option(
     "--gathering",
     type=click.Choice(sorted(_GATHERS_BY_OPTION_VALUE)),
     default="any",
     show_default=True,
-    help="whether all players of a cabinet gather at one table; any: the seed decides",
+    help="Whether all players of a cabinet gather at one table; any: the seed decides.",
 )
 @click.option(
     "--again",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="run the case stored in a file",
+    help="Run the case stored in a file.",
 )
 @click.option(
     "--keep",
     type=click.Path(path_type=Path, file_okay=False),
-    help="folder for shrunk failures",
+    help="Folder for shrunk failures.",
 )
 @click.option(
     "--exports",
     type=click.Path(path_type=Path, file_okay=False),
-    help="folder for the export of each world's journal",
+    help="Folder for the export of each world's journal.",
 )
 @click.option(
     "--tries",
     default=60,
     show_default=True,
     type=WholeNumber(min=0),
-    help="maximum number of shrinking attempts",
+    help="Maximum number of shrinking attempts.",
 )
 def command(
     *,

@@ -19,7 +19,7 @@ ERRORS_REPORTED_IN_ONE_LINE = (LocalError, OperatorError)
 STORE_OPTION = click.option(
     "--store",
     default=None,
-    help="an SQLite file, or a PostgreSQL DSN (default: controller.db in the state folder)",
+    help="An SQLite file, or a PostgreSQL DSN (default: controller.db in the state folder).",
 )
 
 
