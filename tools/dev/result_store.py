@@ -23,7 +23,7 @@ RESULTS_PER_SYNC: Final = 32
 
 
 class OtherCalculationError(Exception):
-    """The error that the stored results belong to a different calculation."""
+    """Raised if the stored results belong to a different calculation."""
 
 
 class ResultStore:

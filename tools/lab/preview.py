@@ -27,7 +27,7 @@ _IDLE_SECONDS: Final = 1.0
 
 
 class PreviewError(Exception):
-    """Error: the animated preview of a game could not be made; the text says why."""
+    """Raised if the animated preview of a game could not be made; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ _INTERRUPTIONS: Final = (
 
 
 class NoSuchRuleError(Exception):
-    """Error: a document describes a transition between machine states that no rule of the state table makes."""
+    """Raised if a document describes a transition between machine states that no rule of the state table makes."""
 
 
 def format_player_diagram() -> str:

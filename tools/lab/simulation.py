@@ -27,7 +27,7 @@ INTERVAL_Z_SCORE = 3.290527
 
 
 class SimulationError(Exception):
-    """Error: a simulation cannot be run as requested; the text says why."""
+    """Raised if a simulation cannot be run as requested; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)

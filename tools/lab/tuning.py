@@ -34,7 +34,7 @@ PrintProgress = Callable[[str], None]
 
 
 class TuningError(Exception):
-    """Error: a key is missing or is not a pay, or the wanted return cannot be reached; the text says which."""
+    """Raised if a key is missing or is not a pay, or the wanted return cannot be reached; the text says which."""
 
 
 def parse_key(key: str) -> KeyPath:

@@ -23,7 +23,7 @@ _TEST_NAME_PATTERN: Final = re.compile(r"\S+\.py::")
 
 
 class EvidenceError(Exception):
-    """The error that the tests could not be collected, or name a requirement that does not exist."""
+    """Raised if the tests could not be collected, or name a requirement that does not exist."""
 
 
 class Status(StrEnum):

@@ -42,7 +42,7 @@ _ABSENCE_PATTERN: Final = re.compile(
 
 
 class RequirementsError(Exception):
-    """The error that the requirements file is not valid; the message names the file, the key and the reason."""
+    """Raised if the requirements file is not valid; the message names the file, the key and the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

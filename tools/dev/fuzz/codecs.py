@@ -12,7 +12,7 @@ _CODEC_NAMES = sorted(CODECS)
 
 
 class CodecDisagreesError(AssertionError):
-    """The error that the same bytes gave different messages when they arrived in different portions."""
+    """Raised if the same bytes gave different messages when they arrived in different portions."""
 
 
 def run_fuzz_input(data: bytes) -> None:

@@ -28,7 +28,7 @@ _CREDITS_POLL: Final = bytes((MACHINE_ADDRESS, 0x1A))
 
 
 class WrongReplyError(AssertionError):
-    """The error that a poll after random bytes did not get the right reply."""
+    """Raised if a poll after random bytes did not get the right reply."""
 
 
 def build_readout() -> SasReadout:

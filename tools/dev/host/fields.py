@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 
 class LayoutError(ValueError):
-    """The error that bytes do not match a layout, or a value does not fit its field; it names the field."""
+    """Raised if bytes do not match a layout, or a value does not fit its field; the text names the field."""
 
 
 class FieldKind(Enum):

@@ -41,7 +41,7 @@ _POLLS_WITHOUT_NEWS_MAX: Final = 5
 
 
 class HostRestartedError(Exception):
-    """The error that the host has restarted, so that its current work must stop; only its ledger remains."""
+    """Raised if the host has restarted, so that its current work must stop; only its ledger remains."""
 
 
 @dataclass

@@ -30,7 +30,7 @@ class WakeupEncoding(StrEnum):
 
 
 class HostLineError(PeerError):
-    """The error that the host's port cannot be used; the message names the port and the reason."""
+    """Raised if the host's port cannot be used; the message names the port and the reason."""
 
 
 def mark_wakeup(message: bytes) -> bytes:

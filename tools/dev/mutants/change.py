@@ -27,7 +27,7 @@ _ID_LINE_PATTERN: Final = re.compile(r"""^id\s*=\s*["']([^"']+)["']""")
 
 
 class MutantError(Exception):
-    """The error that a mutant cannot be applied; the message names its file and the reason."""
+    """Raised if a mutant cannot be applied; the message names its file and the reason."""
 
 
 def apply_mutant(mutant: Mutant, root: Path) -> str:

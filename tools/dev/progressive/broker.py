@@ -23,7 +23,7 @@ _START_TIMEOUT_SECONDS: Final = 20.0
 
 
 class BrokerMissingError(OperatorError):
-    """The error that Mosquitto is not installed."""
+    """Raised if Mosquitto is not installed."""
 
 
 def find_mosquitto() -> str:

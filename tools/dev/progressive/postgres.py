@@ -19,7 +19,7 @@ _SERVER_USERS: Final = ("postgres", "nobody")
 
 
 class PostgresMissingError(OperatorError):
-    """The error that PostgreSQL is not installed."""
+    """Raised if PostgreSQL is not installed."""
 
 
 def find_postgres_program(name: str) -> str:

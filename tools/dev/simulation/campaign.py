@@ -35,7 +35,7 @@ _AUDIT_GROWTH_FACTOR: Final = 1.5
 
 
 class StuckError(Exception):
-    """The error that money cannot be paid out, or that the machine does not start.
+    """Raised if money cannot be paid out, or the machine does not start.
 
     The message has what the screens show.
     """

@@ -17,7 +17,7 @@ from paytables.wording import format_count
 
 
 class LevelAmountError(Exception):
-    """Error: a level's amount is negative or is given for a level that the game does not have."""
+    """Raised if a level's amount is negative or is given for a level that the game does not have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,11 +4,11 @@ from rng.errors import RngError
 
 
 class InvalidSampleError(RngError):
-    """Error: a laboratory requested outcomes that are not possible.
+    """Raised if a laboratory requested outcomes that are not possible.
 
     Examples: more pieces than there are, no plays, or a planted defect that does not fit the game.
     """
 
 
 class InvalidWeightsError(RngError):
-    """Error: a table of weights has a weight that is not a whole number of 0 or more, or a wrong total."""
+    """Raised if a table of weights has a weight that is not a whole number of 0 or more, or a wrong total."""

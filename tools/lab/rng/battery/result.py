@@ -20,7 +20,7 @@ Floats = NDArray[np.floating[Any]]
 
 
 class TooFewOutcomesError(RngError):
-    """Error: there are too few outcomes for a statistical test to be valid."""
+    """Raised if there are too few outcomes for a statistical test to be valid."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
