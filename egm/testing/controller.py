@@ -120,18 +120,18 @@ class SmallController:
     def _count_contribution(self, message: m.Contribution) -> m.ControllerMessage:
         """Add a machine's contribution to a level and return the acknowledgement. A repeated one is not added again."""
         key = (message.machine, message.level)
-        counted_sequence = self.counted.get(key, 0)
+        counted_number = self.counted.get(key, 0)
         if key not in self.enrolled:
             return self._refuse(message, m.RefusalReason.NOT_ENROLLED, "contribution", level=message.level)
-        if message.sequence > counted_sequence + 1:
+        if message.sequence > counted_number + 1:
             return self._refuse(
                 message,
                 m.RefusalReason.CONTRIBUTIONS_MISSING,
                 "contribution",
                 level=message.level,
-                next=counted_sequence + 1,
+                next=counted_number + 1,
             )
-        if message.sequence == counted_sequence + 1:
+        if message.sequence == counted_number + 1:
             assert message.amount == message.wager_cents * self.levels[message.level].terms.increment
             self.levels[message.level] = self.levels[message.level].add_contribution(message.wager_cents)
             self.counted[key] = message.sequence

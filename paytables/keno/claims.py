@@ -384,7 +384,7 @@ def claim_ticket(
 
 
 def expire_ticket(record: TicketRecord, today: date) -> tuple[TicketRecord, int]:
-    """Return the record of a Keno ticket closed after its claim period, and the credits that were not claimed.
+    """Return the record of a Keno ticket after the end of its claim period, and the credits that were not claimed.
 
     Raises :class:`TicketRefusedError` until the claim period is over.
     """

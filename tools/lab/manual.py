@@ -51,6 +51,6 @@ def format_manual(audience: str, language: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _format_page_text(texts: Texts, words: PageText) -> str:
+def _format_page_text(texts: Texts, page_text: PageText) -> str:
     """Return a page's text in the manual's language, with amounts in Canadian dollars."""
-    return texts.format_page_text(words, lambda cents: texts.format_money(cents, "CAD"))
+    return texts.format_page_text(page_text, lambda cents: texts.format_money(cents, "CAD"))

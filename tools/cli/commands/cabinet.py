@@ -157,8 +157,10 @@ class _RemarkFinder:
 
         with suppress(PaytableError):
             if earlier_digest := find_conflicting_digest(self.played_definitions, game):
-                words = f"this machine played another definition, {earlier_digest[:12]}, as version {game.version}"
-                remark = f"{words}: give this one a new game.version"
+                remark = (
+                    f"this machine played another definition, {earlier_digest[:12]}, as version {game.version}: "
+                    "give this one a new game.version"
+                )
                 yield ConfigFault(key, remark, is_fatal=False, is_warning_only=True)
 
     def _iter_reduced_limits(self, key: str, game_table: GameTable, game: Game) -> Iterator[ConfigFault]:

@@ -140,10 +140,10 @@ def _describe_next_step(result: ClaimInspection, folder: Path, second_folder: Pa
         damaged, intact = ("first", "second") if inspection.first_copy.damage else ("second", "first")
         next_step = f"start the machine: it makes the {damaged} copy again from the {intact}; nothing is lost"
         return f"next: {next_step}\n{challenge}"
-    words = ["egm", "audit", "clear", "--state", str(folder)]
-    words += ["--second", str(second_folder)] if second_folder is not None else []
-    words += ["--person", "NUMBER", "--second-person", "NUMBER", "--reason", "WHY"]
-    words += ["--challenge", inspection.challenge, "--carry-others"]
+    command_parts = ["egm", "audit", "clear", "--state", str(folder)]
+    command_parts += ["--second", str(second_folder)] if second_folder is not None else []
+    command_parts += ["--person", "NUMBER", "--second-person", "NUMBER", "--reason", "WHY"]
+    command_parts += ["--challenge", inspection.challenge, "--carry-others"]
     comparison_advice = (
         ""
         if inspection.is_complete or not inspection.copies_agree
@@ -152,7 +152,7 @@ def _describe_next_step(result: ClaimInspection, folder: Path, second_folder: Pa
     )
     return (
         "next: keep the machine stopped; decide each claim above, then two people run\n"
-        f"  {shlex.join(words)}\n"
+        f"  {shlex.join(command_parts)}\n"
         "  with --claim CLAIM=paid:CENTS:WHO or --claim CLAIM=ended for each that is not to be carried over\n"
         f"{comparison_advice}{challenge}"
     )
@@ -321,9 +321,9 @@ def _parse_decisions(
     """Return the decisions given with ``--claim``, by claim id. Raises click.BadParameter for an invalid one."""
     decisions: dict[str, ClaimDecision] = {}
     for value in values:
-        claim, equals, words = value.rpartition("=")
-        words, _at, copy = words.partition("@")
-        act, *payment = words.split(":", 2)
+        claim, equals, decision_text = value.rpartition("=")
+        decision_text, _at, copy = decision_text.partition("@")
+        act, *payment = decision_text.split(":", 2)
         if not equals or act not in _RECORDED_DECISION_BY_WORD or claim in decisions:
             raise click.BadParameter(
                 f"{value!r}: expected once for each claim: CLAIM=carry, CLAIM=paid:CENTS:WHO or CLAIM=ended"

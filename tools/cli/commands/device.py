@@ -26,13 +26,13 @@ def _parse_value(word: str) -> int | str | bool:
         return word
 
 
-def _parse_values(words: tuple[str, ...]) -> dict[str, int | str | bool]:
+def _parse_values(arguments: tuple[str, ...]) -> dict[str, int | str | bool]:
     """Return the values in arguments of the form ``key=value``, by key; a bar code remains text."""
     values: dict[str, int | str | bool] = {}
-    for word in words:
-        key, sign, value = word.partition("=")
+    for argument in arguments:
+        key, sign, value = argument.partition("=")
         if not sign or not key:
-            raise click.ClickException(f"{word!r}: write a value as key=value")
+            raise click.ClickException(f"{argument!r}: write a value as key=value")
         # the leading zeros of a bar code belong to it
         values[key] = value if key == "barcode" else _parse_value(value)
     return values

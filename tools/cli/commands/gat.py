@@ -53,11 +53,12 @@ def _add_port_options(command_function: Callable[..., None]) -> Callable[..., No
 
     @click.pass_context
     def run_with_port(
-        ctx: click.Context, /, *, port: str | None, state: Path | None, **words: object
+        ctx: click.Context, /, *, port: str | None, state: Path | None, **arguments: object
     ) -> None:
         """Run the command with the GAT port: the serial port ``port``, or the simulated one in the folder ``state``."""
         command_function(
-            _GatPort(port or str(StateFolder(state or find_default_state_folder()).gat_port), ctx), **words
+            _GatPort(port or str(StateFolder(state or find_default_state_folder()).gat_port), ctx),
+            **arguments,
         )
 
     return _PORT_OPTION(_STATE_OPTION(update_wrapper(run_with_port, command_function)))

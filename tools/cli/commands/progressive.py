@@ -410,7 +410,7 @@ def register(*, store: str | None, output_format: OutputFormat) -> None:
         hits = controller.read_win_register()
     columns: Columns = (
         "level",
-        build_number_column("no.", "place"),
+        build_number_column("hit no.", "place"),
         "machine",
         "combination",
         Column("awarded", "awarded_at"),

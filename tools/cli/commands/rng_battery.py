@@ -146,9 +146,13 @@ def _write_report(
         """Return ``count`` bytes of the generator's output, read in blocks of the maximum request size."""
         return b"".join(read_raw_bytes(min(65_536, count - at)) for at in range(0, count, 65_536))
 
-    words = [*click.get_current_context().command_path.split(), *_list_given_options()]
+    command_parts = [*click.get_current_context().command_path.split(), *_list_given_options()]
     report = build_report(
-        verdicts, alpha=alpha, command=shlex.join(words), read_raw_bytes=read_bytes, now=datetime.now(UTC)
+        verdicts,
+        alpha=alpha,
+        command=shlex.join(command_parts),
+        read_raw_bytes=read_bytes,
+        now=datetime.now(UTC),
     )
     if json_file:
         write_result(json_file, to_json(report))
@@ -159,16 +163,16 @@ def _write_report(
 
 def _list_given_options() -> list[str]:
     """Return the command-line options, as typed, that determine which outcomes are drawn."""
-    words: list[str] = []
+    options: list[str] = []
     for name, value in click.get_current_context().params.items():
         if name in {"json_file", "html_file"}:
             continue
         option = "--game" if name == "names" else f"--{name}"
         for part in value if isinstance(value, tuple) else (value,):
-            words += (
+            options += (
                 [option, f"{part:f}".rstrip("0") if isinstance(part, float) else str(part)] if part else []
             )
-    return words
+    return options
 
 
 @click.command("calibrate")

@@ -244,7 +244,7 @@ class KenoOffice:
     def find_ticket(self, ticket_number: int) -> TicketRecord:
         """Return the central record of a ticket.
 
-        Raises TicketRefusedError if no such ticket was recorded, or if it was closed (:meth:`expire_ticket`).
+        Raises TicketRefusedError if no such ticket was recorded, or if its record was removed (:meth:`expire_ticket`).
         """
         stored_ticket: Json = self.journal.state(f"{TICKET_KEY_PREFIX}{ticket_number}")
         if stored_ticket is None:

@@ -393,7 +393,7 @@ class Controller:
         reason = RefusalReason.CLAIM_DECLINED if held_claim.ruling else RefusalReason.CLAIM_HELD
         return self._refuse(session, claim, reason, held_claim.reason or held_claim.why)
 
-    def rule_on_claim(self, claim: str, ruling: str, persons: tuple[str, ...], reason: str) -> None:
+    def rule_on_claim(self, claim_id: str, ruling: str, persons: tuple[str, ...], reason: str) -> None:
         """Store two persons' ruling on a held claim or payment.
 
         If a payment is awarded, the level is corrected by its difference from the award. See
@@ -401,7 +401,7 @@ class Controller:
         """
         with self._store.transaction() as session:
             ruled_claim = holding.rule_on_held_claim(
-                session, claim, ruling, persons, reason, self._format_time()
+                session, claim_id, ruling, persons, reason, self._format_time()
             )
             hit = session.find_claim(str(ruled_claim.message["claim"]))
             if ruled_claim.message["type"] == "commit" and ruling == holding.RULING_AWARD and hit is not None:

@@ -219,9 +219,9 @@ class Session:
         rows = self._run("SELECT record FROM prize WHERE level = ? ORDER BY number", level)
         return tuple(PrizeRecord.from_text(row[0]) for row in rows)
 
-    def find_prize_of_claim(self, claim: str) -> PrizeRecord:
+    def find_prize_of_claim(self, claim_id: str) -> PrizeRecord:
         """Return the mystery prize that a hit won. Raises LookupError if none exists."""
-        return PrizeRecord.from_text(self._run("SELECT record FROM prize WHERE claim = ?", claim)[0][0])
+        return PrizeRecord.from_text(self._run("SELECT record FROM prize WHERE claim = ?", claim_id)[0][0])
 
     def put_prize(self, record: PrizeRecord) -> None:
         """Store a mystery prize's record."""
@@ -260,9 +260,9 @@ class Session:
         )
 
     # ------------------------------------------------------------------ claims
-    def find_claim(self, claim: str) -> ClaimRecord | None:
+    def find_claim(self, claim_id: str) -> ClaimRecord | None:
         """Return the hit with this claim id, or None."""
-        rows = self._run("SELECT record FROM claim WHERE claim = ?", claim)
+        rows = self._run("SELECT record FROM claim WHERE claim = ?", claim_id)
         return ClaimRecord(**json.loads(rows[0][0])) if rows else None
 
     def read_win_register(self) -> tuple[ClaimRecord, ...]:
@@ -305,9 +305,9 @@ class Session:
         rows = self._run("SELECT record FROM claim WHERE machine = ? AND level = ?", machine, level)
         return tuple(sorted(int(json.loads(row[0])["after"]) for row in rows))
 
-    def find_held_claim(self, claim: str) -> HeldClaim | None:
+    def find_held_claim(self, claim_id: str) -> HeldClaim | None:
         """Return the held claim or payment with this id, ruled on or not; None if none was held."""
-        rows = self._run("SELECT record FROM held WHERE claim = ?", claim)
+        rows = self._run("SELECT record FROM held WHERE claim = ?", claim_id)
         return HeldClaim(**json.loads(rows[0][0])) if rows else None
 
     def list_held_claims(self) -> tuple[HeldClaim, ...]:

@@ -89,9 +89,9 @@ class BulkDraws:
                 self._read(width * min(count - drawn_count, REQUEST_BYTES_MAX // width)), dtype=dtype
             )
             values = words // dtype.type(share)
-            thrown_away = np.flatnonzero(values >= bound)
+            rejected_indexes = np.flatnonzero(values >= bound)
             consecutive_rejections = (
-                consecutive_rejections + len(words) if len(thrown_away) == len(words) else 0
+                consecutive_rejections + len(words) if len(rejected_indexes) == len(words) else 0
             )
             if consecutive_rejections >= REJECTIONS_MAX:
                 raise RejectionLimit(
@@ -99,11 +99,11 @@ class BulkDraws:
                 )
             # Few words are rejected, so the runs between them are copied as a whole.
             start = 0
-            for end in (*thrown_away.tolist(), len(values)):
+            for end in (*rejected_indexes.tolist(), len(values)):
                 outcomes[drawn_count : drawn_count + end - start] = values[start:end]
                 drawn_count += end - start
                 start = end + 1
-            self.rejections += len(thrown_away)
+            self.rejections += len(rejected_indexes)
         return outcomes
 
     def draw_weighted(self, cumulative_weights: Sequence[int], count: int) -> NDArray[np.intp]:
