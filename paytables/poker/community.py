@@ -158,7 +158,7 @@ class HoldemSolver:
         turns = np.zeros((52, HOLE_CARD_PAIR_COUNT, 2), dtype=np.int64)
         sums = np.zeros((HOLE_CARD_PAIR_COUNT, 2), dtype=np.int64)
         counts = np.zeros((HOLE_CARD_PAIR_COUNT, 3), dtype=np.int64)
-        strengths, standings, add, _ = _compile_kernels()
+        strengths, count_bank_hands, add, _ = _compile_kernels()
         money = (streets.ante, streets.turn_bet, streets.river_bet)
         flop_arguments = (
             self.cards[n],
@@ -168,7 +168,7 @@ class HoldemSolver:
             money,
             self.pays,
         )
-        add(*flop_arguments, strengths, standings, counts, turns, sums)
+        add(*flop_arguments, strengths, count_bank_hands, counts, turns, sums)
         return turns, sums
 
     def _find_best_bets(self, n: int) -> tuple[Ints, Ints, Ints, Ints]:
@@ -238,7 +238,7 @@ class HoldemSolver:
         )
         continues = np.unpackbits(continue_bits, axis=1, count=HOLE_CARD_PAIR_COUNT).astype(np.bool_)
         counts = np.zeros((HOLE_CARD_PAIR_COUNT, 3), dtype=np.int64)
-        strengths, standings, _, count = _compile_kernels()
+        strengths, count_bank_hands, _, count = _compile_kernels()
         tables = self.tables
         flop_arguments = (
             self.cards[n],
@@ -247,7 +247,7 @@ class HoldemSolver:
             tables.lowest_qualifying_index,
             int(self.flops_per_class[n]),
         )
-        count(*flop_arguments, strengths, standings, counts, early_bets, continues, distribution)
+        count(*flop_arguments, strengths, count_bank_hands, counts, early_bets, continues, distribution)
         return distribution
 
     def _count_nets(self, distribution: Ints) -> tuple[dict[int, int], int]:
@@ -361,7 +361,7 @@ def _fill_strengths(
     return low, high
 
 
-def _count_standings(  # noqa: C901, PLR0912 (one loop, compiled by numba)
+def _count_bank_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     unseen: Ints,
     low: int,
     high: int,
@@ -432,7 +432,7 @@ def _add_flop_nets(
     money: Ints,
     pays: Ints,
     strengths: Callable[..., tuple[int, int]],
-    standings: Callable[..., object],
+    count_bank_hands: Callable[..., object],
     counts: Ints,
     turns: Ints,
     sums: Ints,
@@ -454,7 +454,7 @@ def _add_flop_nets(
             unseen = [card for card in unseen_by_flop if card not in (turn, river)]
             board = (flop[0], flop[1], flop[2], turn, river)
             low, high = strengths(board, unseen, ranks, strength_by_hole, strength_counts)
-            standings(
+            count_bank_hands(
                 unseen,
                 low,
                 high,
@@ -493,7 +493,7 @@ def _count_flop_cases(
     lowest_qualifying_index: int,
     equal_flops: int,
     strengths: Callable[..., tuple[int, int]],
-    standings: Callable[..., object],
+    count_bank_hands: Callable[..., object],
     counts: Ints,
     early_bets: Ints,
     continues: Ints,
@@ -517,7 +517,7 @@ def _count_flop_cases(
             unseen = [card for card in unseen_by_flop if card not in (turn, river)]
             board = (flop[0], flop[1], flop[2], turn, river)
             low, high = strengths(board, unseen, ranks, strength_by_hole, strength_counts)
-            standings(
+            count_bank_hands(
                 unseen,
                 low,
                 high,
@@ -549,10 +549,10 @@ def _count_flop_cases(
 
 @cache
 def _compile_kernels() -> tuple[Callable[..., object], ...]:
-    """Return this module's four inner loops, compiled by numba: strengths, standings, net results, cases."""
+    """Return this module's four inner loops, compiled by numba: strengths, bank hands, net results, cases."""
     import numba  # noqa: PLC0415 (laboratory package)
 
     return tuple(
         numba.njit(nogil=True)(kernel)
-        for kernel in (_fill_strengths, _count_standings, _add_flop_nets, _count_flop_cases)
+        for kernel in (_fill_strengths, _count_bank_hands, _add_flop_nets, _count_flop_cases)
     )

@@ -186,18 +186,18 @@ class BestAnswerAdvice:
             counts["closed" if bank_strength < duel.lowest_opening_strength else beaten] += count
         net = sum(
             (
-                factor * self._compute_spot_net(self.definition.spots[name], standing, own_strength) * count
+                factor * self._compute_spot_net(self.definition.spots[name], comparison, own_strength) * count
                 for name, factor in bets.items()
-                for standing, count in counts.items()
+                for comparison, count in counts.items()
             ),
             Fraction(0),
         )
         return net / counts.total()
 
-    def _compute_spot_net(self, spot: BetSpot, standing: HandComparison, own_strength: int) -> Fraction:
+    def _compute_spot_net(self, spot: BetSpot, comparison: HandComparison, own_strength: int) -> Fraction:
         """Return one bet's net result, as a multiple of its stake, for a player's hand of strength ``own_strength``.
 
-        ``standing`` says how the player's hand compares with the bank's.
+        ``comparison`` says how the player's hand compares with the bank's.
         """
         order = self.rankings[spot.order].order
         bonus, first, pays = (
@@ -206,7 +206,7 @@ class BestAnswerAdvice:
         extra = Fraction(0) if bonus is None else spot.bonus[bonus].pays.net
         if first is not None:
             return extra + spot.first[first].pays.net
-        result = spot.find_result(standing)
+        result = spot.find_result(comparison)
         if result == "pays" and pays is not None:
             return extra + spot.pay[pays].pays.net
         return extra + _NET_BY_RESULT[spot.otherwise if result == "pays" else result]

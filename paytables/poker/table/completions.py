@@ -33,13 +33,13 @@ def solve_completions(
     spot: BetSpot,
     seen_card_count: int | None,
     returned_share: Fraction,
-    withdraw_and_keep_options: tuple[int, int],
+    withdraw_and_keep_indexes: tuple[int, int],
 ) -> ProvedFigures:
     """Return the exact figures of a bet on the best five of seven cards, which the player may take back.
 
     The player may take the bet back after ``seen_card_count`` cards (:data:`SEEN_CARD_COUNT`, or None: never) and then
-    gets ``returned_share`` of it. ``withdraw_and_keep_options`` has two indices of options: the option to take the bet
-    back, and the option to leave it.
+    gets ``returned_share`` of it. ``withdraw_and_keep_indexes`` has the indexes of the options to take the bet
+    back and to keep it.
     """
     tables = build_strength_tables(0)
     row_indexes = [
@@ -82,7 +82,7 @@ def solve_completions(
         else format_fraction(_compute_mean_never_withdrawn(counts, hands_per_class, nets)),
         policy=None
         if seen_card_count is None
-        else pack_policy(bytes(np.array(withdraw_and_keep_options, dtype=np.uint8)[keeps_bet.astype(int)])),
+        else pack_policy(bytes(np.array(withdraw_and_keep_indexes, dtype=np.uint8)[keeps_bet.astype(int)])),
         won=_list_rates_with_withdrawal(
             spot,
             (counts[keeps_bet] * hands_per_class[keeps_bet][:, None]).sum(axis=0).tolist(),

@@ -114,10 +114,10 @@ class BetSpot(StrictTable):
             raise ValueError(f"{self.id}: {self.times} times {self.of!r}: must be a whole number of times")
         return self
 
-    def find_result(self, standing: HandComparison) -> BetResultName:
-        """Return the bet's result for ``standing``, the comparison of the player's hand with the bank's."""
+    def find_result(self, comparison: HandComparison) -> BetResultName:
+        """Return the bet's result, from the comparison of the player's hand with the bank's."""
         results = {"closed": self.closed, "better": self.better, "equal": self.equal, "worse": self.worse}
-        return results[standing] or "pays"
+        return results[comparison] or "pays"
 
 
 class DecisionOption(StrictTable):

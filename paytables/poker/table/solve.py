@@ -1,4 +1,6 @@
-"""Exact solutions of poker games against the bank, by the shape of their definition, for laboratories.
+"""Exact figures of poker games against the bank, computed in the laboratory.
+
+The method depends on the game:
 
 * the player's cards alone, with bets that may be taken back: sums over the hands that hold the seen cards
   (:meth:`paytables.cards.subsets.CardSets.sum_over_supersets`);
@@ -50,33 +52,34 @@ POLICY_CHARACTERS_MAX = 64_000
 
 
 def solve(definition: PokerDefinition, *solver_options: object) -> dict[str, ProvedFigures]:
-    """Return the exact figures (proofs) of a poker game's bets, by the id of the bet.
+    """Return the exact figures of a poker game's bets, by the id of the bet.
 
-    The ante and the bets placed together with it have one proof, each independent bet its own. ``solver_options`` are
-    the further arguments of :class:`~paytables.poker.community.HoldemSolver`; only hold'em uses them.
+    The ante and the bets placed together with it share one set of figures, each independent bet has its own.
+    ``solver_options`` are the further arguments of :class:`~paytables.poker.community.HoldemSolver`; only hold'em
+    uses them.
     """
-    proofs = {}
+    figures_by_bet = {}
     if definition.ante.is_independent_of_bank and len(list_bets_with_ante(definition)) > 1:
-        proofs[MAIN_BET] = solve_withdrawable_bets(definition)
+        figures_by_bet[MAIN_BET] = solve_withdrawable_bets(definition)
     elif not definition.ante.is_independent_of_bank and any(
         step.deal and step.deal.board for step in definition.step
     ):
         from paytables.poker.table.streets import solve_holdem  # noqa: PLC0415 (slow to load)
 
-        proofs[MAIN_BET] = solve_holdem(definition, *solver_options)
+        figures_by_bet[MAIN_BET] = solve_holdem(definition, *solver_options)
     elif not definition.ante.is_independent_of_bank:
-        proofs[MAIN_BET] = StudSolver(definition).build_proof()
+        figures_by_bet[MAIN_BET] = OneDecisionSolver(definition).build_figures()
     else:
-        proofs[definition.ante.id] = solve_independent_bet(definition, definition.ante)
+        figures_by_bet[definition.ante.id] = solve_independent_bet(definition, definition.ante)
     for name in list_independent_bets(definition):
-        proofs[name] = solve_independent_bet(definition, definition.spots[name])
-    return proofs
+        figures_by_bet[name] = solve_independent_bet(definition, definition.spots[name])
+    return figures_by_bet
 
 
-def build_proof_from_distribution(
+def build_figures_from_cases(
     net_cases: Counter[Fraction], staked: Fraction, worst: Fraction, simplest: Fraction | None
 ) -> ProvedFigures:
-    """Return a poker bet's proof from the number of cases that end with each net in ``net_cases``."""
+    """Return a poker bet's figures from the number of cases that end with each net in ``net_cases``."""
     total = sum(net_cases.values())
     rates = {
         format_fraction(net): format_fraction(Fraction(cases, total))
@@ -92,11 +95,11 @@ def build_proof_from_distribution(
 
 
 def find_winning_rows(rows: tuple[PayRow, ...], strengths: Ints, spot: BetSpot) -> Ints:
-    """Return the index of the pay-table row that each poker hand strength wins on a spot; -1 for no row."""
-    known_strengths, inverse = np.unique(strengths, return_inverse=True)
+    """Return the index of the pay-table row that a hand of each strength wins on a spot; -1 for no row."""
+    distinct_strengths, strength_indexes = np.unique(strengths, return_inverse=True)
     order = RANKING_RULES_BY_NAME[spot.order]
-    row_by_strength = [find_pay_row(rows, int(strength), 0, order) for strength in known_strengths]
-    row_indexes: Ints = np.array([-1 if row is None else row for row in row_by_strength])[inverse]
+    row_by_strength = [find_pay_row(rows, int(strength), 0, order) for strength in distinct_strengths]
+    row_indexes: Ints = np.array([-1 if row is None else row for row in row_by_strength])[strength_indexes]
     return row_indexes
 
 
@@ -107,56 +110,64 @@ class WithdrawalTerms(NamedTuple):
     seen_card_count: int | None
     """The number of cards that the player sees when deciding; None if the bet cannot be taken back."""
     returned_share: Fraction
-    withdraw_and_keep_options: tuple[int, int]
-    """The indices of the options to take the bet back and to leave it."""
+    """The part of the bet that the player gets back on taking it back."""
+    withdraw_and_keep_indexes: tuple[int, int]
+    """The indexes of the options to take the bet back and to keep it; (0, 0) if the bet cannot be taken back."""
 
 
 def find_withdrawal_terms(definition: PokerDefinition, spot: BetSpot) -> WithdrawalTerms:
-    """Return the terms on which a bet may be taken back."""
-    own_card_count = board = 0
-    seen_cards: int | None = None
-    returned_part = Fraction(0)
-    answers = (0, 0)
+    """Return when a bet may be taken back and how much of it is then returned.
+
+    ``seen_card_count`` of the terms is None if the bet cannot be taken back.
+    """
+    own_card_count = board_card_count = 0
+    seen_card_count: int | None = None
+    returned_share = Fraction(0)
+    withdraw_and_keep_indexes = (0, 0)
     for step in definition.step:
         if step.deal is not None:
-            own_card_count, board = own_card_count + step.deal.player, board + step.deal.board
+            own_card_count += step.deal.player
+            board_card_count += step.deal.board
         for index, option in enumerate(step.option):
             if option.spot == spot.id and option.back is not None:
-                seen_cards, returned_part = own_card_count + board, Fraction(option.back)
-                answers = (
-                    index,
-                    next(n for n, option_left in enumerate(step.option) if option_left.back is None),
-                )
-    cards = (own_card_count if spot.player is None else spot.player) + (
-        board if spot.board is None else spot.board
+                seen_card_count = own_card_count + board_card_count
+                returned_share = Fraction(option.back)
+                keep_index = next(n for n, other in enumerate(step.option) if other.back is None)
+                withdraw_and_keep_indexes = (index, keep_index)
+    hand_card_count = (own_card_count if spot.player is None else spot.player) + (
+        board_card_count if spot.board is None else spot.board
     )
-    return WithdrawalTerms(cards, seen_cards, returned_part, answers)
+    return WithdrawalTerms(hand_card_count, seen_card_count, returned_share, withdraw_and_keep_indexes)
 
 
 def solve_independent_bet(definition: PokerDefinition, spot: BetSpot) -> ProvedFigures:
     """Return the exact figures of a bet that depends on the player's cards alone.
 
-    The player may take it back at the game's decision.
+    A bet on seven cards may also be one that the player can take back at the game's decision. Raises
+    :class:`~paytables.errors.BeyondExactAnalysis` for such a bet on fewer cards.
     """
-    cards, seen_cards, back, answers = find_withdrawal_terms(definition, spot)
-    if cards > 6 and any(row.pays.level_share for row in spot.pay):
+    terms = find_withdrawal_terms(definition, spot)
+    card_count, seen_card_count = terms.hand_card_count, terms.seen_card_count
+    if card_count > 6 and any(row.pays.level_share for row in spot.pay):
         raise BeyondExactAnalysis(
-            f"{spot.id}: no exact figures for a bet on {cards} cards that pays a share of a level"
+            f"{spot.id}: no exact figures for a bet on {card_count} cards that pays a share of a level"
         )
-    if cards > 6:
+    if card_count > 6:
         from paytables.poker.table.completions import SEEN_CARD_COUNT, solve_completions  # noqa: PLC0415 (numba)
 
-        if cards > 7 or seen_cards not in {None, SEEN_CARD_COUNT}:
-            seen_text = "" if seen_cards is None else f" that may be taken back after {seen_cards}"
-            raise BeyondExactAnalysis(f"{spot.id}: no exact figures for a bet on {cards} cards{seen_text}")
+        if card_count > 7 or seen_card_count not in {None, SEEN_CARD_COUNT}:
+            seen_text = "" if seen_card_count is None else f" that may be taken back after {seen_card_count}"
+            raise BeyondExactAnalysis(
+                f"{spot.id}: no exact figures for a bet on {card_count} cards{seen_text}"
+            )
 
-        return solve_completions(spot, seen_cards, back, answers)
-    hands = build_sets(52, cards)
-    rows = find_winning_rows(spot.pay, hands.compute_strengths(RANKING_RULES_BY_NAME[spot.order]), spot)
-    if seen_cards is not None:
+        return solve_completions(spot, seen_card_count, terms.returned_share, terms.withdraw_and_keep_indexes)
+    if seen_card_count is not None:
         raise BeyondExactAnalysis(
-            f"{spot.id}: no exact figures for a bet on {cards} cards that may be taken back alone"
+            f"{spot.id}: no exact figures for a bet on {card_count} cards that may be taken back alone"
         )
+    hands = build_sets(52, card_count)
+    rows = find_winning_rows(spot.pay, hands.compute_strengths(RANKING_RULES_BY_NAME[spot.order]), spot)
     counts = np.bincount(rows + 1, minlength=len(spot.pay) + 1)
     net_cases: Counter[Fraction] = Counter({Fraction(-1): int(counts[0])})
     for row, count in zip(spot.pay, counts[1:].tolist(), strict=True):
@@ -168,7 +179,7 @@ def solve_independent_bet(definition: PokerDefinition, spot: BetSpot) -> ProvedF
     }
     rows_won = dict(zip(iter_row_returns(spot, Fraction(1)), counts[1:].tolist(), strict=True))
     extra_figures = {"levels": levels, "won": list_row_rates((), rows_won, hands.count)}
-    return build_proof_from_distribution(net_cases, Fraction(1), mean, None).model_copy(update=extra_figures)
+    return build_figures_from_cases(net_cases, Fraction(1), mean, None).model_copy(update=extra_figures)
 
 
 def _compute_mean(net_cases: Counter[Fraction]) -> Fraction:
@@ -177,17 +188,18 @@ def _compute_mean(net_cases: Counter[Fraction]) -> Fraction:
 
 
 def solve_withdrawable_bets(definition: PokerDefinition) -> ProvedFigures:
-    """Return the exact figures of three equal bets on one hand, two of which may be taken back one by one.
+    """Return the exact figures of Let It Ride: three equal bets on one hand, two of which may be taken back.
 
-    The simplest published strategy leaves a bet only if the cards seen so far already win.
+    Each is taken back by its own decision. The simplest published strategy keeps a bet only if the cards seen so far
+    already win.
     """
     spots = [definition.spots[name] for name in list_bets_with_ante(definition)]
     withdrawal_terms = [find_withdrawal_terms(definition, spot) for spot in spots]
     size = withdrawal_terms[0].hand_card_count
-    seen_cards = sorted(
+    seen_counts = sorted(
         terms.seen_card_count for terms in withdrawal_terms if terms.seen_card_count is not None
     )
-    if len(seen_cards) != 2 or any(terms.returned_share not in {0, 1} for terms in withdrawal_terms):
+    if len(seen_counts) != 2 or any(terms.returned_share not in {0, 1} for terms in withdrawal_terms):
         raise BeyondExactAnalysis(
             f"{definition.game.id}: this analysis needs three bets of which two may be taken back in full"
         )
@@ -197,24 +209,24 @@ def solve_withdrawable_bets(definition: PokerDefinition) -> ProvedFigures:
     )
     unit = lcm(*(row.pays.net.denominator for row in spots[0].pay))
     nets = np.array([int(row.pays.net * unit) for row in spots[0].pay] + [-unit], dtype=np.int64)
-    table = hands.sum_over_supersets(nets[rows])
+    net_sums_by_seen_count = hands.sum_over_supersets(nets[rows])
     chosen_hands, hands_per_class = hands.suit_classes_and_sizes
     seen_rows = [
         find_winning_rows(
             spots[0].pay,
-            build_sets(52, known).compute_strengths(RANKING_RULES_BY_NAME[spots[0].order]),
+            build_sets(52, seen_count).compute_strengths(RANKING_RULES_BY_NAME[spots[0].order]),
             spots[0],
         )
-        for known in seen_cards
+        for seen_count in seen_counts
     ]
     net_cases_by_play: list[Counter[Fraction]] = [Counter(), Counter(), Counter()]
     won: Counter[BetPayment] = Counter()
-    for first in combinations(range(size), seen_cards[0]):
-        for more_cards in combinations(sorted(set(range(size)) - {*first}), seen_cards[1] - seen_cards[0]):
+    for first in combinations(range(size), seen_counts[0]):
+        for more_cards in combinations(sorted(set(range(size)) - {*first}), seen_counts[1] - seen_counts[0]):
             masks = (sum(1 << n for n in first), sum(1 << n for n in (*first, *more_cards)))
             stay = [
-                table[known][hands.find_held_set_indexes(chosen_hands, mask)] > 0
-                for known, mask in zip(seen_cards, masks, strict=True)
+                net_sums_by_seen_count[seen_count][hands.find_held_set_indexes(chosen_hands, mask)] > 0
+                for seen_count, mask in zip(seen_counts, masks, strict=True)
             ]
             stay_with_win = [
                 row_by_hand[hands.find_held_set_indexes(chosen_hands, mask)] >= 0
@@ -229,11 +241,11 @@ def solve_withdrawable_bets(definition: PokerDefinition) -> ProvedFigures:
                 np.add.at(cases, (bet_counts, rows[chosen_hands]), hands_per_class)
                 for (bet_count, row), n in np.ndenumerate(cases):
                     net_cases[Fraction(int(nets[row]) * bet_count, unit)] += int(n)
-            for spot, (_, seen_count, *_) in zip(spots, withdrawal_terms, strict=True):
+            for spot, terms in zip(spots, withdrawal_terms, strict=True):
                 stays = (
                     np.ones(len(chosen_hands), dtype=np.bool_)
-                    if seen_count is None
-                    else stay[seen_cards.index(seen_count)]
+                    if terms.seen_card_count is None
+                    else stay[seen_counts.index(terms.seen_card_count)]
                 )
                 counts = np.bincount(
                     rows[chosen_hands][stays] + 1, hands_per_class[stays], len(spot.pay) + 1
@@ -242,14 +254,16 @@ def solve_withdrawable_bets(definition: PokerDefinition) -> ProvedFigures:
                 won.update(dict(rows_won))
                 won[spot.id, "withdrawn", Fraction(1)] += int(hands_per_class[~stays].sum())
     all_rows = [row for spot in spots for row in iter_row_returns(spot, Fraction(1))]
-    won = +won  # nothing is withdrawn from the bet that stays
-    proof = build_proof_from_distribution(
+    won = +won  # drop zero counts: the bet that cannot be taken back has no withdrawals
+    figures = build_figures_from_cases(
         net_cases_by_play[0],
         Fraction(len(spots)),
         _compute_mean(net_cases_by_play[1]),
         _compute_mean(net_cases_by_play[2]),
     )
-    return proof.model_copy(update={"won": list_row_rates(all_rows, won, sum(net_cases_by_play[0].values()))})
+    return figures.model_copy(
+        update={"won": list_row_rates(all_rows, won, sum(net_cases_by_play[0].values()))}
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,15 +273,15 @@ class SolvedOption:
     option: DecisionOption
     """The option, as the definition states it."""
     nets: Ints
-    """The net result, in ``1 / unit`` antes, for each result of the comparison (row) and class of hands (column)."""
+    """The net result, in ``1 / unit`` antes, for each comparison with the bank (row) and class of hands (column)."""
     staked: Fraction
     """The total stake in antes after the option is chosen."""
     offered_classes: Bools
     """For each class of hands: whether the option may be chosen with such a hand."""
 
 
-class StudSolver:
-    """The calculation of a poker game with one decision, against the bank and without a board.
+class OneDecisionSolver:
+    """The calculation of any poker game with one decision, against the bank and without a board.
 
     Net results are whole numbers of ``1 / unit`` antes.
     """
@@ -294,7 +308,7 @@ class StudSolver:
         """The number of bank cards that are face up when the player decides."""
         self.player: CardSets = build_sets(52, self.own_card_count)
         self.chosen, self.hands_per_class = self.player.suit_classes_and_sizes
-        """The set number of one hand of each class of hands that differ in suits only, and the class sizes."""
+        """One hand (its set number) of each class of hands that differ in suits only, and the size of each class."""
         order = RANKING_RULES_BY_NAME[duel.order]
         self.strengths = self.player.compute_strengths(order)[self.chosen]
         """The strength of the player's hand in each class."""
@@ -307,10 +321,10 @@ class StudSolver:
             ),
         )
 
-    def count_standings(self) -> Ints:
-        """Return the number of bank hands for each result of the comparison with each class of the player's hands.
+    def count_bank_hands_by_comparison(self) -> Ints:
+        """Return the number of bank hands by their comparison with each class of the player's hands.
 
-        The array is indexed by the result (as in :data:`HAND_COMPARISONS`), the class, and the bank's visible card.
+        The indexes are the comparison (as in :data:`HAND_COMPARISONS`), the class, and the bank's visible card.
         """
         bank = build_sets(52, self.duel.bank)
         opening_strength = self.duel.lowest_opening_strength
@@ -326,7 +340,7 @@ class StudSolver:
         total = comb(
             52 - self.own_card_count - self.open_bank_card_count, self.duel.bank - self.open_bank_card_count
         )
-        # a hand below the opening strength beats and ties with no bank hand that opens
+        # a hand below the opening strength neither beats nor ties a bank hand that opens
         can_win = self.strengths[:, None] >= opening_strength
         better = np.where(can_win, counts.weaker_counts - counts.unqualified_counts, 0)
         equal = np.where(can_win, counts.equal_counts, 0)
@@ -340,14 +354,14 @@ class StudSolver:
 
     def list_solved_options(self) -> list[SolvedOption]:
         """Return every option of the decision with its net results."""
-        times = list_bets_with_ante(self.definition)
+        initial_bets = list_bets_with_ante(self.definition)
         ranking = HandRanking(RANKING_RULES_BY_NAME[self.duel.order])
         choices = []
         for option in self.step.option:
-            bets = self._find_bets_after(option) or times
+            bets = self._find_bets_after(option) or initial_bets  # a fold loses the bets placed at the start
             nets = np.zeros((len(HAND_COMPARISONS), len(self.chosen)), dtype=np.int64)
             if option.fold:
-                nets -= int(sum(times.values()) * self.unit)
+                nets -= int(sum(initial_bets.values()) * self.unit)
             else:
                 for name, factor in bets.items():
                     nets += self.compute_spot_nets(self.definition.spots[name], factor)
@@ -358,7 +372,8 @@ class StudSolver:
     def compute_spot_nets(self, spot: BetSpot, factor: Fraction) -> Ints:
         """Return one bet's net results if its stake is ``factor`` antes.
 
-        Rows are the results of the comparison with the bank, columns the classes of the player's hands.
+        Rows are the comparisons with the bank's hand (as in :data:`HAND_COMPARISONS`), columns the classes of the
+        player's hands.
         """
         strengths = self.player.compute_strengths(RANKING_RULES_BY_NAME[spot.order])[self.chosen]
 
@@ -374,53 +389,53 @@ class StudSolver:
             ], row_indexes >= 0
 
         net_by_result = {"win": Fraction(1), "push": Fraction(0), "lose": Fraction(-1)}
-        nets_by_standing = []
-        for standing in HAND_COMPARISONS:
-            result = spot.find_result(standing)
+        nets_by_comparison = []
+        for comparison in HAND_COMPARISONS:
+            result = spot.find_result(comparison)
             net_without_row = net_by_result[spot.otherwise if result == "pays" else result]
             nets, _ = find_spot_win(spot.pay if result == "pays" else (), net_without_row)
-            first, fits = find_spot_win(spot.first, Fraction(0))
+            first_nets, has_first_row = find_spot_win(spot.first, Fraction(0))
             bonus, _ = find_spot_win(spot.bonus, Fraction(0))
-            nets_by_standing.append(np.where(fits, first, nets) + bonus)
-        return np.stack(nets_by_standing)
+            nets_by_comparison.append(np.where(has_first_row, first_nets, nets) + bonus)
+        return np.stack(nets_by_comparison)
 
-    def build_proof(self) -> ProvedFigures:
+    def build_figures(self) -> ProvedFigures:
         """Return the exact figures of the game with the best decisions, the worst and the simplest ones."""
-        standings, choices = self.count_standings(), self.list_solved_options()
+        bank_hand_counts, choices = self.count_bank_hands_by_comparison(), self.list_solved_options()
         values = np.stack(
-            [(standings * choice.nets[:, :, None]).sum(axis=0, dtype=np.int64) for choice in choices]
+            [(bank_hand_counts * choice.nets[:, :, None]).sum(axis=0, dtype=np.int64) for choice in choices]
         )
         unavailable_options = np.stack([~choice.offered_classes for choice in choices])
         simplest_answers = self.find_published_answers(choices, self.definition.simple)
         published_best_answers = self.find_published_answers(choices, self.definition.best)
         if self.known_card_count < self.own_card_count:
-            return self._prove_early_decision(standings, choices, values)
-        unreachable = np.int64(1) << 62
-        best = np.where(unavailable_options[:, :, None], -unreachable, values).argmax(axis=0)
-        worst = np.where(unavailable_options[:, :, None], unreachable, values).argmin(axis=0)
-        net_cases, staked = self._count_nets(standings, choices, best)
-        worst_net_cases, _ = self._count_nets(standings, choices, worst)
+            return self._build_early_decision_figures(bank_hand_counts, choices, values)
+        never_chosen = np.int64(1) << 62
+        best = np.where(unavailable_options[:, :, None], -never_chosen, values).argmax(axis=0)
+        worst = np.where(unavailable_options[:, :, None], never_chosen, values).argmin(axis=0)
+        net_cases, staked = self._count_nets(bank_hand_counts, choices, best)
+        worst_net_cases, _ = self._count_nets(bank_hand_counts, choices, worst)
         simplest_mean = None
         if simplest_answers is not None:
             answers = np.broadcast_to(simplest_answers[:, None], best.shape)
-            simplest_mean = _compute_mean(self._count_nets(standings, choices, answers)[0])
+            simplest_mean = _compute_mean(self._count_nets(bank_hand_counts, choices, answers)[0])
         if published_best_answers is not None:
             answers = np.broadcast_to(published_best_answers[:, None], best.shape)
-            if self._count_nets(standings, choices, answers)[0] != net_cases:
+            if self._count_nets(bank_hand_counts, choices, answers)[0] != net_cases:
                 raise AnalysisError(f"{self.definition.game.id}: best: these lines are not the best play")
-        won = self._count_bet_payments(standings, choices, best)
-        proof = build_proof_from_distribution(
-            net_cases, staked, _compute_mean(worst_net_cases), simplest_mean
-        )
-        proof = proof.model_copy(
+        won = self._count_bet_payments(bank_hand_counts, choices, best)
+        figures = build_figures_from_cases(net_cases, staked, _compute_mean(worst_net_cases), simplest_mean)
+        figures = figures.model_copy(
             update={"won": list_row_rates(self._iter_rows(choices), won, sum(net_cases.values()))}
         )
         if self.own_card_count != POLICY_HAND_CARD_COUNT or published_best_answers is not None:
-            return proof
+            return figures
         policy = pack_policy(self._fill_impossible_cases(best, len(choices)).astype(np.uint8).tobytes())
-        return proof if len(policy) > POLICY_CHARACTERS_MAX else proof.model_copy(update={"policy": policy})
+        return (
+            figures if len(policy) > POLICY_CHARACTERS_MAX else figures.model_copy(update={"policy": policy})
+        )
 
-    def _fill_impossible_cases(self, best: Ints, answers: int) -> Ints:
+    def _fill_impossible_cases(self, best: Ints, option_count: int) -> Ints:
         """Return the best options, filled in for visible bank cards that the player's own hand holds.
 
         Such cases cannot occur; they get the option that is best most often in the class.
@@ -431,7 +446,7 @@ class StudSolver:
         cards = self.player.cards_by_set[self.chosen]
         for index in range(self.own_card_count):
             is_held_card[np.arange(len(cards)), cards[:, index]] = True
-        counts = np.stack([((best == answer) & ~is_held_card).sum(axis=1) for answer in range(answers)])
+        counts = np.stack([((best == index) & ~is_held_card).sum(axis=1) for index in range(option_count)])
         return np.where(is_held_card, counts.argmax(axis=0)[:, None], best)
 
     def find_published_answers(
@@ -439,7 +454,7 @@ class StudSolver:
     ) -> Ints | None:
         """Return, for each class of hands, the index of the option that a published strategy chooses.
 
-        Return None if the strategy has no lines.
+        Return None if the strategy has no lines, or if the player decides before seeing all own cards.
         """
         if not rules or self.known_card_count < self.own_card_count:
             return None
@@ -453,7 +468,11 @@ class StudSolver:
         return answers
 
     def _count_nets(
-        self, standings: Ints, choices: list[SolvedOption], chosen_options: Ints, weight: Ints | None = None
+        self,
+        bank_hand_counts: Ints,
+        choices: list[SolvedOption],
+        chosen_options: Ints,
+        weight: Ints | None = None,
     ) -> tuple[Counter[Fraction], Fraction]:
         """Return the number of cases for each net result, and the mean stake, for given decisions.
 
@@ -464,11 +483,12 @@ class StudSolver:
         staked = Fraction(0)
         hands_per_class = self.hands_per_class if weight is None else weight
         for n, choice in enumerate(choices):
-            for standing in range(len(HAND_COMPARISONS)):
-                cases = np.where(chosen_options == n, standings[standing], 0).sum(axis=1) * hands_per_class
-                known, inverse = np.unique(choice.nets[standing], return_inverse=True)
-                totals = np.bincount(inverse, cases).astype(np.int64)
-                for net, count in zip(known.tolist(), totals.tolist(), strict=True):
+            for comparison_index in range(len(HAND_COMPARISONS)):
+                bank_hands = bank_hand_counts[comparison_index]
+                cases = np.where(chosen_options == n, bank_hands, 0).sum(axis=1) * hands_per_class
+                distinct_nets, net_indexes = np.unique(choice.nets[comparison_index], return_inverse=True)
+                totals = np.bincount(net_indexes, cases).astype(np.int64)
+                for net, count in zip(distinct_nets.tolist(), totals.tolist(), strict=True):
                     net_cases[Fraction(net, self.unit)] += count
                     staked += choice.staked * count
         return net_cases, staked / sum(net_cases.values())
@@ -487,7 +507,11 @@ class StudSolver:
         return bets
 
     def _count_bet_payments(
-        self, standings: Ints, choices: list[SolvedOption], chosen_options: Ints, weight: Ints | None = None
+        self,
+        bank_hand_counts: Ints,
+        choices: list[SolvedOption],
+        chosen_options: Ints,
+        weight: Ints | None = None,
     ) -> Counter[BetPayment]:
         """Return how often each bet is paid in each way (by a row, as won, as returned), for given decisions.
 
@@ -497,24 +521,25 @@ class StudSolver:
         hands_per_class = self.hands_per_class if weight is None else weight
         payment_counts: Counter[BetPayment] = Counter()
         for n, choice in enumerate(choices):
-            for number, standing in enumerate(HAND_COMPARISONS):
-                cases = np.where(chosen_options == n, standings[number], 0).sum(axis=1) * hands_per_class
+            for comparison_index, comparison in enumerate(HAND_COMPARISONS):
+                bank_hands = bank_hand_counts[comparison_index]
+                cases = np.where(chosen_options == n, bank_hands, 0).sum(axis=1) * hands_per_class
                 for name, factor in self._find_bets_after(choice.option).items():
                     payment_counts += self._count_spot_payments(
-                        self.definition.spots[name], factor, standing, cases
+                        self.definition.spots[name], factor, comparison, cases
                     )
         return payment_counts
 
     def _count_spot_payments(
-        self, spot: BetSpot, factor: Fraction, standing: HandComparison, cases: Ints
+        self, spot: BetSpot, factor: Fraction, comparison: HandComparison, cases: Ints
     ) -> Counter[BetPayment]:
-        """Return how often one bet is paid in each way (by a row, as won, as returned), for one ``standing``.
+        """Return how often one bet is paid in each way (by a row, as won, as returned), for one comparison.
 
-        ``standing`` says how the player's hand compares with the bank's; ``cases`` has the number of cases by class of
-        hands.
+        ``comparison`` says how the player's hand compares with the bank's; ``cases`` has the number of cases by
+        class of hands.
         """
         strengths = self.player.compute_strengths(RANKING_RULES_BY_NAME[spot.order])[self.chosen]
-        result = spot.find_result(standing)
+        result = spot.find_result(comparison)
         first, bonus = (find_winning_rows(rows, strengths, spot) for rows in (spot.first, spot.bonus))
         pay = find_winning_rows(spot.pay if result == "pays" else (), strengths, spot)
         pay = np.where(first >= 0, -1, pay)
@@ -535,8 +560,8 @@ class StudSolver:
             payment_counts[spot.id, name, factor * returned_stakes] += cases_without_row
         return +payment_counts
 
-    def _prove_early_decision(
-        self, standings: Ints, choices: list[SolvedOption], values: Ints
+    def _build_early_decision_figures(
+        self, bank_hand_counts: Ints, choices: list[SolvedOption], values: Ints
     ) -> ProvedFigures:
         """Return the exact figures of a game in which the player decides before the last cards are dealt."""
         # the sum of the net results over all hands with the known cards, by option (row) and set of known cards
@@ -563,16 +588,16 @@ class StudSolver:
                 continue
             number = self.player.find_held_set_indexes(self.chosen, mask)
             for n, chosen_options in enumerate(strategies):
-                net_cases, cost = self._count_nets(standings, choices, chosen_options[number][:, None])
+                net_cases, cost = self._count_nets(bank_hand_counts, choices, chosen_options[number][:, None])
                 net_cases_by_play[n] += net_cases
                 staked += cost if n == 0 else 0
-            won += self._count_bet_payments(standings, choices, strategies[0][number][:, None])
+            won += self._count_bet_payments(bank_hand_counts, choices, strategies[0][number][:, None])
         simplest = _compute_mean(net_cases_by_play[2]) if len(strategies) > 2 else None
-        proof = build_proof_from_distribution(
+        figures = build_figures_from_cases(
             net_cases_by_play[0],
             staked / comb(self.own_card_count, self.known_card_count),
             _compute_mean(net_cases_by_play[1]),
             simplest,
         )
         rates = list_row_rates(self._iter_rows(choices), won, sum(net_cases_by_play[0].values()))
-        return proof.model_copy(update={"won": rates})
+        return figures.model_copy(update={"won": rates})

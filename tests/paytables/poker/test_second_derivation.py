@@ -18,7 +18,7 @@ import paytables
 from paytables import load_game
 from paytables.cards import parse_cards
 from paytables.poker.community import HoldemSolver
-from paytables.poker.table.solve import StudSolver
+from paytables.poker.table.solve import OneDecisionSolver
 from paytables.poker.table.streets import build_street_bets
 from tests.paytables.poker import hands_numpy as other
 
@@ -112,8 +112,12 @@ DUELS = {
 @pytest.mark.parametrize("name", DUELS)
 def test_deals_against_the_bank_have_the_same_figures_by_brute_force(name, seeded_draw):
     size, judge, opens, nets, deals = DUELS[name]
-    stud = StudSolver(load_game(GAMES / f"{name}.toml").rules.definition)
-    standings, choices, draw = stud.count_standings(), stud.list_solved_options(), seeded_draw(name)
+    stud = OneDecisionSolver(load_game(GAMES / f"{name}.toml").rules.definition)
+    bank_hand_counts, choices, draw = (
+        stud.count_bank_hands_by_comparison(),
+        stud.list_solved_options(),
+        seeded_draw(name),
+    )
     least = 0 if opens is None else judge(np.array([parse_cards(opens)]))[0]
     known = stud.player.cards_by_set[stud.chosen]
     index_by_cards = {tuple(cards): n for n, cards in enumerate(known.tolist())}
@@ -128,14 +132,14 @@ def test_deals_against_the_bank_have_the_same_figures_by_brute_force(name, seede
                 break
         up = turned[5] if stud.open_bank_card_count else None
         counts = against(sorted(turned[:5]), up, size, judge, least)
-        assert standings[:, row, up or 0].tolist() == counts
+        assert bank_hand_counts[:, row, up or 0].tolist() == counts
         own_score = int(judge(known[row : row + 1].astype(np.int64))[0])
         means = {
             answer: sum(net * count for net, count in zip(figures, counts, strict=True)) * stud.unit
             for answer, figures in nets(int(other.level(own_score)), own_score).items()
         }
         ours = {
-            choice.option.id: int((standings[:, row, up or 0] * choice.nets[:, row]).sum())
+            choice.option.id: int((bank_hand_counts[:, row, up or 0] * choice.nets[:, row]).sum())
             for choice in choices
             if choice.offered_classes[row]
         }

@@ -14,7 +14,7 @@ from paytables.cards import parse_cards
 from paytables.poker.community import HoldemSolver
 from paytables.poker.table import figures
 from paytables.poker.table.rules import SeatRound
-from paytables.poker.table.solve import StudSolver, solve_independent_bet
+from paytables.poker.table.solve import OneDecisionSolver, solve_independent_bet
 from paytables.poker.table.streets import build_street_bets
 from tests.paytables.poker import hands_numpy as other
 
@@ -126,7 +126,7 @@ def test_crazy_four_with_the_usual_flush_is_the_published_return(tmp_path):
         "ante = 1, super-bonus = 1", "ante = 2, super-bonus = 2"
     )
     (tmp_path / "usual.toml").write_text(text)
-    proof = StudSolver(load_game(tmp_path / "usual.toml").rules.definition).build_proof()
+    proof = OneDecisionSolver(load_game(tmp_path / "usual.toml").rules.definition).build_figures()
     mean = sum(Fraction(net) * Fraction(rate) for net, rate in proof.law.items())
     assert f"{float(mean) * 100:.2f}" == "-3.42"
 
@@ -198,8 +198,8 @@ def studs():
     def of(name):
         if name not in studs_by_name:
             studs_by_name.clear()
-            stud = StudSolver(load(name).rules.definition)
-            studs_by_name[name] = stud, stud.count_standings()
+            stud = OneDecisionSolver(load(name).rules.definition)
+            studs_by_name[name] = stud, stud.count_bank_hands_by_comparison()
         return studs_by_name[name]
 
     return of
@@ -208,7 +208,7 @@ def studs():
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "own_text", "shown", "judge"), STATES)
 def test_the_count_of_the_banks_hands_equals_a_count_one_by_one(name, own_text, shown, judge, studs):
-    stud, standings = studs(name)
+    stud, bank_hand_counts = studs(name)
     own_cards, up = parse_cards(own_text), parse_cards(shown)
     for turn in [
         (a, b, c, 6 - a - b - c) for a in range(4) for b in range(4) for c in range(4) if len({a, b, c}) == 3
@@ -230,7 +230,7 @@ def test_the_count_of_the_banks_hands_equals_a_count_one_by_one(name, own_text, 
         int(((theirs >= least) & (theirs == ours)).sum()),
         int(((theirs >= least) & (theirs > ours)).sum()),
     ]
-    assert standings[:, row, seen[0] if seen else 0].tolist() == counted
+    assert bank_hand_counts[:, row, seen[0] if seen else 0].tolist() == counted
     assert sum(counted) == comb(52 - 5 - len(seen), stud.duel.bank - len(seen))
 
 
