@@ -311,14 +311,14 @@ def _deal_card(hands: tuple[list[Card], list[Card]], hand_index: int, shoe: Shoe
 # ---------------------------------------------------------------------------------- exact figures, from a fresh shoe
 @cache
 def compute_coup_chances(
-    decks: int, least_standing_points: int = _PLAYER_STAND_POINTS_MIN
+    decks: int, stand_points_min: int = _PLAYER_STAND_POINTS_MIN
 ) -> Mapping[BaccaratCoup, Fraction]:
     """Return every possible result of a baccarat round from a fresh shoe, with its exact probability.
 
-    The player draws a third card with fewer than ``least_standing_points`` points.
+    The player draws a third card with fewer than ``stand_points_min`` points.
     """
     ways_by_coup = Counter[tuple[PlayerAndBank, PlayerAndBank, PairFlags]]()
-    for coup, ways in _iter_result_ways(decks, least_standing_points):
+    for coup, ways in _iter_result_ways(decks, stand_points_min):
         ways_by_coup[coup] += ways
     total = ways_by_coup.total()
     return {BaccaratCoup(*coup): Fraction(ways, total) for coup, ways in ways_by_coup.items()}
@@ -332,7 +332,7 @@ _OrderSums: TypeAlias = tuple[int, int, int]
 
 
 def _iter_result_ways(
-    decks: int, least_standing_points: int
+    decks: int, stand_points_min: int
 ) -> Iterator[tuple[tuple[PlayerAndBank, PlayerAndBank, PairFlags], int]]:
     """Yield every result of a baccarat round, with the number of orders of six cards that give it, times a constant.
 
@@ -372,7 +372,7 @@ def _iter_result_ways(
             )
     for (player_points, bank_points, pair_flags), order_sums in sums.items():
         for (final_points, card_counts), orders in _count_third_card_orders(
-            player_points, bank_points, order_sums, sum(counts) - 4, least_standing_points
+            player_points, bank_points, order_sums, sum(counts) - 4, stand_points_min
         ).items():
             yield (final_points, card_counts, pair_flags), orders
 
@@ -384,20 +384,20 @@ def _unpack_counts(packed: int, count: int) -> list[int]:
 
 
 def _count_third_card_orders(
-    player: int, bank: int, order_sums: _OrderSums, cards_left: int, least_standing_points: int
+    player: int, bank: int, order_sums: _OrderSums, cards_left: int, stand_points_min: int
 ) -> Mapping[tuple[PlayerAndBank, PlayerAndBank], int]:
     """Return the number of orders of six cards, by the final points and card counts of both hands.
 
     ``player`` and ``bank`` are the points of two cards; ``order_sums`` has the orders of these cards, and
     ``cards_left`` the number of cards left after the first four; the player draws with fewer points than
-    ``least_standing_points``. If fewer than six cards are dealt, any other cards complete the order.
+    ``stand_points_min``. If fewer than six cards are dealt, any other cards complete the order.
     """
     orders, packed_row, packed_products = order_sums
     if max(player, bank) >= NATURAL_POINTS_MIN:
         return {((player, bank), (2, 2)): orders * cards_left * (cards_left - 1)}
     orders_by_result = Counter[tuple[PlayerAndBank, PlayerAndBank]]()
     row = _unpack_counts(packed_row, 10)
-    if player >= least_standing_points:
+    if player >= stand_points_min:
         if None not in BANK_DRAW_TABLE[bank]:
             return {((player, bank), (2, 2)): orders * cards_left * (cards_left - 1)}
         for bank_card, five_card_orders in enumerate(row):

@@ -1,14 +1,14 @@
 """Chemin de fer (Monaco, arrêté 88-384, art. 11): the players hold the bank in turn, and bet against each other.
 
-A seat offers to hold the bank by a bet on it. The first seat in turn that offers holds the bank, and keeps it
-in later rounds until the bank loses, or until its offer ends or is less than the bank must be (art. 11.4,
-11.8). The other seats stake against the bank, or offer to cover it alone: *banco* (art. 11.4). When betting
-closes, a *banco* that covers half of the bank or more is accepted first: that of the player who may follow
-from the round before, then the first in turn. After it the stakes are accepted in turn. Stakes that the bank
-does not cover, and the part of the bank that no stake covers, are returned before a card is dealt. The bank
-is paid its win less the levy, which the house keeps (art. 11.7), and the players are paid their wins. The
-state of the table names the seat whose turn the bank is. Therefore a seat of the table must be the same player
-position of the machine in every round.
+A seat offers to hold the bank by a bet on it. The first seat in turn that offers holds the bank. The seat keeps the
+bank in later rounds until the bank loses, or until the seat makes no offer or one below the minimum of the bank
+(art. 11.4, 11.8). The other seats bet against the bank, or offer to cover it alone: *banco* (art. 11.4). When betting
+closes, a *banco* that covers half of the bank or more is accepted first. The seat whose *banco* lost the last round to
+the same bank has priority: it may follow its bet (*suivi*; ``follower`` in the table state). The other offers come in
+turn. Then the ordinary bets against the bank are accepted in turn. Bets that the bank does not cover, and the part of
+the bank that no bet covers, are returned before a card is dealt. The bank is paid its win less the commission (art.
+11.7: levy), which the venue keeps, and the players are paid their wins. The state of the table names the seat whose
+turn the bank is. Therefore a seat of the table must be the same player position of the machine in every round.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -53,7 +53,7 @@ PUNTER_NAMES: Final[Mapping[str, str]] = {"en": "Punter", "fr": "Ponte"}
 PLAYERS_MIN: Final = 4
 #: The points at which the holder of the hand chooses to draw or stand.
 _FREE_CHOICE_POINTS: Final = 5
-#: The result of a stake that is returned because the bank does not cover it.
+#: The result of a bet that is returned because it is not covered.
 NOT_COVERED_SETTLEMENT_NAME: Final = "not covered"
 
 
@@ -70,18 +70,18 @@ class CheminShoe(ShoeRules):
 class SeatHeldBank(BankBet):
     """The bank that a player holds, as a bet that covers the other players' bets.
 
-    The house takes a levy on its win (art. 11.7).
+    The venue takes a commission on its win (art. 11.7: levy).
     """
 
     percent: PositiveInt = Field(default=5, le=100, description="the levy on what the bank wins")
-    """The levy on the bank's win, in per cent."""
+    """The commission on the bank's win, in per cent."""
 
     def compute_commission(self, credits_: int) -> int:
-        """Return the levy, in whole credits rounded down, on a bank that wins ``credits_``."""
+        """Return the commission, in whole credits rounded down, on a bank that wins ``credits_``."""
         return credits_ * self.percent // 100
 
     def describe_pay(self) -> Mapping[str, str]:
-        """Return, by language, the text that says what the bank wins after the levy."""
+        """Return, by language, the text that says what the bank wins after the commission."""
         return {
             "en": f"{self.pays.text}, less {self.percent}% of what it wins",
             "fr": f"{self.pays.text}, moins {self.percent} % de ce qu'elle gagne",
@@ -136,39 +136,43 @@ class BankHoldingTurn:
     seat: int = 0
     """The seat that may hold the bank next."""
     bank_min: int = 0
-    """The credits of the bank if ``seat`` holds it again (art. 11.8); 0 if this seat did not hold it before."""
+    """The minimum of the bank, in credits, which is also its amount, if ``seat`` holds it again (art. 11.8).
+
+    0 if this seat did not hold the bank before.
+    """
     banco_priority_seat: int | None = None
-    """The seat that may cover the whole bank before all others, because its *banco* lost the last round (art. 11.4)."""
+    """The seat whose *banco* is accepted before all others, because its *banco* lost the last round (art. 11.4)."""
 
     def to_json(self) -> dict[str, object]:
         """Return the turn as the table state stores it."""
+        bank_min = {"least": self.bank_min} if self.bank_min else {}
         follower = {} if self.banco_priority_seat is None else {"follower": self.banco_priority_seat}
-        return {"seat": self.seat, **({"least": self.bank_min} if self.bank_min else {}), **follower}
+        return {"seat": self.seat, **bank_min, **follower}
 
     @classmethod
-    def from_json(cls, data: object, seat_count: int, max_bank_credits: int) -> Self:
+    def from_json(cls, data: object, seat_count: int, bank_max: int) -> Self:
         """Return the turn stored in a table state. Raises ValueError for a state that no round can leave.
 
-        ``seat_count`` is the number of seats, and ``max_bank_credits`` the highest permitted bank in credits.
+        ``seat_count`` is the number of seats, and ``bank_max`` the highest permitted bank in credits.
         """
         if not isinstance(data, Mapping) or "seat" not in data or set(data) - {"seat", "least", "follower"}:
             raise ValueError(f"{data!r} is not a state of the bank that a round can leave")
-        seat, least, follower = data["seat"], data.get("least", 0), data.get("follower")
-        known_seats = [number for number in (seat, follower) if number is not None]
+        seat, bank_min, banco_priority_seat = data["seat"], data.get("least", 0), data.get("follower")
+        known_seats = [number for number in (seat, banco_priority_seat) if number is not None]
         if (
             not all(type(number) is int and number in range(seat_count) for number in known_seats)
             or seat is None
         ):
             raise ValueError(f"the bank: {data!r} does not name seats of this table")
         if (
-            type(least) is not int
-            or not 0 <= least <= max_bank_credits
-            or (follower is not None and not least)
+            type(bank_min) is not int
+            or not 0 <= bank_min <= bank_max
+            or (banco_priority_seat is not None and not bank_min)
         ):
             raise ValueError(f"{data!r} is not a state of the bank that a round can leave")
-        if follower == seat:
-            raise ValueError(f"seat {seat} cannot follow its own bank")
-        return cls(seat, least, follower)
+        if banco_priority_seat == seat:
+            raise ValueError(f"seat {seat} holds the bank, so it cannot also have priority for banco")
+        return cls(seat, bank_min, banco_priority_seat)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +203,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
 
     @property
     def seats_min(self) -> int:
-        """Return how many players a round needs at least (art. 11.1)."""
+        """Return the least number of players of a round (art. 11.1)."""
         return PLAYERS_MIN
 
     @property
@@ -209,7 +213,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
 
     @property
     def levy_rate(self) -> Fraction:
-        """Return the share of a winning bank that the house levies (art. 11.7)."""
+        """Return the share of a bank's win that the venue takes as commission (art. 11.7: levy)."""
         return Fraction(self.definition.bank.percent, 100)
 
     def list_bets(self) -> tuple[BankBet, ...]:
@@ -266,11 +270,11 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
 
         Raises WagerError if no round can be played with these bets.
         """
-        players = len({bet.seat for bet in bets})
-        if players < PLAYERS_MIN:
+        player_count = len({bet.seat for bet in bets})
+        if player_count < PLAYERS_MIN:
             raise RefusedRoundError(
                 "too_few_players",
-                f"bets: chemin de fer is played by {PLAYERS_MIN} seats or more; {players} have bets",
+                f"bets: chemin de fer is played by {PLAYERS_MIN} seats or more; {player_count} have bets",
                 count=PLAYERS_MIN,
             )
         credits_by_spot = {(bet.seat, bet.spot): bet.credits for bet in bets}
@@ -317,8 +321,8 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     def _find_bank(self, credits_by_spot: Mapping[tuple[int, str], int]) -> tuple[int, int]:
         """Return the seat that holds the bank, and the bank in credits.
 
-        Raises WagerError if no seat offers to hold the bank, or if only its last holder offers, but less than the
-        required bank.
+        Raises WagerError if no seat offers to hold the bank, or if only the last holder of the bank offers, but less
+        than its minimum.
         """
         for seat in self._list_seats_from(self.turn.seat):
             offered_credits = credits_by_spot.get((seat, BANK_SPOT), 0)
@@ -330,7 +334,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         if credits_by_spot.get((self.turn.seat, BANK_SPOT), 0):
             raise RefusedRoundError(
                 "bank_below_least",
-                f"bets: the bank is below the {format_count(self.turn.bank_min, 'credit')} that must stand",
+                f"bets: the bank is below its minimum of {format_count(self.turn.bank_min, 'credit')}",
                 count=self.turn.bank_min,
             )
         raise RefusedRoundError("no_bank", "bets: no seat holds the bank")
@@ -342,7 +346,9 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         bank_credits: int,
         seat_order: Sequence[int],
     ) -> int | None:
-        """Return the seat that covers the bank alone (*banco*), or None if no seat offers at least half the bank.
+        """Return the seat whose offer to cover the bank alone (*banco*) is accepted, or None if there is no such offer.
+
+        An offer is accepted only if it covers at least half the bank.
 
         The seat whose *banco* lost the last round to the same bank has priority; then the seats come in turn
         (``seat_order``).
@@ -360,41 +366,47 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         Raises WagerError if no round can be played with these bets.
         """
         coup, rules = self.arrange_bank_and_hands(bets), self.definition.shoe
-        felt = SeatHandsView(
+        hands_view = SeatHandsView(
             {BANK_SPOT: coup.banker, PUNTER_HAND_ID: coup.punter_seat},
             viewer,
             count_points,
             face_down_card_count=2,
         )
-        if not (yield from ask_whether_all_staked(felt.to_json(), viewer)):
+        if not (yield from ask_whether_all_staked(hands_view.to_json(), viewer)):
             yield from (settle_push(bet, NOT_COVERED_SETTLEMENT_NAME) for bet in bets)
             shoe_before = self.table if isinstance(self.table, Mapping) else {}
-            return Outcome(display=felt.to_json(), table={**shoe_before, BANK_SPOT: self.turn.to_json()})
+            return Outcome(
+                display=hands_view.to_json(), table={**shoe_before, BANK_SPOT: self.turn.to_json()}
+            )
         shoe, cues = open_shoe(rules, self.table, draw)
         yield from cues
         yield from coup.returned_settlements
         for name in (PUNTER_HAND_ID, BANK_SPOT, PUNTER_HAND_ID, BANK_SPOT):
-            yield felt.deal_card(name, shoe, draw)
-        punter_points, bank_points = felt.count_points(PUNTER_HAND_ID), felt.count_points(BANK_SPOT)
-        is_over, third_card_points = max(punter_points, bank_points) >= NATURAL_POINTS_MIN, None
+            yield hands_view.deal_card(name, shoe, draw)
+        punter_points, bank_points = (
+            hands_view.count_points(PUNTER_HAND_ID),
+            hands_view.count_points(BANK_SPOT),
+        )
+        is_over = max(punter_points, bank_points) >= NATURAL_POINTS_MIN
+        third_card_points = None
         if punter_points == _FREE_CHOICE_POINTS and not is_over:
-            prompt = felt.to_json() | {"hand": PUNTER_HAND_ID}
+            prompt = hands_view.to_json() | {"hand": PUNTER_HAND_ID}
             if can_see_seat_cards(coup.punter_seat, viewer):
                 prompt["advice"] = self._find_best_answer()
             decision = Decision("chemin-de-fer", (DRAW_ANSWER, STAND_ANSWER), prompt, seat=coup.punter_seat)
             is_drawing = decision.get_chosen_option((yield decision)) == DRAW_ANSWER
         else:
             is_drawing = punter_points < _FREE_CHOICE_POINTS and not is_over
-        yield from felt.turn_face_up(BANK_SPOT, PUNTER_HAND_ID)
+        yield from hands_view.turn_face_up(BANK_SPOT, PUNTER_HAND_ID)
         if is_drawing:
-            yield felt.deal_card(PUNTER_HAND_ID, shoe, draw)
-            third_card_points = CARD_POINTS_BY_RANK[get_rank(felt.cards[PUNTER_HAND_ID][2])]
+            yield hands_view.deal_card(PUNTER_HAND_ID, shoe, draw)
+            third_card_points = CARD_POINTS_BY_RANK[get_rank(hands_view.cards[PUNTER_HAND_ID][2])]
         if not is_over and third_card_points in BANK_DRAW_TABLE[bank_points]:
-            yield felt.deal_card(BANK_SPOT, shoe, draw)
-        result = felt.compare_points(PUNTER_HAND_ID, BANK_SPOT)
+            yield hands_view.deal_card(BANK_SPOT, shoe, draw)
+        result = hands_view.compare_points(PUNTER_HAND_ID, BANK_SPOT)
         for bet in (Bet(BANK_SPOT, coup.covered_credits, coup.banker), *coup.covered_bets):
             yield self._settle(bet, result)
-        display = felt.to_json() | {"result": {1: PUNTER_HAND_ID, 0: "tie", -1: BANK_SPOT}[result]}
+        display = hands_view.to_json() | {"result": {1: PUNTER_HAND_ID, 0: "tie", -1: BANK_SPOT}[result]}
         shoe_after = build_table_after_round(rules, shoe, self.table) or {}
         return Outcome(
             display=display, table={**shoe_after, BANK_SPOT: self._find_turn_after(coup, result).to_json()}
@@ -408,25 +420,26 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
             return settle_bet(bet, self.definition.stake.pays if result > 0 else None)
         if result > 0:
             return settle_bet(bet, None)
-        levy = self.definition.bank.compute_commission(bet.credits)
+        commission = self.definition.bank.compute_commission(bet.credits)
         settlement = settle_bet(bet, self.definition.bank.pays)
-        return replace(settlement, credits=settlement.credits - levy, detail={"levy": levy} if levy else {})
+        detail = {"levy": commission} if commission else {}
+        return replace(settlement, credits=settlement.credits - commission, detail=detail)
 
     def _find_turn_after(self, coup: CheminCoup, result: int) -> BankHoldingTurn:
-        """Return which seat may hold the bank after a round, and how large its bank must be.
+        """Return which seat may hold the bank after a round, and the minimum of its bank.
 
-        The same seat keeps the bank until it loses. After a win its bank doubles, less the levy.
+        The same seat keeps the bank until it loses. After a win its bank doubles, less the commission.
         """
         if result > 0:
             return BankHoldingTurn((coup.banker + 1) % self.definition.table.seats)
         bank, limits = self.definition.bank, self.definition.bank.limits
-        least = (
+        bank_min = (
             2 * coup.covered_credits - bank.compute_commission(coup.covered_credits)
             if result
             else coup.covered_credits
         )
-        least = min(max(least, limits.least), limits.most)
-        return BankHoldingTurn(coup.banker, least, coup.banco_caller_seat if result else None)
+        bank_min = min(max(bank_min, limits.least), limits.most)
+        return BankHoldingTurn(coup.banker, bank_min, coup.banco_caller_seat if result else None)
 
     # ------------------------------------------------------------------ figures
     def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
@@ -437,9 +450,9 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     def find_highest_round_return(self, wager: Wager) -> int:
         """Return the most credits that a round can return to one seat, whether it holds the bank or bets against it.
 
-        An offer to cover the bank alone (*banco*) is accepted only if the bank is at most twice its amount. The
-        bank then covers at most the same amount of the seat's ordinary stake. If the offer is not accepted, it
-        is returned, and the whole stake may be covered.
+        An offer to cover the bank alone (*banco*) is accepted only if the bank is at most twice its amount. Then
+        at most an equal amount of the seat's ordinary bet is covered. If the offer is not accepted, it is returned, and
+        the whole ordinary bet may be covered.
         """
         stakes = {bet.spot: bet.credits for bet in wager.bets}
         bank, banco, stake = (stakes.get(name, 0) for name in (BANK_SPOT, BANCO_SPOT, STAKE_SPOT))
@@ -470,7 +483,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         return max((DRAW_ANSWER, STAND_ANSWER), key=lambda answer: chances[answer][1] - chances[answer][-1])
 
     def analyse_stakes(self, bet_name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
-        """Return the figures of a fully covered bet for the best, the simplest and the worst play of five points.
+        """Return the figures of a fully covered bet for the best, the simplest and the worst play with five points.
 
         The bank has no choice: its figures are those against the best play. The figures name, as ``options``, the
         bets of a sample round that covers the bet with as few seats as possible.
@@ -507,11 +520,11 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     def _build_sample_seats(self, stakes: Mapping[str, int]) -> dict[int, dict[str, int]]:
         """Return example bets of other seats, by seat and spot, that fully cover these stakes."""
         bank, stake = self.definition.bank.limits, self.definition.stake.limits
-        least = {STAKE_SPOT: stake.least}
+        smallest_bet = {STAKE_SPOT: stake.least}
         if BANK_SPOT in stakes:
-            return {1: {BANCO_SPOT: stakes[BANK_SPOT]}, 2: least, 3: least}
+            return {1: {BANCO_SPOT: stakes[BANK_SPOT]}, 2: smallest_bet, 3: smallest_bet}
         held_credits = max(stakes.get(BANCO_SPOT, stakes.get(STAKE_SPOT, 0)), bank.least)
-        return {0: {BANK_SPOT: held_credits}, 2: least, 3: least}
+        return {0: {BANK_SPOT: held_credits}, 2: smallest_bet, 3: smallest_bet}
 
 
 # ---------------------------------------------------------------------------------- exact figures, from a fresh shoe
@@ -522,12 +535,12 @@ def _compute_result_chances(decks: int) -> Mapping[str, Mapping[int, Fraction]]:
     The outer key is what that hand does with five points: ``draw`` or ``stand``.
     """
     chances_by_answer: dict[str, dict[int, Fraction]] = {}
-    for answer, least_standing_points in (
+    for answer, stand_points_min in (
         (DRAW_ANSWER, _FREE_CHOICE_POINTS + 1),
         (STAND_ANSWER, _FREE_CHOICE_POINTS),
     ):
         chances = dict.fromkeys((1, 0, -1), Fraction(0))
-        for coup, chance in compute_coup_chances(decks, least_standing_points).items():
+        for coup, chance in compute_coup_chances(decks, stand_points_min).items():
             chances[{"player": 1, "tie": 0, "bank": -1}[coup.winner]] += chance
         chances_by_answer[answer] = chances
     return chances_by_answer

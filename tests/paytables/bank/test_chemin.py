@@ -351,7 +351,7 @@ def test_if_not_all_have_staked_every_stake_is_returned_and_the_bank_stays(seede
         ({"bank": {"seat": None}}, "does not name seats of this table"),
         ({"bank": {"seat": 0, "least": 2001}}, "that a round"),
         ({"bank": {"seat": 0, "follower": 1}}, "that a round"),
-        ({"bank": {"seat": 1, "least": 20, "follower": 1}}, "its own bank"),
+        ({"bank": {"seat": 1, "least": 20, "follower": 1}}, "priority"),
         ({"bank": {"seat": 0, "more": 1}}, "that a round"),
         ({"point": 4}, "that a round"),
         ({"shoe": {"As": 7}}, "shuffled"),
