@@ -1,6 +1,7 @@
-"""The best blackjack strategy as data: a decision for each hand, packed into a definition, read by plain Python.
+"""The best blackjack strategy as data: an answer for each hand, packed into a definition, read by plain Python.
 
-There is one byte per decision. For each up card of the dealer, ace to ten, they are in this order:
+There is one byte per answer (:data:`ANSWER_NAMES`). For each up card of the dealer, ace to ten, the answers are in
+this order:
 
 (a) the hands of a box that has not split;
 (b) for each pair value, ace to ten, the hands after that pair was split: first those whose second card has another
@@ -29,15 +30,15 @@ from paytables.blackjack.hands import (
 from paytables.blackjack.schema import ACE_VALUE, TEN_VALUE, ExactHouseRules
 from paytables.poker.policy import unpack_policy
 
-#: The numbers of the decisions on a hand, as stored in a strategy.
+#: The numbers of the answers for a hand, as stored in a strategy.
 STAND_ANSWER: Final = 0
 HIT_ANSWER: Final = 1
 DOUBLE_ANSWER: Final = 2
-#: The name of each decision, by its number.
+#: The name of each answer, by its number.
 ANSWER_NAMES: Final = ("stand", "hit", "double")
 #: The packed hand of a 6, a 7 and an 8.
 PACKED_SIX_SEVEN_EIGHT: Final = PACKED_CARD_BY_VALUE[5] + PACKED_CARD_BY_VALUE[6] + PACKED_CARD_BY_VALUE[7]
-#: Two cards that a third of their suit can complete to 6, 7 and 8.
+#: The packed hands of two cards that one more card of their suit can complete to 6, 7 and 8.
 PACKED_STARTS_OF_SUITED_678: Final = frozenset(
     PACKED_SIX_SEVEN_EIGHT - PACKED_CARD_BY_VALUE[n] for n in (5, 6, 7)
 )
@@ -45,32 +46,33 @@ PACKED_STARTS_OF_SUITED_678: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class HandSituation:
-    """What the best decision for a blackjack hand depends on, apart from its cards."""
+    """What the best answer for a blackjack hand depends on, apart from its cards."""
 
     dealer_up_card: int
-    """The value of the dealer's first card."""
+    """The value of the dealer's up card."""
     split_pair_value: int = 0
     """The card value of the pair that the hand was split from, or 0."""
     is_unsplittable_pair: bool = False
-    """Whether the hand is again two cards of that value and cannot be split further."""
+    """Whether the hand is again two cards of that value and cannot be split further; False if it was not split."""
     dealer_has_pair_rank: bool = False
-    """Whether the dealer's first card has the split pair's rank, if tens must be equal in rank."""
+    """Whether the dealer's up card has the split pair's rank. False unless tens must be equal in rank to be split."""
 
 
 #: A question about a hand: its situation, the packed hand, and whether it is two cards of one suit.
 HandQuestion = tuple[HandSituation, int, bool]
-#: A pair: the value of the dealer's first card, the value of the pair's cards, and whether the dealer's card has the
-#: pair's rank (only if tens must be equal in rank to be split).
+#: A pair: the value of the dealer's up card, the value of the pair's cards, and whether the up card has the pair's
+#: rank (only if tens must be equal in rank to be split).
 PairSituation = tuple[int, int, bool]
 
 
 @cache
 def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[HandQuestion, int]:
-    """Return the byte index, in a stored strategy, of the decision for each blackjack situation and hand."""
+    """Return the byte index, in a stored strategy, of the answer for each blackjack situation and hand."""
     shoe = build_shoe(decks)
-    playable_hands = [hand for hand, known in compute_hand_values(shoe).items() if known.card_count >= 2]
+    values_by_hand = compute_hand_values(shoe)
+    playable_hands = [hand for hand, hand_value in values_by_hand.items() if hand_value.card_count >= 2]
     index_by_question: dict[HandQuestion, int] = {}
-    for of_suit in (False, True)[: 1 + suited]:
+    for is_one_suit in (False, True)[: 1 + suited]:
         for up in range(ACE_VALUE, TEN_VALUE + 1):
             situations_and_hands = [(HandSituation(up), playable_hands)]
             for pair in range(ACE_VALUE, TEN_VALUE + 1):
@@ -94,8 +96,8 @@ def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[HandQ
                     )
             for situation, hands in situations_and_hands:
                 for hand in hands:
-                    if not of_suit or hand in PACKED_STARTS_OF_SUITED_678:
-                        index_by_question[situation, hand, of_suit] = len(index_by_question)
+                    if not is_one_suit or hand in PACKED_STARTS_OF_SUITED_678:
+                        index_by_question[situation, hand, is_one_suit] = len(index_by_question)
     return index_by_question
 
 
@@ -110,17 +112,15 @@ _PAIR_INDEXES: Final[Mapping[PairSituation, int]] = {
 
 @cache
 def _index_insurable_hands(decks: int) -> dict[int, int]:
-    """Return the insurance decision's index for each packed hand of two cards.
-
-    The index counts from the first of the insurance decisions in a stored strategy.
-    """
-    hands = [hand for hand, known in compute_hand_values(build_shoe(decks)).items() if known.card_count == 2]
+    """Return the index of each packed hand of two cards in a stored strategy's part on insurance."""
+    values_by_hand = compute_hand_values(build_shoe(decks))
+    hands = [hand for hand, hand_value in values_by_hand.items() if hand_value.card_count == 2]
     return {hand: index for index, hand in enumerate(hands)}
 
 
 @dataclass(frozen=True)
 class PackedStrategy:
-    """The best blackjack strategy for a table's rules as bytes: its decisions, splits, insurance and even money."""
+    """The best blackjack strategy for a table's rules as bytes: its answers, splits, insurance and even money."""
 
     house: ExactHouseRules
     """The house rules for which the strategy is the best."""
@@ -136,20 +136,21 @@ class PackedStrategy:
         insured_hands: set[int],
         even_money_up_cards: set[int],
     ) -> "PackedStrategy":
-        """Return a blackjack strategy in its packed form. Situations missing from ``answers`` cannot occur."""
+        """Return a blackjack strategy in its packed form. Questions missing from ``answers`` cannot occur."""
         answer_bytes = bytes(
-            answers.get(question, STAND_ANSWER) for question in cls(house, b"").answer_indexes
+            answers.get(question, STAND_ANSWER) for question in cls(house, b"").index_by_question
         )
-        into = bytes(hands_by_pair.get(pair, 0) for pair in _PAIR_INDEXES)
-        cover = bytes(hand in insured_hands for hand in _index_insurable_hands(house.decks))
+        split_bytes = bytes(hands_by_pair.get(pair, 0) for pair in _PAIR_INDEXES)
+        insurance_bytes = bytes(hand in insured_hands for hand in _index_insurable_hands(house.decks))
+        even_money_bytes = bytes(up in even_money_up_cards for up in (ACE_VALUE, TEN_VALUE))
         return cls(
             house,
-            answer_bytes + into + cover + bytes(up in even_money_up_cards for up in (ACE_VALUE, TEN_VALUE)),
+            answer_bytes + split_bytes + insurance_bytes + even_money_bytes,
         )
 
     @cached_property
-    def answer_indexes(self) -> dict[HandQuestion, int]:
-        """Return the byte index, in the packed strategy, of the decision for each blackjack situation and hand."""
+    def index_by_question(self) -> dict[HandQuestion, int]:
+        """Return the byte index, in the packed strategy, of the answer for each blackjack situation and hand."""
         house = self.house
         return _index_questions(
             house.decks, suited=house.suited_678_odds is not None, same_rank=house.splits_same_rank_only
@@ -159,22 +160,29 @@ class PackedStrategy:
     def byte_count(self) -> int:
         """Return the length in bytes of a packed blackjack strategy for these house rules."""
         return (
-            len(self.answer_indexes) + len(_PAIR_INDEXES) + len(_index_insurable_hands(self.house.decks)) + 2
+            len(self.index_by_question)
+            + len(_PAIR_INDEXES)
+            + len(_index_insurable_hands(self.house.decks))
+            + 2
         )
 
     def find_answer(self, situation: HandSituation, values: Sequence[int], *, suited: bool = False) -> str:
-        """Return the strategy's decision for a blackjack hand that is not to be split: stand, hit or double."""
+        """Return the strategy's answer for a blackjack hand that is not to be split: stand, hit or double."""
         hand = _pack_hand(values)
-        of_suit = suited and self.house.suited_678_odds is not None and hand in PACKED_STARTS_OF_SUITED_678
-        return ANSWER_NAMES[self.packed_bytes[self.answer_indexes[situation, hand, of_suit]]]
+        is_one_suit = (
+            suited and self.house.suited_678_odds is not None and hand in PACKED_STARTS_OF_SUITED_678
+        )
+        return ANSWER_NAMES[self.packed_bytes[self.index_by_question[situation, hand, is_one_suit]]]
 
     def count_split_hands(self, up_card_value: int, pair: int, *, has_pair_rank: bool = False) -> int:
         """Return into how many hands the strategy splits a pair if the rules permit; 0 if it does not split.
 
         ``pair`` is the value of the pair's cards. ``has_pair_rank``: tens must be equal in rank to be split, and the
-        dealer's first card has the pair's rank.
+        dealer's up card has the pair's rank.
         """
-        return self.packed_bytes[len(self.answer_indexes) + _PAIR_INDEXES[up_card_value, pair, has_pair_rank]]
+        return self.packed_bytes[
+            len(self.index_by_question) + _PAIR_INDEXES[up_card_value, pair, has_pair_rank]
+        ]
 
     def should_insure(self, values: Sequence[int]) -> bool:
         """Return whether the strategy insures a two-card blackjack hand with these card values."""
@@ -182,7 +190,7 @@ class PackedStrategy:
         return bool(self.packed_bytes[-2 - len(indexes) + indexes[_pack_hand(values)]])
 
     def should_take_even_money(self, up_card_value: int) -> bool:
-        """Return whether the strategy takes even money against a dealer's first card of this value."""
+        """Return whether the strategy takes even money against a dealer's up card of this value."""
         return bool(self.packed_bytes[-2 + (ACE_VALUE, TEN_VALUE).index(up_card_value)])
 
 
@@ -192,7 +200,7 @@ def _pack_hand(values: Sequence[int]) -> int:
 
 
 @lru_cache(maxsize=8)
-def read_advice(house: ExactHouseRules, policy: str) -> PackedStrategy | None:
+def read_strategy(house: ExactHouseRules, policy: str) -> PackedStrategy | None:
     """Return the blackjack strategy in the stored text ``policy``, or None if its length does not fit the house rules.
 
     Certification refuses a definition whose strategy is for other rules.

@@ -1,6 +1,6 @@
 """The best blackjack strategy chart that a person can remember: the decision by hand total, and the pairs to split.
 
-A chart has one decision for all hands of a total, hard or soft, against each first card of the dealer. It is
+A chart has one decision for all hands of a total, hard or soft, against each up card of the dealer. It is
 improved total by total, with each hand weighted by how often the chart itself reaches it, until no single
 change improves it.
 """
@@ -32,9 +32,9 @@ from paytables.blackjack.solve import (
     SumsByAnswer,
 )
 
-#: The dealer's first cards in chart order.
+#: The dealer's up cards in chart order.
 DEALER_UP_CARDS: Final = (*range(2, TEN_VALUE + 1), ACE_VALUE)
-#: What a chart's decision depends on, apart from the dealer's first card: whether the hand is soft, and its total.
+#: What a chart's decision depends on, apart from the dealer's up card: whether the hand is soft, and its total.
 HandTotal: TypeAlias = tuple[bool, int]
 #: A chart's answer: draw or stand, and whether two cards are doubled if permitted.
 ChartAnswer: TypeAlias = tuple[int, bool]
@@ -59,7 +59,7 @@ SPLIT_LETTER: Final = "P"
 
 @dataclass(slots=True)
 class TotalsChart:
-    """A blackjack strategy chart: the decision for each total and dealer's first card, and the pairs to split.
+    """A blackjack strategy chart: the decision for each total and dealer's up card, and the pairs to split.
 
     A pair is split as often as the rules permit. :func:`format_chart` and :func:`parse_chart` convert a chart
     to lines of text and back: S stand, H hit, D double or else hit, E double or else stand, P split; a dot if
@@ -67,9 +67,9 @@ class TotalsChart:
     """
 
     answer_by_situation: dict[tuple[int, HandTotal], ChartAnswer] = field(default_factory=dict)
-    """The decision, by the dealer's first card and the softness and total of the player's hand."""
+    """The decision, by the dealer's up card and the softness and total of the player's hand."""
     split_pairs: set[tuple[int, int]] = field(default_factory=set)
-    """The pairs to split, as (dealer's first card, value of the paired cards)."""
+    """The pairs to split, as (dealer's up card, value of the paired cards)."""
 
     def find_answer(
         self,
@@ -136,7 +136,7 @@ def guess_first_answer(hand_total: HandTotal) -> ChartAnswer:
 
 
 def format_chart(chart: TotalsChart) -> tuple[str, ...]:
-    """Return a blackjack chart as text: a line per total or pair, a letter for each first card from two to ace."""
+    """Return a blackjack chart as text: a line per total or pair, a letter for each up card from two to ace."""
     lines = []
     for soft, name in ((False, "hard"), (True, "soft")):
         for total in range(4 if not soft else 12, BEST_HAND_TOTAL + 1):
@@ -244,7 +244,7 @@ class _SearchedPair:
 
 
 class _DealerCardColumn:
-    """The search for a strategy chart's best decisions against one first card of the dealer."""
+    """The search for a strategy chart's best decisions against one up card of the dealer."""
 
     def __init__(self, evaluation: StrategyEvaluation, round_: SolvedRound) -> None:
         self.evaluation, self.round = evaluation, round_
@@ -330,7 +330,7 @@ class _DealerCardColumn:
         return value_by_answer
 
     def improve_chart(self, chart: TotalsChart) -> None:
-        """Improve the decisions of ``chart`` against this first card of the dealer until no change helps."""
+        """Improve the decisions of ``chart`` against this up card of the dealer until no change helps."""
         answers = {hand_total: guess_first_answer(hand_total) for hand_total in TOTALS_IN_EVALUATION_ORDER}
         split: set[int] = set()
         while True:

@@ -22,7 +22,7 @@ from paytables.analysis import (
     PrizeFigures,
     ProgressiveFigures,
 )
-from paytables.blackjack.advice import HandQuestion, PackedStrategy, read_advice
+from paytables.blackjack.advice import HandQuestion, PackedStrategy, read_strategy
 from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.round import format_back_spot_id
 from paytables.blackjack.schema import (
@@ -120,7 +120,7 @@ def _add_sampled_rounds(definition: BlackjackDefinition, proof: ProvedFigures) -
         return proof
     from paytables.blackjack.round_simulation import sample_rounds  # noqa: PLC0415 (laboratory packages)
 
-    play = read_advice(definition.house, proof.policy)
+    play = read_strategy(definition.house, proof.policy)
     if play is None:
         raise AnalysisError("blackjack: the stored policy belongs to other rules than this definition's")
     return proof.model_copy(update={"sampled": sample_rounds(definition, play)})

@@ -1,4 +1,4 @@
-"""Exact weights of finished blackjack hands combined with the dealer's hands, computed with large integers.
+"""Exact counts of card orders by net result, over all pairs of finished blackjack hands and a dealer's hand.
 
 The numbers exceed machine integers: they are sums of 32-bit limbs, each stored in 64 bits with room for many
 additions.
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 #: Bits of a limb.
 _LIMB_BITS: Final = 32
-#: The bits of the lowest limb.
-_LOWEST_LIMB_MASK: Final = (1 << _LIMB_BITS) - 1
+#: A mask of one limb.
+_LIMB_MASK: Final = (1 << _LIMB_BITS) - 1
 _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 
 
@@ -31,10 +31,12 @@ def count_orders_by_net(
     """Return the number of card orders that lead to each net result of finished hands, over all dealer hands.
 
     Each row of ``removed`` counts the cards of the finished hands by value; all rows have the same number of
-    cards. ``ways[row, end, net]`` is the number of orders, below 2^32, in which the cards of a row give the net
-    result ``net`` if the dealer ends with ``end``; the last ``end`` is the dealer's blackjack.
-    ``continuation_ways[length]`` is the number of orders of the cards after a dealer's hand of ``length`` cards. Orders
-    are those of cards drawn from the full shoe without the dealer's first card.
+    cards. ``ways[row, end, n]`` is a signed count, its absolute value below 2^32: the orders in which the cards of a
+    row give the net result with the index ``n`` if the dealer ends with ``end``; the last ``end`` is the dealer's
+    blackjack. The count is negative if it subtracts hands that do not bust
+    (:data:`~paytables.blackjack.net_distribution.HandEnds`). ``continuation_ways[length]`` is the number of orders of
+    the cards after a dealer's hand of ``length`` cards. All orders are of cards drawn from the shoe that lacks only the
+    dealer's first card.
     """
     shoe: Ints = np.array(dealer.card_counts, dtype=np.int64)
     hands = [
@@ -43,7 +45,7 @@ def count_orders_by_net(
         if sum(drawn) < len(continuation_ways)
     ]
     # a row for each dealer's hand: its orders, result and length, and for each card its value + 10 * (how many cards of
-    # this value come before it), from which the kernel computes the number of cards left
+    # this value come before it), so that the kernel knows how many such cards are left
     dealer_hands: Ints = np.zeros((len(hands), 4 + len(continuation_ways)), dtype=np.int64)
     for row, (drawn, hand_ways, end) in zip(dealer_hands, hands, strict=True):
         cards = [value + 10 * earlier for value, count in enumerate(drawn) for earlier in range(count)]
@@ -73,7 +75,7 @@ def count_orders_by_net(
 
 def _split_into_limbs(number: int, count: int) -> list[int]:
     """Return ``number`` as ``count`` limbs of 32 bits, the lowest first."""
-    return [(number >> (_LIMB_BITS * n)) & _LOWEST_LIMB_MASK for n in range(count)]
+    return [(number >> (_LIMB_BITS * n)) & _LIMB_MASK for n in range(count)]
 
 
 def compile_kernel(kernel: _Kernel, *, counts_references: bool = True) -> _Kernel:
@@ -105,19 +107,19 @@ def _add_net_orders(  # noqa: C901, PLR0912 (one loop, compiled by numba)
 ) -> None:  # pragma: no cover (compiled)
     """Add to ``way_limbs``, by net result, the number of orders of the removed cards together with the dealer's hands.
 
-    Numbers are in limbs. ``way_limbs[0]`` has the positive and ``way_limbs[1]`` the negative ways. For each row of
-    removed cards, the sum is (orders of the removed cards) * (orders of the dealer's hand and of the cards after it) *
-    (ways of the net result), over all results of the dealer. ``blackjack_card_value``: the card that makes the dealer's
-    blackjack; 0: none does.
+    Numbers are in limbs. ``way_limbs[0]`` has the sums of positive and ``way_limbs[1]`` those of negative ways. For
+    each row of removed cards, the sum is (orders of the removed cards) * (orders of the dealer's hand and of the cards
+    after it) * (ways of the net result), over all results of the dealer. ``blackjack_card_value`` is the value, 1 to
+    10, of the card that completes the dealer's blackjack; 0 if no card does.
     """
     lengths, limbs = continuation_limbs.shape
     # the number of orders of the dealer's hands, by result and number of cards
-    hands = np.zeros((DEALER_RESULT_COUNT + 1, lengths), dtype=np.int64)
+    orders_by_result = np.zeros((DEALER_RESULT_COUNT + 1, lengths), dtype=np.int64)
     counts_left = np.zeros(10, dtype=np.int64)
     orders = np.zeros(order_limbs, dtype=np.uint64)
     dealer_limbs = np.zeros(limbs + 3, dtype=np.uint64)
     product_limbs = np.zeros(order_limbs + limbs + 3, dtype=np.uint64)
-    low, bits = np.uint64(_LOWEST_LIMB_MASK), np.uint64(_LIMB_BITS)
+    low, bits = np.uint64(_LIMB_MASK), np.uint64(_LIMB_BITS)
     for row in range(len(removed_counts)):
         orders[:] = 0
         orders[0] = 1
@@ -128,20 +130,20 @@ def _add_net_orders(  # noqa: C901, PLR0912 (one loop, compiled by numba)
                 for limb in range(order_limbs):
                     product = orders[limb] * np.uint64(shoe[value] - times) + carry
                     orders[limb], carry = product & low, product >> bits
-        hands[:] = 0
+        orders_by_result[:] = 0
         for hand in range(len(dealer_hands)):
-            count, end, length = dealer_hands[hand, :3]
+            hand_orders, end, length = dealer_hands[hand, :3]
             for index in range(3, 3 + length):
                 earlier, value = divmod(dealer_hands[hand, index], 10)
-                count *= max(counts_left[value] - earlier, 0)
-            hands[end, length] += count
+                hand_orders *= max(counts_left[value] - earlier, 0)
+            orders_by_result[end, length] += hand_orders
         if blackjack_card_value:
-            hands[DEALER_RESULT_COUNT, 1] = counts_left[blackjack_card_value - 1]
+            orders_by_result[DEALER_RESULT_COUNT, 1] = counts_left[blackjack_card_value - 1]
         for end in range(DEALER_RESULT_COUNT + 1):
             dealer_limbs[:] = 0
             for length in range(1, lengths):
                 for half in range(2):  # a count below 2^63 has two halves of 32 bits
-                    part = np.uint64(hands[end, length]) >> (bits * np.uint64(half)) & low
+                    part = np.uint64(orders_by_result[end, length]) >> (bits * np.uint64(half)) & low
                     for limb in range(limbs):
                         product = part * continuation_limbs[length, limb]
                         dealer_limbs[limb + half] += product & low
@@ -162,9 +164,9 @@ def _add_net_orders(  # noqa: C901, PLR0912 (one loop, compiled by numba)
             for net in range(ways.shape[2]):
                 net_ways = ways[row, end, net]
                 if net_ways:
-                    sign = 0 if net_ways > 0 else 1
-                    weight = np.uint64(abs(net_ways))
+                    sign_index = 0 if net_ways > 0 else 1
+                    way_count = np.uint64(abs(net_ways))
                     for limb in range(len(product_limbs)):
-                        product = weight * product_limbs[limb]
-                        way_limbs[sign, net, limb] += product & low
-                        way_limbs[sign, net, limb + 1] += product >> bits
+                        product = way_count * product_limbs[limb]
+                        way_limbs[sign_index, net, limb] += product & low
+                        way_limbs[sign_index, net, limb + 1] += product >> bits

@@ -19,7 +19,7 @@ from paytables.blackjack.solve import (
     SumsByAnswer,
 )
 
-#: The dealer's first cards, ace to ten.
+#: The dealer's up cards, ace to ten.
 DEALER_UP_CARDS: Final = tuple(range(ACE_VALUE, TEN_VALUE + 1))
 #: The packed hand of an ace and a ten.
 PACKED_BLACKJACK: Final = PACKED_CARD_BY_VALUE[ACE_VALUE - 1] + PACKED_CARD_BY_VALUE[TEN_VALUE - 1]
@@ -35,7 +35,7 @@ class PairQuestion(NamedTuple):
     kind: str
     """``split`` or ``insurance``."""
     up_card_value: int
-    """The value of the dealer's first card."""
+    """The value of the dealer's up card."""
     hand: int
     """The player's two-card hand, packed into one number."""
 
@@ -56,18 +56,18 @@ class StrategyResult:
     hands_by_pair: dict[PairSituation, int] = field(default_factory=dict)
     """The largest number of hands that each pair becomes by splits; a pair that the strategy does not split is absent.
 
-    The key is (dealer's first card, value of the pair's cards, whether the dealer's card has the pair's rank).
+    The key is (dealer's up card, value of the pair's cards, whether the dealer's card has the pair's rank).
     """
     insured_hands: set[int] = field(default_factory=set)
     """The two-card hands, as packed numbers, that the strategy insures."""
     even_money_up_cards: set[int] = field(default_factory=set)
-    """The values of the dealer's first card for which the strategy takes even money."""
+    """The values of the dealer's up card for which the strategy takes even money."""
 
 
 class StrategyCalculator:
     """The calculation of the expected returns of blackjack strategies under one set of house rules.
 
-    It includes every first card of the dealer in ``ups``. ``shoe`` is the number of cards of each value, by
+    It includes every up card of the dealer in ``ups``. ``shoe`` is the number of cards of each value, by
     default those of the full shoe.
     """
 
@@ -81,7 +81,7 @@ class StrategyCalculator:
         self.house, self.evaluation = house, StrategyEvaluation(house)
         self.shoe = shoe or build_shoe(house.decks)
         self.rounds: list[SolvedRound] = []
-        """One calculation for each first card of the dealer."""
+        """One calculation for each up card of the dealer."""
         for up in ups:
             self.rounds.append(SolvedRound(house, up, self.shoe))
             report_progress(len(self.rounds), len(ups))
@@ -109,7 +109,7 @@ class StrategyCalculator:
         choose_offer: OfferChooser,
         result: StrategyResult,
     ) -> NetAndStakeSums:
-        """Return the sums of net results and added stakes over all first hands against one first card of the dealer.
+        """Return the sums of net results and added stakes over all first hands against one up card of the dealer.
 
         The decisions about splits and insurance are recorded in ``result``.
         """
@@ -190,7 +190,7 @@ class StrategyCalculator:
         """Return the sums of net results and added stakes of insuring a hand or not, as ``choose_offer`` decides.
 
         Insurance stakes half of the bet on the dealer's blackjack. A blackjack may take even money instead,
-        if the dealer's first card allows it.
+        if the dealer's up card allows it.
         """
         node, unit, up = round_.tree[hand], self.evaluation.unit, round_.up_card_value
         blackjack_net = (

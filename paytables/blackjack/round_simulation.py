@@ -153,7 +153,7 @@ def _build_play_arrays(play: PackedStrategy, index_of_hand: dict[int, int]) -> t
     """Return a blackjack strategy as arrays: decisions by situation and hand, hands per split, insured hands."""
     shape = TEN_VALUE + 1, TEN_VALUE + 1, 2, 2, 2, len(index_of_hand)
     answers: Ints = np.zeros(shape, dtype=np.uint8)
-    for (situation, hand, suited), answer in zip(play.answer_indexes, play.packed_bytes, strict=False):
+    for (situation, hand, suited), answer in zip(play.index_by_question, play.packed_bytes, strict=False):
         rows = slice(suited, None) if suited else slice(None)
         answers[
             situation.dealer_up_card,
@@ -256,7 +256,7 @@ class _SimulationLookups(NamedTuple):
     answers: Ints
     """The best decision (0 stand, 1 hit, 2 double), by situation and hand."""
     splits: Ints
-    """How many hands the strategy makes of a pair, by dealer's first card, pair, and equal rank of both."""
+    """How many hands the strategy makes of a pair, by dealer's up card, pair, and equal rank of both."""
     insured_hands: Ints
     """Whether insurance is taken, by the values of the first two cards."""
 

@@ -10,7 +10,7 @@ from paytables import side_bets
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.bank.dealing import read_shoe
 from paytables.blackjack import figures
-from paytables.blackjack.advice import PackedStrategy, read_advice
+from paytables.blackjack.advice import PackedStrategy, read_strategy
 from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.round import DEALER_HAND_ID, BlackjackRound, format_back_spot_id, format_spot_id
 from paytables.blackjack.rule_texts import build_chart_rows
@@ -286,7 +286,7 @@ class BlackjackRules(SeatedRules):
     def _best_play(self) -> PackedStrategy | None:
         """Return the best strategy that the definition stores, or None if it stores none for these rules."""
         proof = self.definition.proved.get(MAIN_SPOT)
-        return None if proof is None else read_advice(self._exact_house_rules, proof.policy)
+        return None if proof is None else read_strategy(self._exact_house_rules, proof.policy)
 
     def with_table_state(self, table_state: object) -> Self:
         """Return the rules with the shoe of a stored table state.

@@ -11,7 +11,7 @@ from rigs.blackjack import build_changed_game
 from paytables import analyse, build_game, load_game
 from paytables.analysis import AnalysisDepth
 from paytables.blackjack import policies
-from paytables.blackjack.advice import ANSWER_NAMES, HandSituation, read_advice
+from paytables.blackjack.advice import ANSWER_NAMES, HandSituation, read_strategy
 from paytables.blackjack.figures import prove
 from paytables.blackjack.hands import PACKED_CARD_BY_VALUE
 from paytables.blackjack.net_distribution import (
@@ -188,7 +188,7 @@ def played_rounds(name, rounds):
     """Return a table's definition, its proof, and sampled rounds of it."""
     definition = load_game(name).rules.definition
     proof = definition.proved["main"]
-    return proof, sample_rounds(definition, read_advice(definition.house, proof.policy), rounds, "test")
+    return proof, sample_rounds(definition, read_strategy(definition.house, proof.policy), rounds, "test")
 
 
 def hold_rounds(rounds):

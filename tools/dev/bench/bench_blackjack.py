@@ -9,7 +9,7 @@ from functools import partial
 
 from paytables import analyse, load_game
 from paytables.blackjack import policies
-from paytables.blackjack.advice import HandQuestion, read_advice
+from paytables.blackjack.advice import HandQuestion, read_strategy
 from paytables.blackjack.chart import find_best_chart
 from paytables.blackjack.net_distribution import compute_net_distribution
 from paytables.blackjack.round_simulation import sample_rounds
@@ -79,7 +79,7 @@ def _measure_distributions(seconds_per_cabinet_round: float) -> Iterator[BenchFi
     best = table.evaluate(
         policies.build_recording_chooser(policies.choose_best, answers), policies.choose_highest_sum
     )
-    play = read_advice(definition.house, definition.proved["main"].policy)
+    play = read_strategy(definition.house, definition.proved["main"].policy)
     assert play is not None  # the library carries its own rules' play
     compute_net_distribution(table, answers, best)  # compiles
     sample_rounds(definition, play, 1_000)
