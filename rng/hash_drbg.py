@@ -45,16 +45,16 @@ class HashDrbg(Mechanism):
         self._v = (self._v + int.from_bytes(closing) + self._c + self._reseed_counter) % modulus
         return bytes(output[:count])
 
-    def _hash(self, text: bytes) -> bytes:
-        """Return the digest of ``text``."""
-        return new_hash(self.DIGEST, text).digest()
+    def _hash(self, data: bytes) -> bytes:
+        """Return the digest of ``data``."""
+        return new_hash(self.DIGEST, data).digest()
 
-    def _hash_df(self, text: bytes) -> bytes:
-        """Return Hash_df of ``text`` (section 10.3.1), ``seedlen`` bits long."""
+    def _hash_df(self, data: bytes) -> bytes:
+        """Return Hash_df of ``data`` (section 10.3.1), ``seedlen`` bits long."""
         output = bytearray()
         counter = 1
         while len(output) < self.SEED_BYTES:
-            output += self._hash(counter.to_bytes(1) + (8 * self.SEED_BYTES).to_bytes(4) + text)
+            output += self._hash(counter.to_bytes(1) + (8 * self.SEED_BYTES).to_bytes(4) + data)
             counter += 1
         return bytes(output[: self.SEED_BYTES])
 

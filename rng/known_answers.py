@@ -1,7 +1,8 @@
-"""Known answers for the generators' self-test: one published NIST case for each generator, which uses every input.
+"""Known answers for the generators' self-test: for each generator, one published NIST case with its inputs.
 
-Source: NIST CAVP ``drbgtestvectors``. The CTR_DRBG cases have an explicit reseed; the HMAC_DRBG and Hash_DRBG cases
-have prediction resistance, which reseeds before each Generate. AES: FIPS 197, appendix C.3.
+Source: NIST CAVP ``drbgtestvectors``. Each case has a personalization string and additional input. The CTR_DRBG
+cases have an explicit reseed; the HMAC_DRBG and Hash_DRBG cases have prediction resistance, which reseeds before each
+Generate. AES: FIPS 197, appendix C.3.
 """
 
 from dataclasses import dataclass
@@ -37,7 +38,7 @@ class KnownAnswer:
     """The personalization string of the instantiation."""
     reseed_entropy: bytes = b""
     """The entropy input of the reseed; empty: there is no reseed."""
-    reseed_additional: bytes = b""
+    reseed_additional_input: bytes = b""
     """The additional input of the reseed."""
     first_fresh_entropy: bytes | None = None
     """The entropy input for prediction resistance in the first Generate, or None."""
@@ -58,7 +59,7 @@ KNOWN_ANSWERS: Final[dict[MechanismName, KnownAnswer]] = {
         nonce=from_hex("98ffd99c466e0e94a45da7e0e82dbc6b"),
         personalization=from_hex("7095268e99938b3e042734b9176c9aa051f00a5f8d2a89ada214b89beef18ebf"),
         reseed_entropy=from_hex("e88be1967c5503f65d23867bbc891bd679db03b4878663f6c877592df25f0d9a"),
-        reseed_additional=from_hex("cdf6ad549e45b6aa5cd67d024931c33cd133d52d5ae500c3015020beb30da063"),
+        reseed_additional_input=from_hex("cdf6ad549e45b6aa5cd67d024931c33cd133d52d5ae500c3015020beb30da063"),
         first_additional_input=from_hex("c7228e90c62f896a09e11684530102f926ec90a3255f6c21b857883c75800143"),
         second_additional_input=from_hex("76a94f224178fe4cbf9e2b8acc53c9dc3e50bb613aac8936601453cda3293b17"),
         output=from_hex(
@@ -76,7 +77,7 @@ KNOWN_ANSWERS: Final[dict[MechanismName, KnownAnswer]] = {
         reseed_entropy=from_hex(
             "a42407931bfeca70e6ee5dd197021a129525051c07468e8b25587c5ad50abe9204e882fe847b8fd47cf7b4360e5aa034"
         ),
-        reseed_additional=from_hex(
+        reseed_additional_input=from_hex(
             "ee4c88d1eb05f4853663eada501d2fc4b4984b283a88db579af2113031e03d9bc570de943dd168918f3ba8065581fea7"
         ),
         first_additional_input=from_hex(

@@ -66,7 +66,7 @@ def _generate_answer(mechanism: type[Mechanism], case: KnownAnswer) -> bytes:
     """Return the second output of a generator for the inputs of a known-answer case."""
     drbg = mechanism(case.entropy, case.nonce, case.personalization)
     if case.reseed_entropy:
-        drbg.reseed(case.reseed_entropy, case.reseed_additional)
+        drbg.reseed(case.reseed_entropy, case.reseed_additional_input)
     drbg.generate(len(case.output), case.first_additional_input, fresh_entropy=case.first_fresh_entropy)
     return drbg.generate(
         len(case.output), case.second_additional_input, fresh_entropy=case.second_fresh_entropy
