@@ -11,7 +11,7 @@ from paytables.keno.ticket import KenoTicket
 def build_presentation(definition: KenoDefinition) -> dict[str, Json]:
     """Return the data that a screen needs to draw a Keno game: board, pay tables, bonuses and preset tickets.
 
-    A table has the pays by spots and by catch, for one credit staked.
+    ``tables`` has the pays for each credit staked, by number of spots and then by catch (numbers hit).
     """
     return {
         "kind": "keno",
@@ -19,11 +19,11 @@ def build_presentation(definition: KenoDefinition) -> dict[str, Json]:
         "drawn": definition.field.drawn,
         "columns": definition.field.columns,
         "tables": {
-            str(t.spots): {str(catch): pay for catch, pay in sorted(t.pays.items(), reverse=True)}
-            for t in sorted(definition.table, key=lambda t: t.spots)
+            str(table.spots): {str(catch): pay for catch, pay in sorted(table.pays.items(), reverse=True)}
+            for table in sorted(definition.table, key=lambda table: table.spots)
         },
         "marks": definition.marks.model_dump(mode="json"),
-        "bonuses": [_describe_bonus(b) for b in definition.bonus],
+        "bonuses": [_build_bonus_data(bonus) for bonus in definition.bonus],
         "progressives": [level.model_dump(mode="json") for level in definition.progressive],
         "forms": [form.model_dump(mode="json") for form in definition.form],
         "limit": definition.prize_limit_credits,
@@ -31,7 +31,7 @@ def build_presentation(definition: KenoDefinition) -> dict[str, Json]:
     }
 
 
-def _describe_bonus(bonus: Bonus) -> dict[str, Json]:
+def _build_bonus_data(bonus: Bonus) -> dict[str, Json]:
     """Return a Keno bonus as a JSON object."""
     data: dict[str, Json] = {
         "id": bonus.id,
@@ -41,17 +41,20 @@ def _describe_bonus(bonus: Bonus) -> dict[str, Json]:
     }
     if isinstance(bonus, BallBonus):
         return {**data, "ball": bonus.ball, "factor": bonus.factor}
-    return {**data, "weights": {str(f): w for f, w in sorted(bonus.weights.items())}}
+    return {**data, "weights": {str(factor): weight for factor, weight in sorted(bonus.weights.items())}}
 
 
-def describe_draw(
+def build_draw_data(
     draw_number: int,
     drawn_balls: DrawnBalls,
     ways: Sequence[WayResult],
     paid_credits: Sequence[int],
-    levels: Sequence[str],
+    hit_level_ids: Sequence[str],
 ) -> dict[str, Json]:
-    """Return the screen data of one Keno draw: the balls in their order, and the catch and pay of every way."""
+    """Return the screen data of one Keno draw: the balls in their order, and the catch and pay of every way.
+
+    ``hit_level_ids`` are the ids of the progressive hit_level_ids that the draw's ways have won.
+    """
     return {
         "draw": draw_number,
         "balls": list(drawn_balls.balls),
@@ -66,12 +69,12 @@ def describe_draw(
             }
             for way, credits_ in zip(ways, paid_credits, strict=True)
         ],
-        "progressives": list(levels),
+        "progressives": list(hit_level_ids),
         "credits": sum(paid_credits),
     }
 
 
-def describe_game(
+def build_game_data(
     definition: KenoDefinition,
     ticket: KenoTicket,
     is_quick_pick_by_selection: Sequence[bool],

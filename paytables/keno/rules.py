@@ -128,12 +128,12 @@ class KenoRules(TablelessRules):
                 if credits_
             ]
             levels += levels_won
-            shown_draws.append(present.describe_draw(n, drawn_balls, ways, paid_credits, levels_won))
+            shown_draws.append(present.build_draw_data(n, drawn_balls, ways, paid_credits, levels_won))
         yield from wins
         is_quick_pick = [selection.is_quick_pick for selection in bought.selections]
         return Outcome(
             progressives=tuple(levels),
-            display=present.describe_game(self.definition, complete_ticket, is_quick_pick, shown_draws),
+            display=present.build_game_data(self.definition, complete_ticket, is_quick_pick, shown_draws),
         )
 
     def draw_balls(self, draw: DrawSource, bonus_options: BonusOptions) -> DrawnBalls:
