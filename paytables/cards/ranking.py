@@ -1,10 +1,10 @@
-"""Poker hand rankings: one implementation for hands of two to five cards, by each game's own order.
+"""Poker hand rankings: one implementation for hands of two to five cards, by the rules of each game.
 
 A :class:`RankingRules` is data: how many cards count, the combinations from highest to lowest, the rank of the
 straight that begins with an ace, and what is wild. A strength is an integer that is larger for the better
 hand and equal for equal hands: ``category << 20``, then up to five nibbles of ranks in the order in which
-they decide. :class:`HandRanking` evaluates single hands, or the best of more cards, with small tables that fill
-on demand; laboratories use it for complete tables (:mod:`paytables.cards.subsets`).
+they decide. :class:`HandRanking` evaluates single hands, or the best hand of more cards, with small tables that fill
+on demand; laboratories build complete tables with it (:mod:`paytables.cards.subsets`).
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from typing import Final, Literal
 
 from paytables.cards.card import ACE_RANK, JOKER, RANK_LETTERS, Card, get_rank, get_suit
 
-#: Every poker combination that any order may contain, from the highest.
+#: Every poker combination that any ranking rules may contain, from the highest.
 HAND_CATEGORIES: Final = (
     "five-of-a-kind",
     "royal-flush",
@@ -58,17 +58,17 @@ class RankingRules:
     """Whether ace-two-three... is the lowest straight, or second after the one that ends with the ace."""
     wild_ranks: tuple[int, ...] = ()
     """The ranks of the wild cards; 13 is the joker."""
-    is_joker_bug: bool = False
-    """Whether a wild card may only be an ace or complete a straight or a flush."""
+    are_wilds_bugs: bool = False
+    """Whether wild cards are bugs: cards that may only be an ace or complete a straight or a flush."""
 
 
-#: The usual order of five cards, as in Let It Ride (s.67.2), Caribbean Stud, Boston and French hold'em.
+#: The usual ranking of five cards, as in Let It Ride (s.67.2), Caribbean Stud, Boston and French hold'em.
 FIVE_CARD_RANKING: Final = RankingRules(categories=HAND_CATEGORIES[1:])
 #: Three cards: Three Card Poker (s.67.23), 3-5-7 (s.67.42), Boston (s.67.53).
 THREE_CARD_RANKING: Final = RankingRules(
     hand_size=3, categories=("straight-flush", "three-of-a-kind", "straight", "flush", "pair", "high-card")
 )
-#: Four cards: Four Card and Crazy Four (s.67.65): no straight wraps around the ace.
+#: Four cards: Four Card and Crazy Four (s.67.65).
 FOUR_CARD_RANKING: Final = RankingRules(
     hand_size=4,
     categories=(
@@ -83,10 +83,12 @@ FOUR_CARD_RANKING: Final = RankingRules(
     ),
 )
 #: Pai gow poker (ss.39-40): its joker, and its straights that begin with an ace.
-PAI_GOW_RANKING: Final = RankingRules(ace_low_straight="second", wild_ranks=(JOKER_RANK,), is_joker_bug=True)
+PAI_GOW_RANKING: Final = RankingRules(
+    ace_low_straight="second", wild_ranks=(JOKER_RANK,), are_wilds_bugs=True
+)
 #: The low hand of pai gow poker: two cards, in which the joker is an ace.
 PAI_GOW_LOW_RANKING: Final = RankingRules(
-    hand_size=2, categories=("pair", "high-card"), wild_ranks=(JOKER_RANK,), is_joker_bug=True
+    hand_size=2, categories=("pair", "high-card"), wild_ranks=(JOKER_RANK,), are_wilds_bugs=True
 )
 
 
@@ -105,21 +107,23 @@ def unpack_ranks(strength: int) -> tuple[int, ...]:
 
 
 class HandRanking:
-    """The strength of poker hands in one game's order, with tables that are filled on demand."""
+    """The strength of poker hands by one game's ranking rules, with tables that are filled on demand."""
 
     def __init__(self, ranking_rules: RankingRules) -> None:
-        self.order = ranking_rules
-        self._level = {name: n for n, name in enumerate(reversed(ranking_rules.categories))}
-        """The level of each combination among all, 0 for the lowest."""
+        self.rules = ranking_rules
+        self._rank_by_category = {name: n for n, name in enumerate(reversed(ranking_rules.categories))}
+        """The rank of each combination among all, 0 for the lowest."""
         self._strength_by_ranks: dict[tuple[int, ...], int] = {}
         self._flush_strength_by_mask: dict[tuple[int, int], int] = {}
         """Flush strengths computed so far, by (ranks held in one suit as bits, number of wild cards)."""
-        self._has_flush_categories = bool({"flush", "straight-flush", "royal-flush"} & self._level.keys())
+        self._has_flush_categories = bool(
+            {"flush", "straight-flush", "royal-flush"} & self._rank_by_category.keys()
+        )
         """Whether any combination needs cards of one suit."""
 
     def compute_strength(self, cards: Iterable[Card]) -> int:
-        """Return the strength of the best hand among the cards, of which there are at least ``order.hand_size``."""
-        wild = self.order.wild_ranks
+        """Return the strength of the best hand among the cards, of which there are at least ``rules.hand_size``."""
+        wild = self.rules.wild_ranks
         ranks: list[int] = []
         masks = [0, 0, 0, 0]
         for card in cards:
@@ -131,19 +135,19 @@ class HandRanking:
         if self._has_flush_categories:
             wilds = sum(rank in wild for rank in ranks)
             for mask in masks:
-                if mask.bit_count() + wilds >= self.order.hand_size:
+                if mask.bit_count() + wilds >= self.rules.hand_size:
                     best = max(best, self.compute_flush_strength(mask, wilds))
         return best
 
     def find_category(self, cards: Iterable[Card]) -> str:
         """Return the name of the combination of the best hand among the cards."""
-        return find_category(self.compute_strength(cards), self.order)
+        return find_category(self.compute_strength(cards), self.rules)
 
     def compute_rank_strength(self, ranks: tuple[int, ...]) -> int:
         """Return the strength of the best hand with these sorted ranks, ignoring flushes."""
         strength = self._strength_by_ranks.get(ranks)
         if strength is None:
-            if len(ranks) > self.order.hand_size:
+            if len(ranks) > self.rules.hand_size:
                 fewer = {ranks[:n] + ranks[n + 1 :] for n in range(len(ranks))}
                 strength = max(map(self.compute_rank_strength, fewer))
             else:
@@ -158,20 +162,20 @@ class HandRanking:
         """
         strength = self._flush_strength_by_mask.get((rank_mask, wild_count))
         if strength is None:
-            strength = self._flush_strength_by_mask[rank_mask, wild_count] = self._rank_flush(
+            strength = self._flush_strength_by_mask[rank_mask, wild_count] = self._compute_new_flush_strength(
                 rank_mask, wild_count
             )
         return strength
 
     def _compute_strength_with_wilds(self, ranks: Sequence[int]) -> int:
         """Return the strength of a hand's ranks, with the best substitution for each wild one."""
-        natural = [rank for rank in ranks if rank not in self.order.wild_ranks]
+        natural = [rank for rank in ranks if rank not in self.rules.wild_ranks]
         wilds = len(ranks) - len(natural)
         best = -1
         for substitutes in combinations_with_replacement(range(13), wilds):
             strength = self._compute_natural_strength([*natural, *substitutes])
-            straight = strength >> _CATEGORY_SHIFT == self._level.get("straight")
-            if straight or not self.order.is_joker_bug or all(rank == ACE_RANK for rank in substitutes):
+            straight = strength >> _CATEGORY_SHIFT == self._rank_by_category.get("straight")
+            if straight or not self.rules.are_wilds_bugs or all(rank == ACE_RANK for rank in substitutes):
                 best = max(best, strength)
         return best
 
@@ -181,19 +185,21 @@ class HandRanking:
         groups = sorted(((count, rank) for rank, count in Counter(ranks).items()), reverse=True)
         shape = tuple(count for count, _ in groups if count > 1)
         deciding_ranks = [rank for _, rank in groups]
-        if not shape and "straight" in self._level:
+        if not shape and "straight" in self._rank_by_category:
             straight_rank = self._rank_by_straight_mask.get(sum(1 << rank for rank in ranks))
             if straight_rank is not None:
                 return self._encode_strength("straight", [straight_rank])
         return self._encode_strength(_CATEGORY_BY_SHAPE[shape], deciding_ranks)
 
-    def _rank_flush(self, rank_mask: int, wild_count: int) -> int:
+    def _compute_new_flush_strength(self, rank_mask: int, wild_count: int) -> int:
         """Return the strength of the best flush of the ranks in ``rank_mask`` and ``wild_count`` wild cards, or 0."""
         best = 0
-        size = self.order.hand_size
+        size = self.rules.hand_size
         for straight_mask, straight_rank in self._rank_by_straight_mask.items():
             if size - (rank_mask & straight_mask).bit_count() <= wild_count:
-                is_royal = "royal-flush" in self._level and straight_mask == self._highest_straight_mask
+                is_royal = (
+                    "royal-flush" in self._rank_by_category and straight_mask == self._highest_straight_mask
+                )
                 category = "royal-flush" if is_royal else "straight-flush"
                 best = max(best, self._encode_strength(category, [straight_rank]))
         # each wild card becomes the highest rank that the flush does not have yet
@@ -205,8 +211,8 @@ class HandRanking:
         return max(best, self._encode_strength("flush", highest[:size]))
 
     def _encode_strength(self, category: str, deciding_ranks: Sequence[int]) -> int:
-        """Return the strength of a combination such as a pair; ``deciding_ranks`` order hands with the same one."""
-        strength = self._level[category]
+        """Return the strength of a combination; ``deciding_ranks`` order hands of the same combination."""
+        strength = self._rank_by_category[category]
         for n in range(5):
             strength = strength << 4 | (deciding_ranks[n] if n < len(deciding_ranks) else 0)
         return strength
@@ -214,17 +220,17 @@ class HandRanking:
     @property
     def _highest_straight_mask(self) -> int:
         """Return the ranks of the highest straight, as bits."""
-        return ((1 << self.order.hand_size) - 1) << (len(RANK_LETTERS) - self.order.hand_size)
+        return ((1 << self.rules.hand_size) - 1) << (len(RANK_LETTERS) - self.rules.hand_size)
 
     @cached_property
     def _rank_by_straight_mask(self) -> dict[int, int]:
         """Return the rank of each straight among all straights, lowest first, by the bit mask of its card ranks."""
-        size = self.order.hand_size
+        size = self.rules.hand_size
         lowest_mask = (1 << size) - 1  # the straight that begins with the lowest rank
         ranks = {lowest_mask << low: low + 1 for low in range(len(RANK_LETTERS) - size + 1)}
         ace_low_mask = 1 << ACE_RANK | (lowest_mask >> 1)
         highest_rank = ranks[self._highest_straight_mask]
-        if self.order.ace_low_straight == "second":
+        if self.rules.ace_low_straight == "second":
             ranks[self._highest_straight_mask] = highest_rank + 1
             ranks[ace_low_mask] = highest_rank
         else:

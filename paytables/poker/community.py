@@ -58,7 +58,7 @@ class StreetBets:
     """The extra pay of a winning hand for each combination, lowest combination first, in units."""
     fold_loss: int
     """The total loss of a player who folds, in units."""
-    lowest_opening_strength: int
+    lowest_qualifying_strength: int
     """The strength of the lowest hand with which the bank qualifies."""
 
 
@@ -101,7 +101,7 @@ class HoldemSolver:
         report_progress: Callable[[int, int], None] = lambda *_: None,
     ) -> None:
         self.streets, self.parallel_map, self.report_progress = streets, parallel_map, report_progress
-        self.tables = build_strength_tables(streets.lowest_opening_strength)
+        self.tables = build_strength_tables(streets.lowest_qualifying_strength)
         self.flops, self.flops_per_class = build_sets(52, 3).suit_classes_and_sizes
         """The set number of one flop of each class of flops that differ in suits only, and the class sizes."""
         self.cards = build_sets(52, 3).cards_by_set[self.flops].astype(np.int64)
@@ -290,10 +290,10 @@ class StrengthTables:
     """The index in ``strengths`` of the lowest strength with which the bank qualifies."""
 
 
-def build_strength_tables(lowest_opening_strength: int) -> StrengthTables:
+def build_strength_tables(lowest_qualifying_strength: int) -> StrengthTables:
     """Return the lookup tables for the poker strength of seven cards, with strengths numbered without gaps.
 
-    ``lowest_opening_strength`` is the strength of the lowest hand with which the bank qualifies.
+    ``lowest_qualifying_strength`` is the strength of the lowest hand with which the bank qualifies.
     """
     steps, keys = build_rank_steps(7, 13)
     ranking = HandRanking(FIVE_CARD_RANKING)
@@ -317,7 +317,7 @@ def build_strength_tables(lowest_opening_strength: int) -> StrengthTables:
         ),
         strengths=strengths,
         combination_by_strength=(strengths >> 20).astype(np.int8),
-        lowest_qualifying_index=int(np.searchsorted(strengths, lowest_opening_strength)),
+        lowest_qualifying_index=int(np.searchsorted(strengths, lowest_qualifying_strength)),
     )
 
 

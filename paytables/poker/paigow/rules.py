@@ -387,7 +387,7 @@ def _describe_hand(strength: int, ranking: HandRanking, language: int) -> str:
 
     The text names the combination and its ranks, or the highest cards if there is no combination.
     """
-    kind, ranks = find_category(strength, ranking.order), unpack_ranks(strength)
+    kind, ranks = find_category(strength, ranking.rules), unpack_ranks(strength)
     if kind == "high-card":
         return _format_ranks(ranks[:2])
     return f"{CATEGORY_NAMES[kind][language]} {_format_ranks(ranks[: _RANK_COUNT_BY_COMBINATION.get(kind, 0)])}".strip()

@@ -102,9 +102,9 @@ class BestAnswerAdvice:
         net = Fraction(0)
         for completion in ways:
             own_strength = compute_strength([*own_cards, *[*board_cards, *completion][: spot.board]])
-            row = find_pay_row(spot.pay, own_strength, 0, self.rankings[spot.order].order)
+            row = find_pay_row(spot.pay, own_strength, 0, self.rankings[spot.order].rules)
             net += Fraction(-1) if row is None else spot.pay[row].pays.net
-        staying_option = next(option_left.id for option_left in step.option if option_left.back is None)
+        staying_option = next(other.id for other in step.option if other.back is None)
         return staying_option if net > (Fraction(str(option.back)) - 1) * len(ways) else option.id
 
     # ------------------------------------------------------------ against the bank, on a board
@@ -183,7 +183,7 @@ class BestAnswerAdvice:
                 if own_strength == bank_strength
                 else "worse"
             )
-            counts["closed" if bank_strength < duel.lowest_opening_strength else beaten] += count
+            counts["closed" if bank_strength < duel.lowest_qualifying_strength else beaten] += count
         net = sum(
             (
                 factor * self._compute_spot_net(self.definition.spots[name], comparison, own_strength) * count
@@ -199,9 +199,9 @@ class BestAnswerAdvice:
 
         ``comparison`` says how the player's hand compares with the bank's.
         """
-        order = self.rankings[spot.order].order
+        ranking_rules = self.rankings[spot.order].rules
         bonus, first, pays = (
-            find_pay_row(rows, own_strength, 0, order) for rows in (spot.bonus, spot.first, spot.pay)
+            find_pay_row(rows, own_strength, 0, ranking_rules) for rows in (spot.bonus, spot.first, spot.pay)
         )
         extra = Fraction(0) if bonus is None else spot.bonus[bonus].pays.net
         if first is not None:
@@ -225,7 +225,7 @@ def _iter_bank_hands(
     The same strength may be yielded more than once. ``seen_cards`` are the cards that the bank cannot hold.
     """
     suits = Counter(map(get_suit, board))
-    flush = next((suit for suit, count in suits.items() if count >= ranking.order.hand_size - 2), None)
+    flush = next((suit for suit, count in suits.items() if count >= ranking.rules.hand_size - 2), None)
     ranks = tuple(map(get_rank, board))
     mask = sum(1 << get_rank(card) for card in board if get_suit(card) == flush)
     unseen = [card for card in build_deck() if card not in seen_cards]
@@ -240,7 +240,7 @@ def _iter_bank_hands(
         best = ranking.compute_rank_strength(tuple(sorted((*ranks, a, b))))
         return (
             max(best, ranking.compute_flush_strength(cards, 0))
-            if cards.bit_count() >= ranking.order.hand_size
+            if cards.bit_count() >= ranking.rules.hand_size
             else best
         )
 

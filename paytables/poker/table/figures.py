@@ -1,6 +1,6 @@
-"""The exact figures of a poker game against the bank, from the proof in its definition or computed again."""
+"""The exact figures of a poker game against the bank, as stored in its definition or computed again."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Final
@@ -23,17 +23,17 @@ REPRODUCTION_TEXT: Final = (
 def build_side_bet(definition: PokerDefinition, level: Progressive) -> SideBet:
     """Return the side bet that plays for a progressive level, with the probability of each hit."""
     spot = definition.spots[level.spot]
-    proof = (definition.proved or prove(definition))[spot.id]
+    figures = find_figures(definition)[spot.id]
     rates: dict[Fraction, Fraction] = {}
     for row in spot.pay:
         if row.pays.level_share:
-            rate = Fraction(proof.levels[row.id])
+            rate = Fraction(figures.levels[row.id])
             rates[row.pays.level_share] = rates.get(row.pays.level_share, Fraction(0)) + rate
     return SideBet(level, (spot.id,), spot.limits.least, rates)
 
 
 def prove(definition: PokerDefinition, *solver_options: object) -> dict[str, ProvedFigures]:
-    """Compute the exact figures (proofs) of all bets of a game.
+    """Compute the exact figures of all bets of a game, as a definition stores them in ``[proved]``.
 
     It needs the laboratory packages and takes seconds to minutes. ``solver_options`` are the further arguments of
     :class:`~paytables.poker.community.HoldemSolver`; only hold'em uses them.
@@ -43,54 +43,60 @@ def prove(definition: PokerDefinition, *solver_options: object) -> dict[str, Pro
     return solve(definition, *solver_options)
 
 
+def find_figures(definition: PokerDefinition) -> Mapping[str, ProvedFigures]:
+    """Return the exact figures stored in a poker definition, or compute them if none are stored."""
+    return definition.proved or prove(definition)
+
+
 def analyse(definition: PokerDefinition) -> Analysis:
-    """Return the figures of a poker game's ante with the bets placed together with it, and of each independent bet.
+    """Return the figures of a poker game's ante, with the bets that must go with it, and of each independent bet.
 
     An independent bet does not depend on the bank's cards.
     """
-    proofs = definition.proved or prove(definition)
     header = definition.game
     bets = [
-        _analyse_proof(definition, name, proofs[name], _find_minimum_stake(definition, name))
-        for name in proofs
+        _analyse_bet(definition, name, figures, _find_minimum_stake(definition, name))
+        for name, figures in find_figures(definition).items()
     ]
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
 
-def _find_minimum_stake(definition: PokerDefinition, proof_name: str) -> int:
-    """Return the smallest initial stake, in credits, of the bets to which a proof belongs."""
-    return (definition.ante if proof_name == MAIN_BET else definition.spots[proof_name]).limits.least
+def _find_minimum_stake(definition: PokerDefinition, bet_name: str) -> int:
+    """Return the smallest initial stake, in credits, of a bet for which figures are stored."""
+    return (definition.ante if bet_name == MAIN_BET else definition.spots[bet_name]).limits.least
 
 
-def _analyse_proof(
-    definition: PokerDefinition, proof_name: str, proof: ProvedFigures, unit_credits: int
+def _analyse_bet(
+    definition: PokerDefinition, bet_name: str, figures: ProvedFigures, unit_credits: int
 ) -> BetAnalysis:
-    """Return a bet's figures from its proof, for an initial stake of ``unit_credits``."""
-    factor_by_spot = list_bets_with_ante(definition) if proof_name == MAIN_BET else {proof_name: Fraction(1)}
+    """Return a bet's analysis from its exact figures, for an initial stake of ``unit_credits``."""
+    factor_by_spot = list_bets_with_ante(definition) if bet_name == MAIN_BET else {bet_name: Fraction(1)}
     bets = {spot: int(factor * unit_credits) for spot, factor in factor_by_spot.items()}
     cost = sum(bets.values())
     distribution = build_distribution(
-        {int(Fraction(net) * unit_credits) + cost: Fraction(rate) for net, rate in proof.law.items()}
+        {int(Fraction(net) * unit_credits) + cost: Fraction(rate) for net, rate in figures.law.items()}
     )
-    spot = None if proof_name == MAIN_BET else proof_name
+    spot = None if bet_name == MAIN_BET else bet_name
     mean = distribution.compute_moment(1)
     side_bets = [
-        build_side_bet(definition, level) for level in definition.progressive if level.spot == proof_name
+        build_side_bet(definition, level) for level in definition.progressive if level.spot == bet_name
     ]
     return BetAnalysis(
-        bet=proof_name,
+        bet=bet_name,
         cost_credits=cost,
         options={"bets": bets},
         rtp=mean / cost,
-        prizes=tuple(_build_prize(payment_rate, unit_credits, cost) for payment_rate in proof.won),
+        prizes=tuple(_build_prize(payment_rate, unit_credits, cost) for payment_rate in figures.won),
         progressives=tuple(side_bet.compute_level_figures(mean) for side_bet in side_bets),
         strategy=describe_best_play(definition, spot),
-        worst_rtp=1 + Fraction(proof.worst) * unit_credits / cost,
-        simplest_strategy=None if proof.simplest is None else describe_simplest_play(definition, spot),
-        simplest_rtp=None if proof.simplest is None else 1 + Fraction(proof.simplest) * unit_credits / cost,
-        mean_staked_credits=Fraction(proof.staked) * unit_credits,
-        notes=(REPRODUCTION_TEXT.format(time=_estimate_proof_time(definition)),)
-        if proof_name == MAIN_BET
+        worst_rtp=1 + Fraction(figures.worst) * unit_credits / cost,
+        simplest_strategy=None if figures.simplest is None else describe_simplest_play(definition, spot),
+        simplest_rtp=None
+        if figures.simplest is None
+        else 1 + Fraction(figures.simplest) * unit_credits / cost,
+        mean_staked_credits=Fraction(figures.staked) * unit_credits,
+        notes=(REPRODUCTION_TEXT.format(time=_estimate_computing_time(definition)),)
+        if bet_name == MAIN_BET
         else (),
     ).with_distribution(distribution)
 
@@ -110,10 +116,12 @@ def _build_prize(payment_rate: BetPaymentRate, unit_credits: int, cost_credits: 
     )
 
 
-def _estimate_proof_time(definition: PokerDefinition) -> str:
+def _estimate_computing_time(definition: PokerDefinition) -> str:
     """Return text for the operator: how long it takes to compute this game's figures."""
-    shared = definition.duel is not None and any(step.deal and step.deal.board for step in definition.step)
-    return "some three minutes on two cores" if shared else "less than a minute"
+    has_shared_board = definition.duel is not None and any(
+        step.deal and step.deal.board for step in definition.step
+    )
+    return "about three minutes on two cores" if has_shared_board else "less than a minute"
 
 
 def analyse_bets(definition: PokerDefinition, wager: Wager) -> BetAnalysis:
@@ -121,16 +129,16 @@ def analyse_bets(definition: PokerDefinition, wager: Wager) -> BetAnalysis:
 
     Bets on the same cards are not independent, so with more than one bet no distribution of the wins is stated.
     """
-    proofs = definition.proved or prove(definition)
+    figures_by_bet = find_figures(definition)
     bets = {bet.spot: bet.credits for bet in wager.bets}
-    spot_by_proof = {name: definition.ante.id if name == MAIN_BET else name for name in proofs}
+    spot_by_bet = {name: definition.ante.id if name == MAIN_BET else name for name in figures_by_bet}
     parts = [
-        _analyse_proof(definition, name, proofs[name], bets[staked_spot])
-        for name, staked_spot in spot_by_proof.items()
+        _analyse_bet(definition, name, figures_by_bet[name], bets[staked_spot])
+        for name, staked_spot in spot_by_bet.items()
         if staked_spot in bets
     ]
     if not parts:
-        raise AnalysisError("the wager has no bet of which anything is worked out")
+        raise AnalysisError("no exact figures exist for any bet of this wager")
     cost = sum(part.cost_credits for part in parts)
 
     def average_over_parts(figure: Callable[[BetAnalysis], Fraction | None]) -> Fraction:

@@ -359,7 +359,7 @@ class PokerRules(SeatedRules):
             raise WagerError("this game has no duel against the bank")
         ranking = self._rankings[duel.order]
         player_strength, bank_strength = ranking.compute_strength(player), ranking.compute_strength(bank)
-        if bank_strength < duel.lowest_opening_strength:
+        if bank_strength < duel.lowest_qualifying_strength:
             return "closed"
         return (
             "better"
@@ -375,7 +375,7 @@ class PokerRules(SeatedRules):
         """Return the first of a pay table's ``rows`` that the cards win on a spot, or None."""
         ranking = self._rankings[spot.order]
         cards = [*player[: spot.player], *board[: spot.board]]
-        row_index = find_pay_row(rows, ranking.compute_strength(cards), 0, ranking.order) if rows else None
+        row_index = find_pay_row(rows, ranking.compute_strength(cards), 0, ranking.rules) if rows else None
         return None if row_index is None else rows[row_index]
 
     def _settle(self, seat_round: SeatRound, bank: list[Card], board: list[Card]) -> Iterator[Settlement]:
@@ -437,11 +437,11 @@ class PokerRules(SeatedRules):
         duel = self.definition.duel
         name = duel.order if duel is not None else self.definition.ante.order
         ranking = self._rankings[name]
-        if len(cards) < ranking.order.hand_size:
+        if len(cards) < ranking.rules.hand_size:
             return None
         strength = ranking.compute_strength(cards)
-        english, french = CATEGORY_NAMES[find_category(strength, ranking.order)]
-        if is_bank_hand and duel is not None and strength < duel.lowest_opening_strength:
+        english, french = CATEGORY_NAMES[find_category(strength, ranking.rules)]
+        if is_bank_hand and duel is not None and strength < duel.lowest_qualifying_strength:
             english, french = f"{english}: does not open", f"{french} : n'ouvre pas"
         return {"en": english, "fr": french}
 

@@ -207,7 +207,7 @@ class HandComparisonRules(StrictTable):
         return self
 
     @property
-    def lowest_opening_strength(self) -> int:
+    def lowest_qualifying_strength(self) -> int:
         """Return the strength of the lowest hand with which the bank qualifies (opens); 0 if every hand does."""
         return (
             0

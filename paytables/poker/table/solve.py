@@ -327,7 +327,7 @@ class OneDecisionSolver:
         The indexes are the comparison (as in :data:`HAND_COMPARISONS`), the class, and the bank's visible card.
         """
         bank = build_sets(52, self.duel.bank)
-        opening_strength = self.duel.lowest_opening_strength
+        qualifying_strength = self.duel.lowest_qualifying_strength
         counts = count_duel_results(
             self.player,
             self.chosen,
@@ -335,13 +335,13 @@ class OneDecisionSolver:
             bank,
             bank.compute_strengths(RANKING_RULES_BY_NAME[self.duel.order]),
             is_dealer_card_visible=self.open_bank_card_count > 0,
-            opening_strength=opening_strength,
+            qualifying_strength=qualifying_strength,
         )
         total = comb(
             52 - self.own_card_count - self.open_bank_card_count, self.duel.bank - self.open_bank_card_count
         )
-        # a hand below the opening strength neither beats nor ties a bank hand that opens
-        can_win = self.strengths[:, None] >= opening_strength
+        # a hand below the qualifying strength neither beats nor ties a bank hand that qualifies
+        can_win = self.strengths[:, None] >= qualifying_strength
         better = np.where(can_win, counts.weaker_counts - counts.unqualified_counts, 0)
         equal = np.where(can_win, counts.equal_counts, 0)
         worse = total - counts.unqualified_counts - better - equal

@@ -93,7 +93,7 @@ def build_street_bets(definition: PokerDefinition) -> StreetBets:
         river_bet=int(river * unit),
         super_ante_pays=tuple(int(pay * unit) for pay in pays),
         fold_loss=2 * unit,
-        lowest_opening_strength=duel.lowest_opening_strength,
+        lowest_qualifying_strength=duel.lowest_qualifying_strength,
     )
 
 

@@ -68,9 +68,11 @@ class VideoPokerRules(TablelessRules):
 
     def find_pay_row(self, cards: list[int]) -> VideoPokerPayRow | None:
         """Return the row of the pay table that a final hand of five cards wins, or None."""
-        order = self._ranking.order
-        wilds = sum((JOKER_RANK if card == JOKER else get_rank(card)) in order.wild_ranks for card in cards)
-        row = find_pay_row(self.definition.pay, self._ranking.compute_strength(cards), wilds, order)
+        ranking_rules = self._ranking.rules
+        wilds = sum(
+            (JOKER_RANK if card == JOKER else get_rank(card)) in ranking_rules.wild_ranks for card in cards
+        )
+        row = find_pay_row(self.definition.pay, self._ranking.compute_strength(cards), wilds, ranking_rules)
         return None if row is None else self.definition.pay[row]
 
     def build_advice(self, dealt_cards: list[int], credits_: int) -> dict[str, int]:
@@ -91,7 +93,7 @@ class VideoPokerRules(TablelessRules):
         if pay is not None:
             return pay.title
         english, french = CATEGORY_NAMES[
-            find_category(self._ranking.compute_strength(cards), self._ranking.order)
+            find_category(self._ranking.compute_strength(cards), self._ranking.rules)
         ]
         return {"en": english, "fr": french}
 
