@@ -52,19 +52,12 @@ def list_accepted_redemptions(journals: Iterable[JournalView]) -> dict[str, str]
     }
 
 
-def find_proof(journals: Iterable[JournalView], key: bytes, ticket_number: str) -> TicketProof | None:
-    """Return what the machine's journals prove about the ticket with this number.
-
-    Return None if none of them records its printing. ``journals`` are the current one and those before memory clears: a
-    ticket may be printed in one and accepted in a later one. Payments by the cage are not in them.
-    """
-    return combine_proofs(proof for journal in journals for proof in read_proofs(journal, key, ticket_number))
-
-
 def combine_proofs(proofs: Iterable[TicketProof]) -> TicketProof | None:
     """Combine what several journals record about one ticket (:func:`read_proofs`) into one proof.
 
-    Return None if none of the journals records that the ticket was printed.
+    Return None if none of the journals records that the ticket was printed. The journals are the machine's current one
+    and those before memory clears: a ticket may be printed in one and accepted in a later one. Payments by the cage are
+    not in them.
     """
     all_proofs = list(proofs)
     print_proof = next((proof for proof in all_proofs if proof.issue_id), None)

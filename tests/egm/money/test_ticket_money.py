@@ -25,7 +25,7 @@ from egm.tickets.model import TicketState
 from egm.tickets.movelog import MOVE_LOG_FILE_NAME as LOG_NAME
 from egm.tickets.movelog import compute_row_digest
 from egm.tickets.proof import NUMBER_COMMITMENT_PURPOSE as NUMBERS
-from egm.tickets.proof import compute_commitment, find_proof, list_accepted_redemptions
+from egm.tickets.proof import combine_proofs, compute_commitment, list_accepted_redemptions, read_proofs
 from egm.tickets.record import TicketAction
 from egm.tickets.restoration import restore_ticket_ledger
 from egm.tickets.store import LEDGER_HEAD_MAC_PURPOSE, TicketStore, encode_head
@@ -230,9 +230,12 @@ def test_a_lost_ledger_is_not_replaced_and_tickets_are_proved_from_the_journal(r
         restarted.offer_ticket(number)
         assert restarted.hands.orders[-1][0] == "return"
         key = restarted.journal.derive_key(NUMBERS)
-        proof = find_proof((restarted.journal,), key, number)
+        proof = combine_proofs(read_proofs(restarted.journal, key, number))
         assert (proof.amount_cents, proof.kind, proof.acceptance_entry_id) == (10_000, "cashable", "")
-        assert find_proof((restarted.journal,), key, number[:-1] + str(9 - int(number[-1]))) is None
+        assert (
+            combine_proofs(read_proofs(restarted.journal, key, number[:-1] + str(9 - int(number[-1]))))
+            is None
+        )
         restarted.close()
 
 
@@ -557,7 +560,7 @@ def test_a_ticket_paid_by_a_ruling_is_proved_to_be_redeemed(rig, tmp_path):
     both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
     rig.engine.handle(EventType.DISPUTED_AMOUNT_RULING, **ruling, **both)
     assert (
-        find_proof((rig.journal,), rig.journal.derive_key(NUMBERS), number).acceptance_entry_id
+        combine_proofs(read_proofs(rig.journal, rig.journal.derive_key(NUMBERS), number)).acceptance_entry_id
         == f"{disputed.id}.in"
     )
     rig.close()
