@@ -1,4 +1,4 @@
-"""The exact figures of a blackjack table, from the proof its definition stores or computed again.
+"""The exact figures of a blackjack table, as stored in its definition or computed again.
 
 All figures are for a fresh shoe and a single box. If the dealer plays several hands with one first card, each hand
 has the same distribution: all orders of the shoe are equally likely, so each bet has the same return and the
@@ -72,13 +72,15 @@ def prove(
     _each: object = None,
     report_progress: Callable[[int, int], None] = ignore_progress_report,
 ) -> dict[str, ProvedFigures]:
-    """Compute the proof: the exact figures that a blackjack definition stores.
+    """Compute the exact figures that a blackjack definition stores.
 
     It needs the laboratory packages and takes some minutes. ``report_progress`` is called with the number of steps
     done and the number of all steps.
     """
-    proof = _compute_proof(definition.house, report_progress, backed=definition.rules.back_bets)
-    return {MAIN_SPOT: _add_sampled_rounds(definition, proof)}
+    exact_figures = _compute_exact_figures(
+        definition.house, report_progress, backed=definition.rules.back_bets
+    )
+    return {MAIN_SPOT: _add_sampled_rounds(definition, exact_figures)}
 
 
 def _compute_back_bet_figures(
@@ -111,23 +113,23 @@ def _compute_back_bet_figures(
     )
 
 
-def _add_sampled_rounds(definition: BlackjackDefinition, proof: ProvedFigures) -> ProvedFigures:
-    """Return a blackjack table's proof with simulated rounds added, if they are needed.
+def _add_sampled_rounds(definition: BlackjackDefinition, exact_figures: ProvedFigures) -> ProvedFigures:
+    """Return a blackjack table's exact figures with simulated rounds added, if they are needed.
 
     They are needed if a shoe is dealt for several rounds, or if the net results are too many to count.
     """
-    if proof.law and not definition.shoe.is_shoe_carried_over and definition.main.hands == 1:
-        return proof
+    if exact_figures.law and not definition.shoe.is_shoe_carried_over and definition.main.hands == 1:
+        return exact_figures
     from paytables.blackjack.round_simulation import sample_rounds  # noqa: PLC0415 (laboratory packages)
 
-    play = read_strategy(definition.house, proof.policy)
+    play = read_strategy(definition.house, exact_figures.policy)
     if play is None:
         raise AnalysisError("blackjack: the stored policy belongs to other rules than this definition's")
-    return proof.model_copy(update={"sampled": sample_rounds(definition, play)})
+    return exact_figures.model_copy(update={"sampled": sample_rounds(definition, play)})
 
 
 @lru_cache(maxsize=8)
-def _compute_proof(
+def _compute_exact_figures(
     house: ExactHouseRules, report_progress: Callable[[int, int], None], *, backed: bool
 ) -> ProvedFigures:
     """Compute a blackjack table's exact figures for the best, the chart's, the dealer's and the worst strategy.
@@ -174,10 +176,10 @@ def _compute_proof(
     )
 
 
-def find_proof(definition: BlackjackDefinition) -> ProvedFigures:
-    """Return the proof (exact figures) stored in a blackjack definition, or compute it if none is stored."""
-    stored_proof = definition.proved.get(MAIN_SPOT)
-    return stored_proof or _compute_proof(
+def find_exact_figures(definition: BlackjackDefinition) -> ProvedFigures:
+    """Return the exact figures stored in a blackjack definition, or compute them if none are stored."""
+    stored_figures = definition.proved.get(MAIN_SPOT)
+    return stored_figures or _compute_exact_figures(
         definition.house, ignore_progress_report, backed=definition.rules.back_bets
     )
 
@@ -266,7 +268,7 @@ def _analyse_back_bets(
 
     All such bets have the same return, which depends on the decisions of the player who holds the hand.
     """
-    backed = find_proof(definition).backed
+    backed = find_exact_figures(definition).backed
     if backed is None:
         raise AnalysisError("proved.main.backed: the definition stores no figures of bets on another's hand")
     figures = BetAnalysis(
@@ -295,7 +297,7 @@ def _analyse_stakes(
     It is assumed that the player draws every card that the side bets need, except for ``worst_rtp``: a player who makes
     the worst decisions draws none.
     """
-    proof, cost = find_proof(definition), sum(stakes.values())
+    exact_figures, cost = find_exact_figures(definition), sum(stakes.values())
     sides = {side.id: side for side in definition.side}
     stake_by_bet: dict[str, int] = {}
     for spot, credits_ in stakes.items():
@@ -345,46 +347,48 @@ def _analyse_stakes(
         if level.spot in stake_by_bet
     ]
     notes = [
-        f"the dealer's own rules return {_format_percent(1 + Fraction(proof.dealers))} of a bet on the hand"
+        f"the dealer's own rules return {_format_percent(1 + Fraction(exact_figures.dealers))} of a bet on the hand"
     ]
     notes += [
         f"of {side_id!r} alone {_format_percent(compute_side_bet_return(definition, sides[side_id]))} comes back"
         for side_id in stake_by_bet
     ]
     if (
-        proof.sampled is not None
+        exact_figures.sampled is not None
         and set(stakes) <= set(SPOTS_BY_DEALER_HAND)
         and len({*stakes.values()}) == 1
     ):
-        notes += _iter_sampling_notes(definition, proof.sampled, len(stakes))
+        notes += _iter_sampling_notes(definition, exact_figures.sampled, len(stakes))
     figures = BetAnalysis(
         bet=bet_name,
         cost_credits=cost,
         options={"bets": dict(stakes)},
-        rtp=compute_rtp(proof.mean, side_returns),
+        rtp=compute_rtp(exact_figures.mean, side_returns),
         prizes=tuple(prizes),
         progressives=tuple(levels),
         strategy=EXACT_STRATEGY_TEXT,
-        worst_rtp=compute_rtp(proof.worst, worst_side_returns),
+        worst_rtp=compute_rtp(exact_figures.worst, worst_side_returns),
         simplest_strategy=CHART_STRATEGY_TEXT,
-        simplest_rtp=compute_rtp(proof.charted, side_returns),
+        simplest_rtp=compute_rtp(exact_figures.charted, side_returns),
         mean_staked_credits=(
-            hand_credits * Fraction(proof.staked) + sum(stake_by_bet.values()) if hand_credits else None
+            hand_credits * Fraction(exact_figures.staked) + sum(stake_by_bet.values())
+            if hand_credits
+            else None
         ),
         notes=tuple(notes),
     )
     return (
         figures
         if depth in {AnalysisDepth.RETURN, AnalysisDepth.PRIZES}
-        else _with_distribution(figures, proof, hand_credits)
+        else _with_distribution(figures, exact_figures, hand_credits)
     )
 
 
-def _with_distribution(figures: BetAnalysis, proof: ProvedFigures, hand_credits: int) -> BetAnalysis:
+def _with_distribution(figures: BetAnalysis, exact_figures: ProvedFigures, hand_credits: int) -> BetAnalysis:
     """Return the figures of a single bet with its win distribution added; those of combined bets stay unchanged.
 
-    ``hand_credits`` is the stake on the hand, 0 for a side bet. If the proof has no distribution, only its variance
-    is added.
+    ``hand_credits`` is the stake on the hand, 0 for a side bet. If the exact figures have no distribution, only
+    their variance is added.
     """
     stakes, cost, prizes = figures.options["bets"], figures.cost_credits, figures.prizes
     if len(stakes) == 1 and not hand_credits:
@@ -394,11 +398,11 @@ def _with_distribution(figures: BetAnalysis, proof: ProvedFigures, hand_credits:
         return figures.with_distribution(build_distribution(wins))
     if set(stakes) != {MAIN_SPOT}:
         return figures
-    if not proof.law:
-        variance = proof.variance
+    if not exact_figures.law:
+        variance = exact_figures.variance
         return replace(figures, variance=None if variance is None else Fraction(variance) * cost**2)
     distribution = build_distribution(
-        {int(Fraction(net) * cost) + cost: Fraction(chance) for net, chance in proof.law.items()}
+        {int(Fraction(net) * cost) + cost: Fraction(chance) for net, chance in exact_figures.law.items()}
     )
     return figures.with_distribution(distribution)
 

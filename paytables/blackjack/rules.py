@@ -399,7 +399,7 @@ class BlackjackRules(SeatedRules):
         parallel_map: object = None,
         report_progress: Callable[[int, int], None] = figures.ignore_progress_report,
     ) -> dict[str, ProvedFigures]:
-        """Compute, in one thread, the exact figures that the definition stores as its proof.
+        """Compute, in one thread, the exact figures that the definition stores.
 
         It needs the laboratory packages. ``parallel_map`` is ignored.
         """

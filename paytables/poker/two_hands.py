@@ -443,7 +443,7 @@ class TwoHandsRules(PlayerBankRules):
         return ()
 
     def prove(self, *_: object) -> WinPushLoseChances:
-        """Compute the exact figures that the definition stores as its proof. It needs the laboratory packages."""
+        """Compute the exact figures that the definition stores. It needs the laboratory packages."""
         raise NotImplementedError
 
     def verify(self) -> None:

@@ -232,7 +232,7 @@ class PaiGowPokerRules(TwoHandsRules):
 
     # ------------------------------------------------------------ figures
     def prove(self, *solver_options: object) -> ProvedFigures:
-        """Compute the exact figures that the definition stores as its proof.
+        """Compute the exact figures that the definition stores.
 
         It needs the laboratory packages and takes some minutes. ``solver_options`` are as in
         :func:`paytables.poker.paigow.solve.solve`.
@@ -242,7 +242,7 @@ class PaiGowPokerRules(TwoHandsRules):
         return solve(self.definition, *solver_options)
 
     @cached_property
-    def _proof(self) -> ProvedFigures:
+    def _exact_figures(self) -> ProvedFigures:
         """Return the exact figures that the definition stores, or compute them if it stores none."""
         return self.definition.proved or self.prove()
 
@@ -255,7 +255,7 @@ class PaiGowPokerRules(TwoHandsRules):
         bets = [self._analyse_stake(stake, name) for name, stake in stakes.items()]
         bets += [
             self._analyse_best_settings(stakes[PLAYER_STAKE_SPOT]),
-            *self.analyse_bank_at_minimum_bet(self._proof),
+            *self.analyse_bank_at_minimum_bet(self._exact_figures),
         ]
         bets += [
             self.table_layout.with_required_bets(self._analyse_side_bet(spot, spot.bet_min))
@@ -266,7 +266,7 @@ class PaiGowPokerRules(TwoHandsRules):
     def _analyse_stake(self, stake_credits: int, bet_name: str = PLAYER_STAKE_SPOT) -> BetAnalysis:
         """Return the figures of a stake, with the player's cards set as advised."""
         return self.build_figures(
-            self._proof,
+            self._exact_figures,
             stake_credits,
             bet=bet_name,
             strategy=ADVISED_STRATEGY_TEXT,
@@ -279,7 +279,7 @@ class PaiGowPokerRules(TwoHandsRules):
         The best ways are not stored in the definition, so this play is not simulated.
         """
         return self.build_figures(
-            self._proof.best,
+            self._exact_figures.best,
             stake_credits,
             bet=f"{PLAYER_STAKE_SPOT}, set best",
             strategy=BEST_STRATEGY_TEXT,
@@ -345,7 +345,7 @@ class PaiGowPokerRules(TwoHandsRules):
         """
         bets = {bet.spot: bet.credits for bet in self.build_wager(wager.credits, **wager.options).bets}
         if BANK_SPOT in bets:
-            return self.analyse_bank(self._proof, bets)
+            return self.analyse_bank(self._exact_figures, bets)
         spots = {spot.id: spot for spot in self.list_side_bet_spots()}
         parts = [
             self._analyse_stake(credits_)

@@ -1,4 +1,4 @@
-"""The best decision for a player at a poker table, read from the definition's proof or computed during play.
+"""The best decision for a player at a poker table, read from the definition's stored figures or computed during play.
 
 It is computed near the end of a round, when few cards are unknown: plain Python then counts every case while the player
 looks at the cards. If a bet may be taken back, the cases are the completions of the player's hand. Against the bank,
@@ -54,7 +54,7 @@ class BestAnswerAdvice:
                 for line in definition.best
                 if line.least is None or own_strength >= ranking.compute_strength(parse_cards(line.least))
             )
-        proofs = [
+        figures_with_policy = [
             definition.proved[name]
             for name in (MAIN_BET, *(option.spot for option in step.option if option.back is not None))
             if name in definition.proved and definition.proved[name].policy is not None
@@ -65,15 +65,19 @@ class BestAnswerAdvice:
                 return self._find_answer_with_board(step, bets, hole_cards, board)
             return (
                 step.option[
-                    look_up_shared_cards_option(unpack_policy(str(proofs[0].policy)), hole_cards, board)
+                    look_up_shared_cards_option(
+                        unpack_policy(str(figures_with_policy[0].policy)), hole_cards, board
+                    )
                 ].id
-                if proofs
+                if figures_with_policy
                 else None
             )
-        if proofs:
+        if figures_with_policy:
             known_cards = [*hole_cards, *board]
             return step.option[
-                look_up_option(unpack_policy(str(proofs[0].policy)), known_cards, next(iter(bank), None))
+                look_up_option(
+                    unpack_policy(str(figures_with_policy[0].policy)), known_cards, next(iter(bank), None)
+                )
             ].id
         return self._find_withdrawal_answer(step, hole_cards, board)
 

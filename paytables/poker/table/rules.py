@@ -530,7 +530,7 @@ class PokerRules(SeatedRules):
         return figures.analyse_bets(self.definition, self.build_wager(wager.credits, **wager.options))
 
     def prove(self, *solver_options: object) -> dict[str, ProvedFigures]:
-        """Compute the exact figures that the definition stores as its proof. It needs the laboratory packages.
+        """Compute the exact figures that the definition stores. It needs the laboratory packages.
 
         ``solver_options`` are as in :func:`paytables.poker.table.figures.prove`.
         """

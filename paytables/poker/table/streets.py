@@ -98,7 +98,7 @@ def build_street_bets(definition: PokerDefinition) -> StreetBets:
 
 
 def solve_holdem(definition: PokerDefinition, *solver_options: object) -> ProvedFigures:
-    """Return the exact figures (proof) of a hold'em game's ante and super ante, including all raises.
+    """Return the exact figures of a hold'em game's ante and super ante, including all raises.
 
     ``solver_options`` are the further arguments of :class:`HoldemSolver`.
     """

@@ -63,11 +63,11 @@ class PaiGowRules(TwoHandsRules):
 
         The setting is the best one if the definition stores it, otherwise the bank's way.
         """
-        proof = self.definition.proved
-        if proof is None:
+        exact_figures = self.definition.proved
+        if exact_figures is None:
             return super().find_advised_setting(cards)
         return self.list_settings(cards)[
-            unpack_policy(proof.policy)[_index_tile_sets()[tuple(sorted(cards))]]
+            unpack_policy(exact_figures.policy)[_index_tile_sets()[tuple(sorted(cards))]]
         ][2]
 
     def describe_setting(self, way: HandSetting) -> dict[str, str]:
@@ -81,7 +81,7 @@ class PaiGowRules(TwoHandsRules):
         }
 
     def prove(self, *_: object) -> ProvedFigures:
-        """Compute the exact figures that the definition stores as its proof. It needs the laboratory packages."""
+        """Compute the exact figures that the definition stores. It needs the laboratory packages."""
         from paytables.poker.tiles.solve import solve  # noqa: PLC0415 (laboratory packages)
 
         return solve(self.definition)
@@ -94,16 +94,16 @@ class PaiGowRules(TwoHandsRules):
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
     def _analyse_stake(self, stake_credits: int, bet_name: str = PLAYER_STAKE_SPOT) -> BetAnalysis:
-        """Return the exact figures of one seat's stake, from the stored or computed proof."""
-        proof = self.definition.proved or self.prove()
+        """Return the exact figures of one seat's stake, as stored or computed."""
+        exact_figures = self.definition.proved or self.prove()
         return self.build_figures(
-            proof,
+            exact_figures,
             stake_credits,
             bet=bet_name,
             strategy=ADVISED_STRATEGY_TEXT,
             simplest_strategy=SIMPLEST_STRATEGY_TEXT,
-            simplest_rtp=1 + Fraction(proof.simplest),
-            worst_rtp=Fraction(0) if self.definition.surrender else 1 + Fraction(proof.worst),
+            simplest_rtp=1 + Fraction(exact_figures.simplest),
+            worst_rtp=Fraction(0) if self.definition.surrender else 1 + Fraction(exact_figures.worst),
         )
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:

@@ -50,7 +50,7 @@ def count_bank_hands(
 
 
 def solve(definition: PaiGowDefinition) -> ProvedFigures:
-    """Return the exact figures (proof) of pai gow for the best settings; its policy stores these settings."""
+    """Return the exact figures of pai gow for the best settings; its policy stores these settings."""
     hands, ways, result_counts = count_bank_hands(definition)
     stake = definition.commission.of
     fee = Fraction(definition.commission.compute_credits(stake), stake)

@@ -1,4 +1,4 @@
-"""The exact figures of a video poker game, from the proof stored in its definition or computed again."""
+"""The exact figures of a video poker game, as stored in its definition or computed again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class HeldCardsFigures:
 
 
 def prove(definition: VideoPokerDefinition) -> ProvedFiguresByBet:
-    """Compute the exact figures (proofs) of a video poker game from every hold of every deal.
+    """Compute the exact figures of a video poker game from every hold of every deal.
 
     It needs numpy and about two seconds.
     """
@@ -55,8 +55,8 @@ def prove(definition: VideoPokerDefinition) -> ProvedFiguresByBet:
         else evaluation.select_cards_held_by(definition.simplest.simple_strategy)
     )
 
-    def prove_bet(credits_: int) -> ProvedFigures:
-        """Return the proof of a bet of ``credits_`` on one hand, with the best, worst and simplest holds.
+    def compute_bet_figures(credits_: int) -> ProvedFigures:
+        """Return the exact figures of a bet of ``credits_`` on one hand, with the best, worst and simplest holds.
 
         Of holds that are equally good, the first is used.
         """
@@ -74,8 +74,10 @@ def prove(definition: VideoPokerDefinition) -> ProvedFiguresByBet:
         )
 
     return ProvedFiguresByBet(
-        most=prove_bet(definition.max_credits),
-        fewer=None if definition.has_constant_pay_per_credit else prove_bet(definition.bets.credits[0]),
+        most=compute_bet_figures(definition.max_credits),
+        fewer=None
+        if definition.has_constant_pay_per_credit
+        else compute_bet_figures(definition.bets.credits[0]),
     )
 
 
@@ -84,8 +86,7 @@ def analyse(definition: VideoPokerDefinition) -> Analysis:
 
     There is only one analysis depth, because all figures are computed quickly.
     """
-    proofs = definition.proved
-    if proofs is None:
+    if definition.proved is None:
         definition = definition.model_copy(update={"proved": prove(definition)})
     header, bets = definition.game, definition.bets
     return Analysis(
@@ -103,10 +104,10 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hand_count: int
     other only affects the variance. The simplest strategy's return would count a progressive level at its reset amount,
     so it is stated only for a bet that plays for no level.
     """
-    proofs = definition.proved or prove(definition)
-    proof = proofs.find_proof(is_highest_bet=credits_ == definition.max_credits)
-    rates = tuple(Fraction(rate) for rate in proof.rates)
-    held_figures = HeldCardsFigures(rates, Fraction(proof.deals) * credits_**2)
+    figures_by_bet = definition.proved or prove(definition)
+    exact_figures = figures_by_bet.find_figures(is_highest_bet=credits_ == definition.max_credits)
+    rates = tuple(Fraction(rate) for rate in exact_figures.rates)
+    held_figures = HeldCardsFigures(rates, Fraction(exact_figures.deals) * credits_**2)
     level, cost = definition.find_level(credits_, hand_count), credits_ * hand_count
     pays = tuple(
         0 if level is not None and row.id == level.row else pay
@@ -141,11 +142,13 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hand_count: int
         max_win_credits=highest_pay * hand_count,
         max_win_probability=_compute_chance_of_at_least(rates, pays, highest_pay) if is_one_hand else None,
         strategy=BEST_STRATEGY_TEXT,
-        worst_rtp=Fraction(proof.worst),
+        worst_rtp=Fraction(exact_figures.worst),
         simplest_strategy=None
         if definition.simplest is None
         else definition.simplest.simple_strategy.name.en,
-        simplest_rtp=None if proof.simplest is None or level is not None else Fraction(proof.simplest),
+        simplest_rtp=None
+        if exact_figures.simplest is None or level is not None
+        else Fraction(exact_figures.simplest),
     )
 
 

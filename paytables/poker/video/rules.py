@@ -77,13 +77,13 @@ class VideoPokerRules(TablelessRules):
 
     def build_advice(self, dealt_cards: list[int], credits_: int) -> dict[str, int]:
         """Return which dealt cards the best strategy holds, as bits of indices; empty if no strategy is stored."""
-        proofs = self.definition.proved
-        if proofs is None:
+        figures_by_bet = self.definition.proved
+        if figures_by_bet is None:
             return {}
-        proof = proofs.find_proof(is_highest_bet=credits_ == self.definition.max_credits)
+        exact_figures = figures_by_bet.find_figures(is_highest_bet=credits_ == self.definition.max_credits)
         return {
             "advice": look_up_hold(
-                unpack_policy(proof.policy), dealt_cards, 53 if self.definition.deck.joker else 52
+                unpack_policy(exact_figures.policy), dealt_cards, 53 if self.definition.deck.joker else 52
             )
         }
 
@@ -233,7 +233,7 @@ class VideoPokerRules(TablelessRules):
         )
 
     def prove(self, *_: object) -> ProvedFiguresByBet:
-        """Compute the exact figures that the definition stores as its proof. It needs the laboratory packages."""
+        """Compute the exact figures that the definition stores. It needs the laboratory packages."""
         return figures.prove(self.definition)
 
     def verify(self) -> None:

@@ -111,7 +111,7 @@ class ProvedFiguresByBet(StrictTable):
     fewer: ProvedFigures | None = None
     """The figures of a hand at fewer credits; None if its pays per credit are the same."""
 
-    def find_proof(self, *, is_highest_bet: bool) -> ProvedFigures:
+    def find_figures(self, *, is_highest_bet: bool) -> ProvedFigures:
         """Return the figures for a hand bet at the maximum credits (``is_highest_bet``), or for any other hand."""
         return self.most if is_highest_bet or self.fewer is None else self.fewer
 
@@ -202,17 +202,17 @@ class VideoPokerDefinition(Definition):
 
     @model_validator(mode="after")
     def _check_rows(self) -> "VideoPokerDefinition":
-        """Refuse duplicate pay table rows, a level for an unknown row, and a proof with another number of rows."""
+        """Refuse duplicate pay table rows, a level for an unknown row, and figures with another number of rows."""
         ids = [pay.id for pay in self.pay]
         if len(set(ids)) != len(ids):
             raise ValueError("pay: two have the same id")
         if self.progressive is not None and self.progressive.row not in ids:
             row = self.progressive.row
             raise ValueError(f"progressive.row: there is no row {row!r}; {format_known_names(row, ids)}")
-        for proof in (self.proved.most, self.proved.fewer) if self.proved else ():
-            if proof is not None and len(proof.rates) != len(ids):
+        for figures in (self.proved.most, self.proved.fewer) if self.proved else ():
+            if figures is not None and len(figures.rates) != len(ids):
                 raise ValueError(
-                    f"proved: has {len(proof.rates)} rates; expected one for each of the {len(ids)} rows"
+                    f"proved: has {len(figures.rates)} rates; expected one for each of the {len(ids)} rows"
                 )
         return self
 

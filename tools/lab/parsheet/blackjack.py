@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from paytables import Analysis
 from paytables.blackjack.definition import BlackjackDefinition
-from paytables.blackjack.figures import find_proof
+from paytables.blackjack.figures import find_exact_figures
 from paytables.blackjack.rules import BlackjackRules
 from paytables.blackjack.schema import ACE_VALUE
 from tools.lab.parsheet.figures import to_exact_data
@@ -19,18 +19,18 @@ def build_sheets(rules: BlackjackRules, _analysis: Analysis) -> list[SheetData]:
     from paytables.blackjack.chart import DEALER_UP_CARDS, parse_chart  # noqa: PLC0415 (needs numpy, unlike the other sheets)
 
     definition = rules.definition
-    proof = find_proof(definition)
-    parse_chart(proof.chart)  # refuse an invalid chart
+    exact_figures = find_exact_figures(definition)
+    parse_chart(exact_figures.chart)  # refuse an invalid chart
     means = {
-        "by the cards of the hand, of a fresh shoe": proof.mean,
-        "by this chart": proof.charted,
-        "by the dealer's own rules": proof.dealers,
-        "of the worst choices": proof.worst,
+        "by the cards of the hand, of a fresh shoe": exact_figures.mean,
+        "by this chart": exact_figures.charted,
+        "by the dealer's own rules": exact_figures.dealers,
+        "of the worst choices": exact_figures.worst,
     }
     facts: LabelledValues = [(label, to_exact_data(1 + Fraction(mean))) for label, mean in means.items()]
     facts += _build_insurance_rows(definition)
     facts += [
-        ("mean staked, of each credit first bet", to_exact_data(Fraction(proof.staked))),
+        ("mean staked, of each credit first bet", to_exact_data(Fraction(exact_figures.staked))),
         ("key", _CHART_LEGEND),
         (
             "each hand of a split",
@@ -38,7 +38,7 @@ def build_sheets(rules: BlackjackRules, _analysis: Analysis) -> list[SheetData]:
         ),
     ]
     rows = []
-    for line in proof.chart:
+    for line in exact_figures.chart:
         name, total, row = line.split()
         row_names = {"pair": f"pair of {'aces' if total == str(ACE_VALUE) else total}"}
         rows.append([row_names.get(name, f"{name} {total}"), *row])
