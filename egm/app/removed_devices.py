@@ -35,8 +35,8 @@ from egm.money.records.money import PaperRecord
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import TableRecord
 from egm.play.records.played_round import PlayedRound
-from egm.progressive.attachment import PROGRESSIVE_DISABLING_SOURCE
 from egm.progressive.keys import ProgressiveKey
+from egm.progressive.link_service import PROGRESSIVE_DISABLING_SOURCE
 from egm.record_codec import from_json
 from meters import JournalView
 from meters.chart import CREDIT_KINDS

@@ -72,9 +72,9 @@ class BroadcastLevelService:
             self._amounts[name] = (amount_cents, self._context.clock.monotonic_ns())
         self._record_changes()
 
-    def find_displayed_amount(self, pool: str) -> DisplayedAmount:
+    def find_displayed_amount(self, pool_id: str) -> DisplayedAmount:
         """Return the amount that a broadcast level shows: the last one received."""
-        last_broadcast = self._amounts.get(pool)
+        last_broadcast = self._amounts.get(pool_id)
         if last_broadcast is None:
             return DisplayedAmount(0, LevelStatus.DOWN)
         amount_cents, at_ns = last_broadcast

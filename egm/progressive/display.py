@@ -39,7 +39,7 @@ class ContributionStatus:
 class LevelDisplay(Protocol):
     """Interface to the last received amounts of the progressive levels that a controller or SAS host manages."""
 
-    def find_displayed_amount(self, pool: str) -> DisplayedAmount:
+    def find_displayed_amount(self, pool_id: str) -> DisplayedAmount:
         """Return the amount that a level shows now; zero with the status down if none was ever received."""
         ...
 
@@ -47,11 +47,11 @@ class LevelDisplay(Protocol):
 class LinkedLevels(LevelDisplay, Protocol):
     """Interface to the levels of a progressive controller: their amounts, and which contributions it has counted."""
 
-    def find_contribution_status(self, pool: str) -> ContributionStatus | None:
+    def find_contribution_status(self, pool_id: str) -> ContributionStatus | None:
         """Return how many of this machine's contributions are counted; None for a level without a controller."""
         ...
 
-    def find_last_decided_number(self, pool: str) -> int:
+    def find_last_decided_number(self, pool_id: str) -> int:
         """Return the number of the last contribution to a mystery level whose result is known (won or not); 0: none."""
         ...
 

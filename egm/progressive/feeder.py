@@ -72,7 +72,7 @@ class LinkedLevelFeeder:
         )
 
     @property
-    def last_sequence(self) -> int:
+    def last_contribution_number(self) -> int:
         """Return the number of this machine's last contribution to the level; 0 before the first."""
         return (
             self.pending_contributions[-1].sequence
@@ -161,17 +161,17 @@ class LinkedLevelFeeder:
         self.received_ns = now_ns
         return ""
 
-    def process_count(self, sequence: int, now_ns: int) -> None:
-        """Drop the contributions up to number ``sequence``, which the controller has counted and stored.
+    def process_count(self, counted_number: int, now_ns: int) -> None:
+        """Drop the contributions up to number ``counted_number``, which the controller has counted and stored.
 
         The retry interval of the contributions still uncounted starts again, so that a slow controller does not
         receive everything twice.
         """
-        if sequence > self.last_counted_number:
+        if counted_number > self.last_counted_number:
             self.sent_ns = now_ns
-        while self.pending_contributions and self.pending_contributions[0].sequence <= sequence:
+        while self.pending_contributions and self.pending_contributions[0].sequence <= counted_number:
             self.pending_contributions.popleft()
-        self.last_counted_number = max(self.last_counted_number, sequence)
+        self.last_counted_number = max(self.last_counted_number, counted_number)
         self.last_sent_number = max(self.last_sent_number, self.last_counted_number)
 
     def take_due_contributions(self, now_ns: int) -> list[Contribution]:

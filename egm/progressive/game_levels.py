@@ -215,7 +215,9 @@ def find_link_progress(machine: Machine, pool: str) -> LinkProgress:
     if link is None or status is None:
         return progress
     shown_cents = link.find_displayed_amount(pool).amount_cents
-    return LinkProgress(sequence=progress.sequence, shown_cents=shown_cents, **asdict(status))
+    return LinkProgress(
+        contribution_number=progress.contribution_number, shown_cents=shown_cents, **asdict(status)
+    )
 
 
 def build_step_state(

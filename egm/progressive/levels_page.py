@@ -115,7 +115,7 @@ def _iter_linked_rows(machine: Machine, pool_id: str) -> Iterable[tuple[str | Pa
     progress = find_link_progress(machine, pool_id)
     yield "levels.shows", build_money_text(displayed_amount.amount_cents)
     yield "levels.status", build_text(f"service.levels.{displayed_amount.status.value}")
-    yield "levels.contributions", build_number_text(progress.sequence)
+    yield "levels.contributions", build_number_text(progress.contribution_number)
     yield "levels.counted", build_number_text(progress.counted_number)
 
 

@@ -109,18 +109,18 @@ class ClaimPaymentRecorded:
 
 @dataclass(frozen=True, slots=True)
 class ControllerCountAhead:
-    """The controller has counted contributions up to number ``sequence``, more than this machine knows of."""
+    """The controller has counted contributions up to ``contribution_number``, more than this machine knows of."""
 
     level: str
-    sequence: int
+    contribution_number: int
 
 
 @dataclass(frozen=True, slots=True)
 class ControllerCountBehind:
-    """The controller has lost the contributions after number ``sequence``, although it had counted them."""
+    """The controller has lost the contributions after number ``contribution_number``, although it had counted them."""
 
     level: str
-    sequence: int
+    contribution_number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +150,10 @@ class MysteryWinFound:
 
 @dataclass(frozen=True, slots=True)
 class LevelResultsKnown:
-    """It is known which of this machine's contributions up to number ``sequence`` have won the mystery level."""
+    """It is known which of this machine's contributions up to ``contribution_number`` have won the mystery level."""
 
     level: str
-    sequence: int
+    contribution_number: int
 
 
 #: Anything that the link reports to the machine.
@@ -243,7 +243,7 @@ class ControllerLink:
     def queue_contribution(self, contribution: Contribution, now_ns: int) -> None:
         """Queue a wager's contribution, which the journal already holds, to be sent to the progressive controller."""
         feeder = self.feeders[contribution.level]
-        if contribution.sequence == feeder.last_sequence + 1:
+        if contribution.sequence == feeder.last_contribution_number + 1:
             feeder.pending_contributions.append(contribution)
         self._send_contributions(feeder, now_ns)
 
@@ -391,9 +391,9 @@ class ControllerLink:
             )
 
     def _process_confirmed_contributions(
-        self, level: str, sequence: int, mystery_wins: tuple[WonPrize, ...], now_ns: int
+        self, level: str, counted_number: int, mystery_wins: tuple[WonPrize, ...], now_ns: int
     ) -> None:
-        """Drop a level's contributions up to number ``sequence``, which the controller has counted.
+        """Drop a level's contributions up to number ``counted_number``, which the controller has counted.
 
         Then send further contributions, and claims that waited for this count. ``mystery_wins``, the wins that
         the controller found among the counted contributions, are added to the notifications for the machine.
@@ -405,10 +405,10 @@ class ControllerLink:
             self._notifications += [
                 MysteryWinFound(level, win) for win in mystery_wins if win.claim not in self._open_claims
             ]
-            self._notifications.append(LevelResultsKnown(level, sequence))
-        if sequence > feeder.last_sequence:
-            self._notifications.append(ControllerCountAhead(level, sequence))
-        feeder.process_count(sequence, now_ns)
+            self._notifications.append(LevelResultsKnown(level, counted_number))
+        if counted_number > feeder.last_contribution_number:
+            self._notifications.append(ControllerCountAhead(level, counted_number))
+        feeder.process_count(counted_number, now_ns)
         self._send_contributions(feeder, now_ns)
         for claim, entry in self._open_claims.items():
             if entry.claim.level == level:

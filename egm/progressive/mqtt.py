@@ -13,7 +13,6 @@ from egm.config.levels import ProgressiveLinkTable
 from egm.errors import OperatorError
 from egm.kernel.services import BackgroundService, MachineContext
 from egm.progressive import topics
-from egm.progressive.attachment import ProgressiveLinkService
 from egm.progressive.carrier import CarrierListener
 from egm.progressive.connection import (
     OPERATION_SECONDS_MAX,
@@ -27,6 +26,7 @@ from egm.progressive.connection import (
     keep_connected,
     run_together,
 )
+from egm.progressive.link_service import ProgressiveLinkService
 from egm.progressive.messages import (
     Contribution,
     MachineMessage,

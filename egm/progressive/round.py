@@ -37,7 +37,7 @@ class RandomSource(Protocol):
 class LinkProgress:
     """The stored counts of this machine's contributions to a controller's progressive level."""
 
-    sequence: Count = 0
+    contribution_number: Count = field(default=0, metadata=stored_as("sequence"))
     """The number of the last contribution that this machine has made."""
     counted_number: Count = field(default=0, metadata=stored_as("counted"))
     """The number of the last contribution that the controller is known to have counted."""
@@ -172,12 +172,12 @@ class ProgressiveRound:
         amount = stake_cents * pool.definition.terms.increment
         progress = self.level_access.find_link_progress(pool.id)
         for _ in range(contributed_cents // stake_cents):
-            progress = replace(progress, sequence=progress.sequence + 1)
+            progress = replace(progress, contribution_number=progress.contribution_number + 1)
             self.contributions.append(
                 LevelContribution(
                     pool=pool.id,
                     wager_cents=stake_cents,
-                    contribution_number=progress.sequence,
+                    contribution_number=progress.contribution_number,
                     amount=amount,
                 )
             )
@@ -196,7 +196,8 @@ class ProgressiveRound:
         hit_count = sum(hit.pool == pool.id for hit in (*self.earlier_levels_played.hits, *self.hits))
         if len(contribution_numbers) > 1 and hit_count < len(contribution_numbers):
             return contribution_numbers[-1 - hit_count] or 0
-        return (self.link_progress.get(pool.id) or self.level_access.find_link_progress(pool.id)).sequence
+        progress = self.link_progress.get(pool.id) or self.level_access.find_link_progress(pool.id)
+        return progress.contribution_number
 
     def _draw_mystery_hit(
         self, pool: ProgressivePool, odds: tuple[int, int], random_source: RandomSource

@@ -32,10 +32,10 @@ from egm.links.screen.server import ScreenServer
 from egm.links.screen.starting import StartUpActivity
 from egm.links.screen.starting import read_start_up_activity as read_starting
 from egm.profiles import load_profile
-from egm.progressive.attachment import ProgressiveLinkService
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds, create_levels
 from egm.progressive.enrolment import EnrolmentStick
 from egm.progressive.level import LevelTerms
+from egm.progressive.link_service import ProgressiveLinkService
 from egm.progressive.messages import EnrolmentRequest
 from egm.progressive.mqtt import MqttCarrier
 from egm.progressive.pools import LevelKeeper, ProgressivePool
@@ -235,7 +235,7 @@ def machine_with_a_journal(count, tmp_path):
             link._link.repeat_unanswered_messages(rig.clock.ns)
             link._send_and_submit()
             link._submit_found_wins()
-            link._update_shown_amounts()
+            link._process_shown_amounts()
             rig.clock.pass_seconds(1)
         await asyncio.sleep(0)
 

@@ -65,10 +65,10 @@ class FixedDisplays:
     def __init__(self, amount_cents: int = 1700) -> None:
         self.now = DisplayedAmount(amount_cents, LevelStatus.UP)
 
-    def find_displayed_amount(self, pool: str) -> DisplayedAmount:
+    def find_displayed_amount(self, pool_id: str) -> DisplayedAmount:
         return self.now
 
-    def find_contribution_status(self, pool: str) -> None:
+    def find_contribution_status(self, pool_id: str) -> None:
         return None
 
 

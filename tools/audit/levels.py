@@ -190,7 +190,7 @@ class LevelAudit:
             if prefix == "level":
                 self._add_carried_level(entry, suffix, from_json(Level, value, name))
             elif prefix == "link":
-                self._contribution_numbers[suffix] = from_json(LinkProgress, value, name).sequence
+                self._contribution_numbers[suffix] = from_json(LinkProgress, value, name).contribution_number
             elif (
                 prefix == "claim" and (claim := from_json(ClaimRecord, value, name)).amount_cents is not None
             ):

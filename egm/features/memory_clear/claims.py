@@ -477,7 +477,11 @@ def _claim_contributions(book: ClaimBook, state_name: str) -> None:
         if _is_uncounted(share, pool, link.counted_number)
     ]
     amount = sum((share.amount or Fraction(0) for share in uncounted_shares), Fraction(0))
-    details = {"sequence": link.sequence, "counted": link.counted_number, "uncounted": len(uncounted_shares)}
+    details = {
+        "sequence": link.contribution_number,
+        "counted": link.counted_number,
+        "uncounted": len(uncounted_shares),
+    }
     book.add_claim(
         ClearanceClaim(
             state_name,

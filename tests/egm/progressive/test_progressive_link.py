@@ -32,10 +32,10 @@ from egm.kernel.services import MachineContext
 from egm.money.keys import MoneyKey
 from egm.play.void_rule import Ruling
 from egm.progressive import messages as m
-from egm.progressive.attachment import ProgressiveLinkService
 from egm.progressive.display import LevelDisplays
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level, LevelTerms
+from egm.progressive.link_service import ProgressiveLinkService
 from egm.progressive.pools import ProgressivePools, list_available_bets
 from egm.testing.clearing import DECISION_ENDED, ClaimDecision, clear_with_decisions
 from egm.testing.controller import SmallController

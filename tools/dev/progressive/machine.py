@@ -228,7 +228,7 @@ class SimulatedMachine:
                 self.memory.hits[news.claim].is_closed = True
                 self.link.drop_claim(news.claim)
             case ControllerCountBehind():
-                self._resend_contributions(news.sequence)
+                self._resend_contributions(news.contribution_number)
             case MysteryWinFound():
                 self._handle_mystery_win(news.won_prize)
             case CommitmentReceived():

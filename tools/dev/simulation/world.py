@@ -29,7 +29,7 @@ from egm.links.sas.readout_builder import MeterReadingCache
 from egm.people import Person, Role, Roster
 from egm.people.pins import PinDigest
 from egm.profiles import load_profile
-from egm.progressive.attachment import ProgressiveLinkService
+from egm.progressive.link_service import ProgressiveLinkService
 from egm.progressive.mqtt import create_progressive_link
 from egm.staff.page_texts import build_local_text, build_plain_text
 from egm.testing.cable import LossyCable

@@ -66,7 +66,7 @@ PROGRESSIVE_DISABLING_SOURCE: Final = "progressive"
 class ProgressiveLinkService:
     """The background service that exchanges messages with the machine's progressive controller.
 
-    What it holds in memory is not lost by a restart: it reads it from the journal again, or the controller repeats it.
+    A restart loses nothing: the service reads its state again from the journal, or the controller repeats it.
     """
 
     name = "progressive link"
@@ -84,23 +84,26 @@ class ProgressiveLinkService:
         )
         self._stops_machine = rules.link_down == "machine"
         self._connection_count = 0
-        self._entry_sequences: dict[str, dict[int, int]] = {level: {} for level in self._link.feeders}
+        self._entry_sequence_by_contribution: dict[str, dict[int, int]] = {
+            pool_id: {} for pool_id in self._link.feeders
+        }
+        """The number of the journal entry of each uncounted contribution, by pool id and contribution number."""
         self._last_shown: dict[str, DisplayedAmount] = {}
-        self._last_decided_sequences: dict[str, int] = {}
+        self._last_decided_numbers: dict[str, int] = {}
         self._found_mystery_wins: dict[str, MysteryWinFound] = {}
         self._last_sequence_read = 0
         self._complaint_count = 0
         self._is_send_scheduled = False
-        for level in self._link.feeders:
-            progress = self._read_link_progress(level)
+        for pool_id in self._link.feeders:
+            progress = self._read_link_progress(pool_id)
             self._link.restore_contributions(
-                level,
+                pool_id,
                 progress.counted_number,
                 self._iter_recorded_contributions(
-                    level, progress.counted_number, progress.uncounted_since_sequence
+                    pool_id, progress.counted_number, progress.uncounted_since_sequence
                 ),
             )
-            self._link.restore_shown_amount(level, progress.shown_cents, progress.fall_count)
+            self._link.restore_shown_amount(pool_id, progress.shown_cents, progress.fall_count)
         self._machine.component(LevelDisplays).link = self
 
     # ------------------------------------------------------------------ background service
@@ -113,7 +116,7 @@ class ProgressiveLinkService:
                 self._link.repeat_unanswered_messages(self._read_clock_ns())
                 self._send_and_submit()
                 self._submit_found_wins()
-                self._update_shown_amounts()
+                self._process_shown_amounts()
                 await asyncio.sleep(_LINK_UPDATE_INTERVAL_SECONDS)
 
     def process_change(self, _: Snapshot) -> None:
@@ -123,26 +126,27 @@ class ProgressiveLinkService:
             self._schedule_send_and_submit()
 
     # ------------------------------------------------------------------ displayed amounts and counts
-    def find_displayed_amount(self, pool: str) -> DisplayedAmount:
-        """Return the amount that the level with the id ``pool`` shows now, and whether it is current."""
-        return self._link.find_displayed_amount(pool, self._read_clock_ns())
+    def find_displayed_amount(self, pool_id: str) -> DisplayedAmount:
+        """Return the amount that the level with the id ``pool_id`` shows now, and whether it is current."""
+        return self._link.find_displayed_amount(pool_id, self._read_clock_ns())
 
-    def find_contribution_status(self, pool: str) -> ContributionStatus | None:
+    def find_contribution_status(self, pool_id: str) -> ContributionStatus | None:
         """Return how many of this machine's contributions are counted; None for a level without a controller.
 
-        The stored journal positions of the counted ones are deleted.
+        Also delete the stored entry numbers of the counted contributions, which are no longer needed.
         """
-        feeder = self._link.feeders.get(pool)
+        feeder = self._link.feeders.get(pool_id)
         if feeder is None:
             return None
-        entry_sequences = self._entry_sequences[pool]
-        for sequence in [s for s in entry_sequences if s <= feeder.last_counted_number]:
-            del entry_sequences[sequence]
+        entry_sequences = self._entry_sequence_by_contribution[pool_id]
+        for number in [n for n in entry_sequences if n <= feeder.last_counted_number]:
+            del entry_sequences[number]
         if feeder.last_counted_number + 1 in entry_sequences:
-            # A memory clear carries the open game over before the games that ended earlier.
+            # A memory clear writes the open game before the games that ended earlier, so a later contribution may be
+            # in an earlier entry.
             since = min(entry_sequences.values()) - 1
         elif feeder.pending_contributions:
-            since = self._read_link_progress(pool).uncounted_since_sequence
+            since = self._read_link_progress(pool_id).uncounted_since_sequence
         else:
             since = self._machine.journal.sequence
         return ContributionStatus(
@@ -151,12 +155,12 @@ class ProgressiveLinkService:
             fall_count=feeder.fall_count,
         )
 
-    def find_last_decided_number(self, pool: str) -> int:
+    def find_last_decided_number(self, pool_id: str) -> int:
         """Return the number of the last contribution to a mystery level whose result (win or no win) is known.
 
         Return 0 if no result is known. Contributions are numbered from 1 in each level.
         """
-        return self._last_decided_sequences.get(pool, 0)
+        return self._last_decided_numbers.get(pool_id, 0)
 
     # ------------------------------------------------------------------ from the carrier
     def handle_connection(self) -> None:
@@ -187,10 +191,12 @@ class ProgressiveLinkService:
         """Pass what the journal recorded since the last call (contributions, hits, payments) to the link."""
         self._last_sequence_read = self._machine.journal.sequence
         now_ns = self._read_clock_ns()
-        for level, feeder in self._link.feeders.items():
-            progress = self._read_link_progress(level)
-            if progress.sequence > feeder.last_sequence:
-                for contribution in self._list_new_contributions(level, feeder.last_sequence, progress):
+        for pool_id, feeder in self._link.feeders.items():
+            progress = self._read_link_progress(pool_id)
+            if progress.contribution_number > feeder.last_contribution_number:
+                for contribution in self._list_new_contributions(
+                    pool_id, feeder.last_contribution_number, progress
+                ):
                     self._link.queue_contribution(contribution, now_ns)
         claims = self._machine.memory.read_all(ClaimRecord, ProgressiveKey.CLAIM)
         for claim in self._link.list_open_claims():
@@ -231,15 +237,15 @@ class ProgressiveLinkService:
         if record.amount_cents is not None:
             self._link.mark_award_recorded(claim_id)
 
-    def _read_link_progress(self, level: str) -> LinkProgress:
+    def _read_link_progress(self, pool_id: str) -> LinkProgress:
         """Return how many contributions this machine has made to a level, and how many its controller has counted."""
         return (
-            self._machine.memory.read(LinkProgress, f"{ProgressiveKey.LINK_PROGRESS}{level}")
+            self._machine.memory.read(LinkProgress, f"{ProgressiveKey.LINK_PROGRESS}{pool_id}")
             or LinkProgress()
         )
 
     def _list_new_contributions(
-        self, level: str, after_contribution: int, progress: LinkProgress
+        self, pool_id: str, after_contribution: int, progress: LinkProgress
     ) -> list[Contribution]:
         """Return this machine's contributions to a level that have a number above ``after_contribution``.
 
@@ -247,19 +253,21 @@ class ProgressiveLinkService:
         searched.
         """
         record = self._machine.component(GameInProgress).record
-        if record is not None and progress.sequence == after_contribution + 1:
+        if record is not None and progress.contribution_number == after_contribution + 1:
             start = self._machine.journal.get(f"{record.play_id}.start")
             contributions = (
-                [] if start is None else list(self._iter_game_contribution(level, record, start.sequence))
+                []
+                if start is None
+                else self._store_and_list_game_contributions(pool_id, record, start.sequence)
             )
-            if [contribution.sequence for contribution in contributions] == [progress.sequence]:
+            if [contribution.sequence for contribution in contributions] == [progress.contribution_number]:
                 return contributions
         return list(
-            self._iter_recorded_contributions(level, after_contribution, progress.uncounted_since_sequence)
+            self._iter_recorded_contributions(pool_id, after_contribution, progress.uncounted_since_sequence)
         )
 
     def _iter_recorded_contributions(
-        self, level: str, after_contribution: int, since: int
+        self, pool_id: str, after_contribution: int, since: int
     ) -> Iterator[Contribution]:
         """Yield this machine's contributions to a level that have a number above ``after_contribution``.
 
@@ -267,15 +275,15 @@ class ProgressiveLinkService:
         """
         for entry in self._machine.journal.entries(PLAY_START_KINDS, since=since):
             game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
-            for contribution in self._iter_game_contribution(level, game, entry.sequence):
+            for contribution in self._store_and_list_game_contributions(pool_id, game, entry.sequence):
                 if contribution.sequence > after_contribution:
                     yield contribution
 
-    def _find_paid_hits_to_report(self, level: str, counted_sequence: int) -> dict[str, ClaimRecord]:
+    def _find_paid_hits_to_report(self, pool_id: str, counted_number: int) -> dict[str, ClaimRecord]:
         """Return the paid hits of a level that must be reported to the controller again, by the claim's storage key.
 
         The controller, restored from an older copy, has lost the contributions after number
-        ``counted_sequence`` and with them these hits. Void hits and mystery prizes are left out.
+        ``counted_number`` and with them these hits. Void hits and mystery prizes are left out.
         """
         claims: dict[str, ClaimRecord] = {}
         for entry in self._machine.journal.entries(CLAIM_CLOSED.kind):
@@ -283,26 +291,34 @@ class ProgressiveLinkService:
             claim = str(details.pop("claim"))
             record = from_json(ClaimRecord, details, f"entry {entry.sequence}, {entry.kind}")
             if (
-                record.pool == level
-                and record.contribution_number > counted_sequence
+                record.pool == pool_id
+                and record.contribution_number > counted_number
                 and record.payment_method != "void"
                 and not record.is_mystery
             ):
                 claims[f"{ProgressiveKey.CLAIM}{claim}"] = record
         return claims
 
-    def _iter_game_contribution(self, level: str, game: GameRecord, sequence: int) -> Iterator[Contribution]:
-        """Yield a game's contributions to a level; store ``sequence``, the number of its journal entry, for each."""
+    def _store_and_list_game_contributions(
+        self, pool_id: str, game: GameRecord, entry_sequence: int
+    ) -> list[Contribution]:
+        """Return a game's contributions to a level; store the number of the game's journal entry for each."""
+        contributions: list[Contribution] = []
         for share in game.levels.contributions:
-            if share.pool == level and share.contribution_number is not None and share.amount is not None:
-                self._entry_sequences[level].setdefault(share.contribution_number, sequence)
-                yield Contribution(
-                    machine=self._machine_id,
-                    level=level,
-                    sequence=share.contribution_number,
-                    wager_cents=share.wager_cents,
-                    amount=share.amount,
+            if share.pool == pool_id and share.contribution_number is not None and share.amount is not None:
+                self._entry_sequence_by_contribution[pool_id].setdefault(
+                    share.contribution_number, entry_sequence
                 )
+                contributions.append(
+                    Contribution(
+                        machine=self._machine_id,
+                        level=pool_id,
+                        sequence=share.contribution_number,
+                        wager_cents=share.wager_cents,
+                        amount=share.amount,
+                    )
+                )
+        return contributions
 
     # ------------------------------------------------------------------ from the link to the machine
     def _schedule_send_and_submit(self) -> None:
@@ -336,22 +352,30 @@ class ProgressiveLinkService:
                 progress = progressives.find_link_progress(self._machine, notification.level)
                 self._machine.post(
                     CONTROLLER_COUNT_AHEAD,
-                    ContributionsCounted(pool=notification.level, counted_number=notification.sequence),
+                    ContributionsCounted(
+                        pool=notification.level, counted_number=notification.contribution_number
+                    ),
                     state={
                         f"{ProgressiveKey.LINK_PROGRESS}{notification.level}": replace(
-                            progress, sequence=notification.sequence
+                            progress, contribution_number=notification.contribution_number
                         )
                     },
                 )
             case ControllerCountBehind():
                 contributions = list(
-                    self._iter_recorded_contributions(notification.level, notification.sequence, 0)
+                    self._iter_recorded_contributions(notification.level, notification.contribution_number, 0)
                 )
-                self._link.restore_contributions(notification.level, notification.sequence, contributions)
+                self._link.restore_contributions(
+                    notification.level, notification.contribution_number, contributions
+                )
                 self._machine.post(
                     CONTROLLER_COUNT_BEHIND,
-                    ContributionsCounted(pool=notification.level, counted_number=notification.sequence),
-                    state=self._find_paid_hits_to_report(notification.level, notification.sequence),
+                    ContributionsCounted(
+                        pool=notification.level, counted_number=notification.contribution_number
+                    ),
+                    state=self._find_paid_hits_to_report(
+                        notification.level, notification.contribution_number
+                    ),
                 )
             case ControllerComplaint():
                 self._record_complaint(notification.code, notification.text)
@@ -365,7 +389,7 @@ class ProgressiveLinkService:
                 self._found_mystery_wins[notification.won_prize.claim] = notification
                 self._submit_found_wins()
             case LevelResultsKnown():
-                self._store_decided_sequence(notification.level, notification.sequence)
+                self._store_decided_number(notification.level, notification.contribution_number)
 
     def _submit_found_wins(self) -> None:
         """Submit to the machine, as events, the mystery wins that the controller has reported.
@@ -382,13 +406,13 @@ class ProgressiveLinkService:
             if unproved.is_prize_recorded(self._machine, found_win.won_prize):
                 del self._found_mystery_wins[claim]
 
-    def _store_decided_sequence(self, level: str, sequence: int) -> None:
+    def _store_decided_number(self, pool_id: str, contribution_number: int) -> None:
         """Store the number of the last contribution to a mystery level whose result (win or no win) is known.
 
         A game that waits for this result may then end.
         """
-        if sequence > self.find_last_decided_number(level):
-            self._last_decided_sequences[level] = sequence
+        if contribution_number > self.find_last_decided_number(pool_id):
+            self._last_decided_numbers[pool_id] = contribution_number
             if self._machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD) is not None:
                 self._context.submit_event(Event(EventType.PROGRESSIVE_AMOUNTS_CHANGED))
 
@@ -401,21 +425,21 @@ class ProgressiveLinkService:
                 MESSAGE_REFUSED, MessageRefused(code=code, text=text, is_last_recorded=is_last)
             )
 
-    def _update_shown_amounts(self) -> None:
+    def _process_shown_amounts(self) -> None:
         """Send changed amounts of the progressive levels to the screen; record lost and restored links.
 
-        If the profile requires it, disable the machine while a level has no controller.
+        If the profile requires it, disable the machine while the link of a level is down.
         """
-        amounts = {level: self.find_displayed_amount(level) for level in self._link.feeders}
+        amounts = {pool_id: self.find_displayed_amount(pool_id) for pool_id in self._link.feeders}
         if amounts == self._last_shown:
             return
-        for level, shown_amount in amounts.items():
-            last_amount = self._last_shown.get(level)
+        for pool_id, shown_amount in amounts.items():
+            last_amount = self._last_shown.get(pool_id)
             if last_amount is not None and (last_amount.status is LevelStatus.UP) != (
                 shown_amount.status is LevelStatus.UP
             ):
                 change = LEVEL_LINK_LOST if last_amount.status is LevelStatus.UP else LEVEL_LINK_BACK
-                self._machine.post(change, LevelLinkChanged(pool=level, status=shown_amount.status.value))
+                self._machine.post(change, LevelLinkChanged(pool=pool_id, status=shown_amount.status.value))
         self._last_shown = amounts
         if self._stops_machine:
             self._enable_or_disable_machine(
@@ -424,7 +448,7 @@ class ProgressiveLinkService:
         self._context.submit_event(Event(EventType.PROGRESSIVE_AMOUNTS_CHANGED))
 
     def _enable_or_disable_machine(self, *, is_link_up: bool) -> None:
-        """Disable the machine if a progressive level has no controller (``is_link_up`` False), or else enable it."""
+        """Disable the machine if the link of a progressive level is down (``is_link_up`` False), or else enable it."""
         is_disabled = PROGRESSIVE_DISABLING_SOURCE in list_disabling_sources(self._machine)
         if not is_link_up and not is_disabled:
             disabled = DisablingRequest(source=PROGRESSIVE_DISABLING_SOURCE, reason="link_down")
