@@ -7,10 +7,11 @@ from itertools import accumulate, groupby, pairwise
 from math import ceil, floor
 from typing import Final, Literal
 
-#: The least part of the fees sold that goes back to the participants (s. 127).
+#: The least part of the entry fees that goes back to the participants (s. 127).
 RETURN_TO_PARTICIPANTS_MIN: Final = Fraction(30, 100)
 
-#: Who gets the cents left after a division: the best rank all of them, or each rank one in order.
+#: Who gets the cents left after a division. ``best-rank``: the best rank gets all. ``in-order``: each rank gets one,
+#: from the best rank on.
 RemainderRule = Literal["best-rank", "in-order"]
 #: What happens to the prizes of ranks that nobody has.
 UnclaimedPrizeRule = Literal["shared", "not-awarded"]
@@ -20,7 +21,7 @@ UnclaimedPrizeRule = Literal["shared", "not-awarded"]
 class PrizePlan:
     """The plan from which prizes are computed.
 
-    Each rank has an exact share of the fees and a fixed amount, one of which is 0.
+    Each rank has either an exact share of the fees or a fixed amount; the other is 0.
     """
 
     fee_shares: tuple[Fraction, ...]
@@ -33,7 +34,7 @@ class PrizePlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeShortfall:
-    """A number of entries at which the prizes may be less than 30 % of the fees, and the missing amount."""
+    """A case in which the prizes may be less than 30 % of the fees."""
 
     entry_count: int
     ranked_count: int
@@ -43,9 +44,9 @@ class PrizeShortfall:
     """The amount that must be added so that the prizes are 30 % of the fees, in minor units."""
 
 
-def compute_prize_shortfall_cents(sold_cents: int, prizes_cents: int) -> int:
-    """Return the amount that must be added to the prizes so that they are 30 % of the fees sold, in cents."""
-    return max(0, ceil(RETURN_TO_PARTICIPANTS_MIN * sold_cents) - prizes_cents)
+def compute_prize_shortfall_cents(fees_cents: int, prizes_cents: int) -> int:
+    """Return the amount that must be added to the prizes so that they are 30 % of the entry fees, in cents."""
+    return max(0, ceil(RETURN_TO_PARTICIPANTS_MIN * fees_cents) - prizes_cents)
 
 
 def split_cents(total_cents: int, weights: Sequence[Fraction], remainder_rule: RemainderRule) -> list[int]:
@@ -56,9 +57,8 @@ def split_cents(total_cents: int, weights: Sequence[Fraction], remainder_rule: R
     """
     weight_sum = sum(weights, Fraction(0))
     parts = [floor(total_cents * weight / weight_sum) for weight in weights]
-    remainder_cents = total_cents - sum(
-        parts
-    )  # fewer cents than parts, as each was rounded down by less than one
+    # Fewer cents than parts, because each part was rounded down by less than one cent.
+    remainder_cents = total_cents - sum(parts)
     if remainder_rule == "best-rank":
         parts[0] += remainder_cents
     else:
@@ -67,8 +67,10 @@ def split_cents(total_cents: int, weights: Sequence[Fraction], remainder_rule: R
     return parts
 
 
-def compute_prizes(plan: PrizePlan, sold_cents: int, ranked_count: int) -> list[int]:
-    """Return the prize in cents of each participant with a rank, the best rank first, as if there were no ties.
+def compute_prizes(plan: PrizePlan, fees_cents: int, ranked_count: int) -> list[int]:
+    """Return the prize in cents of each participant with a rank, the best rank first.
+
+    Ties are not considered here (see :func:`divide_prizes_of_ties`).
 
     ``ranked_count`` is the number of participants with a rank. The total of the shares that are paid is rounded up to a
     whole cent, so that rounding does not reduce what is returned.
@@ -80,7 +82,7 @@ def compute_prizes(plan: PrizePlan, sold_cents: int, ranked_count: int) -> list[
     shares = plan.fee_shares[:awarded]
     with_share = [i for i, share in enumerate(shares) if share]
     if with_share:
-        pool_cents = ceil(sum(shares, Fraction(0)) * sold_cents)
+        pool_cents = ceil(sum(shares, Fraction(0)) * fees_cents)
         parts = split_cents(pool_cents, [shares[i] for i in with_share], plan.remainder_rule)
         for i, cents in zip(with_share, parts, strict=True):
             prizes[i] += cents
@@ -92,13 +94,13 @@ def compute_prizes(plan: PrizePlan, sold_cents: int, ranked_count: int) -> list[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeInversion:
-    """A number of entries at which a rank wins more than the next better rank."""
+    """A case in which a rank wins more than the next better rank."""
 
     entry_count: int
     rank: int
     """The rank that wins more than the next better rank."""
     prize_cents: int
-    prize_above_cents: int
+    better_rank_prize_cents: int
 
 
 def find_prize_inversion(
@@ -106,16 +108,16 @@ def find_prize_inversion(
 ) -> PrizeInversion | None:
     """Return the first rank that would win more than the next better rank, or None.
 
-    Only the smallest and the largest number of entries are checked. With few entries, fixed amounts are highest
-    compared with shares of the fees; with many, shares are highest.
+    Only the smallest and the largest number of entries are checked. With few entries, fixed amounts are large
+    relative to shares of the fees; with many, they are small.
     """
     ranks = len(plan.fee_shares)
     for entries in sorted({max(entries_min, min(ranks, entries_max)), entries_max}):
         prizes = compute_prizes(plan, entries * fee_cents, min(ranks, entries))
-        for rank, (above_cents, cents) in enumerate(pairwise(prizes), 2):
-            if cents > above_cents:
+        for rank, (better_cents, cents) in enumerate(pairwise(prizes), 2):
+            if cents > better_cents:
                 return PrizeInversion(
-                    entry_count=entries, rank=rank, prize_cents=cents, prize_above_cents=above_cents
+                    entry_count=entries, rank=rank, prize_cents=cents, better_rank_prize_cents=better_cents
                 )
     return None
 
@@ -137,11 +139,13 @@ def divide_prizes_of_ties(
     ``prizes_cents`` has the prizes without regard to ties, and ``ranks`` the rank of each participant, such as 1, 2, 2,
     4. ``remainder_rule`` says who gets the cents left over (:func:`split_cents`).
     """
-    shared: list[int] = []
+    divided_prizes: list[int] = []
     for _, group in groupby(ranks):
-        start, tied = len(shared), len([*group])
-        shared += split_cents(sum(prizes_cents[start : start + tied]), [Fraction(1)] * tied, remainder_rule)
-    return shared
+        start, tied_count = len(divided_prizes), len([*group])
+        divided_prizes += split_cents(
+            sum(prizes_cents[start : start + tied_count]), [Fraction(1)] * tied_count, remainder_rule
+        )
+    return divided_prizes
 
 
 def find_prize_shortfall(
@@ -151,20 +155,20 @@ def find_prize_shortfall(
     entries_min: int,
     participants_max: int,
     entries_per_participant: int,
-    can_only_one_be_ranked: bool,
+    can_entries_lose_rank: bool,
 ) -> PrizeShortfall | None:
     """Return the smallest number of entries at which the prizes may be less than 30 % of the fees, or None.
 
-    As few participants as possible are assumed to have a rank: the fewest who can have bought these entries, or a
-    single one with ``can_only_one_be_ranked``, for rules by which entries can lose their rank.
+    The worst case is assumed. Each participant has bought as many entries as permitted, so that few have a rank. If
+    entries can lose their rank (``can_entries_lose_rank``), only one participant has one.
     """
     fixed_sums, share_sums = [*accumulate(plan.amounts_cents)], [*accumulate(plan.fee_shares)]
     for entries in range(entries_min, participants_max * entries_per_participant + 1):
-        ranked = 1 if can_only_one_be_ranked else -(-entries // entries_per_participant)
+        ranked = 1 if can_entries_lose_rank else -(-entries // entries_per_participant)
         awarded = _count_awarded(plan, ranked)
-        sold_cents = entries * fee_cents
-        prizes_cents = fixed_sums[awarded - 1] + ceil(share_sums[awarded - 1] * sold_cents)
-        if missing_cents := compute_prize_shortfall_cents(sold_cents, prizes_cents):
+        fees_cents = entries * fee_cents
+        prizes_cents = fixed_sums[awarded - 1] + ceil(share_sums[awarded - 1] * fees_cents)
+        if missing_cents := compute_prize_shortfall_cents(fees_cents, prizes_cents):
             return PrizeShortfall(
                 entry_count=entries,
                 ranked_count=ranked,

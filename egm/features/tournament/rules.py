@@ -430,7 +430,7 @@ def _iter_return_faults(rules: Tournament) -> Iterator[ConfigFault]:
         entries_min=1 if rules.interrupted == "refund" else entries.participants_min,
         participants_max=entries.participants_max,
         entries_per_participant=entries.per_participant,
-        can_only_one_be_ranked=rules.can_entries_lose_rank,
+        can_entries_lose_rank=rules.can_entries_lose_rank,
     )
     if shortfall is not None:
         yield build_config_fault(

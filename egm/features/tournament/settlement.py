@@ -56,9 +56,9 @@ def compute_tournament_settlement(
     standings = rank_participants(rules, results)
     fee_cents = rules.entries.fee_cents
     refunded_cents = len(standings.refunded_entries) * fee_cents
-    sold_cents = len(results.entries) * fee_cents - refunded_cents
+    fees_cents = len(results.entries) * fee_cents - refunded_cents
     ranked_count = len(standings.ranked_standings)
-    prizes = compute_prizes(rules.prize_plan, sold_cents, ranked_count)
+    prizes = compute_prizes(rules.prize_plan, fees_cents, ranked_count)
     if ranked_count and added_cents:
         added_shares = split_cents(added_cents, [Fraction(1)] * ranked_count, rules.remainders)
         prizes = [prize + each for prize, each in zip(prizes, added_shares, strict=True)]
@@ -69,8 +69,8 @@ def compute_tournament_settlement(
         standings=standings,
         prizes_cents=tuple(paid_cents),
         entry_count=len(results.entries),
-        sold_fees_cents=sold_cents,
+        sold_fees_cents=fees_cents,
         refunded_cents=refunded_cents,
         added_cents=added_cents if ranked_count else 0,
-        missing_cents=compute_prize_shortfall_cents(sold_cents, sum(paid_cents)),
+        missing_cents=compute_prize_shortfall_cents(fees_cents, sum(paid_cents)),
     )

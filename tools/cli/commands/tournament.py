@@ -119,8 +119,8 @@ def _iter_prize_remarks(rules: Tournament, entries_min: int, entries_max: int) -
     if inversion is not None:
         yield (
             f"Remark: with {format_count(inversion.entry_count, 'entry', 'entries')}, rank {inversion.rank} wins"
-            f" {format_count(inversion.prize_cents, 'cent')}, more than the {inversion.prize_above_cents:,} of rank"
-            f" {inversion.rank - 1}."
+            f" {format_count(inversion.prize_cents, 'cent')}, more than the {inversion.better_rank_prize_cents:,} of"
+            f" rank {inversion.rank - 1}."
         )
     prizes_cents = sum(compute_prizes(plan, entries_min * fee_cents, entries_min))
     if prizes_cents > entries_min * fee_cents:

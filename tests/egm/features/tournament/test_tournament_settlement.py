@@ -199,7 +199,7 @@ def find_rules_shortfall(rules):
         entries_min=1 if rules.interrupted == "refund" else terms.participants_min,
         participants_max=terms.participants_max,
         entries_per_participant=terms.per_participant,
-        can_only_one_be_ranked=rules.can_entries_lose_rank,
+        can_entries_lose_rank=rules.can_entries_lose_rank,
     )
 
 
