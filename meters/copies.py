@@ -165,7 +165,9 @@ class JournalCopies:
         damage = self._open_database_or_return_error()
         is_absent = not location.storage.exists(location.state_folder / DATABASE_FILE_NAME)
         is_empty = is_absent or (not damage and self.database.read_head()[0] == 0)
-        acknowledged_sequence = max(reading.last_sequence_min for reading in self._read_heads().values())
+        acknowledged_sequence = max(
+            reading.last_sequence_lower_bound for reading in self._read_heads().values()
+        )
         if not self._journal_exists and not scan.sequence and is_empty and not acknowledged_sequence:
             self._create_empty_copies(log, scan, is_database_absent=is_absent)
         elif damage and scan.damage and self._remove_unacknowledged_record(log, scan):
@@ -366,7 +368,7 @@ class JournalCopies:
                 "every journal head is missing or damaged, so entries may be missing at the end undetected",
             )
         intact = [reading for reading in readings.values() if reading.is_intact]
-        acknowledged = max(reading.last_sequence_min for reading in intact or readings.values())
+        acknowledged = max(reading.last_sequence_lower_bound for reading in intact or readings.values())
         if acknowledged > sequence:
             raise JournalDamaged(
                 "both copies",

@@ -31,13 +31,13 @@ BODY_BYTES_MAX: Final = 64 << 20
 
 #: Digits of a hash.
 _HASH_DIGIT_COUNT: Final = 64
-#: An entry's JSON with at most this number of brackets is nested at most this deep, which every reader supports.
+#: JSON with at most this number of brackets is nested at most this deep, which every reader supports.
 _SAFE_NESTING_DEPTH: Final = 200
 #: The number of elements in the stored list of a transfer without dimensions: source, target and amount.
 _MEMBERS_OF_TRANSFER_WITHOUT_DIMENSIONS: Final = 3
 _PHASE_NAMES: Final = tuple(map(str, Phase))
 _PERIOD_MARK_NAMES: Final = tuple(map(str, PeriodMark))
-#: Characters that an error message shows of names that no entry has.
+#: How many characters of unknown member names an error message shows.
 _SHOWN_CHARACTERS_MAX: Final = 80
 #: Names of all members of an entry.
 _ENTRY_MEMBERS: Final = frozenset(
@@ -167,8 +167,8 @@ def parse_json(data: bytes) -> Any:
         raise ValueError("JSON nested deeper than any entry") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON from character {error.pos + 1} on") from None
-    # A number has more digits than the interpreter reads. Its own error text gives advice that does not apply here.
     except ValueError:
+        # The number has more digits than the interpreter reads. Its own error text gives advice that does not apply.
         long = _LONG_NUMBER_PATTERN.search(text)
         if long is None:
             raise
@@ -181,8 +181,8 @@ def parse_json(data: bytes) -> Any:
 def encode(transaction: Transaction, sequence: int, time_utc: datetime, previous_hex: str) -> StoredEntry:
     """Return the journal entry that stores ``transaction`` at its place in the hash chain.
 
-    The returned entry contains the transaction *as read back from its bytes*, so the ledger now applies exactly
-    what a replay will apply. Raises :class:`InvalidTransaction` for values that JSON cannot represent exactly.
+    The returned entry contains the transaction *as read back from its bytes*, so the ledger applies exactly what a
+    later replay will apply. Raises :class:`InvalidTransaction` for values that JSON cannot represent exactly.
     """
     content = build_entry_content(transaction) | {
         "sequence": sequence,
@@ -200,7 +200,7 @@ def encode(transaction: Transaction, sequence: int, time_utc: datetime, previous
             _check_canonical(raw, body)
         return _decode_content(raw, body)
     except ValueError as error:
-        raise InvalidTransaction(f"{transaction.id}: {error} cannot be recorded") from error
+        raise InvalidTransaction(f"{transaction.id}: cannot be recorded: {error}") from error
 
 
 def build_entry_content(transaction: Transaction) -> dict[str, object]:
@@ -303,10 +303,10 @@ def _check_canonical(raw: object, body: bytes) -> None:
 def _read_back(raw: dict[str, object], body: bytes) -> Transaction:
     """Return the transaction in an entry's bytes ``body``, of which ``raw`` is the parsed JSON.
 
-    Because the JSON was parsed already, its values can be invalid only by nesting or by their characters. If the
-    bytes show that neither is possible, the parts are not checked one by one, which is faster.
+    Parsed JSON can still be nested too deeply, or contain lone surrogates (from Unicode escapes). If the bytes rule
+    out both, the check of each value is skipped, which is faster.
     """
-    # Searching for one byte is much faster than for two, and most bodies contain none.
+    # Searching for one byte is much faster than for two, and most bodies contain no backslash.
     if body.count(b"[") + body.count(b"{") > _SAFE_NESTING_DEPTH or (b"\\" in body and b"\\u" in body):
         return decode_transaction(raw)
     transaction = _decode_transaction_fast(raw) if _OPTIONAL_ENTRY_MEMBERS.isdisjoint(raw) else None
@@ -316,8 +316,8 @@ def _read_back(raw: dict[str, object], body: bytes) -> Transaction:
     transaction = decode_transaction(raw)
     if "" in state or not all(map(str.isprintable, state)):
         raise ValueError("state: each key must be printable text")
-    object.__setattr__(transaction, "record", record)
-    object.__setattr__(transaction, "state", state)
+    _set_frozen_field(transaction, "record", record)
+    _set_frozen_field(transaction, "state", state)
     return transaction
 
 
@@ -325,7 +325,7 @@ def _decode_transaction_fast(raw: dict[str, Any]) -> Transaction | None:
     """Return the transaction of an entry that has only common members, after quick checks of these members.
 
     Return None if the full checks of :class:`Transaction` are necessary; otherwise the result equals what they give.
-    ``raw`` is the parsed JSON, whose record has been checked.
+    ``raw`` is the parsed JSON; the caller has ruled out that its record is nested too deeply or has lone surrogates.
     """
     tx_id, kind, transfers = raw["id"], raw["kind"], raw.get("transfers", ())
     dims = raw.get("dims", _EMPTY_MEMBER_VALUE)
@@ -351,8 +351,8 @@ def _decode_transaction_fast(raw: dict[str, Any]) -> Transaction | None:
                 return None
         elif type(value) is not str or not value.isprintable():
             return None
-    for times in counts.values():
-        if type(times) is not int or not 0 < times <= AMOUNT_CENTS_MAX:
+    for count in counts.values():
+        if type(count) is not int or not 0 < count <= AMOUNT_CENTS_MAX:
             return None
     decoded_transfers = _decode_plain_transfers(transfers)
     if decoded_transfers is None:

@@ -45,7 +45,7 @@ class JournalHeadReading:
     """Whether both slots are valid: neither is torn or altered."""
 
     @property
-    def last_sequence_min(self) -> int:
+    def last_sequence_lower_bound(self) -> int:
         """Return the lowest number that the journal's last entry can have, according to this file; 0 without a head.
 
         If a slot is torn, that is one more than the head's number, because the torn slot was written for a

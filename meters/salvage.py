@@ -1,9 +1,9 @@
-"""Reading of a journal whose copies are damaged: what can still be read, and what part of it is proved.
+"""Reading of a journal whose copies are damaged: what can still be read, and what part of it is authenticated.
 
 Nothing here guesses and nothing is changed. Each copy is first read alone up to its first damage. Then both are
-read together: where one is damaged, the reading continues with the other. Entries joined by the hash chain are
-one history, however many gaps each copy has. Entries in only one copy, or on which the copies disagree, are
-suspect (A-06, A-28).
+read together: where one is damaged, the reading continues with the other. A chain of entries counts as
+one history, even if it is pieced together from both copies. Entries in only one copy, or on which the copies
+disagree, are suspect (A-06, A-28).
 """
 
 import hashlib
@@ -42,13 +42,13 @@ class IgnoringVisitor:
         """Ignore the entry."""
 
 
-W = TypeVar("W", bound=EntryVisitor)
+VisitorT = TypeVar("VisitorT", bound=EntryVisitor)
 #: A function that yields the readable entries of a journal copy after the entry with the given number.
 EntryReader = Callable[[int], Iterable[AuthenticatedEntry]]
 
 
 @dataclass(frozen=True, slots=True)
-class SalvagedJournal(Generic[W]):
+class SalvagedJournal(Generic[VisitorT]):
     """The readable part of a damaged journal, from one copy or from both.
 
     It ends where no copy continues.
@@ -66,7 +66,7 @@ class SalvagedJournal(Generic[W]):
     """What is damaged after the last intact entry; empty if nothing is."""
     ledger: Ledger = field(repr=False)
     """The ledger as of the last intact entry."""
-    visitor: W = field(repr=False)
+    visitor: VisitorT = field(repr=False)
     """The visitor that received every intact entry."""
 
     def to_json(self) -> dict[str, JSON]:
@@ -81,14 +81,14 @@ class SalvagedJournal(Generic[W]):
 
 
 @dataclass(frozen=True, slots=True)
-class JournalInspection(Generic[W]):
+class JournalInspection(Generic[VisitorT]):
     """The result of inspecting a damaged journal: readings of the first copy, of the second, and of both."""
 
-    first_copy: SalvagedJournal[W]
+    first_copy: SalvagedJournal[VisitorT]
     """What could be read of the first copy alone."""
-    second_copy: SalvagedJournal[W]
+    second_copy: SalvagedJournal[VisitorT]
     """What could be read of the second copy alone."""
-    both_copies: SalvagedJournal[W]
+    both_copies: SalvagedJournal[VisitorT]
     """What could be read of both copies together; if they disagree, of the longer one alone."""
     copies_agree: bool
     """Whether the copies have the same entries up to the end of the shorter one; if so, the longer one is newer."""
@@ -103,7 +103,7 @@ class JournalInspection(Generic[W]):
         }
 
     @property
-    def disputed_meters(self) -> dict[str, tuple[int | None, int | None]]:
+    def differing_meters(self) -> dict[str, tuple[int | None, int | None]]:
         """Return (value in the first copy, value in the second copy) for each meter in which the copies differ.
 
         A value is None if that copy lacks the meter. The keys are the meter names.
@@ -147,24 +147,25 @@ def inspect_journal(
     *,
     second_folder: Path | None = None,
     storage: Storage | None = None,
-    create_visitor: Callable[[], W] = IgnoringVisitor,  # type: ignore[assignment]  # W is IgnoringVisitor where none is given
-) -> JournalInspection[W]:
-    """Read each copy of a journal as far as it is intact; then both together, if they agree where the shorter ends.
+    create_visitor: Callable[[], VisitorT] = IgnoringVisitor,  # type: ignore[assignment]  # VisitorT is IgnoringVisitor where none is given
+) -> JournalInspection[VisitorT]:
+    """Read each copy of a journal as far as it is intact, then both together.
 
+    Both are read together only if the copies agree at the end of the shorter one.
     Damage raises no error, and nothing is changed. ``create_visitor`` is called for each of these readings; the
     visitor that it returns receives the entries.
     """
-    medium = storage or DiskStorage()
+    storage = storage or DiskStorage()
     second_folder = second_folder or state_folder / SECOND_FOLDER
-    key = _load_key(medium, state_folder, second_folder)
+    key = _load_key(storage, state_folder, second_folder)
     with ExitStack() as open_files:
-        first_reader, reason = _open_first_copy(medium, state_folder, key, open_files)
+        first_reader, reason = _open_first_copy(storage, state_folder, key, open_files)
         second_reader: EntryReader = (
-            JournalLocation(medium, state_folder, second_folder).create_log_copy().iter_entries
+            JournalLocation(storage, state_folder, second_folder).create_log_copy().iter_entries
         )
         if key is not None:
-            first_reader = _prepend_archive(first_reader, medium, state_folder, key)
-            second_reader = _prepend_archive(second_reader, medium, second_folder, key)
+            first_reader = _prepend_archive(first_reader, storage, state_folder, key)
+            second_reader = _prepend_archive(second_reader, storage, second_folder, key)
         first_copy = _replay_copies((first_reader,), create_visitor, key, reason)
         second_copy = _replay_copies((second_reader,), create_visitor, key, "")
         copies_agree = _are_copies_in_agreement(first_reader, second_reader, first_copy, second_copy)
@@ -178,7 +179,7 @@ def inspect_journal(
         second_copy=second_copy,
         both_copies=both_copies,
         copies_agree=copies_agree,
-        acknowledged_sequence=_find_acknowledged_sequence(medium, key, state_folder, second_folder),
+        acknowledged_sequence=_find_acknowledged_sequence(storage, key, state_folder, second_folder),
     )
 
 
@@ -221,14 +222,19 @@ def _prepend_archive(read_copy: EntryReader, storage: Storage, folder: Path, key
     return read_archive_then_copy
 
 
-def _choose_longer(first: SalvagedJournal[W], second: SalvagedJournal[W]) -> SalvagedJournal[W]:
+def _choose_longer(
+    first: SalvagedJournal[VisitorT], second: SalvagedJournal[VisitorT]
+) -> SalvagedJournal[VisitorT]:
     """Return the reading that has more intact entries; ``first`` if both have equally many."""
     return first if first.sequence >= second.sequence else second
 
 
 def _replay_copies(
-    copies: tuple[EntryReader, ...], create_visitor: Callable[[], W], key: MachineKey | None, reason: str
-) -> SalvagedJournal[W]:
+    copies: tuple[EntryReader, ...],
+    create_visitor: Callable[[], VisitorT],
+    key: MachineKey | None,
+    reason: str,
+) -> SalvagedJournal[VisitorT]:
     """Replay the entries of these copies of the journal; where one is damaged, continue with the next one.
 
     ``reason`` is what is already known to be wrong with the copies, or "".
@@ -283,10 +289,10 @@ def _read_meter_values(ledger: Ledger) -> dict[str, int]:
 def _are_copies_in_agreement(
     first_reader: EntryReader,
     second_reader: EntryReader,
-    first: SalvagedJournal[W],
-    second: SalvagedJournal[W],
+    first: SalvagedJournal[VisitorT],
+    second: SalvagedJournal[VisitorT],
 ) -> bool:
-    """Return whether both copies of the journal have the same entry where the shorter one ends."""
+    """Return whether both copies have the same entry where the shorter one ends; True if one copy is empty."""
     common = min(first.sequence, second.sequence)
     longer = second_reader if first.sequence == common else first_reader
     shorter = first if first.sequence == common else second
@@ -299,7 +305,7 @@ def _are_copies_in_agreement(
 
 
 def _load_key(storage: Storage, *folders: Path) -> MachineKey | None:
-    """Return the machine's key, which proves the journal's MACs; None if it cannot be read."""
+    """Return the machine's key, which verifies the journal's MACs; None if it cannot be read."""
     try:
         return MachineKey.load(storage, *folders)
     except Exception:  # noqa: BLE001 (without a key, the hash chain is the only proof)
@@ -313,5 +319,7 @@ def _find_acknowledged_sequence(storage: Storage, key: MachineKey | None, *folde
         return acknowledged
     for folder in folders:
         with suppress(Exception):  # an unreadable medium contributes nothing
-            acknowledged = max(acknowledged, JournalHeadFile.read(storage, folder, key).last_sequence_min)
+            acknowledged = max(
+                acknowledged, JournalHeadFile.read(storage, folder, key).last_sequence_lower_bound
+            )
     return acknowledged

@@ -64,8 +64,8 @@ def read_files(folder):
 def test_values_are_agreed_where_both_copies_are_intact_and_disputed_elsewhere(broken):
     inspection = inspect_journal(broken)
     assert inspection.agreed_meters["bill_in.value"] == 500
-    assert "coin_in" in inspection.disputed_meters
-    assert not inspection.agreed_meters.keys() & inspection.disputed_meters.keys()
+    assert "coin_in" in inspection.differing_meters
+    assert not inspection.agreed_meters.keys() & inspection.differing_meters.keys()
     assert inspection.second_copy.damage
     assert inspection.second_copy.sequence < inspection.first_copy.sequence
     assert (

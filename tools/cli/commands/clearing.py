@@ -196,7 +196,7 @@ def _build_meter_table(result: ClaimInspection) -> Table:
     agreed_rows = (
         (name, value, value, "good") for name, value in result.inspection.agreed_meters.items() if value
     )
-    suspect = ((name, one, two, "suspect") for name, (one, two) in result.inspection.disputed_meters.items())
+    suspect = ((name, one, two, "suspect") for name, (one, two) in result.inspection.differing_meters.items())
     state_column = Column(
         "state", "standing", choose_style=lambda text: GOOD_STYLE if text == "good" else BAD_STYLE
     )
@@ -215,7 +215,7 @@ def _build_main_meter_table(result: ClaimInspection, money: _AmountFormatter) ->
     first, second = inspection.first_copy.meter_values, inspection.second_copy.meter_values
     differing = [
         name
-        for name, values in inspection.disputed_meters.items()
+        for name, values in inspection.differing_meters.items()
         if None not in values and name not in _MAIN_METERS
     ]
     names = [name for name in (*_MAIN_METERS, *differing) if first.get(name) or second.get(name)]

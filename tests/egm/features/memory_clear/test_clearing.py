@@ -539,7 +539,7 @@ def test_every_meter_on_which_the_copies_differ_is_shown_with_both_values(tmp_pa
     differing = [row for row in rows if row.endswith("they differ")]
     assert "all money that became credit, excluding wins 25.00 30.00 they differ" in differing
     assert any(row.endswith("bills and vouchers accepted 25.00 30.00 they differ") for row in differing)
-    assert len(differing) == len(inspection.disputed_meters)
+    assert len(differing) == len(inspection.differing_meters)
 
 
 @pytest.mark.requirement("A-05", "A-06", "A-28")
