@@ -10,7 +10,7 @@ from egm.devices import interface as device
 from egm.integrity.events import DoorChange
 from egm.kernel.events import Event, EventError, EventType, FaultChange, PayloadClasses, State
 from egm.kernel.messages import Intent, Notice, Snapshot
-from egm.money.events import BillEscrowed, CashOut, PaperRefused, TicketEscrowed
+from egm.money.events import BillEscrowed, CashOut, PaperNotAccepted, TicketEscrowed
 from egm.staff.events import Authorisation, KeySwitchChange, MenuClosed, MenuRequest
 from egm.staff.service.effects import MENU_KEYS
 
@@ -37,11 +37,11 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
             yield Event(EventType.TICKET_ESCROWED, TicketEscrowed(escrow=escrow, digits=digits))
         case device.PaperReturned(content=content, reason=reason):
             is_ticket = isinstance(content, device.Barcode)
-            yield Event(EventType.BILL_RETURNED, PaperRefused(reason=reason.value, ticket=is_ticket))
+            yield Event(EventType.BILL_RETURNED, PaperNotAccepted(reason=reason.value, is_ticket=is_ticket))
         case device.PaperRejection(reason=text) if (
             device_kind == "bill_acceptor"
         ):  # a refused coin is in the tray
-            yield Event(EventType.BILL_REJECTED, PaperRefused(reason=text))
+            yield Event(EventType.BILL_REJECTED, PaperNotAccepted(reason=text))
         case device.DeviceFault(code=code, active=active, detail=detail):
             change = EventType.FAULT_RAISED if active else EventType.FAULT_CLEARED
             yield Event(change, FaultChange(code=f"{device_kind}.{code.value}", detail=detail))

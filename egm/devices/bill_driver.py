@@ -149,12 +149,12 @@ class BillDriver(LineDriver[M]):
         """Order the acceptor to stack item number ``escrow_number``; do nothing if that item has left escrow."""
         self._store_machine_decision(escrow_number, EscrowCommand.STACK)
 
-    def return_bill(self, escrow_number: int) -> None:
+    def return_paper(self, escrow_number: int) -> None:
         """Order the acceptor to return item number ``escrow_number``; do nothing if that item has left escrow."""
         self._store_machine_decision(escrow_number, EscrowCommand.RETURN, ReturnReason.ORDERED_BY_MACHINE)
 
     def hold(self, escrow_number: int) -> None:
-        """Keep item number ``escrow_number`` in escrow until ``stack`` or ``return_bill`` decides about it.
+        """Keep item number ``escrow_number`` in escrow until ``stack`` or ``return_paper`` decides about it.
 
         A machine calls this while it queries a host about a ticket.
         """

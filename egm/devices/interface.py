@@ -126,7 +126,7 @@ class AcceptorReadiness(DeviceEvent):
 class PaperInEscrow(DeviceEvent):
     """A bill or ticket waits in escrow.
 
-    The machine replies by calling ``stack``, ``hold`` or ``return_bill`` with ``escrow``, the item's escrow number.
+    The machine replies by calling ``stack``, ``hold`` or ``return_paper`` with ``escrow``, the item's escrow number.
     """
 
     escrow: int
@@ -343,11 +343,11 @@ class BillAcceptor(Device, Protocol):
     def stack(self, escrow_number: int) -> None:
         """Order the acceptor to stack item number ``escrow_number``; do nothing if that item has left escrow."""
 
-    def return_bill(self, escrow_number: int) -> None:
+    def return_paper(self, escrow_number: int) -> None:
         """Order the acceptor to return item number ``escrow_number``; do nothing if that item has left escrow."""
 
     def hold(self, escrow_number: int) -> None:
-        """Keep item number ``escrow_number`` in escrow until ``stack`` or ``return_bill`` decides about it.
+        """Keep item number ``escrow_number`` in escrow until ``stack`` or ``return_paper`` decides about it.
 
         A machine calls this while it queries a host about a ticket.
         """

@@ -256,7 +256,7 @@ def _return_ticket(
         TicketRefusedByHost(id=inquiry.id, number=number, status=status, reason=reason.value),
         state={} if _has_unread_authorised_result(machine) else {HostKey.LAST_TICKET_REDEMPTION: outcome},
     )
-    machine.component(MoneyDevices).required_acceptor.return_bill(inquiry.escrow_number)
+    machine.component(MoneyDevices).required_acceptor.return_paper(inquiry.escrow_number)
     machine.notice = Notice(code=f"ticket_refused.{reason.value}", severity="warning")
 
 

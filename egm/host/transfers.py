@@ -80,7 +80,7 @@ def cash_out_goes_to_host_first(machine: Machine, event: Event) -> bool:
         and terms is not None
         and terms.is_offered_to_host
         and machine.credit_cents > 0
-        and not event.read_payload(CashOut).is_declined_by_host
+        and not event.read_payload(CashOut).has_host_declined_credits
     )
 
 
@@ -383,7 +383,7 @@ def start_declined_cash_out(machine: Machine, _: Event) -> Event:
     The call clears the mark that the host has declined, so that the cash-out is paid only once.
     """
     machine.component(HostMoney).is_cash_out_declined = False
-    return Event(EventType.CASH_OUT, CashOut(is_declined_by_host=True))
+    return Event(EventType.CASH_OUT, CashOut(has_host_declined_credits=True))
 
 
 def can_add_restricted_pool(machine: Machine, pool: int) -> bool:

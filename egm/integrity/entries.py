@@ -164,7 +164,7 @@ class DoorOpenedOrClosed:
 
     door: NonBlankText
     """The name of the door's switch."""
-    is_unattended: bool | None = omit_if_default(None, key="unattended")
+    was_unobserved: bool | None = omit_if_default(None, key="unattended")
     """Whether the machine was off, or received no reports of the I/O board, when the door was opened or closed."""
 
 

@@ -203,7 +203,7 @@ def record_door_opened(machine: Machine, event: Event) -> None:
         raise_fault(machine, UNIDENTIFIED_OPENING_FAULT, detail=door)
     machine.post(
         DOOR_OPENED_WHILE_OFF if change.unattended else DOOR_OPENED,
-        DoorOpenedOrClosed(door=door, is_unattended=change.unattended),
+        DoorOpenedOrClosed(door=door, was_unobserved=change.unattended),
         counts={f"door.{door}.opens": 1},
         state={f"{KernelKey.DOOR}{door}": OpenDoor(since=machine.clock.now().isoformat())},
     )
@@ -216,7 +216,7 @@ def record_door_closed(machine: Machine, event: Event) -> None:
     door = change.door
     machine.post(
         DOOR_CLOSED,
-        DoorOpenedOrClosed(door=door, is_unattended=change.unattended),
+        DoorOpenedOrClosed(door=door, was_unobserved=change.unattended),
         state={f"{KernelKey.DOOR}{door}": None},
     )
     if not machine.open_doors:

@@ -188,7 +188,10 @@ class JournalEscrowLedger:
         ``largest_cents`` is the largest possible amount, in minor units.
         """
         self._process_event(
-            EventType.UNORDERED_MONEY_TAKEN, device="bill_acceptor", why=reason, most_cents=largest_cents
+            EventType.UNORDERED_MONEY_TAKEN,
+            device="bill_acceptor",
+            why=reason,
+            amount_max_cents=largest_cents,
         )
 
     def record_direction(self, *, is_returning: bool) -> None:
@@ -269,7 +272,7 @@ class JournalPrintLedger:
             self._process_event(EventType.TICKET_PRINT_FAILED, why=detail)
             check_invariant(self._find_job_id() != job_id, "a failed ticket was not voided")
         elif state is PrintState.DISPUTED:
-            self._process_event(EventType.TICKET_PRINT_FAILED, why=detail, may_be_printed=True)
+            self._process_event(EventType.TICKET_PRINT_FAILED, why=detail, may_have_been_printed=True)
             record = self.find_open()
             check_invariant(
                 record is None or record.job.job_id != job_id,

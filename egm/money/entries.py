@@ -96,8 +96,8 @@ class TicketDisputed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PaperRejected:
-    """The acceptor rejected a bill, ticket or other paper, or the machine returned a bill or ticket to the player."""
+class PaperNotAcceptedReason:
+    """Why paper was not accepted: the machine refused it, it was returned, or the acceptor rejected it on its own."""
 
     reason: str
 
@@ -186,7 +186,7 @@ VOUCHER_NOT_STACKED: Final = EntryDeclaration(
 )
 VOUCHER_REFUSED: Final = EntryDeclaration(
     kind="voucher.refused",
-    record=PaperRejected,
+    record=PaperNotAcceptedReason,
     description="The ticket ledger or the profile refuses the ticket; it is returned.",
     counts={"vouchers_refused": 1},
 )
@@ -211,21 +211,21 @@ PAPER_CONFIRMED: Final = EntryDeclaration(
 )
 BILL_RETURNED: Final = EntryDeclaration(
     kind="bill.returned",
-    record=PaperRejected,
+    record=PaperNotAcceptedReason,
     description="A bill, or paper that may be a bill or a ticket, was returned to the player.",
     counts={"bills_returned": 1},
     optional_keys=(HostKey.LAST_TICKET_REDEMPTION,),
 )
 VOUCHER_RETURNED: Final = EntryDeclaration(
     kind="voucher.returned",
-    record=PaperRejected,
+    record=PaperNotAcceptedReason,
     description="A ticket was returned to the player.",
     counts={"vouchers_returned": 1},
     optional_keys=(HostKey.LAST_TICKET_REDEMPTION,),
 )
 BILL_REJECTED: Final = EntryDeclaration(
     kind="bill.rejected",
-    record=PaperRejected,
+    record=PaperNotAcceptedReason,
     description="The acceptor rejected something by itself.",
     counts={"bills_rejected": 1},
     significance=Significance(EventEffect.LOG, sas_exception_code=0x2B),

@@ -42,11 +42,11 @@ class TicketEscrowed(PaperEscrowed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PaperRefused:
-    """Event: the acceptor has returned or rejected a bill, ticket or other paper; ``reason`` says why."""
+class PaperNotAccepted:
+    """Event: the acceptor has returned a bill or ticket to the player, or rejected paper on its own."""
 
     reason: str
-    ticket: bool = False
+    is_ticket: bool = False
     """Whether the paper is known to be a ticket."""
 
 
@@ -55,8 +55,8 @@ class PrintFailure:
     """Event: the printer has failed to print a ticket; ``why`` is the reason."""
 
     why: str = ""
-    may_be_printed: bool = False
-    """Whether the ticket may have been printed although the printer has reported a failure."""
+    may_have_been_printed: bool = False
+    """Whether the ticket may be on paper although the printer has reported a failure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ class UnorderedMoneyTaken:
 
     device: str
     why: str
-    most_cents: int
+    amount_max_cents: int
     """The largest possible amount, in minor units."""
 
 
@@ -109,7 +109,7 @@ class UnorderedCoinsPaid:
 class CashOut:
     """Event: pay out the player's credits by the first available payout method."""
 
-    is_declined_by_host: bool = False
+    has_host_declined_credits: bool = False
     """Whether a host was offered the credits first and has declined to take them."""
 
 
@@ -179,8 +179,8 @@ PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.BILL_STACKED: EmptyPayload,
     EventType.BILL_NOT_STACKED: StackingFailure,
     EventType.BILL_LOCATION_UNKNOWN: StackingFailure,
-    EventType.BILL_RETURNED: PaperRefused,
-    EventType.BILL_REJECTED: PaperRefused,
+    EventType.BILL_RETURNED: PaperNotAccepted,
+    EventType.BILL_REJECTED: PaperNotAccepted,
     EventType.UNORDERED_MONEY_TAKEN: UnorderedMoneyTaken,
     EventType.COINS_IN: CoinsIn,
     EventType.CASH_OUT: CashOut,

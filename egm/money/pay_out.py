@@ -178,7 +178,7 @@ def print_ticket(machine: Machine) -> None:
     printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
     if pay_out is None or pay_out.payout_method != "ticket" or is_awaiting_or_voided_by_ruling(printing):
         return
-    may_be_printed = printing is not None and printing.state is PrintState.PRINTING
+    may_have_been_printed = printing is not None and printing.state is PrintState.PRINTING
     if not pay_out.masked_number:
         if machine.component(HostMoney).ticket_validator is TicketValidator.SYSTEM:
             return
@@ -188,13 +188,17 @@ def print_ticket(machine: Machine) -> None:
     if find_ticket(machine, pay_out.id) is None:
         reason = "the ticket ledger does not contain it"
         raise EventReplacement(
-            Event(EventType.TICKET_PRINT_FAILED, PrintFailure(why=reason, may_be_printed=may_be_printed))
+            Event(
+                EventType.TICKET_PRINT_FAILED,
+                PrintFailure(why=reason, may_have_been_printed=may_have_been_printed),
+            )
         )
     printer = machine.component(MoneyDevices).printer
     if printer is None:  # the printer is no longer configured
         raise EventReplacement(
             Event(
-                EventType.TICKET_PRINT_FAILED, PrintFailure(why="no printer", may_be_printed=may_be_printed)
+                EventType.TICKET_PRINT_FAILED,
+                PrintFailure(why="no printer", may_have_been_printed=may_have_been_printed),
             )
         )
     if printing is not None:
@@ -280,12 +284,12 @@ def settle_ticket(machine: Machine, _: Event) -> None:
 def handle_print_failure(machine: Machine, event: Event) -> None:
     """Handle a ticket that the printer failed to print: void it, and pay its credits by hand.
 
-    If the ticket may have been printed (``may_be_printed``), its number stays locked and the credits stay
+    If the ticket may have been printed (``may_have_been_printed``), its number stays locked and the credits stay
     reserved until a ruling.
     """
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     failure = event.read_payload(PrintFailure)
-    if failure.may_be_printed:
+    if failure.may_have_been_printed:
         _record_disputed_ticket(machine, pay_out, failure.why)
         return
     ticket = find_ticket(machine, pay_out.id)

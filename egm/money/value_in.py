@@ -3,8 +3,8 @@
 The credit of a bill or ticket is reserved before stacking, and posted when the paper is irrevocably in the box.
 The acceptor's driver calls its ledger (:mod:`egm.money.device_ledgers`) at each step that must count exactly
 once, and continues only when the call has returned, because the step is durable then; the rule and its proof
-are in :mod:`egm.devices.escrow`. Whenever the power fails, the bill or ticket is credited, returned or
-disputed, but never credited and returned (NY 5319.21(a)(2), 5319.54(a)). A ticket is also locked in the ticket
+are in :mod:`egm.devices.escrow`. Whenever the power fails, exactly one of these is true: the bill or ticket is
+credited, returned or disputed (NY 5319.21(a)(2), 5319.54(a)). A ticket is also locked in the ticket
 ledger before it is stacked, and redeemed there after it is credited (H-08).
 """
 
@@ -36,7 +36,7 @@ from egm.money.entries import (
     BillIn,
     BillNotStacked,
     CoinInDisputed,
-    PaperRejected,
+    PaperNotAcceptedReason,
     TicketDisputed,
     TicketIn,
     TicketNotStacked,
@@ -44,7 +44,7 @@ from egm.money.entries import (
 from egm.money.events import (
     BillEscrowed,
     CoinsIn,
-    PaperRefused,
+    PaperNotAccepted,
     StackingFailure,
     TicketEscrowed,
     UnorderedMoneyTaken,
@@ -90,11 +90,13 @@ def acceptor_works(machine: Machine, _: Event) -> bool:
 
 def should_accept_tickets(machine: Machine, state: State) -> bool:
     """Return whether the bill acceptor should accept tickets now."""
-    is_validated = (
+    can_be_validated = (
         machine.component(HostMoney).ticket_validator.is_host or not machine.profile.tickets.central
     )
     are_accepted = (
-        is_validated and are_tickets_available(machine) and find_ticket_terms(machine).are_tickets_accepted
+        can_be_validated
+        and are_tickets_available(machine)
+        and find_ticket_terms(machine).are_tickets_accepted
     )
     return (
         are_accepted and _is_ready_for_money(machine, state, "bill_acceptor") and is_acceptor_allowed(machine)
@@ -108,6 +110,7 @@ def list_acceptable_coins(machine: Machine, state: State) -> frozenset[int]:
 
 
 # ---------------------------------------------------------------------------------------------- guards
+# The rules of these guards apply in the state IDLE only.
 @refusal_code("bill_is_welcome")
 def bill_can_be_accepted(machine: Machine, event: Event) -> bool:
     """Return whether the bill in escrow is accepted now and no other bill or ticket is being stacked."""
@@ -155,7 +158,7 @@ def are_coins_routed_to_hopper(machine: Machine) -> bool:
 
 
 def stack_bill(machine: Machine, event: Event) -> None:
-    """Let the acceptor's driver stack the bill in escrow; the driver first reserves the bill's credit."""
+    """Order the acceptor to stack the bill in escrow; before that, the acceptor's driver has its credit reserved."""
     machine.notice = None
     bill = event.read_payload(BillEscrowed)
     machine.component(EscrowedBill).amount_cents = bill.amount_cents
@@ -165,7 +168,7 @@ def stack_bill(machine: Machine, event: Event) -> None:
 def return_bill(machine: Machine, event: Event) -> None:
     """Order the acceptor to return the bill in escrow to the player, and show a notice."""
     bill = event.read_payload(BillEscrowed)
-    machine.component(MoneyDevices).required_acceptor.return_bill(bill.escrow)
+    machine.component(MoneyDevices).required_acceptor.return_paper(bill.escrow)
     machine.component(EscrowedBill).amount_cents = bill.amount_cents
     values: dict[str, str | int] = {"amount_cents": bill.amount_cents}
     machine.notice = Notice(code="bill_returned", severity="warning", values=values)
@@ -173,7 +176,7 @@ def return_bill(machine: Machine, event: Event) -> None:
 
 def return_ticket(machine: Machine, event: Event) -> None:
     """Order the acceptor to return the ticket in escrow to the player, and show a notice."""
-    machine.component(MoneyDevices).required_acceptor.return_bill(event.read_payload(TicketEscrowed).escrow)
+    machine.component(MoneyDevices).required_acceptor.return_paper(event.read_payload(TicketEscrowed).escrow)
     machine.component(EscrowedBill).amount_cents = 0
     machine.notice = Notice(code="ticket_returned", severity="warning")
 
@@ -221,7 +224,7 @@ def _credit_ticket(machine: Machine, paper: PaperRecord) -> None:
         ref=paper.id,
         state={
             MoneyKey.PAPER_BEING_STACKED: replace(paper, phase=EscrowPhase.CREDITED),
-            **_build_restricted_state(machine, paper.id, record),
+            **_build_restricted_terms_change(machine, paper.id, record),
             **build_host_ticket_state(machine, paper.id, RedemptionStatus.REDEEMED),
             **build_anchor_state(machine),
         },
@@ -248,6 +251,7 @@ def _record_disputed_ticket(machine: Machine, paper: PaperRecord) -> None:
         entry_id=f"{paper.id}.void",
         ref=paper.id,
         state={
+            # Nothing is credited, but this phase ends the protocol with the acceptor in the same way.
             MoneyKey.PAPER_BEING_STACKED: replace(paper, phase=EscrowPhase.CREDITED),
             **disputed.opening_state,
         },
@@ -274,7 +278,7 @@ def void_bill_or_ticket(machine: Machine, event: Event) -> None:
 
 
 def record_disputed_paper(machine: Machine, event: Event) -> None:
-    """Open a disputed amount for a bill or ticket whose stacking was ordered and that may or may not be in the box.
+    """Open a disputed amount for a bill or ticket that was ordered into the box and may have reached it.
 
     Nothing is credited. A ticket stays locked until the ruling, so that it cannot be paid twice.
     """
@@ -324,21 +328,21 @@ def record_unordered_money(machine: Machine, event: Event) -> None:
     """Open a disputed amount for money that a device, such as the bill acceptor, took without an order."""
     unordered = event.read_payload(UnorderedMoneyTaken)
     disputed = DisputedAmount.create(
-        machine, unordered.device, unordered.why, largest_cents=unordered.most_cents
+        machine, unordered.device, unordered.why, largest_cents=unordered.amount_max_cents
     )
     open_disputed_amount(machine, disputed)
     post_ruling_and_raise_faults(machine)
 
 
-def _build_restricted_state(
+def _build_restricted_terms_change(
     machine: Machine, redemption_id: str, record: TicketRecord | None
 ) -> dict[str, RestrictedTerms]:
     """Return the change of the stored terms of restricted credit (expiry date and pool) when a ticket is credited.
 
     The terms of a restricted ticket validated by the host are stored. A restricted ticket of the ticket ledger has
     an expiry date of its own: if the stored date is earlier, for example the date of another promotion, it is
-    postponed to the ticket's last valid day, or removed if the ticket never expires. ``record`` is the ticket's in the
-    ledger, or None if it has none.
+    postponed to the ticket's last valid day, or removed if the ticket never expires. ``record`` is the ledger's
+    record of the ticket, or None if it has none.
     """
     host_ticket = machine.memory.read(HostTicketRecord, HostKey.LAST_TICKET_REDEMPTION)
     terms = None if host_ticket is None or host_ticket.id != redemption_id else host_ticket.restricted_terms
@@ -365,20 +369,21 @@ def record_paper_returned(machine: Machine, event: Event) -> None:
             desk.abort_redemption(redemption_id, "returned")
         host_state = build_host_ticket_state(machine, redemption_id, RedemptionStatus.NOT_STACKED)
     locked.redemption = machine.component(HostMoney).ticket_inquiry = None
-    refusal = event.read_payload(PaperRefused)
-    details = PaperRejected(reason=refusal.reason)
-    machine.post(VOUCHER_RETURNED if refusal.ticket else BILL_RETURNED, details, state=host_state)
+    returned = event.read_payload(PaperNotAccepted)
+    details = PaperNotAcceptedReason(reason=returned.reason)
+    machine.post(VOUCHER_RETURNED if returned.is_ticket else BILL_RETURNED, details, state=host_state)
     notice = machine.notice
-    # A notice about an earlier bill or ticket does not apply to the one returned now.
+    # A notice about an earlier bill or ticket does not apply to the one returned now. The notices "held_over..." say
+    # that a fault was cleared while the acceptor held a bill or ticket.
     if notice is None or notice.code.endswith("_accepted") or notice.code.startswith("held_over"):
-        code = "ticket_returned" if refusal.ticket else "bill_returned"
+        code = "ticket_returned" if returned.is_ticket else "bill_returned"
         machine.notice = Notice(code=code, severity="warning")
 
 
 def record_paper_rejected(machine: Machine, event: Event) -> None:
     """Record that the acceptor rejected a bill, ticket or other paper on its own."""
     machine.component(EscrowedBill).amount_cents = 0
-    machine.post(BILL_REJECTED, PaperRejected(reason=event.read_payload(PaperRefused).reason))
+    machine.post(BILL_REJECTED, PaperNotAcceptedReason(reason=event.read_payload(PaperNotAccepted).reason))
     machine.notice = Notice(code="bill_rejected", severity="warning")
 
 
@@ -395,8 +400,8 @@ def stack_ticket(machine: Machine, event: Event) -> None:
         desk.abort_redemption(ticket_id, "promotional credit is not accepted")
         answer = TicketRefusal(TicketRefusalReason.WRONG_KIND)
     if isinstance(answer, TicketRefusal):
-        machine.post(VOUCHER_REFUSED, PaperRejected(reason=answer.reason.value))
-        machine.component(MoneyDevices).required_acceptor.return_bill(paper.escrow)
+        machine.post(VOUCHER_REFUSED, PaperNotAcceptedReason(reason=answer.reason.value))
+        machine.component(MoneyDevices).required_acceptor.return_paper(paper.escrow)
         machine.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
         return
     machine.component(LockedTicket).redemption = answer
@@ -406,15 +411,15 @@ def stack_ticket(machine: Machine, event: Event) -> None:
 def credit_coins(machine: Machine, event: Event) -> None:
     """Credit coins that have passed the acceptor, and book them into the hopper or the drop box (Monaco art. 19.5)."""
     reported = event.read_payload(CoinsIn)
-    coins, uncredited = reported.coins, reported.disputed
+    coins, disputed_coins = reported.coins, reported.disputed
     disputed = None
-    if uncredited is not None:
+    if disputed_coins is not None:
         disputed = DisputedAmount.create(
             machine,
             "coin_acceptor",
-            uncredited.reason,
-            smallest_cents=uncredited.smallest_cents,
-            largest_cents=uncredited.largest_cents,
+            disputed_coins.reason,
+            smallest_cents=disputed_coins.smallest_cents,
+            largest_cents=disputed_coins.largest_cents,
         )
     account = machine.name_credit_account(CreditKind.CASHABLE)
     credit = tuple(Transfer("world:coin", account, cents, {"coin_cents": cents}) for cents, _ in coins)
@@ -423,10 +428,10 @@ def credit_coins(machine: Machine, event: Event) -> None:
         for cents, to_hopper in coins
     )
     counts = {"coins_accepted": len(coins)} if coins else {}
-    event_position, transfers = reported.event_position, credit + stock_moves
+    coin_event, transfers = reported.event_position, credit + stock_moves
     if disputed is None:
         machine.post(
-            COIN_IN, transfers=transfers, counts=counts, state={MoneyKey.LAST_COIN_EVENT: event_position}
+            COIN_IN, transfers=transfers, counts=counts, state={MoneyKey.LAST_COIN_EVENT: coin_event}
         )
     else:
         machine.post(
@@ -434,7 +439,7 @@ def credit_coins(machine: Machine, event: Event) -> None:
             CoinInDisputed(disputed_amount=disputed.journal_details),
             transfers=transfers,
             counts=counts,
-            state={MoneyKey.LAST_COIN_EVENT: event_position, **disputed.opening_state},
+            state={MoneyKey.LAST_COIN_EVENT: coin_event, **disputed.opening_state},
         )
     post_ruling_and_raise_faults(machine)
     if coins:

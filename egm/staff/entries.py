@@ -67,9 +67,9 @@ class CollectionRecord:
     """The last collection of cash boxes, with the metered amounts, and which of the boxes have been counted since."""
 
     id: NonBlankText
-    metered_before_cents: Mapping[str, Count] = field(metadata=stored_as("before"))
-    """The total metered into each box up to the collection before this one, in minor units by box."""
-    metered_after_cents: Mapping[str, Count] = field(metadata=stored_as("after"))
+    metered_at_previous_collection_cents: Mapping[str, Count] = field(metadata=stored_as("before"))
+    """The total metered into each box up to the previous collection, in minor units by box."""
+    metered_at_collection_cents: Mapping[str, Count] = field(metadata=stored_as("after"))
     """The total metered into each box up to this collection, in minor units by box."""
     counted_boxes: tuple[CollectedBox, ...] = field(metadata=stored_as("counted"))
     """The boxes whose content has been counted since this collection."""
@@ -100,7 +100,7 @@ class InventoryGame:
     certified_by: str | None = omit_if_default(None)
     """The laboratory that certified the game."""
     levy: str = omit_if_default("")
-    """If players play against each other: the operator's share of the pot in percent, instead of a return."""
+    """The operator's commission in percent; only for games between players, which have no return."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,8 +233,8 @@ def _declare_roster_change(kind: str, meaning: str) -> EntryDeclaration[RosterCh
 
 
 STAFF_ADDED: Final = _declare_roster_change("staff.added", "A person was enrolled.")
-STAFF_DISABLED: Final = _declare_roster_change("staff.disabled", "A member of staff was disabled.")
-STAFF_ENABLED: Final = _declare_roster_change("staff.enabled", "A disabled member of staff was enabled.")
+STAFF_DISABLED: Final = _declare_roster_change("staff.disabled", "A staff number was disabled.")
+STAFF_ENABLED: Final = _declare_roster_change("staff.enabled", "A disabled staff number was enabled.")
 STAFF_PIN_CHANGED: Final = _declare_roster_change("staff.pin", "A member of staff received a new PIN.")
 ROSTER_CARRIED_OVER: Final = EntryDeclaration(
     kind="staff.carried",
@@ -444,13 +444,13 @@ class KeySwitchTurned:
     key_switch: KeySwitchName = field(metadata=stored_as("key"))
     is_turned_on: bool = field(metadata=stored_as("on"))
     """Whether the key switch was turned on."""
-    is_unattended: bool | None = omit_if_default(None, key="unattended")
+    was_unobserved: bool | None = omit_if_default(None, key="unattended")
     """Whether the machine was off, or received no reports of the I/O board, when the key switch was turned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceCalled:
-    """The player switched the candle on to call an attendant, or off again."""
+    """The player called an attendant (the candle was switched on), or cancelled the call."""
 
     is_candle_on: bool = field(metadata=stored_as("on"))
     """Whether the candle is on."""
@@ -543,7 +543,7 @@ INVENTORY_CHANGED: Final = EntryDeclaration(
 # ---------------------------------------------------------------------------------------------- at the open machine
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterventionOpened(StaffAuthorisedEntryAtMachine):
-    """Staff declared work at the open machine, which is held out of service."""
+    """Staff declared work inside the machine, which is held out of service."""
 
     id: NonBlankText
     """The id of the intervention."""
@@ -635,7 +635,7 @@ class CollectedBoxCounted(StaffAuthorisedEntry):
     machine: MachineSerialNumber
 
 
-#: The transfer of coins that staff add to the hopper.
+#: The transfer of coins that are added to the hopper.
 _HOPPER_FILL_TRANSFERS: Final = (PermittedTransfer("stock:fill", "stock:hopper"),)
 INTERVENTION_OPENED: Final = EntryDeclaration(
     kind="intervention.opened",
@@ -836,7 +836,7 @@ class DisputeDecided:
     machine: MachineSerialNumber
     claim: NonBlankText
     """What the player claims, as staff entered it."""
-    mechanic: NonBlankText
+    mechanic_statement: NonBlankText = field(metadata=stored_as("mechanic"))
     """The mechanic's statement."""
     decision: NonBlankText
     """The decision of staff on what the player claims."""
@@ -850,7 +850,7 @@ class ExclusionNoted:
 
     machine: MachineSerialNumber
     reason: NonBlankText
-    identity: Sha256Digest
+    name_commitment: Sha256Digest = field(metadata=stored_as("identity"))
     """A commitment to the player's name, which is only in the register of identities."""
     persons: StaffNumbers
 
@@ -864,9 +864,9 @@ class IncidentJudged:
     """The incident, as staff described it."""
     judgement: NonBlankText
     """The management's judgement."""
-    notification_way: NonBlankText = field(metadata=stored_as("informed"))
-    """By which means the control service was informed."""
-    officer: NonBlankText | None = omit_if_default(None)
+    notification_means: NonBlankText = field(metadata=stored_as("informed"))
+    """By which means the public control service was informed."""
+    officer_and_time: NonBlankText | None = omit_if_default(None, key="officer")
     """The officer who was informed, and when; or null."""
     play_id: str | None = omit_if_default(None)
     persons: StaffNumbers

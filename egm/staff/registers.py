@@ -48,7 +48,7 @@ def record_dispute(machine: Machine, event: Event) -> None:
         DisputeDecided(
             machine=machine.identity.serial,
             claim=form.claim.strip(),
-            mechanic=form.mechanic.strip(),
+            mechanic_statement=form.mechanic.strip(),
             decision=form.decision.strip(),
             play_id=form.play_id,
             persons=tuple(list_event_persons(machine, event)),
@@ -68,7 +68,9 @@ def record_exclusion(machine: Machine, event: Event) -> None:
         ExclusionNoted(
             machine=machine.identity.serial,
             reason=form.reason.strip(),
-            identity=identities.store_identity(subject, {"who": form.who.strip()}, machine.clock.now()),
+            name_commitment=identities.store_identity(
+                subject, {"who": form.who.strip()}, machine.clock.now()
+            ),
             persons=tuple(list_event_persons(machine, event)),
         ),
     )
@@ -84,8 +86,8 @@ def record_incident(machine: Machine, event: Event) -> None:
             machine=machine.identity.serial,
             incident_description=form.what.strip(),
             judgement=form.judgement.strip(),
-            notification_way=form.informed,
-            officer=form.officer.strip(),
+            notification_means=form.informed,
+            officer_and_time=form.officer.strip(),
             play_id=form.play_id,
             persons=tuple(list_event_persons(machine, event)),
         ),

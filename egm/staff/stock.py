@@ -42,8 +42,8 @@ def build_collection_state(machine: Machine, collection_id: str) -> dict[str, ob
     return {
         StaffKey.LAST_COLLECTION: CollectionRecord(
             id=collection_id,
-            metered_before_cents=previous_cents,
-            metered_after_cents=metered_cents,
+            metered_at_previous_collection_cents=previous_cents,
+            metered_at_collection_cents=metered_cents,
             counted_boxes=(),
         )
     }
@@ -104,7 +104,9 @@ def record_box_count(machine: Machine, event: Event) -> None:
     if form.box is None:
         raise InvariantError("a count was submitted that does not name its cash box")
     box, counted_cents = form.box, form.counted_cents
-    metered_cents = collection.metered_after_cents[box] - collection.metered_before_cents[box]
+    metered_cents = (
+        collection.metered_at_collection_cents[box] - collection.metered_at_previous_collection_cents[box]
+    )
     machine.post(
         COLLECTED_BOX_COUNTED,
         CollectedBoxCounted(

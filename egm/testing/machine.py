@@ -199,7 +199,7 @@ class OrderRecorder:
         assert self.ledgers is not None
         self.ledgers.escrow_ledger.reserve_credit_before_stacking(self.offered[escrow_number], 0)
 
-    def return_bill(self, escrow_number: int) -> None:
+    def return_paper(self, escrow_number: int) -> None:
         """Record an order to return the bill or ticket in escrow."""
         self.orders.append(("return", escrow_number))
 

@@ -70,7 +70,7 @@ class BillRig(DeviceRig):
                 case "stack":
                     self.driver.stack(event.escrow)
                 case "return":
-                    self.driver.return_bill(event.escrow)
+                    self.driver.return_paper(event.escrow)
                 case "hold":
                     self.driver.hold(event.escrow)
 

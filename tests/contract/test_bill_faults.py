@@ -242,7 +242,7 @@ class TestTicketInEscrowWhileTheAcceptorDoesNotReply:
             rig.twin.escrow_seconds = None
             rig.perform_action("silence")
             await rig.advance_until(lambda: rig.list_events(LineLost), 5)
-            order = rig.driver.stack if answer == "stack" else rig.driver.return_bill
+            order = rig.driver.stack if answer == "stack" else rig.driver.return_paper
             if when == "silent":
                 order(1)
             rig.perform_action("silence", on=False)
@@ -255,7 +255,7 @@ class TestTicketInEscrowWhileTheAcceptorDoesNotReply:
                 "silent",
             ):  # the order is too old to be carried out: the ticket is offered again
                 await rig.advance_until(lambda: len(rig.list_events(PaperInEscrow)) == 2, 30)
-                rig.driver.return_bill(2)
+                rig.driver.return_paper(2)
             await rig.advance_until(lambda: rig.list_events(PaperStacked, PaperReturned), 30)
             await rig.advance_until(rig.quiet)
             await rig.stop()

@@ -73,7 +73,7 @@ class Floor:
         assert self.escrow is not None
         self.room.ledgers.escrow_ledger.reserve_credit_before_stacking(Barcode(self.escrow), escrow)
 
-    def return_bill(self, _: int) -> None:
+    def return_paper(self, _: int) -> None:
         self.returning = True
 
     def print_ticket(self, job) -> None:

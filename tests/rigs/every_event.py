@@ -39,7 +39,7 @@ VALUES = {
     EventType.BILL_REJECTED: {"reason": "unreadable"},
     EventType.BILL_NOT_STACKED: {"why": "test"},
     EventType.BILL_LOCATION_UNKNOWN: {"why": "test"},
-    EventType.UNORDERED_MONEY_TAKEN: {"device": "bill_acceptor", "why": "test", "most_cents": 500},
+    EventType.UNORDERED_MONEY_TAKEN: {"device": "bill_acceptor", "why": "test", "amount_max_cents": 500},
     EventType.UNORDERED_COINS_PAID: {"coins": 2, "why": "test"},
     EventType.DISPUTED_AMOUNT_RULING: {
         "form": "disputed",

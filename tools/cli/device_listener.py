@@ -40,7 +40,7 @@ class _EscrowDevice(Protocol):
         """Move the bill or ticket in escrow to the cash box."""
         ...
 
-    def return_bill(self, escrow: int) -> None:
+    def return_paper(self, escrow: int) -> None:
         """Return the bill or ticket in escrow to the person."""
         ...
 
@@ -97,5 +97,5 @@ class DeviceListener:
         """Report a device's event; stack the bill or ticket in escrow or return it, as the user requested."""
         self._report(event)
         if isinstance(event, PaperInEscrow) and isinstance(self._driver, _EscrowDevice):
-            move_paper = self._driver.stack if self._keep else self._driver.return_bill
+            move_paper = self._driver.stack if self._keep else self._driver.return_paper
             move_paper(event.escrow)

@@ -15,7 +15,7 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import Guard, refusal_code
-from egm.money.events import CoinsPaid, PaperEscrowed, PaperRefused, PrintFailure
+from egm.money.events import CoinsPaid, PaperEscrowed, PaperNotAccepted, PrintFailure
 from egm.money.keys import MoneyKey
 from egm.money.records.money import PrintingRecord
 from egm.people import Permission
@@ -185,15 +185,15 @@ def return_test_paper(machine: Machine, event: Event) -> None:
     """Let the acceptor return the bill or ticket that it has read in a test; a ticket's number is not recorded."""
     acceptor, paper = machine.component(MoneyDevices).acceptor, event.read_payload(PaperEscrowed)
     if acceptor is not None:
-        acceptor.return_bill(paper.escrow)
+        acceptor.return_paper(paper.escrow)
     machine.post(TEST_PAPER_READ, TestPaperRead(amount_cents=paper.face_cents))
 
 
 def record_test_paper(machine: Machine, event: Event) -> None:
     """Record that the acceptor under test returned or rejected a bill or ticket."""
-    refusal = event.read_payload(PaperRefused)
+    paper = event.read_payload(PaperNotAccepted)
     details = TestPaperReturned(
-        reported_event=event.type.value, reason=refusal.reason, is_ticket=refusal.ticket
+        reported_event=event.type.value, reason=paper.reason, is_ticket=paper.is_ticket
     )
     machine.post(TEST_PAPER_RETURNED, details)
 

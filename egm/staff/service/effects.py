@@ -97,7 +97,7 @@ def record_key_turn(machine: Machine, event: Event) -> None:
     """Record that a key switch was turned, even if the turn has no effect (J-16)."""
     switched = event.read_payload(KeySwitchChange)
     key_moved = KeySwitchTurned(
-        key_switch=switched.key, is_turned_on=switched.on, is_unattended=switched.unattended
+        key_switch=switched.key, is_turned_on=switched.on, was_unobserved=switched.unattended
     )
     machine.post(KEY_TURNED if key_moved.is_turned_on else KEY_RETURNED, key_moved)
 

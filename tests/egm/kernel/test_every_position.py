@@ -184,7 +184,7 @@ def test_the_key_skips_what_no_key_can_clear(tmp_path, state):
     """A fault of the first position that only a technician can clear delays nobody at the second."""
     three = Three(tmp_path, boot=True)
     three.first.engine.handle(
-        EventType.UNORDERED_MONEY_TAKEN, device="bill_acceptor", why="test", most_cents=500
+        EventType.UNORDERED_MONEY_TAKEN, device="bill_acceptor", why="test", amount_max_cents=500
     )
     assert three.first.state is State.TILT
     if state is State.HANDPAY:

@@ -8,7 +8,7 @@ money in and out.
 import pytest
 
 from egm.kernel.events import Event, EventType, State
-from egm.money.events import PaperRefused
+from egm.money.events import PaperNotAccepted
 from egm.testing.machine import MachineRig, ScriptedChance
 from meters import Phase
 from paytables import load_game
@@ -226,11 +226,11 @@ def test_rejected_and_returned_notes_are_counted_by_their_result(tmp_path):
     assert machine.moved() == {"vouchers_not_stacked": 1}
     rig.offer_ticket("123456789012345678")
     assert machine.moved() == {"vouchers_refused": 1}
-    for event_type, ticket, meter in (
+    for event_type, is_ticket, meter in (
         (EventType.BILL_REJECTED, False, "bills_rejected"),
         (EventType.BILL_RETURNED, False, "bills_returned"),
         (EventType.BILL_RETURNED, True, "vouchers_returned"),
     ):
-        rig.submit_event(Event(event_type, PaperRefused(reason="unreadable", ticket=ticket)))
+        rig.submit_event(Event(event_type, PaperNotAccepted(reason="unreadable", is_ticket=is_ticket)))
         assert machine.moved() == {meter: 1}
     rig.close()

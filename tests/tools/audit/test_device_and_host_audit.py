@@ -96,7 +96,7 @@ def test_decisions_about_disputed_coins_pass_the_audit(audited, tmp_path):
 def test_returned_bills_and_a_monitoring_port_in_use_pass_the_audit(audited):
     rig = audited(devices=("printer",)).boot()
     rig.engine.handle(EventType.BILL_RETURNED, reason="device")
-    rig.engine.handle(EventType.BILL_RETURNED, reason="device", ticket=True)
+    rig.engine.handle(EventType.BILL_RETURNED, reason="device", is_ticket=True)
     rig.engine.handle(EventType.FAULT_RAISED, code="monitoring.port_taken", detail="port 9477")
     rig.engine.handle(EventType.FAULT_CLEARED, code="monitoring.port_taken")
 

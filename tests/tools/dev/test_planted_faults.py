@@ -82,7 +82,7 @@ def a_machine_that_says_it_paid_more(monkeypatch):
 def bills_taken_with_a_door_open(monkeypatch):
     """Disable all three checks that refuse a bill: at its insertion, at its return and before its stacking."""
     monkeypatch.setattr(value_in, "_is_ready_for_money", lambda *_: True)
-    monkeypatch.setattr(BillDriver, "return_bill", BillDriver.stack)
+    monkeypatch.setattr(BillDriver, "return_paper", BillDriver.stack)
     monkeypatch.setattr(JournalEscrowLedger, "can_order_stacking", lambda _: True)
 
 
@@ -171,7 +171,14 @@ def a_collection_that_forgets_the_one_before(monkeypatch):
 
     def collected(machine, collection):
         (key, value), *_ = honest(machine, collection).items()
-        return {key: replace(value, metered_before_cents=dict.fromkeys(value.metered_before_cents, 0))}
+        return {
+            key: replace(
+                value,
+                metered_at_previous_collection_cents=dict.fromkeys(
+                    value.metered_at_previous_collection_cents, 0
+                ),
+            )
+        }
 
     monkeypatch.setattr(interventions, "build_collection_state", collected)
     monkeypatch.setattr(actions, "_MENU_FORMS", ("form:box_count",) * 4)
