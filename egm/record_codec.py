@@ -7,7 +7,7 @@ the field and the value. A field may be ``int``, ``str``, ``bool``, ``JSON``, a 
 a type with its own ``to_json`` and ``from_json``, or any of these with a :class:`FieldCondition`
 (``Annotated[int, FieldCondition(...)]``, see :mod:`egm.record_fields`).
 
-A plain default applies when reading: it replaces a field that older journals did not have. A field name that
+A plain default applies when reading: it stands in for a field that older journals do not have. A field name that
 is a Python keyword ends in an underscore here (``from_``), but not in the JSON. A field may be stored under
 another key than its name (:func:`stored_as`).
 """
@@ -47,11 +47,11 @@ ValueReader: TypeAlias = Callable[[object], object]
 #: A function that converts a record field's value to JSON; None if the value is already JSON.
 ValueWriter: TypeAlias = Callable[[object], JSON] | None
 
-#: Metadata of a field: it is left out of the JSON if it has its default.
+#: Metadata: the field is left out of the JSON if it has its default.
 _OMIT_METADATA_KEY: Final = "omitted"
-#: Metadata of a field: its record is merged into its owner's JSON.
+#: Metadata: the field's record is merged into its owner's JSON.
 _INLINE_METADATA_KEY: Final = "inline"
-#: Metadata of a field: its key in the JSON.
+#: Metadata: the field's key in the JSON.
 _STORED_KEY_METADATA_KEY: Final = "key"
 #: Longest part of a wrong value that an error shows, in characters.
 _QUOTED_VALUE_LENGTH_MAX: Final = 80
@@ -103,7 +103,7 @@ class _JsonConvertible(Protocol):
     def to_json(self) -> JSON: ...
 
 
-#: Marks a field of any class, which is only checked to be an instance of it: for values that are never stored.
+#: Marks a field that holds an object and is never stored; only the object's class is checked.
 NOT_STORED: Final = FieldCondition("object in memory", "", bool)
 
 
@@ -412,9 +412,8 @@ def _build_instance_reader(kind: type) -> ValueReader:
 def _build_class_converters(kind: type) -> tuple[ValueReader, ValueWriter]:
     """Return the functions that read and write a record field that contains an instance of a class."""
     if issubclass(kind, StrEnum):
-        return _build_choice_reader(
-            kind
-        ), str  # write the bare text: an audit distinguishes it from the enum member
+        # Write the plain text, because an audit distinguishes it from the enum member.
+        return _build_choice_reader(kind), str
     if kind is Fraction:
         return _read_fraction, str
     if hasattr(kind, "from_json"):
@@ -570,7 +569,7 @@ def _build_choice_reader(kinds: Iterable[str]) -> ValueReader:
 
 def _build_json_convertible_converters(kind: type) -> tuple[ValueReader, ValueWriter]:
     """Return the functions that read and write a field whose class has its own ``from_json`` and ``to_json``."""
-    from_own = cast(Callable[[object], object], kind.from_json)  # type: ignore[attr-defined]  # asked before
+    from_own = cast(Callable[[object], object], kind.from_json)  # type: ignore[attr-defined]  # the caller has checked it
 
     def read(value: object) -> object:
         """Read the value with the class's own ``from_json``; if that raises an error, the value is invalid."""

@@ -1,4 +1,4 @@
-"""Start of the machine's random number generator, and the random output stored from one boot for the next.
+"""Start of the machine's random number generator, and the random output that one boot stores for the next.
 
 The output that the last run stored (its carry-over, which other systems call a seed file) is used once as
 additional input, beside fresh entropy (NZ 1.27.10: the sequence after a power loss depends on the sequence before
@@ -32,13 +32,12 @@ def start_random_service(
 ) -> RandomService:
     """Instantiate the generator from fresh entropy and the last run's stored output, if there is any.
 
-    The stored output is deleted, and new output is stored for the next start. If it is damaged, that is reported to
-    ``on_event``, and the generator starts without it.
+    The stored output is deleted, and new output is stored for the next start. If the old output is damaged, that is
+    reported to ``on_event``, and the generator starts without it.
 
-    ``instance`` is the number of the generator among those of this machine and boot. ``sources`` are the entropy
-    sources; all sources of this machine by default. ``fresh_input`` returns the given number of random bytes that
-    are mixed into each request. Raises :class:`rng.RngError`
-    if any part fails.
+    ``instance`` is 1 for the first generator that this machine starts in this boot, 2 for the second, and so on.
+    ``sources`` are the entropy sources; all sources of this machine by default. ``fresh_input`` returns the given
+    number of random bytes that are mixed into each request. Raises :class:`rng.RngError` if any part fails.
     """
     start = partial(
         RandomService.start,

@@ -21,9 +21,9 @@ from egm.devices.ledgers import (
 class TransientEscrowLedger:
     """In-memory ledger of a bill acceptor's stackings.
 
-    ``credited_items`` are the credited items in order, ``void_reasons`` the reasons of those closed without credit
-    or disputed, ``disputed_items`` the items whose whereabouts are unknown, and ``unordered_stackings_cents`` the
-    values of items stacked without an order.
+    ``credited_items`` are the credited items in order, ``void_reasons`` the reasons why items were voided or disputed,
+    ``disputed_items`` the items whose whereabouts are unknown, and ``unordered_stackings_cents`` the values of items
+    stacked without an order.
     """
 
     def __init__(self) -> None:
@@ -95,7 +95,7 @@ class TransientEscrowLedger:
         self.unordered_stackings_cents.append(largest_cents)
 
     def record_direction(self, *, is_returning: bool) -> None:
-        """Store whether the acceptor reports that the ordered item moves out to the player."""
+        """Store whether the acceptor reports that it moves the ordered item back to the player."""
         self._record = replace(self._require_record(EscrowPhase.ORDERED), is_returning=is_returning)
 
     def record_exchange_progress(self, progress: int) -> None:
@@ -176,7 +176,7 @@ class TransientPayoutLedger:
             self.disputed_coins_by_payout[payout_id] = record.ordered_coins - paid_coins
 
     def close_unordered_payout(self, payout_id: str) -> None:
-        """Record a payout that was never ordered as finished with no coins.
+        """Record, as finished with no coins paid, a payout that was never ordered.
 
         Raises LedgerOrderError if a payout is open.
         """

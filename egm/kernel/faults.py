@@ -122,7 +122,7 @@ SIGNIFICANCE_BY_FAULT: Final[Mapping[str, Significance]] = {
     "*": Significance(EventEffect.STOP, ClearCondition.ATTENDANT, sas_exception_code=0x20),
 }
 
-#: Warnings that are not shown while the more severe fault that they announce is active.
+#: For each warning, the more severe fault that is shown instead of it.
 _SEVERE_FAULT_BY_WARNING: Final = {
     "ticket_printer.paper_low": "ticket_printer.paper_out",
     "bill_acceptor.stacker_near_full": "bill_acceptor.stacker_full",
@@ -165,6 +165,6 @@ def get_fault_definition(code: str) -> FaultDefinition:
 def list_faults_to_show(codes: Collection[str]) -> list[str]:
     """Return the fault codes in ``codes`` without each warning whose more severe fault is also in ``codes``.
 
-    For example, ``low paper`` is left out while the printer has no paper.
+    For example, ``ticket_printer.paper_low`` is left out while the printer has no paper.
     """
     return [code for code in codes if _SEVERE_FAULT_BY_WARNING.get(code) not in codes]

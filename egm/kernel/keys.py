@@ -1,7 +1,7 @@
 """Storage keys of the machine's memory; each has an owner and a treatment at a memory clear.
 
 A key is the name under which the journal stores a value. Each feature declares its keys as an enumeration;
-:class:`StorageKeys` combines them. A name that ends in ``:`` is a prefix, with one key per item.
+:class:`StorageKeys` combines them. A name that ends in ``:`` is a prefix, with one key per item, such as ``door:main``.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -63,7 +63,7 @@ class KernelKey(StorageKey):
     """Storage keys of the kernel: doubt about the clock, the player's selection, open doors and active faults."""
 
     CLOCK_DOUBT = "clock", ClearAction.KEEP, KeyOwner.MACHINE
-    """Why the clock is not trusted, and the last time known to be right."""
+    """The doubt about the clock: why it is not trusted, and the last time known to be right."""
     SELECTION = "selection", ClearAction.KEEP, KeyOwner.POSITION
     """The selected game, denomination, bet and language."""
     DOOR = "door:", ClearAction.KEEP, KeyOwner.MACHINE
@@ -123,9 +123,9 @@ class StorageKeys:
 
         Raises RecordError. Any JSON may be stored under a key without a declared type.
         """
-        hint = self._value_types.get(key)
-        if hint is not None and value is not None:
-            check_value(hint, value, f"state.{name}")
+        declared_type = self._value_types.get(key)
+        if declared_type is not None and value is not None:
+            check_value(declared_type, value, f"state.{name}")
 
     def build_stored_key(self, name: str, position: Position) -> str:
         """Return the name under which the journal stores a value of this player position.

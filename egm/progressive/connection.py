@@ -1,8 +1,8 @@
 """Connection to the MQTT broker of a progressive link: MQTT 5 over TLS 1.3, reopened after every failure.
 
-Every wait has a time limit of our own. The MQTT library's limits use ``asyncio.wait_for``, which in Python 3.11
-loses a cancellation that arrives at the moment when the awaited event happens (python/cpython issue 86296); the
-cancelled task would then run forever. The library is therefore used without its own limits.
+This module sets the time limit of every wait itself. The MQTT library's limits use ``asyncio.wait_for``, which in
+Python 3.11 loses a cancellation that arrives at the moment when the awaited event happens (python/cpython issue 86296);
+the cancelled task would then run forever. The library is therefore used without its own limits.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ MessageT = TypeVar("MessageT")
 _KEEPALIVE_SECONDS: Final = 2
 #: Time limit for a reply of the broker; a connection that exceeds it is replaced.
 OPERATION_SECONDS_MAX: Final = 5.0
-#: Number of steps of connecting that may each take up to the time limit: TCP, TLS, and the broker's reply.
+#: Number of steps of a connection, each with the time limit: TCP, TLS, and the broker's reply.
 _CONNECTION_STEP_COUNT: Final = 3
 #: Delay between two attempts to connect.
 RECONNECT_SECONDS: Final = 1.0
@@ -145,7 +145,7 @@ class BrokerLine:
 
         With ``retain``, the broker keeps it for later subscribers.
         """
-        async with _limit_time(self._limit_seconds, f"receipt of a message to {topic}"):
+        async with _limit_time(self._limit_seconds, f"acknowledgement of a message to {topic}"):
             await self._client.publish(topic, data, qos, retain, timeout=math.inf)
 
     @property
@@ -215,8 +215,8 @@ async def keep_connected(
     """Connect to the broker and call ``serve`` with the connection; connect again whenever it ends, until cancelled.
 
     ``create_tls_context`` is called for each connection, because certificates may have been replaced. ``on_lost`` is
-    called with the reason when there is no connection, once for each reason. Errors of ``serve`` other than a
-    lost connection propagate.
+    called with the reason when there is no connection, and not again while the reason stays the same. Errors of
+    ``serve`` other than a lost connection propagate.
     """
     reported_reason = ""
     while True:
@@ -243,8 +243,8 @@ async def keep_connected(
 async def run_together(*work: Coroutine[None, None, None]) -> None:
     """Run several coroutines until the first of them ends, then cancel the remaining ones.
 
-    If the first one ended with an error, raise that error. If several ended with an error, raise a lost connection
-    only if there is no other error.
+    If the first one ended with an error, raise that error. If several ended with an error, every other error takes
+    precedence over a lost connection.
     """
     tasks = [asyncio.create_task(coroutine) for coroutine in work]
     try:

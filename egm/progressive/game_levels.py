@@ -46,7 +46,7 @@ from egm.progressive.entries import (
 from egm.progressive.events import AwardLocked, ProgressiveClaimClosed
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
-from egm.progressive.level_views import list_played_levels, read_displayed_amount, read_own_level
+from egm.progressive.level_views import list_levels_of_bet_in_force, read_displayed_amount, read_own_level
 from egm.progressive.pools import LevelKeeper, ProgressivePool, ProgressivePools
 from egm.progressive.records import BroadcastWin, ClaimRecord, HeldPrize
 from egm.progressive.round import FormerPool, LevelAccess, LinkProgress, ProgressiveRound
@@ -432,7 +432,8 @@ def must_attendant_pay_award(machine: Machine, game: GameRecord) -> bool:
 def levels_show_payable_amounts(machine: Machine, _: Event) -> bool:
     """Return whether every level that the bet plays for has the status up, so that its shown amount would be paid."""
     return all(
-        read_displayed_amount(machine, pool).status is LevelStatus.UP for pool in list_played_levels(machine)
+        read_displayed_amount(machine, pool).status is LevelStatus.UP
+        for pool in list_levels_of_bet_in_force(machine)
     )
 
 

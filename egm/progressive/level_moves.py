@@ -2,7 +2,7 @@
 
 A level whose game was removed, or that is discontinued, keeps its amount in memory until staff move it (IL
 11-1800.2070 c-e; FR68 art. 68-20-1). For this the machine must be open, with nothing owed and no game in
-progress.
+progress, which the rule's guards check.
 """
 
 from egm.kernel.events import Event
@@ -21,7 +21,7 @@ from egm.progressive.pools import ProgressivePools
 def level_can_be_moved(machine: Machine, event: Event) -> bool:
     """Return whether staff may move the money of the form's source level to its target level.
 
-    The source must hold money and no game may play for it any more; a game must play for the target.
+    The source must hold money, and no installed game may still play for it; a game must play for the target.
     """
     pools, form = machine.component(ProgressivePools), event.read_payload(LevelMoveForm)
     source, target = read_own_level(machine, form.source), pools.by_id.get(form.target)
@@ -35,7 +35,7 @@ def level_can_be_moved(machine: Machine, event: Event) -> bool:
 
 
 def move_level(machine: Machine, event: Event) -> None:
-    """Move everything that a progressive level holds, including fractions, to another level."""
+    """Move everything that a progressive level holds, including fractions of a cent, to another level."""
     form = event.read_payload(LevelMoveForm)
     source, target = form.source, form.target
     source_level, target_level = read_own_level(machine, source), read_own_level(machine, target)

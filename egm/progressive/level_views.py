@@ -14,7 +14,7 @@ from egm.progressive.pools import LevelKeeper, ProgressivePool, ProgressivePools
 
 
 def read_own_level(machine: Machine, pool: str) -> Level | None:
-    """Return the state of a level that this machine runs or once ran itself; None if it was never opened."""
+    """Return the state of a level that this machine manages, or managed earlier; None if it was never opened."""
     state = machine.journal.state(f"{ProgressiveKey.OWN_LEVEL}{pool}")
     return None if state is None else Level.from_json(state)
 
@@ -33,8 +33,8 @@ def read_displayed_amount(machine: Machine, pool: ProgressivePool) -> DisplayedA
     return DisplayedAmount(0, LevelStatus.DOWN) if display is None else display.find_displayed_amount(pool.id)
 
 
-def list_played_levels(machine: Machine) -> tuple[ProgressivePool, ...]:
-    """Return the progressive levels that the current bet plays for; empty without a bet."""
+def list_levels_of_bet_in_force(machine: Machine) -> tuple[ProgressivePool, ...]:
+    """Return the progressive levels that the bet in force plays for; empty without a bet."""
     bet = find_bet_in_force(machine)
     return () if bet is None else bet.progressive_pools
 
@@ -44,7 +44,7 @@ def build_level_views(machine: Machine) -> tuple[ProgressiveView, ...]:
 
     A side bet's level must be visible at the table even if no bet plays for it (Québec by-law, ss.21.2, 67.21).
     """
-    pools = {pool.id: pool for pool in list_played_levels(machine)}
+    pools = {pool.id: pool for pool in list_levels_of_bet_in_force(machine)}
     game = machine.games.get(machine.selection.game_id)
     if game is not None:
         side_bet_pools = machine.component(ProgressivePools).find_side_bet_pools(
@@ -70,7 +70,7 @@ def iter_level_metrics(machine: Machine) -> Iterator[Metric]:
     amounts = GaugeMetricFamily(
         "egm_progressive_level_cents", "What a progressive level shows.", labels=("level",)
     )
-    up = GaugeMetricFamily("egm_progressive_level_up", "1 while a level is to be won.", labels=("level",))
+    up = GaugeMetricFamily("egm_progressive_level_up", "1 while the level can be won.", labels=("level",))
     for level, displayed_amount in read_all_displayed_amounts(machine).items():
         amounts.add_metric((level,), displayed_amount.amount_cents)
         up.add_metric((level,), int(displayed_amount.status is LevelStatus.UP))

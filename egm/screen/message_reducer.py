@@ -374,7 +374,7 @@ def _update_chips(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot)
         return replace(view, chips=ChipsOnTable(bets=read_registered_bets(table, snapshot)))
     is_pending = view.now - view.chips.requested_at <= MACHINE_ANSWER_SECONDS_MAX
     return replace(
-        view, chips=apply_machine_answer(table, view.chips, snapshot, is_request_pending=is_pending)
+        view, chips=apply_machine_answer(table, view.chips, snapshot, is_request_in_transit=is_pending)
     )
 
 
@@ -525,5 +525,7 @@ def _advance_chips(view: View) -> tuple[View, OutgoingMessages]:
         chips, chip_requests = request_bet(chips, snapshot, view.now)
         return replace(view, chips=chips), chip_requests
     if chips.requested_bets is not None and view.now - chips.requested_at > MACHINE_ANSWER_SECONDS_MAX:
-        return replace(view, chips=apply_machine_answer(table, chips, snapshot, is_request_pending=False)), ()
+        return replace(
+            view, chips=apply_machine_answer(table, chips, snapshot, is_request_in_transit=False)
+        ), ()
     return view, ()

@@ -17,14 +17,14 @@ ReelWindow = tuple[tuple[str, ...], ...]
 
 #: The usual name of a game's first stage. Data that name no stage mean this one.
 BASE_STAGE: Final = "base"
-#: A prize of more like symbols than this shows one symbol, and its name has the count.
+#: A prize for more equal symbols than this is drawn as one symbol; the count is in its name.
 _PRIZE_ICONS_MAX: Final = 5
-#: The least probability of the missing symbol for a reel to be spun with anticipation.
+#: A reel spins longer only if the missing symbol appears on it with at least this probability.
 _ANTICIPATION_PROBABILITY_MIN: Final = Fraction(1, 25)
 
 
 class OutcomeError(Exception):
-    """The error that a game's published data, or the data of one of its outcomes, are invalid; the message says why."""
+    """Raised if a game's published data, or the data of one of its outcomes, are invalid; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class WinOnReels:
 class PrizeTableRow:
     """One row of the prize table, with the values that hold for the game's lowest bet.
 
-    If the prize is not for a number of one symbol, ``symbol_count`` is 0 and ``symbol`` is empty.
+    If the prize is not for several of one symbol, ``symbol_count`` is 0 and ``symbol`` is empty.
     """
 
     name: str
@@ -86,8 +86,9 @@ class ReelData:
     def list_prize_icons(self, prize: PrizeTableRow) -> tuple[str, ...]:
         """Return the symbols that illustrate a prize.
 
-        For a prize for a number of one symbol, return that symbol this number of times, or once if there is no room for
-        them. For a prize for any symbols of a group, return the group's symbols in turn. Empty for any other prize.
+        For a prize for several of one symbol, the symbol is repeated that many times, or returned once if that is more
+        than ``_PRIZE_ICONS_MAX``. For a prize for any symbols of a group, return the group's symbols in turn. Empty for
+        any other prize.
         """
         if prize.symbol:
             return (prize.symbol,) * (prize.symbol_count if prize.symbol_count <= _PRIZE_ICONS_MAX else 1)
@@ -142,8 +143,8 @@ class ReelSpin:
     multiplier: int = 1
     first_stops: tuple[int, ...] = ()
     """The stops of the first spin, before the player chose reels to hold; empty without a first spin."""
-    cascade_falls: tuple[CascadeWindow, ...] = ()
-    """The windows of a cascade, the first that of the spin itself; empty without a cascade."""
+    cascade_windows: tuple[CascadeWindow, ...] = ()
+    """The windows of a cascade; the first is the window of the spin itself. Empty without a cascade."""
     evaluated_window: ReelWindow | None = None
     """The window that was paid, if it differs from ``window`` because symbols expanded; otherwise None."""
     anticipation_reels: tuple[int, ...] = ()
@@ -155,16 +156,16 @@ class ReelSpin:
 
         After a cascade they are the windows with a win or, if none won, the last window.
         """
-        if not self.cascade_falls:
+        if not self.cascade_windows:
             return ((self.last_window, self.wins),)
-        won = tuple((fall.window, fall.wins) for fall in self.cascade_falls if fall.wins)
+        won = tuple((fall.window, fall.wins) for fall in self.cascade_windows if fall.wins)
         return won or ((self.last_window, ()),)
 
     @property
     def last_window(self) -> ReelWindow:
         """Return the window at the end of the spin."""
-        if self.cascade_falls:
-            return self.cascade_falls[-1].window
+        if self.cascade_windows:
+            return self.cascade_windows[-1].window
         return self.window if self.evaluated_window is None else self.evaluated_window
 
 
@@ -181,7 +182,10 @@ def _read_names(name_or_names: object, default_name: str) -> dict[str, str]:
 
 
 def _read_additional_awards(pay: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
-    """Return the stages (features) and merchandise that a prize awards, each with how many of it."""
+    """Return the stages (features) and merchandise that a prize awards, each with how many of it.
+
+    ``pay`` is one prize of the game's published pay table.
+    """
     return tuple(
         (str(a["name"]), int(a.get("times", 1)))
         for a in pay.get("gives", ())
@@ -217,7 +221,7 @@ def read_reel_data(game: GameView, stage: str = BASE_STAGE) -> ReelData:
         heights = tuple(int(h) for h in stage_data.get("heights") or [3] * len(strips))
         symbols = data.get("symbols", {})
         groups = {str(name): tuple(map(str, members)) for name, members in data.get("groups", {}).items()}
-        titles = {
+        prize_names = {
             str(word): _read_names(names_data, str(word))
             for word, names_data in data.get("names", {}).items()
         }
@@ -241,16 +245,27 @@ def read_reel_data(game: GameView, stage: str = BASE_STAGE) -> ReelData:
     if not strips or len(strips) != len(heights) or any(not strip for strip in strips):
         raise OutcomeError(f"game {game.id}: presentation: {len(strips)} strips for {len(heights)} reels")
     ids = {symbol for strip in strips for symbol in strip} | {str(key) for key in symbols}
-    names = {symbol: _read_names(symbols.get(symbol), symbol) for symbol in sorted(ids)}
+    symbol_names = {symbol: _read_names(symbols.get(symbol), symbol) for symbol in sorted(ids)}
     if len(rest_stops) != len(strips):
         raise OutcomeError(f"game {game.id}: presentation: {len(rest_stops)} stops for {len(strips)} reels")
-    return ReelData(strips, heights, names, lines, prizes, groups, titles, triggers, weights, rest_stops)
+    return ReelData(
+        reel_strips=strips,
+        reel_heights=heights,
+        symbol_names=symbol_names,
+        pay_lines=lines,
+        prizes=prizes,
+        symbol_groups=groups,
+        prize_names=prize_names,
+        trigger_counts=triggers,
+        stop_weights=weights,
+        rest_stops=rest_stops,
+    )
 
 
 def compute_bet_multiple(game: GameView, bet_credits: int) -> int:
     """Return by which factor the stated prizes are multiplied at a bet of ``bet_credits``.
 
-    Prizes are stated for the lowest bet of each kind. The factor is how many times the bet contains that lowest bet.
+    Prizes are stated for the lowest bet of each kind. The factor is the bet divided by the lowest bet of its kind.
     """
     bets = [entry for entry in game.presentation.get("bets", ()) if isinstance(entry, Mapping)]
     costs = [int(entry.get("cost", 0)) for entry in bets]
@@ -262,7 +277,7 @@ def compute_bet_multiple(game: GameView, bet_credits: int) -> int:
 def compute_prize_at_bet(game: GameView, prize_name: str, lowest_prize_credits: int, bet_credits: int) -> int:
     """Return the value of a prize at a bet, in credits; ``lowest_prize_credits`` is its value at the lowest bet.
 
-    A bet that buys more of the pay table (C-22) has its own stated values, which are used instead of
+    A bet that opens additional rows of the pay table (C-22) has its own stated values, which are used instead of
     ``lowest_prize_credits``.
     """
     levels = game.presentation.get("levels", ())
@@ -378,7 +393,7 @@ def read_reel_spin(reel_data: ReelData, display: Mapping[str, Any]) -> ReelSpin:
             stage=str(display.get("stage", BASE_STAGE)),
             multiplier=int(display.get("multiplier", 1)),
             first_stops=first_stops,
-            cascade_falls=falls,
+            cascade_windows=falls,
             evaluated_window=evaluated_window,
             anticipation_reels=() if first_stops else find_anticipation_reels(reel_data, window),
         )
@@ -400,23 +415,23 @@ def _read_window(columns_data: Any, reel_data: ReelData) -> ReelWindow:
 
 
 def _find_window_wins_with_paid_credits(
-    wins_of_fall: tuple[WinOnReels, ...], wins_of_step: tuple[WinOnReels, ...]
+    wins_of_window: tuple[WinOnReels, ...], wins_of_cascade: tuple[WinOnReels, ...]
 ) -> tuple[WinOnReels, ...]:
     """Return the wins of one window of a cascade, each with the credits that were paid for it.
 
-    ``wins_of_fall`` has the wins of that window, with their values at the lowest bet. ``wins_of_step`` has all wins of
-    the cascade, with the credits paid at the bet made.
+    ``wins_of_window`` has the wins of that window, with their values at the lowest bet. ``wins_of_cascade`` has all
+    wins of the cascade, with the credits paid at the bet made.
     """
     return tuple(
         next(
             (
                 paid_win
-                for paid_win in wins_of_step
+                for paid_win in wins_of_cascade
                 if (paid_win.name, paid_win.positions) == (win.name, win.positions)
             ),
             win,
         )
-        for win in wins_of_fall
+        for win in wins_of_window
     )
 
 

@@ -353,7 +353,7 @@ def _build_step_time(
         last_stop = (
             max(stops)
             + motion.reel_settle_seconds * 0.6
-            + motion.cascade_fall_seconds * max(0, len(step.cascade_falls) - 1)
+            + motion.cascade_fall_seconds * max(0, len(step.cascade_windows) - 1)
         )
         return StepTimes(0.0, begin, tuple(stops), last_stop, last_stop)
     if isinstance(step, TableStep):

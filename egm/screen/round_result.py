@@ -20,12 +20,12 @@ class RoundResultView:
     returned_cents: int
     """What the bets that the round decided have returned, in minor units.
 
-    It includes the stakes, except if ``is_paid_by_pay_table``.
+    It includes the stakes that came back, except if ``is_pay_table_game``.
     """
     is_push: bool
-    """Whether bets were decided and each returned exactly its stake, none as a pay-table prize."""
-    is_paid_by_pay_table: bool
-    """Whether the return is the prize of a pay table, as on reels (for example, video poker)."""
+    """Whether at least one bet was decided, each returned exactly its stake, and no pay table paid."""
+    is_pay_table_game: bool
+    """Whether the game pays by a pay table, as reels do (for example, video poker)."""
     display: Mapping[str, Any]
     """The published state of the table at the end of the round, as JSON: ``result``, and the game's own details."""
     point_before: int | None
@@ -35,9 +35,9 @@ class RoundResultView:
     def is_loss(self) -> bool:
         """Return whether bets were decided and nothing was returned.
 
-        If the round ``is_paid_by_pay_table``, a hand without a prize does not count as lost.
+        In a pay-table game, a hand without a prize does not count as lost.
         """
-        return self.staked_cents > 0 and not self.returned_cents and not self.is_paid_by_pay_table
+        return self.staked_cents > 0 and not self.returned_cents and not self.is_pay_table_game
 
 
 def build_round_result(
@@ -61,7 +61,7 @@ def build_round_result(
         staked_cents=staked_credits * unit_cents,
         returned_cents=returned_credits * unit_cents,
         is_push=staked_credits > 0 and are_stakes_returned and not has_pay_table_prize,
-        is_paid_by_pay_table=bool(game.presentation.get("hold")),
+        is_pay_table_game=bool(game.presentation.get("hold")),
         display=outcome.display,
         point_before=None if outcome.display.get("come_out", True) else snapshot.felt.point,
     )

@@ -13,9 +13,9 @@ from typing import Any, Final, Literal
 from egm.kernel.messages import FeltState, GameView, Intent, Snapshot, SpotState
 from egm.screen.outcome import OutcomeError
 
-#: The possible values of chips other than the lowest, in credits.
+#: The values that chips above the lowest chip may have, in credits.
 _CHIP_VALUES_CREDITS: Final = tuple(base * 10**power for power in range(7) for base in (1, 5))
-#: The most values of chips at one table.
+#: The largest number of different chip values at one table.
 _CHIP_VALUES_MAX: Final = 5
 #: Maximum number of undo steps.
 _UNDO_STEPS_MAX: Final = 40
@@ -35,7 +35,7 @@ TABLE_ACTIONS: Final = CHIP_CHANGING_ACTIONS | {
     "board",
 }
 
-#: The reasons with which the total of all bets is refused (:func:`_find_exceeded_limit`).
+#: The reasons for which the total of all bets is refused (:func:`_find_exceeded_limit`).
 _TOTAL_LIMIT_REASONS: Final = frozenset({"credit", "table", "here", "raise"})
 
 #: The credits on each spot, by the spot's id.
@@ -319,7 +319,7 @@ class ChipsOnTable:
     The text has the catalogue key ``felt.refused_`` followed by this reason.
     """
     must_report_clearing: bool = False
-    """Whether the last round's chips were removed here and the machine has not been informed yet."""
+    """Whether the last round's chips were removed on the screen and the machine has not been informed yet."""
     is_clearing_unanswered: bool = False
     """Whether the machine was informed that the last round's chips were removed, but has not replied yet.
 
@@ -328,7 +328,7 @@ class ChipsOnTable:
     requested_bets: BetsBySpot | None = None
     """The bets requested from the machine, until it answers; None if no request is pending."""
     requested_at: float = -10.0
-    """When the bet was requested, in monotonic seconds."""
+    """When the bet was requested, in monotonic seconds; the default is before every request."""
 
     @property
     def credits(self) -> int:
@@ -336,7 +336,7 @@ class ChipsOnTable:
         return sum(credits_ for credits_ in self.bets.values() if credits_ > 0)
 
     def with_bets(self, bets: BetsBySpot, touched_spot: str = "") -> "ChipsOnTable":
-        """Return the chips with ``bets`` instead of the present bets; an undo restores the present bets.
+        """Return the chips with ``bets`` instead of the present bets; an undo then restores the present ones.
 
         ``touched_spot`` is the spot that the side panel then explains; if empty, it explains the same spot as before.
         """
@@ -571,10 +571,11 @@ def find_chip_value(table: TableGameData, chips: ChipsOnTable, limits: BetLimits
 def _add_chip(
     table: TableGameData, spot: BetSpot, bets: BetsBySpot, chip_credits: int, limits: BetLimits
 ) -> tuple[int, str]:
-    """Return the bet on a spot after a chip of ``chip_credits`` was added, and why no more can be added, or "".
+    """Return the new bet on a spot and "" after a chip was added, or the old bet and why nothing was added.
 
-    The bet is raised to the spot's minimum, rounded up to its increment, and lowered to its maximum. If the spot has a
-    ``required_bet_divisor``, its bet follows from another bet, and ``chip_credits`` is ignored.
+    The bet grows by ``chip_credits``, is raised to the spot's minimum, rounded up to its increment, and lowered to its
+    maximum. If the spot has a ``required_bet_divisor``, its bet follows from another bet, and ``chip_credits`` is
+    ignored.
     """
     standing_credits, current_credits = limits.standing_bets.get(spot.id, 0), max(0, bets.get(spot.id, 0))
     reason, _ = find_reason_spot_is_closed(spot, bets, limits)
@@ -738,7 +739,7 @@ def read_registered_bets(table: TableGameData, snapshot: Snapshot) -> BetsBySpot
 
 
 def is_total_bet_below_venue_minimum(chips: ChipsOnTable, snapshot: Snapshot) -> bool:
-    """Return whether the player's bets total less than the venue's minimum, so that they are no valid bet.
+    """Return whether the player's bets total less than the venue's minimum, and so are not a valid bet.
 
     False without any bet.
     """
@@ -748,7 +749,7 @@ def is_total_bet_below_venue_minimum(chips: ChipsOnTable, snapshot: Snapshot) ->
 def request_bet(
     chips: ChipsOnTable, snapshot: Snapshot, now: float
 ) -> tuple[ChipsOnTable, tuple[Intent, ...]]:
-    """Return the chips with a pending request, and the request to the machine to make their bets.
+    """Return the chips with a pending request, and the request to the machine to register these bets.
 
     If the bets total less than the venue's minimum, an empty bet is requested.
     """
@@ -766,19 +767,22 @@ def request_bet(
 
 
 def apply_machine_answer(
-    table: TableGameData, chips: ChipsOnTable, snapshot: Snapshot, *, is_request_pending: bool
+    table: TableGameData, chips: ChipsOnTable, snapshot: Snapshot, *, is_request_in_transit: bool
 ) -> ChipsOnTable:
     """Return the chips after a snapshot from the machine.
 
-    If the machine has answered the last bet request, or no request is pending, the chips show the machine's bet; but
-    chips below the venue's minimum, for which the machine holds no bet, stay. Otherwise, and while the removal of the
-    last round's chips is to be reported, the chips are unchanged. ``is_request_pending`` says that the request may not
-    have reached the machine yet: a snapshot with an older bet is then not taken for the machine's answer.
+    The chips become the machine's bet, except in these cases:
+
+    * The removal of the last round's chips is still to be reported: unchanged.
+    * The machine may not have received the last bet request (``is_request_in_transit``) and shows another bet without
+      refusing the request: unchanged, because the snapshot may be older than the request.
+    * The machine still holds the last round's bet, although the removal of its chips was reported: reported again.
+    * The chips total less than the venue's minimum, and the machine holds no bet: unchanged.
     """
     registered_bets = read_registered_bets(table, snapshot)
     is_bet_refused = any(notice.code.startswith("refused.bet") for notice in snapshot.notices)
     if chips.must_report_clearing or (
-        is_request_pending
+        is_request_in_transit
         and chips.requested_bets is not None
         and registered_bets != chips.requested_bets
         and not is_bet_refused

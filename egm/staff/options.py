@@ -1,8 +1,13 @@
 """Operator options: the games, denominations, minimum and maximum bet that are offered.
 
-Options only restrict further what the cabinet file and the profile allow, and are stored in the journal. They
-are changed with the main or logic door open, while no player is owed anything and the machine is in no tournament, by
-as many persons as the profile requires.
+Options only restrict further what the cabinet file and the profile allow, and are stored in the journal. They can be
+changed only if all of these conditions are met:
+
+* the main or the logic door is open,
+* no player is owed anything,
+* the machine is in no tournament, and
+* as many persons as the profile requires make the change.
+
 They take effect at the next start, so nothing changes while a player is at the machine.
 """
 
@@ -28,17 +33,17 @@ from egm.staff.events import OptionsForm
 from egm.staff.keys import StaffKey
 from egm.staff.records import OperatorOptions, OptionName, OptionValues
 
-#: State keys of what a player may still be owed in addition to credits.
+#: Storage keys whose presence means that a player may still be owed something other than credits.
 _KEYS_OF_MONEY_OWED: Final = frozenset(
     {PlayKey.GAME.value, MoneyKey.HANDPAY.value, MoneyKey.PAY_OUT.value, MoneyKey.PAPER_BEING_STACKED.value}
 )
-#: Doors of which one must be open to change options.
+#: Options can be changed only while one of these doors is open.
 _OPTION_DOORS: Final = frozenset({"main", "logic"})
 
 
 @dataclass(frozen=True, slots=True)
 class AmountOption:
-    """An operator option that is an amount, such as the maximum bet, and makes the profile's amount stricter.
+    """An amount, such as the maximum bet, by which the operator makes the profile stricter.
 
     Its value is the field ``<option>_cents`` of :class:`OperatorOptions` and :class:`OptionValues`.
     """

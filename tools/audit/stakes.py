@@ -25,10 +25,10 @@ from egm.play.records.game_record import (
 from egm.play.records.games import PUSH_ACCOUNT, WAGER_ACCOUNT
 from egm.play.records.tables import (
     TableStateKeys,
+    did_bets_join_last_round,
     extract_player_state,
     extract_shared_state,
     find_table_keys,
-    has_seen_last_round,
     join_table_state,
 )
 from egm.play.void_rule import Ruling
@@ -307,7 +307,7 @@ class StakeAudit:
                 shared_state=extract_shared_state(table_left, keys),
             )
         self._check_shared_table_left(entry, game, expected)
-        if not has_seen_last_round(own_table, self._shared_table_before_round.get(digest), keys):
+        if not did_bets_join_last_round(own_table, self._shared_table_before_round.get(digest), keys):
             self._report_finding(
                 entry,
                 "record.table: the standing bets of this seat stand on a shared table state that has changed since",

@@ -30,7 +30,7 @@ class CctalkHopperTwin(CctalkTwin):
 
     def __init__(self, name: str, port: SimulatedPort, speed: float = 1.0) -> None:
         super().__init__(name, port, codec.cut_frame, speed)
-        self._counter = 0
+        self._dispense_count = 0
         self._remaining = 0
         self._paid = 0
         self._unpaid = 0
@@ -39,7 +39,7 @@ class CctalkHopperTwin(CctalkTwin):
         self._fraud = False
         self._sensor_blocked = False
         self._timed_out = False
-        self._extra = 0
+        self._pending_overpaid_coins = 0
         self._total = 0
         self.level_coins = INITIAL_COIN_COUNT
         self.tray_coins = 0
@@ -71,10 +71,10 @@ class CctalkHopperTwin(CctalkTwin):
             timed_out=self._timed_out,
             fraud_attempted=self._fraud,
             exit_sensor_blocked=self._sensor_blocked,
-            power_up_detected=self._counter == 0,
+            power_up_detected=self._dispense_count == 0,
             payout_disabled=not self._armed,
         )
-        status = HopperStatus(self._counter, self._remaining, self._paid, self._unpaid)
+        status = HopperStatus(self._dispense_count, self._remaining, self._paid, self._unpaid)
         return {
             Header.HOPPER_STATUS: status.encode(),
             Header.TEST_HOPPER: test.encode(),
@@ -94,18 +94,19 @@ class CctalkHopperTwin(CctalkTwin):
     def _start_dispensing(self, data: bytes) -> bytes | None:
         """Start the ordered payout and return the reply data.
 
-        Return None, which means no reply, unless the hopper is armed and idle and the order has its serial number.
+        Return None, which means no reply, unless the hopper is armed and idle, and the order has its serial
+        number and a count above 0.
         """
         if not self._armed or self._remaining or len(data) != 4 or data[:3] != self.serial or not data[3]:
             return None
-        self._counter = self._counter % 255 + 1
+        self._dispense_count = self._dispense_count % 255 + 1
         self._remaining, self._paid, self._unpaid = data[3], 0, 0
         self._timed_out = False
         self._schedule_step(_SECONDS_PER_PAID_COIN, self._turn_disc)
-        return bytes((self._counter,))
+        return bytes((self._dispense_count,))
 
     def _turn_disc(self) -> None:
-        """Pay one coin; after the last coin also any coins of a simulated overpayment.
+        """Pay one coin; after the last one, also pay any coins of a simulated overpayment.
 
         A jammed or empty hopper pays none, and gives up after a while.
         """
@@ -118,8 +119,8 @@ class CctalkHopperTwin(CctalkTwin):
         if self._remaining:
             self._schedule_step(_SECONDS_PER_PAID_COIN, self._turn_disc)
             return
-        while self._extra and self.level_coins:  # a disc that does not stop in time
-            self._extra -= 1
+        while self._pending_overpaid_coins and self.level_coins:  # a disc that does not stop in time
+            self._pending_overpaid_coins -= 1
             self._drop_coin()
 
     def _drop_coin(self) -> None:
@@ -135,7 +136,7 @@ class CctalkHopperTwin(CctalkTwin):
 
     def handle_power_loss(self) -> None:
         """Lose the payout order; coins already paid stay paid, and stay in the lifetime counter."""
-        self._counter = self._remaining = self._paid = self._unpaid = 0
+        self._dispense_count = self._remaining = self._paid = self._unpaid = 0
         self._armed = self._timed_out = False
 
     def handle_power_return(self) -> None:
@@ -193,8 +194,8 @@ class CctalkHopperTwin(CctalkTwin):
 
     def _overpay_next_payout(self, *, coins: int = 1) -> str:
         """Set the coins (``coins``) that the hopper pays in excess at the end of the next payout."""
-        self._extra = coins
-        return f"{self._extra} coins too many at the next payout"
+        self._pending_overpaid_coins = coins
+        return f"{self._pending_overpaid_coins} coins too many at the next payout"
 
     def describe_state(self) -> dict[str, Any]:
         """Return how many coins are in the simulated hopper and how many were paid, for display."""

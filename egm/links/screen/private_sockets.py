@@ -1,6 +1,7 @@
-"""Sockets and access tokens in the state folder, accessible to the machine's user only.
+"""Sockets and access tokens in the state folder, accessible to the machine's user.
 
-If the run folder is shared with the screens' group, that group has access too (:mod:`egm.secret_files`).
+If the run folder is shared with the screens' group, that group has access too, and nobody else
+(:mod:`egm.secret_files`).
 """
 
 import asyncio
@@ -35,7 +36,7 @@ def read_or_create_token(path: Path) -> str:
 
 
 def is_same_token(text: str, token: str) -> bool:
-    """Return whether the text that a client sent is the token; compares in constant time."""
+    """Return whether the text that a client sent is the token; the comparison takes constant time."""
     return hmac.compare_digest(text.encode("utf-8", "surrogatepass"), token.encode())
 
 

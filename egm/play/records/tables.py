@@ -19,7 +19,7 @@ from paytables import Game, GameRules
 class TableStatesAtRoundStart:
     """The shared states of tables at the start of a round, by the digest of the game's definition.
 
-    An entry is needed until the games of all seats of the round have started.
+    A state is kept until the games of all seats of the round have started.
     """
 
     state_by_digest: dict[str, JSON] = field(default_factory=dict)
@@ -28,7 +28,7 @@ class TableStatesAtRoundStart:
 # ---------------------------------------------------------------------------------------------- the two parts
 @dataclass(frozen=True, slots=True)
 class TableStateKeys:
-    """The names of the values in a table's state that all players share, and of those on which standing bets depend."""
+    """The names of the values in a table's state that need separate treatment."""
 
     shared_keys: tuple[str, ...] = ()
     """The names of the values that all players share."""
@@ -37,7 +37,9 @@ class TableStateKeys:
 
 
 def find_table_keys(rules: GameRules, position_count: int) -> TableStateKeys:
-    """Return the names of the special values in a game's table state, on a machine with this many positions.
+    """Return the names of the values in a game's table state that are shared or that standing bets depend on.
+
+    ``position_count`` is the number of the machine's player positions.
 
     With one position, or if the game has no betting period, no value is shared.
     """
@@ -87,17 +89,19 @@ def join_table_state(player_state: JSON, shared_state: JSON, keys: TableStateKey
     return {**_to_mapping(own_part), **shared_state} or None
 
 
-def has_seen_last_round(player_state: JSON, shared_state: JSON, keys: TableStateKeys) -> bool:
+def did_bets_join_last_round(player_state: JSON, shared_state: JSON, keys: TableStateKeys) -> bool:
     """Return whether a player's standing bets took part in the table's last round; True without standing bets.
 
     If the shared values on which the bets depend have changed since, the other players have played a round
     without them.
     """
-    own_part, bound_keys = extract_player_state(player_state, keys), TableStateKeys(keys.standing_bet_keys)
+    own_part = extract_player_state(player_state, keys)
+    # Compare only the shared values on which standing bets depend.
+    compared_keys = TableStateKeys(shared_keys=keys.standing_bet_keys)
     return (
         not keys.shared_keys
         or own_part is None
-        or extract_shared_state(own_part, bound_keys) == extract_shared_state(shared_state, bound_keys)
+        or extract_shared_state(own_part, compared_keys) == extract_shared_state(shared_state, compared_keys)
     )
 
 
@@ -148,7 +152,7 @@ def can_join_shared_round(machine: Machine, digest: str) -> bool:
     """
     record = machine.memory.read(TableRecord, f"{TableKey.TABLE_STATE}{digest}")
     keys = _find_keys(machine, digest)
-    return has_seen_last_round(
+    return did_bets_join_last_round(
         None if record is None else record.table_state, read_shared_state(machine, digest), keys
     )
 
@@ -166,10 +170,10 @@ def read_shared_state(machine: Machine, digest: str) -> JSON:
 
 
 def build_shared_state_change(machine: Machine, rules: GameRules, game: GameRecord) -> dict[str, object]:
-    """Return the change of the table's shared state that a step of a game makes, by storage key.
+    """Return what a step of a game changes in the table's shared state, by storage key.
 
-    The first step of a game marks its round as the table's latest. The end of the game stores the state that it
-    leaves, unless a newer round has started. There is no change if no state is shared, or if the game was played
+    The first step of a game marks its round as the table's latest. The last step stores the state at the end of the
+    game, unless a newer round has started. There is no change if no state is shared, or if the game was played
     alone to decide standing bets that had missed a round.
     """
     keys, round_id = find_table_keys(rules, machine.position.position_count), game.round_id or game.play_id

@@ -21,6 +21,10 @@ SAMPLES_PER_SECOND: Final = 22050
 _SAMPLE_MAX: Final = 32767
 #: The highest frequency of a vibration, as a share of the sample rate. A higher one would alias to another pitch.
 _PITCH_MAX_SHARE_OF_SAMPLE_RATE: Final = 0.45
+#: Neper after which a vibration is inaudible: it has decayed to a ten-thousandth (-80 dB).
+_INAUDIBLE_VIBRATION_NEPERS: Final = 9.2
+#: The same for noise, which other sounds cover sooner (-61 dB).
+_INAUDIBLE_NOISE_NEPERS: Final = 7
 #: Fade-out of a note that is cut off, in seconds, to prevent a click.
 _CUT_FADE_SECONDS: Final = 0.012
 
@@ -30,11 +34,11 @@ class Instrument:
     """An instrument, described by how it vibrates."""
 
     vibrations: tuple[tuple[float, float, float], ...]
-    """The vibrations of a note: each its pitch as a multiple of the note's, its strength, and its decay per second."""
+    """The vibrations of a note, each as (pitch as a multiple of the note's pitch, strength, decay rate per second)."""
     attack_seconds: float = 0.002
     """The time until a note has full strength, in seconds."""
     ring_seconds_max: float = 1.2
-    """How long a struck note sounds at most, in seconds, whatever its length. If 0, a note is held for its length."""
+    """How long a struck note sounds, in seconds, whatever its length; 0 for a note that is held for its length."""
     release_seconds: float = 0.08
     """The time in which a held note fades out at its end, in seconds."""
     noise: tuple[float, float] = (0.0, 1.0)
@@ -63,7 +67,7 @@ def compute_hertz_of_midi_note(midi_note: float) -> float:
 def _compute_decaying_sine(
     pitch_hz: float, amplitude: float, decay_per_second: float, sample_count: int
 ) -> list[float]:
-    """Return ``sample_count`` samples of a sine of ``pitch_hz`` Hz that decays by ``decay_per_second`` per second."""
+    """Return ``sample_count`` samples of a sine of ``pitch_hz`` Hz with a decay rate (to 1/e in 1/rate seconds)."""
     turn = math.tau * pitch_hz / SAMPLES_PER_SECOND
     shrink = math.exp(-decay_per_second / SAMPLES_PER_SECOND)
     sample_factor, previous_factor = 2 * shrink * math.cos(turn), shrink * shrink
@@ -105,17 +109,21 @@ def _synthesise_note(instrument: Instrument, pitch_hz: float, seconds: float) ->
     for ratio, strength, decay in instrument.vibrations:
         if pitch_hz * ratio < SAMPLES_PER_SECOND * _PITCH_MAX_SHARE_OF_SAMPLE_RATE:
             # Inaudible samples at the end are not computed.
-            audible_samples = count if decay <= 0 else min(count, round(SAMPLES_PER_SECOND * 9.2 / decay))
+            audible_samples = (
+                count
+                if decay <= 0
+                else min(count, round(SAMPLES_PER_SECOND * _INAUDIBLE_VIBRATION_NEPERS / decay))
+            )
             part = _compute_decaying_sine(pitch_hz * ratio, strength / full_strength, decay, audible_samples)
             total[:audible_samples] = map(add, total, part)
     if instrument.noise[0]:
         strength, decay = instrument.noise
-        audible_samples = min(count, round(SAMPLES_PER_SECOND * 7 / decay))
-        fall = math.exp(-decay / SAMPLES_PER_SECOND)
+        audible_samples = min(count, round(SAMPLES_PER_SECOND * _INAUDIBLE_NOISE_NEPERS / decay))
+        decay_factor = math.exp(-decay / SAMPLES_PER_SECOND)
         level, levels = strength / full_strength, []
         for _ in range(audible_samples):
             levels.append(level)
-            level *= fall
+            level *= decay_factor
         total[:audible_samples] = map(
             add, total, map(mul, _generate_noise(audible_samples, instrument.noise_smoothing_count), levels)
         )
@@ -129,12 +137,12 @@ def _synthesise_note(instrument: Instrument, pitch_hz: float, seconds: float) ->
 
 def _fade_in_and_out(samples: list[float], attack_seconds: float, release_seconds: float) -> None:
     """Fade samples in and out, in place; ``attack_seconds`` and ``release_seconds`` are the fade times in seconds."""
-    rise = min(len(samples), round(attack_seconds * SAMPLES_PER_SECOND))
-    for i in range(rise):
-        samples[i] *= i / rise
-    fall = min(len(samples), round(release_seconds * SAMPLES_PER_SECOND))
-    for i in range(fall):
-        samples[-1 - i] *= i / fall
+    fade_in_count = min(len(samples), round(attack_seconds * SAMPLES_PER_SECOND))
+    for i in range(fade_in_count):
+        samples[i] *= i / fade_in_count
+    fade_out_count = min(len(samples), round(release_seconds * SAMPLES_PER_SECOND))
+    for i in range(fade_out_count):
+        samples[-1 - i] *= i / fade_out_count
 
 
 def mix_notes_to_samples(
@@ -142,9 +150,9 @@ def mix_notes_to_samples(
 ) -> bytes:
     """Return the sum of the notes as 16-bit samples whose maximum is ``peak_share`` of full scale (0 to 1).
 
-    ``loop_seconds`` is the length in seconds of a sound that is played as a loop: what still rings at its end is added
-    to its beginning, so that no gap is heard. ``drive`` is how strongly loud parts are compressed, which makes the
-    sound louder at the same peak.
+    ``loop_seconds`` is the length in seconds of a sound that is played as a loop: the part that still sounds at its end
+    is added to its start, so that no gap is heard. ``drive`` is how strongly loud parts are compressed, which makes the
+    sound louder at the same peak; 1.0 is no compression.
     """
     note_samples = [
         (

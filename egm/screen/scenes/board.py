@@ -147,12 +147,12 @@ def _draw_reels(
         draw_spinning_reels(context, reel_data, step, previous_spin, step_time, elapsed_seconds)
         return
     seconds_since_stop = elapsed_seconds - reels_stop_time
-    if not step.cascade_falls:
+    if not step.cascade_windows:
         draw_stopped_reels(context, reel_data, step.last_window)
         draw_wins(context, reel_data, step.last_window, step.wins, seconds_since_stop)
         return
     seconds_since_last_fall = (
-        seconds_since_stop - len(step.cascade_falls) * context.theme.motion.cascade_fall_seconds
+        seconds_since_stop - len(step.cascade_windows) * context.theme.motion.cascade_fall_seconds
     )
     if seconds_since_last_fall >= 0:
         window, wins = find_current_window(
@@ -162,11 +162,11 @@ def _draw_reels(
         draw_wins(context, reel_data, window, wins, seconds_since_last_fall)
         return
     fall_index = int(seconds_since_stop / context.theme.motion.cascade_fall_seconds)
-    fall = step.cascade_falls[fall_index]
+    fall = step.cascade_windows[fall_index]
     fall_seconds = seconds_since_stop - fall_index * context.theme.motion.cascade_fall_seconds
     if fall_index and fall_seconds < _CASCADE_DROP_SECONDS:
         draw_cascade_window(
-            context, reel_data, fall.window, step.cascade_falls[fall_index - 1].window, fall_seconds
+            context, reel_data, fall.window, step.cascade_windows[fall_index - 1].window, fall_seconds
         )
         return
     draw_stopped_reels(context, reel_data, fall.window)

@@ -143,7 +143,7 @@ def choose_win_meter_label_key(context: DrawingContext) -> str:
 def _has_profit(context: DrawingContext) -> bool:
     """Return whether the amount on the WIN meter is a win. At a table it must be more than was staked."""
     result = find_settled_result(context)
-    if result is None or result.is_paid_by_pay_table:
+    if result is None or result.is_pay_table_game:
         return choose_win_meter_label_key(context) == "meter.win"
     return result.returned_cents > result.staked_cents
 

@@ -282,7 +282,7 @@ def _describe_lost_round(context: DrawingContext) -> str:
     ticket, result = _describe_keno_ticket(context), find_settled_result(context)
     if ticket is not None:
         return ticket[0]
-    if result is None or result.is_paid_by_pay_table or result.returned_cents:
+    if result is None or result.is_pay_table_game or result.returned_cents:
         return ""
     text = (
         context.texts.say("status.lost", staked=context.format_money(result.staked_cents))

@@ -26,7 +26,7 @@ from egm.staff.page_texts import build_code_text, build_plain_text, build_text
 from egm.staff.service.menu import MENU_SECTIONS, ServiceMenu
 from meters.table import EVENT_METERS, METERS
 
-#: Kind of device -> the codes of its faults that have their own texts, in addition to those in SIGNIFICANCE_BY_FAULT.
+#: Kind of device -> the codes of its faults that SIGNIFICANCE_BY_FAULT covers only by a pattern.
 _FAULT_CODES_BY_DEVICE_KIND: Final = {
     "bill_acceptor": ("communication", "failure", "power", "jam", "stacker_jam", "wrong_values"),
     "ticket_printer": ("failure", "head_up", "chassis_open"),
@@ -35,8 +35,8 @@ _FAULT_CODES_BY_DEVICE_KIND: Final = {
     "io_board": ("communication", "power", "hard_meter"),
     "wheel": ("communication", "failure"),
 }
-#: Effect of an event -> its catalogue text.
-_EFFECT_TEXT_BY_EFFECT: Final = {
+#: Effect of an event -> the last part of the key of its catalogue text.
+_TEXT_KEY_BY_EFFECT: Final = {
     EventEffect.LOG: "log",
     EventEffect.STOP: "stop",
     EventEffect.HARD_STOP: "stop",
@@ -46,8 +46,8 @@ _EFFECT_TEXT_BY_EFFECT: Final = {
     EventEffect.OUT_OF_SERVICE: "closes",
     EventEffect.LOCK: "lock",
 }
-#: Who clears an event -> the catalogue text.
-_CLEARANCE_TEXT_BY_CONDITION: Final = {
+#: Who clears an event -> the last part of the key of its catalogue text.
+_TEXT_KEY_BY_CLEAR_CONDITION: Final = {
     ClearCondition.NOTHING: "nothing",
     ClearCondition.ITSELF: "self",
     ClearCondition.ATTENDANT: "attendant",
@@ -55,7 +55,7 @@ _CLEARANCE_TEXT_BY_CONDITION: Final = {
     ClearCondition.RULING: "ruling",
     ClearCondition.MEMORY_CLEAR: "memory_clear",
 }
-#: Number of steps of each procedure: ``manual.steps.<chapter>.s<number>``.
+#: Number of steps of each procedure: ``manual.steps.<procedure>.s<number>``.
 STEP_COUNT_BY_PROCEDURE: Final = {
     "denomination": 5,
     "memory": 4,
@@ -282,8 +282,8 @@ def _iter_event_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     for event_pattern, event in menu.entry_declarations.iter_significant():
         yield (
             build_event_text(event_pattern),
-            build_text(f"manual.effect.{_EFFECT_TEXT_BY_EFFECT[event.effect]}"),
-            build_text(f"manual.clears.{_CLEARANCE_TEXT_BY_CONDITION[event.cleared_by]}"),
+            build_text(f"manual.effect.{_TEXT_KEY_BY_EFFECT[event.effect]}"),
+            build_text(f"manual.clears.{_TEXT_KEY_BY_CLEAR_CONDITION[event.cleared_by]}"),
             build_plain_text("-" if event.sas_exception_code is None else f"{event.sas_exception_code:02X}"),
             build_plain_text(event_pattern),
         )
@@ -291,19 +291,20 @@ def _iter_event_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
 
 def build_event_text(event_pattern: str) -> PageText:
     """Return the text of a significant event; ``event_pattern`` is its ``kind`` or ``kind:subject``, as declared."""
-    kind, _, about = event_pattern.partition(":")
+    kind, _, subject = event_pattern.partition(":")
     if kind == "event":
-        return build_text(f"manual.event.{about.replace('.', '_')}")
-    if about.isdigit():
-        return build_text(f"manual.event.{kind.replace('.', '_')}", amount_cents=int(about))
+        return build_text(f"manual.event.{subject.replace('.', '_')}")
+    if subject.isdigit():  # the value of a bill, in minor units
+        return build_text(f"manual.event.{kind.replace('.', '_')}", amount_cents=int(subject))
     entry = f"entry.{kind.replace('.', '_')}"
-    return join_texts(filter(None, (entry, _find_subject_text_key(kind, about))), "  ·  ")
+    return join_texts(filter(None, (entry, _find_subject_text_key(kind, subject))), "  ·  ")
 
 
 def _find_subject_text_key(event_kind: str, subject_pattern: str) -> str:
     """Return the catalogue key of the text for the subject of an event: a fault, door, menu or service call.
 
-    Empty if the event has no subject.
+    Empty if the event has no subject. Examples of faults: ``hopper.*`` -> ``device.hopper``, ``bill_acceptor.*jam`` ->
+    ``tilt.text.bill_acceptor.jam``, ``hopper.jam`` -> ``tilt.text.hopper.jam``.
     """
     if not subject_pattern:
         return ""

@@ -35,13 +35,13 @@ TICKET_WIDTH_MM: Final = 156
 TICKET_HEIGHT_MM: Final = 65
 #: Dots of the print head per millimetre: 203 dots per inch.
 DOTS_PER_MM: Final = 8
-#: Maximum distance from the left edge of the number's second printing, so that it is readable when held in a
-#: hand.
-_LEADING_EDGE_MM: Final = 14
+#: Maximum distance of the number's second, rotated printing from the paper's left edge, where it is readable while the
+#: ticket is held in a hand.
+_LEFT_EDGE_DISTANCE_MAX_MM: Final = 14
 
 #: The character sets of the printers' codecs (:mod:`egm.devices.tcl`, :mod:`egm.devices.ithaca`).
 _PRINTER_CHARACTER_SETS: Final = ("latin-1", "cp437")
-#: Characters that frame a command in those codecs, and so can never be in a field.
+#: Characters that frame a command in those codecs, and so can never be in the text of a printed line.
 _FRAMING_CHARACTERS: Final = frozenset("^|*")
 #: Signs that printers lack -> their replacement.
 _REPLACEMENT_BY_CHARACTER: Final = {
@@ -82,7 +82,8 @@ MANDATORY_FIELDS_BY_CLASS: Final[Mapping[TicketClass, tuple[str, ...]]] = {
     TicketClass.COUPON: (*_FIELDS_OF_EVERY_TICKET, "scheme", "licence_holder", "credits"),
 }
 
-Text = dict[str, str]
+#: A text by language code.
+TextByLanguage = dict[str, str]
 Millimetres = Annotated[float, Field(ge=0, le=TICKET_WIDTH_MM)]
 
 
@@ -117,7 +118,7 @@ class TemplateLine(_Table):
     align: Literal["left", "centre", "right"] = "centre"
     turn: Literal[0, 90, 270] = 0
     """The rotation in degrees counter-clockwise."""
-    text: Text
+    text: TextByLanguage
     """The text with fields in braces, by language.
 
     A bilingual ticket prints all languages of a line one after another. A line may also have only one language, with a
@@ -167,13 +168,13 @@ class TicketTemplate(_Table):
     """The format of printed dates, a CLDR pattern; the default is the same in every language."""
     register_from_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
     """The amount in minor units from which the cage must record the payee's name and address (H-14); None: never."""
-    kinds: dict[TicketKind, Text]
+    kinds: dict[TicketKind, TextByLanguage]
     """The printed name of each kind of ticket, by kind and then by language."""
-    duplicate: Text
+    duplicate: TextByLanguage
     """The text printed on a reprint, by language."""
-    never: Text
+    never: TextByLanguage
     """The text printed instead of an expiry date on a ticket that never expires, by language."""
-    constants: dict[str, Text] = {}
+    constants: dict[str, TextByLanguage] = {}
     """Fixed texts that lines may use as fields, such as the lottery scheme's name."""
     cage: CageRules = CageRules()
     barcode: BarcodePlacement
@@ -214,6 +215,7 @@ class TicketTemplate(_Table):
     def check_venue(self, venue: Venue) -> None:
         """Raise :class:`InvalidTicket` if the venue's data lack a field that this template must print."""
         for name in MANDATORY_FIELDS_BY_CLASS[self.ticket]:
+            # A field that is not one of the venue's passes, because its default is its own name.
             if not getattr(venue, name, name).strip():
                 raise InvalidTicket(
                     f"ticket template {self.id}: the venue's {name} is missing, which must be printed;"
@@ -296,10 +298,12 @@ class TicketTemplate(_Table):
                 f"lines: a {self.ticket} must print {', '.join(missing_fields)} (language {language})"
             )
         number_lines = [line for line in printed_lines if "number" in line.find_field_names(language)]
-        edge_lines = [line for line in number_lines if line.turn and line.at_mm[0] <= _LEADING_EDGE_MM]
+        edge_lines = [
+            line for line in number_lines if line.turn and line.at_mm[0] <= _LEFT_EDGE_DISTANCE_MAX_MM
+        ]
         if len(number_lines) < 2 or not edge_lines:
             raise ValueError(
-                "lines: the validation number must be printed twice, one of them turned, at the leading edge"
+                "lines: the validation number must be printed twice, one of them rotated, at the left edge"
                 f" (language {language})"
             )
 
@@ -326,7 +330,10 @@ class TicketTemplate(_Table):
 
 
 def _is_on_paper(line: TemplateLine) -> bool:
-    """Return whether the paper has room for a line at its full ``width_mm``, at its position and rotation."""
+    """Return whether the paper has room for a line at its full ``width_mm``, at its position and rotation.
+
+    ``along`` is the axis in which the line's text runs, ``across`` the other axis.
+    """
     along, across = (line.at_mm[0], line.at_mm[1]) if not line.turn else (line.at_mm[1], line.at_mm[0])
     length, depth = (
         (TICKET_WIDTH_MM, TICKET_HEIGHT_MM) if not line.turn else (TICKET_HEIGHT_MM, TICKET_WIDTH_MM)
@@ -358,7 +365,10 @@ def _format_money(amount_cents: int, currency: str, locale: str) -> str:
 
 
 def _to_plain_text(text: str) -> str:
-    """Return a ticket's text in characters that every printer has: accents are removed, other signs spelt out."""
+    """Return a ticket's text in characters that every printer has.
+
+    A character that some printer lacks loses its accent (Ê becomes E) or is spelt out (€ becomes EUR).
+    """
     return "".join(map(_to_plain_character, text))
 
 

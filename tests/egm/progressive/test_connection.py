@@ -189,12 +189,17 @@ def controller(broker, folder):
     [
         *((machine, unanswered, False, "") for unanswered in ("connect", "subscribe")),
         (machine, "", True, ""),
-        (machine, "publish", False, "receipt"),
+        (machine, "publish", False, "acknowledgement"),
         (machine, "ping", False, "Disconnected"),
         (controller, "connect", False, "connection"),
         (controller, "subscribe", False, "subscription"),
         (controller, "", True, "refuses"),
-        (controller, "publish", False, "receipt"),  # a value arrives twice a second, so that no ping is sent
+        (
+            controller,
+            "publish",
+            False,
+            "acknowledgement",
+        ),  # a value arrives twice a second, so that no ping is sent
     ],
 )
 def test_an_unresponsive_broker_is_disconnected_and_connected_again(

@@ -981,7 +981,7 @@ def test_the_last_frame_of_every_game_is_its_outcome(games, published):
                         way["hits"] for way in recorded["ways"]
                     ]
                 elif "falls" in recorded:
-                    assert [list(map(list, fall.window)) for fall in step.cascade_falls] == [
+                    assert [list(map(list, fall.window)) for fall in step.cascade_windows] == [
                         fall["window"] for fall in recorded["falls"]
                     ]
                 elif "window" in recorded:

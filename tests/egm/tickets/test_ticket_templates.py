@@ -169,11 +169,11 @@ def test_the_coupon_requires_more_fields_than_the_voucher():
 
 
 @pytest.mark.requirement("H-04")
-def test_the_number_is_printed_twice_and_on_the_leading_edge(tmp_path):
+def test_the_number_is_printed_twice_and_at_the_left_edge(tmp_path):
     for line in ("number_edge", "validation"):
         with pytest.raises(InvalidTicket, match="must be printed twice"):
             load_template(write_template_without(tmp_path, "generic", line))
-    with pytest.raises(InvalidTicket, match="leading edge"):
+    with pytest.raises(InvalidTicket, match="left edge"):
         load_template(write_edited_template(tmp_path, "generic", "turn = 90", "turn = 0"))
 
 
