@@ -9,19 +9,19 @@ What happens next depends on where the cause is, so it is part of the type:
 
 
 class LocalError(Exception):
-    """The error that the machine itself has a bug or a fault. Play stops until staff have examined the machine."""
+    """Raised if the machine itself has a bug or a fault. Play stops until staff have examined the machine."""
 
 
 class InvariantError(LocalError):
-    """The error that a condition which must always hold is false; the text is the condition's code."""
+    """Raised if a condition which must always hold is false; the text is the condition's code."""
 
 
 class PeerError(Exception):
-    """The error that a device or a host sent something invalid, or nothing at all."""
+    """Raised if a device or a host sent something invalid, or nothing at all."""
 
 
 class OperatorError(Exception):
-    """The error that input from a person or a file is wrong; the text says what, where and why."""
+    """Raised if input from a person or a file is wrong; the text says what, where and why."""
 
 
 class RestartRequested(Exception):

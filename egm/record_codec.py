@@ -58,11 +58,11 @@ _QUOTED_VALUE_LENGTH_MAX: Final = 80
 
 
 class RecordError(LocalError):
-    """The error that a record in the journal is invalid; it names the record, the field and the value."""
+    """Raised if a record in the journal is invalid; it names the record, the field and the value."""
 
 
 class _WrongValueError(Exception):
-    """The error that a value in a record is invalid.
+    """Raised if a value in a record is invalid.
 
     It holds the message, and the path of keys that leads to the value.
     """

@@ -53,7 +53,7 @@ CARRIED_OVER_ACCOUNT: Final = "house:carried_over"
 
 
 class ClearRefused(JournalError):
-    """Error: the memory clear is not authorised, does not account for the credit owed, or may not run now."""
+    """Raised if the memory clear is not authorised, does not account for the credit owed, or may not run now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -79,7 +79,7 @@ _DAMAGE_TEXTS: Final = (
 
 
 class EntriesArchived(JournalDamaged):
-    """Error: the requested entries are no longer in the database, because they were moved to the archive."""
+    """Raised if the requested entries are no longer in the database, because they were moved to the archive."""
 
 
 class DatabaseReader:

@@ -9,67 +9,67 @@ class JournalError(Exception):
 
 
 class InvalidTransaction(JournalError, ValueError):
-    """Error: the transaction is malformed; nothing was written."""
+    """Raised if the transaction is malformed; nothing was written."""
 
 
 class UnknownAccount(InvalidTransaction):
-    """Error: an account is not in the chart of accounts; nothing was written."""
+    """Raised if an account is not in the chart of accounts; nothing was written."""
 
 
 class ForbiddenTransfer(InvalidTransaction):
-    """Error: the chart of accounts does not allow a transfer between these two accounts; nothing was written.
+    """Raised if the chart of accounts does not allow a transfer between these two accounts; nothing was written.
 
     For example, the source only receives, or the accounts belong to two books.
     """
 
 
 class AccountOverdrawn(JournalError):
-    """Error: a transaction would make a player's available credit negative; nothing was written."""
+    """Raised if a transaction would make a player's available credit negative; nothing was written."""
 
 
 class UnknownReservation(JournalError):
-    """Error: a transaction settles or voids a reservation that is not pending; nothing was written."""
+    """Raised if a transaction settles or voids a reservation that is not pending; nothing was written."""
 
 
 class TransactionIdConflict(JournalError):
-    """Error: the transaction's id was already used with other content; nothing was written."""
+    """Raised if the transaction's id was already used with other content; nothing was written."""
 
 
 class ExcessiveIncrement(JournalError):
-    """Error: a transaction's increment of an account exceeds the profile's limit (A-26); nothing was written.
+    """Raised if a transaction's increment of an account exceeds the profile's limit (A-26); nothing was written.
 
     The increment is the sum that the transaction moves into or out of the account.
     """
 
 
 class SelfAuditFailed(JournalError):
-    """Error: credits differ from (total in + wins - wagers - total out) (A-27); the machine must stop."""
+    """Raised if credits differ from (total in + wins - wagers - total out) (A-27); the machine must stop."""
 
 
 class JournalLocked(JournalError):
-    """Error: another process uses this state folder; the message names it."""
+    """Raised if another process uses this state folder; the message names it."""
 
 
 class JournalUnwritable(JournalError):
-    """Error: a storage medium is absent, read-only, full or failing, so a write may not have been completed.
+    """Raised if a storage medium is absent, read-only, full or failing, so a write may not have been completed.
 
     Reopen the journal, then repeat the transaction with the same id.
     """
 
 
 class MediumMissing(JournalUnwritable):
-    """Error: the second medium is absent, exchanged or not responding, but the first medium works.
+    """Raised if the second medium is absent, exchanged or not responding, but the first medium works.
 
     Wait for the second medium, or continue on the first alone.
     """
 
 
 class MediumFull(JournalUnwritable):
-    """Error: a medium has no free space for what must be written."""
+    """Raised if a medium has no free space for what must be written."""
 
 
 class JournalDamaged(JournalError):
-    """Error: stored journal data differs from what was written.
+    """Raised if stored journal data differs from what was written.
 
     ``location`` names the file, medium or entry, ``reason`` says what is wrong.
     """

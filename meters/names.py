@@ -66,7 +66,7 @@ METER_NAMES_BY_JURISDICTION: Final[Mapping[str, MeterNames]] = {
 
 
 class UnknownJurisdiction(JournalError, KeyError):
-    """Error: there are no meter names for this jurisdiction."""
+    """Raised if there are no meter names for this jurisdiction."""
 
 
 def read_jurisdiction_meters(reading: MeterReading, jurisdiction: str) -> dict[str, int]:

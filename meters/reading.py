@@ -16,7 +16,7 @@ METER_DIGIT_COUNT: Final = 10
 
 
 class UnknownMeter(JournalError, KeyError):
-    """Error: no meter has this name."""
+    """Raised if no meter has this name."""
 
 
 @dataclass(frozen=True, slots=True)

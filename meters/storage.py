@@ -29,7 +29,7 @@ _NO_SPACE_ERRNOS: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 class MediumError(Exception):
-    """Error: SQLite refused a statement; the text is SQLite's error."""
+    """Raised if SQLite refused a statement; the text is SQLite's error."""
 
 
 class DatabaseRows(Protocol):

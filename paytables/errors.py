@@ -6,7 +6,7 @@ class PaytableError(Exception):
 
 
 class DefinitionError(PaytableError):
-    """Error: a game definition is refused; the text names the file, the key (if it is one key) and the reason."""
+    """Raised if a game definition is refused; the text names the file, the key (if it is one key) and the reason."""
 
     def __init__(self, file: str, key: str, reason: str) -> None:
         self.file = file
@@ -17,15 +17,15 @@ class DefinitionError(PaytableError):
 
 
 class UnknownNameError(DefinitionError):
-    """Error: a game name matches neither a library definition nor a file."""
+    """Raised if a game name matches neither a library definition nor a file."""
 
 
 class WagerError(PaytableError):
-    """Error: the game does not offer a wager; the text states what was requested and what is offered."""
+    """Raised if the game does not offer a wager; the text states what was requested and what is offered."""
 
 
 class RefusedRoundError(WagerError):
-    """Error: the seats that have bet cannot play a round together.
+    """Raised if the seats that have bet cannot play a round together.
 
     ``notice`` is the code of the text that gives the players the reason, and ``values`` has the numbers in
     that text.
@@ -38,16 +38,16 @@ class RefusedRoundError(WagerError):
 
 
 class ChoiceError(PaytableError):
-    """Error: a player's choice is missing or is not among the options of the decision."""
+    """Raised if a player's choice is missing or is not among the options of the decision."""
 
 
 class ReplayError(PaytableError):
-    """Error: recorded random draws do not fit the replayed game; the text states the first difference."""
+    """Raised if recorded random draws do not fit the replayed game; the text states the first difference."""
 
 
 class AnalysisError(PaytableError):
-    """Error: a figure of a game cannot be computed; the text names the figure and the reason."""
+    """Raised if a figure of a game cannot be computed; the text names the figure and the reason."""
 
 
 class BeyondExactAnalysis(AnalysisError):
-    """Error: an exact figure of a game would take too much time or memory; a simulation can estimate it."""
+    """Raised if an exact figure of a game would take too much time or memory; a simulation can estimate it."""

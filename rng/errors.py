@@ -6,65 +6,65 @@ class RngError(Exception):
 
 
 class InvalidRange(RngError):
-    """Error: the bound of a draw is not an integer above zero that the service supports."""
+    """Raised if the bound of a draw is not an integer above zero that the service supports."""
 
 
 class InvalidPolicy(RngError):
-    """Error: a reseed policy or a personalization is invalid; the message names the field."""
+    """Raised if a reseed policy or a personalization is invalid; the message names the field."""
 
 
 class RequestTooLarge(RngError):
-    """Error: a request asked a generator for more bytes, or passed it more bytes, than the standard allows."""
+    """Raised if a request asked a generator for more bytes, or passed it more bytes, than the standard allows."""
 
 
 class ReseedRequired(RngError):
-    """Error: the generator has served as many requests as one seed allows (SP 800-90A, tables 2 and 3)."""
+    """Raised if the generator has served as many requests as one seed allows (SP 800-90A, tables 2 and 3)."""
 
 
 class Uninstantiated(RngError):
-    """Error: the generator has no state, because it was never seeded or has been uninstantiated."""
+    """Raised if the generator has no state, because it was never seeded or has been uninstantiated."""
 
 
 class EntropyFailed(RngError):
-    """Error: an entropy source returned nothing, too little, or data that must not be used."""
+    """Raised if an entropy source returned nothing, too little, or data that must not be used."""
 
 
 class HealthTestFailed(EntropyFailed):
-    """Error: noise of an entropy source failed a health test of SP 800-90B section 4.4.
+    """Raised if noise of an entropy source failed a health test of SP 800-90B section 4.4.
 
     The tests are repetition count and adaptive proportion.
     """
 
 
 class SeedRepeated(EntropyFailed):
-    """Error: an entropy source returned the same seed material as once before.
+    """Raised if an entropy source returned the same seed material as once before.
 
     The source is stuck, or the machine was reset to a snapshot.
     """
 
 
 class SelfTestFailed(RngError):
-    """Error: a known-answer test of the generator failed; the message names the test."""
+    """Raised if a known-answer test of the generator failed; the message names the test."""
 
 
 class RejectionLimit(RngError):
-    """Error: so many consecutive random words were rejected that the generator cannot be working."""
+    """Raised if so many consecutive random words were rejected that the generator cannot be working."""
 
 
 class OutOfService(RngError):
-    """Error: the random number service has failed permanently; only a new start, under authority, ends this state."""
+    """Raised if the random number service has failed permanently; only a new start, under authority, ends this state."""
 
 
 class CarryOverDamaged(RngError):
-    """Error: the generator's stored data from the last power cycle is damaged.
+    """Raised if the generator's stored data from the last power cycle is damaged.
 
     It consists of reserved output and the fingerprints of past seeds.
     """
 
 
 class ReseedNotAllowed(RngError):
-    """Error: the jurisdiction's policy does not allow reseeding for this reason."""
+    """Raised if the jurisdiction's policy does not allow reseeding for this reason."""
 
 
 class StepClosed(RngError):
-    """Error: random numbers were drawn outside of a step, or a step was opened inside another step."""
+    """Raised if random numbers were drawn outside of a step, or a step was opened inside another step."""

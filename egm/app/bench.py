@@ -65,7 +65,7 @@ _EXIT_CODE_OPERATOR_ERROR: Final = 2
 
 
 class DeviceSimulatorError(Exception):
-    """Error: the process of the simulated devices cannot start; the text says why."""
+    """Raised if the process of the simulated devices cannot start; the text says why."""
 
 
 def list_bench_protocols(cabinet: CabinetFile) -> dict[str, str]:

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class ProtocolError(PeerError):
-    """Error: received bytes are not a message of the protocol; the text says why and quotes the bytes.
+    """Raised if received bytes are not a message of the protocol; the text says why and quotes the bytes.
 
     ``protocol`` is the codec's name, ``reason`` says why, ``data`` are the refused bytes.
     """

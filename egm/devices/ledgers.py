@@ -18,7 +18,7 @@ from egm.record_codec import stored_as
 
 
 class LedgerOrderError(Exception):
-    """Error: a driver called a method of its ledger out of order; the text names the call and the open record."""
+    """Raised if a driver called a method of its ledger out of order; the text names the call and the open record."""
 
 
 # ---------------------------------------------------------------- bills and tickets

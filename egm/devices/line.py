@@ -25,7 +25,7 @@ _PTY_MAJOR_DEVICE_NUMBERS = range(136, 144)
 
 
 class LineLostError(PeerError):
-    """Error: a serial line cannot be used; the text names its path and the reason."""
+    """Raised if a serial line cannot be used; the text names its path and the reason."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path}: {reason}")

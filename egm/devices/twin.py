@@ -55,7 +55,7 @@ _TEXT_BY_VALUE_TYPE: Final[Mapping[type, str]] = {
 
 
 class ActionError(Exception):
-    """Error: a simulated device cannot perform a manual action; the text says why, and what is possible instead."""
+    """Raised if a simulated device cannot perform a manual action; the text says why, and what is possible instead."""
 
 
 def create_terminal_pair(link: Path) -> tuple[int, int]:

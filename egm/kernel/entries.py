@@ -28,7 +28,7 @@ RecordT = TypeVar("RecordT")
 
 
 class EntryError(InvariantError):
-    """Error: an entry differs from its declaration.
+    """Raised if an entry differs from its declaration.
 
     The text names the entry's kind, the part that differs and what was expected.
     """

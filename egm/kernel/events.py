@@ -200,7 +200,7 @@ class EventType(EventName):
 
 
 class EventError(InvariantError):
-    """Error: an event's payload differs from its declaration.
+    """Raised if an event's payload differs from its declaration.
 
     The text names the event, the field, its value and what was expected.
     """

@@ -27,7 +27,7 @@ _OPTION_NESTING_MAX: Final = 8
 
 
 class MessageError(PeerError):
-    """Error: a line is not a valid message.
+    """Raised if a line is not a valid message.
 
     The text states why and, unless the line is too long, quotes its beginning.
     """

@@ -31,7 +31,7 @@ _TOUCH_COORDINATE_MAX: Final = 4 * COORDINATE_UNIT
 
 
 class CalibrationError(OperatorError):
-    """Error: no calibration can be computed from a person's touches. The text says why."""
+    """Raised if no calibration can be computed from a person's touches. The text says why."""
 
 
 def fit_calibration(touches: Sequence[TouchPoint]) -> CalibrationMatrix:

@@ -17,7 +17,7 @@ from egm.unix_sockets import open_socket_address
 
 
 class BenchUnreachableError(Exception):
-    """Error: the process of the simulated devices (the bench) does not reply.
+    """Raised if the process of the simulated devices (the bench) does not reply.
 
     The text names the state folder and the reason.
     """

@@ -33,7 +33,7 @@ PIN_DIGITS_MAX: Final = 12
 
 
 class PinRefusedError(OperatorError):
-    """The error that a new PIN is too weak or malformed; the text says why."""
+    """Raised if a new PIN is too weak or malformed; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,11 +42,11 @@ _PERSON_NAME_LENGTH_MAX: Final = 60
 
 
 class RosterError(OperatorError):
-    """The error that a staff roster cannot be read or changed as requested; the text says which file and why."""
+    """Raised if a staff roster cannot be read or changed as requested; the text says which file and why."""
 
 
 class RosterDamaged(RosterError):
-    """The error that a roster file cannot be read or is not a roster; another copy may be intact."""
+    """Raised if a roster file cannot be read or is not a roster; another copy may be intact."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ _CACHED_GAMES_MAX: Final = 16
 
 
 class GameDefectiveError(LocalError):
-    """The error that a recorded game cannot be completed as recorded."""
+    """Raised if a recorded game cannot be completed as recorded."""
 
 
 def build_definition_state(machine: Machine, game: Game) -> dict[str, str]:

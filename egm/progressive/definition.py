@@ -25,7 +25,7 @@ from paytables.wording import describe_wrong_value
 
 
 class LevelFileError(OperatorError):
-    """The error that a file with progressive levels cannot be used; the text names file, key and reason."""
+    """Raised if a file with progressive levels cannot be used; the text names file, key and reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

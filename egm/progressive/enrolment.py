@@ -52,7 +52,7 @@ _REFUSAL_CODE_BY_ERRNO: Final[Mapping[int, str]] = {
 
 
 class EnrolmentError(OperatorError):
-    """The error that a step of the enrolment in the progressive link fails.
+    """Raised if a step of the enrolment in the progressive link fails.
 
     ``code`` names its text on the screen (``notice.refused.<code>``).
     """

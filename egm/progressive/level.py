@@ -22,11 +22,11 @@ WHOLE_LEVEL_SHARE: Final = Fraction(1)
 
 
 class LevelDefectiveError(LocalError):
-    """The error that the sums of a progressive level do not agree, or that its stored record is malformed."""
+    """Raised if the sums of a progressive level do not agree, or that its stored record is malformed."""
 
 
 class LevelTermsError(OperatorError):
-    """The error that a progressive level's parameters are invalid; the text says which, and why."""
+    """Raised if a progressive level's parameters are invalid; the text says which, and why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -71,7 +71,7 @@ TimeText = Annotated[str, shorten_to(_TIME_CHARACTERS_MAX)]
 
 
 class ProgressiveMessageError(PeerError):
-    """The error that a message of the progressive link is invalid. The text quotes the message's beginning."""
+    """Raised if a message of the progressive link is invalid. The text quotes the message's beginning."""
 
 
 class RefusalReason(StrEnum):

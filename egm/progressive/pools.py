@@ -17,7 +17,7 @@ from paytables import Game, LevelParticipation, PaytableError, Wager
 
 
 class LevelConfigurationError(OperatorError):
-    """The error that a progressive level is not configured on this machine, or cannot be; the text says why."""
+    """Raised if a progressive level is not configured on this machine, or cannot be; the text says why."""
 
 
 class LevelKeeper(StrEnum):

@@ -27,7 +27,7 @@ _SALT_BITS: Final = 256
 
 
 class TriggerError(LocalError):
-    """The error that a mystery prize's secret amount is invalid or does not match its published commitment."""
+    """Raised if a mystery prize's secret amount is invalid or does not match its published commitment."""
 
 
 class RandomSource(Protocol):

@@ -34,7 +34,7 @@ _DOUBLE_FULL_STOP_PATTERN: Final = re.compile(r"(?<!\.)\.\.(?!\.)")
 
 
 class CatalogueError(Exception):
-    """The error that a catalogue cannot be read or lacks a text; the message names the file and the key."""
+    """Raised if a catalogue cannot be read or lacks a text; the message names the file and the key."""
 
 
 def flatten_catalogue(nested_texts: Mapping[str, object], prefix: str = "") -> dict[str, str]:

@@ -15,7 +15,7 @@ Colour = tuple[int, int, int, int]
 
 
 class ThemeError(Exception):
-    """The error that the theme file lacks an entry or has an invalid value; the message names the key."""
+    """Raised if the theme file lacks an entry or has an invalid value; the message names the key."""
 
 
 def parse_colour(text: str) -> Colour:

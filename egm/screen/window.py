@@ -33,7 +33,7 @@ def _read_typed_character(event: pygame.event.Event) -> str:
 
 
 class WindowError(Exception):
-    """The error that no window or console could be opened. The message has the reason that SDL states."""
+    """Raised if no window or console could be opened. The message has the reason that SDL states."""
 
 
 def _refuse_invisible_video_driver() -> None:

@@ -40,7 +40,7 @@ class FieldKind(StrEnum):
 
 
 class FieldError(OperatorError):
-    """The error that a typed text is not a valid value of a form's field.
+    """Raised if a typed text is not a valid value of a form's field.
 
     ``reason`` is a code of the texts ``service.refused``.
     """

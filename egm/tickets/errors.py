@@ -16,7 +16,7 @@ class TicketLedgerUnwritable(LocalError):
 
 
 class TicketLedgerAbsent(OperatorError):
-    """Error: the ticket ledger does not exist, and the caller does not allow a new one to be created."""
+    """Raised if the ticket ledger does not exist, and the caller does not allow a new one to be created."""
 
 
 class TicketLedgerDamaged(LocalError):

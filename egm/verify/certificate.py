@@ -29,7 +29,7 @@ BUNDLE_SIGNER_NAME: Final = "signer.pub"
 
 
 class BundleError(OperatorError):
-    """Error: a certification bundle or its key is not valid. The text says which file and why."""
+    """Raised if a certification bundle or its key is not valid. The text says which file and why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,7 +35,7 @@ _MANIFEST_SIGNATURE_PURPOSE: Final = b"open-egm software manifest\0"
 
 
 class ManifestError(OperatorError):
-    """Error: a software manifest cannot be trusted or used. The text says which file and why."""
+    """Raised if a software manifest cannot be trusted or used. The text says which file and why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from paytables.keno.ticket import KenoTicket
 
 
 class TicketNotIssuedError(PaytableError):
-    """Error: a Keno ticket cannot be issued because required data are missing.
+    """Raised if a Keno ticket cannot be issued because required data are missing.
 
     The central computer's acknowledgement, the drawn numbers of a quick pick, or the definition's terms may
     be missing.

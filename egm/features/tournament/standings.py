@@ -24,7 +24,7 @@ _Points = Annotated[int, Field(ge=0, le=10**15, strict=True)]
 
 
 class ResultsError(OperatorError):
-    """The error that the results of a tournament do not fit its rules; the message names the entry and the round."""
+    """Raised if the results of a tournament do not fit its rules; the message names the entry and the round."""
 
 
 class _ResultsItem(BaseModel):

@@ -22,7 +22,7 @@ PROGRAM_ID_PARAMETER: Final = "ProgramID.xml"
 
 
 class SpecialFunctionError(OperatorError):
-    """Error: a verifier has requested an unknown special function, or one with an invalid parameter."""
+    """Raised if a verifier has requested an unknown special function, or one with an invalid parameter."""
 
 
 class FunctionResultKind(StrEnum):

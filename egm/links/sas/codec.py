@@ -16,7 +16,7 @@ EVENT_RESPONSE_MARK: Final = 0xFF
 
 
 class MalformedPollError(PeerError):
-    """Error: a SAS poll is framed correctly but its data are invalid; the host gets no reply."""
+    """Raised if a SAS poll is framed correctly but its data are invalid; the host gets no reply."""
 
     def __init__(self, poll: LongPoll, reason: str) -> None:
         super().__init__(f"SAS poll {poll.code:02X}: {reason} in {poll.frame.hex(' ')}")

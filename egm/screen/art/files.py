@@ -30,7 +30,7 @@ _SCENE_PICTURES_FOLDER: Final = Path(__file__).parent / "pictures"
 
 
 class PictureError(LocalError):
-    """The error that a picture file is missing or is not a valid picture; the message names the file."""
+    """Raised if a picture file is missing or is not a valid picture; the message names the file."""
 
 
 @lru_cache(maxsize=256)

@@ -34,7 +34,7 @@ ALARM_CUES: Final = frozenset({"alarm", "jackpot"})
 
 
 class SoundError(Exception):
-    """The error that ``sounds.toml`` is unusable; the message says where and why."""
+    """Raised if ``sounds.toml`` is unusable; the message says where and why."""
 
 
 @dataclass(frozen=True, slots=True)
