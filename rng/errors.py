@@ -52,7 +52,7 @@ class RejectionLimit(RngError):
 
 
 class OutOfService(RngError):
-    """Raised if the random number service has failed permanently; only a new start, under authority, ends this state."""
+    """Raised if the random number service has failed permanently; only an authorised new start ends this state."""
 
 
 class CarryOverDamaged(RngError):

@@ -22,7 +22,7 @@ WHOLE_LEVEL_SHARE: Final = Fraction(1)
 
 
 class LevelDefectiveError(LocalError):
-    """Raised if the sums of a progressive level do not agree, or that its stored record is malformed."""
+    """Raised if the sums of a progressive level do not agree, or its stored record is malformed."""
 
 
 class LevelTermsError(OperatorError):

@@ -66,7 +66,7 @@ _TOP_SCREEN_RETRY_SECONDS: Final = 10.0
 
 
 class DisplayError(OSError):
-    """Raised if no display or no CRTC is available, that a different display was connected, or that a call failed.
+    """Raised if no display or no CRTC is available, a different display was connected, or a call failed.
 
     The message says which.
     """

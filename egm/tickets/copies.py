@@ -107,7 +107,7 @@ _INSERT_TICKET_SQL: Final = """INSERT INTO tickets SELECT ?2, json_extract(?9, '
 
 
 class _CopiesContradict(TicketLedgerDamaged):
-    """Raised if the two copies of the ticket ledger contradict each other, or both are damaged; repair is impossible."""
+    """Raised if both copies of the ticket ledger are damaged or contradict each other; repair is impossible."""
 
 
 class TicketLedgerCopies:

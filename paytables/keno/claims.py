@@ -127,7 +127,7 @@ class ClaimRefusal(StrEnum):
 
 
 class TicketRefusedError(PaytableError):
-    """Raised if an event is not allowed for a Keno ticket. ``code`` names the reason; the message states it for people."""
+    """Raised if an event is not allowed for a Keno ticket. ``code`` names the reason; the message states it."""
 
     def __init__(self, code: ClaimRefusal, text: str) -> None:
         self.code = code
