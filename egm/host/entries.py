@@ -52,8 +52,8 @@ class TicketStackingOrdered:
 class TicketRefusedByHost:
     """A ticket in escrow whose value only the host knows was returned to the player.
 
-    The host refused it or did not reply, or the machine could not accept it. If the digits were misread, the host was
-    offline, or it had not read the previous result, it was not queried.
+    The host refused it or did not reply, or the machine could not accept it. The host is not queried if
+    the digits were misread, if it is offline, or if it has not read the result of the previous ticket.
     """
 
     id: str

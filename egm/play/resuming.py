@@ -14,17 +14,17 @@ from egm.play.showing import send_screen_update
 
 
 def ended_game_has_conversation(machine: Machine, _: Event) -> bool:
-    """Return whether a game is still in memory (as a GameConversation), in a state in which none is on display."""
+    """Return whether the object of a game is still loaded (its GameConversation) although no game is on display."""
     return machine.component(GameInProgress).conversation is not None
 
 
 def discard_conversation_of_ended_game(machine: Machine, _: Event) -> None:
-    """Remove the game from memory, so that late screen messages about it are ignored."""
+    """Drop the object of the game, so that late screen messages about it are ignored."""
     machine.component(GameInProgress).conversation = None
 
 
 def open_game_has_no_conversation(machine: Machine, _: Event) -> bool:
-    """Return whether the open game is not in memory and must be replayed, as after a restart, door opening or tilt."""
+    """Return whether the open game is not loaded and must be replayed, as after a restart, door opening or tilt."""
     return machine.component(GameInProgress).conversation is None
 
 
@@ -56,7 +56,8 @@ def _rebuild_open_game(machine: Machine, game: GameRecord) -> "GameConversation 
     except REPLAY_ERRORS as error:
         if game.outcome is None:
             raise
-        merchandise.list_won_prizes(machine, game)  # only the definition has the value of a prize in kind
+        # Raises if the definition is lost: only it has the value of a won prize in kind.
+        merchandise.list_won_prizes(machine, game)
         _record_replay_difference(machine, game, error)
         return UnreplayableGame()
 

@@ -25,8 +25,8 @@ def build_opening_transfers(pool: str, level: Level) -> tuple[Transfer, ...]:
 def build_change_transfers(pool: str, level_before: Level, level_after: Level) -> tuple[Transfer, ...]:
     """Return the transfers for one change of a progressive level: a contribution, a hit, or a reversed hit.
 
-    Fractions of a minor unit stay in the account ``contributed``. When they add up to a whole unit, it is
-    transferred from there.
+    Accounts hold whole minor units; fractions are only in the stored level. When they add up to a whole unit, it is
+    transferred from ``contributed``.
     """
     flows = (
         ("current", "won", level_after.paid_cents - level_before.paid_cents),

@@ -111,7 +111,7 @@ class Form:
     person_count: int = 1
     """The number of persons who must authorise the form; the profile may require two for a permission."""
     submission_guards: tuple[Callable[[Machine, Event], bool], ...] = ()
-    """The conditions for submitting the form that its page shows in advance, each with whether it is met now.
+    """Conditions that must hold when the form is submitted. Its page lists them at once, each as met or not met.
 
     The rule of the submitted event has the same guards, or applies only in states in which they are met. The text of
     each is ``service.needs.<guard>``.

@@ -143,7 +143,7 @@ class TicketLedgerCopies:
         self._verify = verify
         self._read_only = read_only
         self._changing = False
-        self._logged_move_number: int | None = None
+        self._log_size_before_bytes: int | None = None
         with ExitStack() as cleanup:
             try:
                 if not read_only:
@@ -327,7 +327,7 @@ class TicketLedgerCopies:
             yield
             rows = self._select_rows("WHERE place > ? ORDER BY place", old_end[0])
             if rows:
-                self._logged_move_number = self._log.append(rows)
+                self._log_size_before_bytes = self._log.append(rows)
 
     @contextmanager
     def _run_transaction(self) -> Iterator[None]:
@@ -341,13 +341,13 @@ class TicketLedgerCopies:
             yield
             self.run_sql("COMMIT")
         except BaseException:
-            if self._logged_move_number is not None:
-                self._log.truncate_to(self._logged_move_number)
+            if self._log_size_before_bytes is not None:
+                self._log.truncate_to(self._log_size_before_bytes)
             with suppress(MediumError):  # SQLite may have rolled back by itself
                 self._database.execute("ROLLBACK")
             raise
         finally:
-            self._changing, self._logged_move_number = False, None
+            self._changing, self._log_size_before_bytes = False, None
 
     def insert_move(self, row: MoveLogRow) -> None:
         """Insert one move into the ledger's database; for a ticket's first move also insert the ticket."""

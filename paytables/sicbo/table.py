@@ -21,8 +21,8 @@ _DICE_COUNT: Final = 3
 _DIE_NUMBERS: Final = range(1, DIE_FACES + 1)
 _SINGLE_NUMBERS: Final = tuple((face,) for face in _DIE_NUMBERS)
 _SINGLE_EMPTY_COMBINATION: Final[tuple[tuple[int, ...], ...]] = ((),)
-#: Every throw, as a result, with its number of the 216 cases.
-_CASES_BY_THROW: Final = Counter(
+#: Result (the dice in ascending order) -> how many of the 216 throws give it.
+_THROW_COUNT_BY_RESULT: Final = Counter(
     "-".join(map(str, sorted(throw))) for throw in product(_DIE_NUMBERS, repeat=_DICE_COUNT)
 )
 #: The numbers that each kind of bet covers (for a total: from its definition), and how often a throw wins it;
@@ -48,7 +48,7 @@ class SicBoTable(OneDrawTable):
     @cached_property
     def case_count_by_result(self) -> Mapping[str, int]:
         """Return how many of the 216 throws have each result."""
-        return _CASES_BY_THROW
+        return _THROW_COUNT_BY_RESULT
 
     def draw_result(self, draw: DrawSource) -> DrawnResult:
         """Draw each die."""
@@ -87,7 +87,7 @@ def _iter_spot_rules(bet: DiceBet, *, double_on_triple: bool) -> Iterator[SpotRu
     number_groups, count_wins = _RULES_BY_BET_KIND[bet.kind]
     for numbers in number_groups or [(total,) for total in bet.totals]:
         pays: dict[str, Odds] = {}
-        for throw in _CASES_BY_THROW:
+        for throw in _THROW_COUNT_BY_RESULT:
             dice = [int(die) for die in throw.split("-")]
             count = int(count_wins(dice, numbers))
             if bet.kind == "double" and len(set(dice)) == 1 and not double_on_triple:

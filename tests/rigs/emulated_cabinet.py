@@ -155,7 +155,11 @@ class Cabinet:
             time.sleep(every_s)
 
     def picture(self, head=0):
-        shown = self.computer.save_screenshot(self.folder / "now.png", head)
+        shown = self.folder / "now.png"
+        shown.unlink(missing_ok=True)
+        self.computer.run_qmp_command(
+            "screendump", filename=str(shown), format="png", device="card", head=head
+        )
         return Image.open(io.BytesIO(shown.read_bytes())).convert("RGB")
 
     def save_picture(self, name):

@@ -33,7 +33,8 @@ SIGNIFICANT_ROUNDS_MIN: Final = 20
 LARGE_BET_FOLDS_MIN: Final = 2
 #: A fold is after a large bet if at least this share of the table stakes was lost.
 LARGE_BET_SHARE: Final = Fraction(1, 2)
-#: The numbers of folds after a large bet and of rounds that are added to those of the other pairs before a comparison.
+#: Folds and rounds by which the totals of the other pairs are increased before a pair is compared with them: with few
+#: rounds, the expected count would otherwise be 0 or mere chance.
 _ADDED_FOLD_AND_ROUND_COUNTS: Final = (0.5, 100)
 #: The name of the settlement of a stake that a player gave up.
 _FOLDED_SETTLEMENT_NAME: Final = "folded"
@@ -44,7 +45,8 @@ _ENTRY_KINDS_READ: Final = frozenset(entry.kind for entry in (GAME_START, GAME_C
 class PositionPair(NamedTuple):
     """Two player positions at one game on one gaming day; ``winner`` won money from ``loser``.
 
-    They did so in a round, or, in a :class:`PairFlow`, over the whole day.
+    They did so in a round, or, in a :class:`PairFlow`, over the whole day. As a key of sums, ``loser`` is the lower of
+    the two positions.
     """
 
     day: str
@@ -193,7 +195,7 @@ def compute_pair_flows(results: Iterable[RoundResult]) -> list[PairFlow]:
         for winner, won_cents in result.net_cents.items():
             for loser, cents in losers.items() if won_cents > 0 else ():
                 low, high = sorted((loser, winner))
-                pair = PositionPair(result.day, result.game, low, high)
+                pair = PositionPair(result.day, result.game, low, high)  # a key, whoever won
                 flow_cents = won_cents * cents // lost_cents
                 flows.setdefault(pair, []).append(flow_cents if loser == low else -flow_cents)
                 winning_pair = PositionPair(result.day, result.game, loser, winner)

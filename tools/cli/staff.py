@@ -32,9 +32,9 @@ def load_roster(folder: Path, second_folder: Path | None = None) -> Roster:
 def authenticate(roster: Roster, staff_number: str, prompt: str = "PIN") -> Person:
     """Ask for the PIN of a staff number and return the person.
 
-    Raises ClickException if the PIN is wrong, the number is locked, or wrong PINs cannot be recorded. A wrong PIN is
-    stored in a file, and the machine copies it into its journal later. After
-    :data:`~egm.people.wrong_pins.WRONG_PINS_MAX` wrong PINs within
+    Raises ClickException if the PIN is wrong, the number is locked, or wrong PINs cannot be recorded. Each failed
+    attempt (staff number and time, never the PIN) is stored in a file, and the machine copies it into its journal
+    later. After :data:`~egm.people.wrong_pins.WRONG_PINS_MAX` wrong PINs within
     :data:`~egm.people.wrong_pins.SIGN_IN_LOCKED_SECONDS` of the computer's uptime, the staff number is locked at
     terminals. Wrong PINs typed at the machine count here too.
     """

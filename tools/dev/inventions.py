@@ -24,6 +24,7 @@ from egm.record_fields import (
     NON_BLANK_TEXT_CONDITION,
     NON_NEGATIVE_COUNT_CONDITION,
     POSITIVE_AMOUNT_CONDITION,
+    POSITIVE_NUMBER_CONDITION,
     SHA256_DIGEST_CONDITION,
     STAFF_NUMBER_CONDITION,
     STAFF_NUMBERS_CONDITION,
@@ -73,6 +74,7 @@ _PATTERN_TYPE_BY_FIELD_TYPE: Final[Mapping[object, str]] = {
     str: "text",
     bool: "bool",
     POSITIVE_AMOUNT_CONDITION: "cents",
+    POSITIVE_NUMBER_CONDITION: "positive",
     NON_NEGATIVE_COUNT_CONDITION: "count",
     NON_BLANK_TEXT_CONDITION: "words",
     ISO_TIME_CONDITION: "time",
@@ -365,6 +367,7 @@ class _EntryBuilder:
             "words": "a reason",
             "cents": self._dice.choice((1, 25, 100, 500)),
             "count": self._dice.choice((0, 1, 25)),
+            "positive": self._dice.choice((1, 2, 3)),
             "int": self._dice.choice((-1, 0, 1)),
             "bool": bool(self._dice.randrange(2)),
             "object": {},
@@ -386,7 +389,7 @@ def _is_value_of_type(kind: str, value: Any) -> bool:
         **dict.fromkeys(
             ("text", "words", "time", "digest", "credit", "masked", "serial", "person", "staff"), str
         ),
-        **dict.fromkeys(("cents", "count", "int"), int),
+        **dict.fromkeys(("cents", "positive", "count", "int"), int),
         "bool": bool,
         "object": dict,
         "list": list,

@@ -146,14 +146,6 @@ class EmulatedComputer:
                 return reply["return"]
             self.events.append((reply["timestamp"]["seconds"], reply["event"]))
 
-    def save_screenshot(self, file: Path, display_index: int = 0) -> Path:
-        """Write a screenshot of an emulated display to ``file`` as PNG, and return the file."""
-        file.unlink(missing_ok=True)
-        self.run_qmp_command(
-            "screendump", filename=str(file), format="png", device="card", head=display_index
-        )
-        return file
-
     def plug_second_display(self, width: int, height: int) -> None:
         """Connect a second display of this size in dots to the emulated computer; zero disconnects it.
 

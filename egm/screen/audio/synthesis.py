@@ -38,7 +38,7 @@ class Instrument:
     attack_seconds: float = 0.002
     """The time until a note has full strength, in seconds."""
     ring_seconds_max: float = 1.2
-    """How long a struck note sounds, in seconds, whatever its length; 0 for a note that is held for its length."""
+    """How long a struck note sounds at most, in seconds, whatever its length; 0: the note is held for its length."""
     release_seconds: float = 0.08
     """The time in which a held note fades out at its end, in seconds."""
     noise: tuple[float, float] = (0.0, 1.0)

@@ -313,8 +313,8 @@ def _format_result_sign(context: DrawingContext, table: TableGameData, result: s
 def _draw_spot_details(context: DrawingContext, spot: BetSpot, rect: Rect) -> float:
     """Draw a bet spot's name and the lines of :func:`format_spot_lines`.
 
-    If they are too high for the panel, they are drawn smaller. In portrait, only the last line in amber is drawn, and
-    the others are joined. Return the height used, in units.
+    If they are too high for the panel, they are drawn smaller. In portrait, the lines that are not amber are joined
+    into one, and of the amber lines only the last is drawn. Return the height used, in units.
     """
     p, view, (x, y, w, h) = context.painter, context.view, rect
     name_style = TextStyle("heavy", "body", context.look.accent_colour)

@@ -20,7 +20,7 @@ from egm.kernel.services import BackgroundService, MachineContext
 from egm.kernel.significance import EventEffect, Significance
 from egm.kernel.states import STATES_AFTER_BOOT, single_state
 from egm.people import Permission
-from egm.record_fields import Cents, StaffNumbers
+from egm.record_fields import PositiveNumber, StaffNumbers
 from egm.staff.desk import MenuEntry, MenuPage, PageResult, build_refusal
 from egm.staff.events import FilledForm
 from egm.staff.form import FieldKind, Form, FormField, build_form_rule
@@ -50,7 +50,7 @@ class SongForm(FilledForm):
 class SongStarted:
     """Staff have started a song."""
 
-    song: Cents
+    song: PositiveNumber
     persons: StaffNumbers
 
 
@@ -58,7 +58,7 @@ class SongStarted:
 class SongEnded:
     """A song is over."""
 
-    song: Cents
+    song: PositiveNumber
 
 
 SONG_STARTED: Final = EntryDeclaration(
@@ -194,7 +194,7 @@ WORDS = {
 JUKEBOX = Feature(
     name="jukebox",
     storage_keys=JukeboxKey,
-    value_types={JukeboxKey.SONG: Cents},
+    value_types={JukeboxKey.SONG: PositiveNumber},
     entry_declarations=(SONG_STARTED, SONG_ENDED),
     payload_classes={JukeboxEvent.SONG_CHOSEN: SongForm, JukeboxEvent.SONG_OVER: EmptyPayload},
     rules=(
