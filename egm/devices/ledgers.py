@@ -122,9 +122,9 @@ class PayoutRecord:
 
     payout_id: str
     ordered_coins: int = field(metadata=stored_as("coins"))
-    dispense_counter_before: int = field(metadata=stored_as("events_before"))
+    order_counter_before: int = field(metadata=stored_as("events_before"))
     """The hopper's count of dispense orders since its reset, before the order."""
-    paid_counter_before: int = field(metadata=stored_as("count_before"))
+    lifetime_paid_before: int = field(metadata=stored_as("count_before"))
     """The hopper's lifetime counter of paid coins before the order."""
     serial: str = ""
     paid_coins: int = 0

@@ -168,23 +168,23 @@ class CascadingReels(_EnumeratedStage):
         strips, heights = self.reels.strips, self.reels.heights
         window = [list(c) for c in self.reels.find_visible_columns(stops)]
         tops = list(stops)
-        falls: list[tuple[list[SymbolColumn], list[WindowWin], int]] = []
+        windows: list[tuple[list[SymbolColumn], list[WindowWin], int]] = []
         while True:
             columns = [tuple(c) for c in window]
-            hits = first_hits if first_hits is not None and not falls else self.reels.evaluate(columns)[1]
-            falling = [h for h in hits if h.component.kind != "scatter" and h.credits]
-            factor = self.fall_multipliers[min(len(falls), len(self.fall_multipliers) - 1)]
-            if not falling:
-                falls.append((columns, [h for h in hits if h.component.kind == "scatter"], 1))
-                return falls
-            falls.append((columns, falling, factor))
-            removed_cells = {cell for hit in falling for cell in list_winning_cells(columns, hit)}
+            hits = first_hits if first_hits is not None and not windows else self.reels.evaluate(columns)[1]
+            removing_hits = [h for h in hits if h.component.kind != "scatter" and h.credits]
+            factor = self.fall_multipliers[min(len(windows), len(self.fall_multipliers) - 1)]
+            if not removing_hits:
+                windows.append((columns, [h for h in hits if h.component.kind == "scatter"], 1))
+                return windows
+            windows.append((columns, removing_hits, factor))
+            removed_cells = {cell for hit in removing_hits for cell in list_winning_cells(columns, hit)}
             for x, strip in enumerate(strips):
                 staying = [s for row, s in enumerate(window[x]) if (x, row) not in removed_cells]
                 new = heights[x] - len(staying)
                 window[x] = [strip[(tops[x] - new + i) % len(strip)] for i in range(new)] + staying
                 tops[x] -= new
-            if len(falls) > CASCADE_FALLS_MAX:
+            if len(windows) > CASCADE_FALLS_MAX:
                 raise AnalysisError(
                     f"stage {self.name}: the cascade from stops {list(stops)} has not ended "
                     f"after {CASCADE_FALLS_MAX} falls"
@@ -196,15 +196,15 @@ class CascadingReels(_EnumeratedStage):
         The strips determine all symbols that fall later, so no further number is drawn.
         """
         stops = self.reels.spin(draw)
-        falls = self.list_cascade_windows(stops)
+        windows = self.list_cascade_windows(stops)
         paid_wins: list[PaidWin] = []
         steps = []
-        for columns, hits, factor in falls:
+        for columns, hits, factor in windows:
             won_prizes = [self.build_payment(columns, hit, factor) for hit in hits if hit.credits]
             paid_wins += won_prizes
             wins = [{"name": p.name, "credits": p.credits, **p.detail} for p in won_prizes]
             steps.append({"window": self.list_symbols(columns), "multiplier": factor, "wins": wins})
-        awards = tuple(award for _, hits, _ in falls for award in list_awards(hits))
+        awards = tuple(award for _, hits, _ in windows for award in list_awards(hits))
         display = {**self.build_display(stops, self.reels.find_visible_columns(stops)), "falls": steps}
         return StageRun(tuple(paid_wins), awards, display)
 

@@ -53,7 +53,7 @@ def send_malformed_count(rig):
     """Make the hopper reply to its lifetime count query with one byte too many."""
     answer = rig.twin._build_reply
     rig.twin._build_reply = lambda message: (
-        b"\0\0\0\0" if message.header == Header.DISPENSE_COUNT else answer(message)
+        b"\0\0\0\0" if message.header == Header.LIFETIME_PAID_COUNT else answer(message)
     )
 
 
@@ -72,7 +72,7 @@ INITIAL_FAULTS = {
     "enable": (ignore_query(Header.ENABLE_HOPPER), True),
     "status": (ignore_query(Header.HOPPER_STATUS), True),
     "test": (ignore_query(Header.TEST_HOPPER), True),
-    "count": (ignore_query(Header.DISPENSE_COUNT), True),
+    "count": (ignore_query(Header.LIFETIME_PAID_COUNT), True),
     "serial": (ignore_query(Header.SERIAL), True),
     "malformed count": (send_malformed_count, False),
     "motor": (prevent_payout, False),
@@ -85,7 +85,7 @@ FAULTS_DURING_PAYOUT = {
     "power": (hand("power_off"), False),
     "cable": (hand("unplug"), False),
     "silence": (hand("silence"), False),
-    "count": (ignore_query(Header.DISPENSE_COUNT), False),
+    "count": (ignore_query(Header.LIFETIME_PAID_COUNT), False),
     "malformed count": (send_malformed_count, False),
     "motor": (prevent_payout, True),
     "jam": (hand("jam"), True),

@@ -48,7 +48,7 @@ NONSENSE = {
     "id003": nonsense_id003,
     "cctalk_bill": nonsense_events(Header.READ_BILL_EVENTS),
     "cctalk_coin": nonsense_events(Header.READ_CREDITS),
-    "cctalk_hopper": nonsense_events(Header.DISPENSE_COUNT),
+    "cctalk_hopper": nonsense_events(Header.LIFETIME_PAID_COUNT),
 }
 
 

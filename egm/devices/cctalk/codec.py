@@ -51,7 +51,7 @@ class Header(IntEnum):
     ENABLE_HOPPER = 164
     HOPPER_STATUS = 166
     DISPENSE = 167
-    DISPENSE_COUNT = 168
+    LIFETIME_PAID_COUNT = 168
     EMERGENCY_STOP = 172
     COIN_ID = 184
     BUILD_CODE = 192
@@ -226,14 +226,14 @@ class HopperStatus:
     ``unpaid_coins`` are the numbers of coins that the last order has paid and has left unpaid.
     """
 
-    dispense_counter: int
+    order_counter: int
     remaining_coins: int
     paid_coins: int
     unpaid_coins: int
 
     def encode(self) -> bytes:
         """Return the hopper status as data of a ccTalk reply."""
-        return bytes((self.dispense_counter, self.remaining_coins, self.paid_coins, self.unpaid_coins))
+        return bytes((self.order_counter, self.remaining_coins, self.paid_coins, self.unpaid_coins))
 
 
 def decode_hopper_status(data: bytes) -> HopperStatus:

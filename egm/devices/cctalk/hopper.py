@@ -1,11 +1,11 @@
 """Driver of ccTalk hoppers: pays coins, and records exactly as many as the hopper counted out.
 
-A hopper has two counters: a dispense counter of its orders, which a reset sets to 0, and a lifetime counter of
-paid coins. Both are recorded before an order is sent. After any interruption:
+A hopper has two counters: an order counter, which counts its dispense orders and which a reset sets to 0, and a
+lifetime counter of paid coins. Both are recorded before an order is sent. After any interruption:
 
-* dispense counter unchanged and no coin paid: the order never arrived; it is sent again;
-* dispense counter advanced: the order was accepted; wait until nothing remains to be paid;
-* dispense counter 0: the hopper was reset and has lost the order; the coins that it has paid count.
+* order counter unchanged and no coin paid: the order never arrived; it is sent again;
+* order counter advanced: the order was accepted; wait until nothing remains to be paid;
+* order counter 0: the hopper was reset and has lost the order; the coins that it has paid count.
 
 The amount paid is always the difference of the lifetime counter, so a lost or repeated reply or a reset cannot change
 it. If the counter is lost or another hopper is installed, only the coins recorded so far are known: the payout ends
@@ -62,7 +62,7 @@ class CctalkHopperDriver(CctalkDriver):
         self._next_level_query_at: float | None = (
             0.0  # when to query the hopper's level sensors; None: it has none
         )
-        self._paid_total_when_idle: int | None = None
+        self._lifetime_paid_when_idle: int | None = None
         self._serial_when_idle: bytes | None = None  # of the hopper with that lifetime counter
         self._may_be_paying = True  # whether the hopper may have received the order of the open payout
         self._withdrawn = False  # whether the hopper has been disarmed since the order of the open payout
@@ -112,10 +112,11 @@ class CctalkHopperDriver(CctalkDriver):
         """
         reply = await self._query(Header.HOPPER_STATUS)
         test = await self._query(Header.TEST_HOPPER)
-        count = await self._query(Header.DISPENSE_COUNT)
-        if reply is None or test is None or count is None:
+        lifetime_paid_reply = await self._query(Header.LIFETIME_PAID_COUNT)
+        if reply is None or test is None or lifetime_paid_reply is None:
             return
-        status, total = codec.decode_hopper_status(reply), codec.decode_three_byte_number(count)
+        status = codec.decode_hopper_status(reply)
+        lifetime_paid = codec.decode_three_byte_number(lifetime_paid_reply)
         await self._query_levels()
         self._report_faults(codec.decode_hopper_test(test))
         if self._is_stop_requested and await self._query(Header.EMERGENCY_STOP) is not None:
@@ -123,18 +124,18 @@ class CctalkHopperDriver(CctalkDriver):
             return
         record = self._ledger.find_open()
         if record is None and status.remaining_coins:  # the rest of an abandoned order is already disputed
-            self._paid_total_when_idle = None
+            self._lifetime_paid_when_idle = None
             await self._query(Header.EMERGENCY_STOP)
             return
-        self._record_strayed_coins(total, paying=record is not None)
+        self._record_strayed_coins(lifetime_paid, paying=record is not None)
         if record is None:
             if self._requested_payout is not None:
                 payout_id, coins = self._requested_payout
                 record = PayoutRecord(
                     payout_id=payout_id,
                     ordered_coins=coins,
-                    dispense_counter_before=status.dispense_counter,
-                    paid_counter_before=total,
+                    order_counter_before=status.order_counter,
+                    lifetime_paid_before=lifetime_paid,
                     serial=(self._serial or b"").hex(),
                 )
                 self._ledger.open_payout(record)
@@ -143,7 +144,7 @@ class CctalkHopperDriver(CctalkDriver):
                 self._restart_time_limits()
                 await self._send_dispense_order(record)
         else:
-            paid_coins = (total - record.paid_counter_before) % _PAID_COUNTER_MODULUS
+            paid_coins = (lifetime_paid - record.lifetime_paid_before) % _PAID_COUNTER_MODULUS
             is_other_hopper = record.serial not in {"", (self._serial or b"").hex()}
             if is_other_hopper or paid_coins > _PAID_COUNTER_MODULUS // 2 or paid_coins < record.paid_coins:
                 self._close_as_disputed(
@@ -152,21 +153,24 @@ class CctalkHopperDriver(CctalkDriver):
             else:
                 await self._advance_ordered_payout(record, status, paid_coins)
 
-    def _record_strayed_coins(self, paid_counter: int, *, paying: bool) -> None:
+    def _record_strayed_coins(self, lifetime_paid: int, *, paying: bool) -> None:
         """Record coins that left the hopper without an order, and report their value as disputed.
 
-        ``paid_counter`` is the hopper's lifetime counter. While a payout is open (``paying``), coins are expected to
+        ``lifetime_paid`` is the hopper's lifetime counter. While a payout is open (``paying``), coins are expected to
         leave, and nothing is recorded. Neither is it if another hopper was installed or the counter was lost:
         the difference is then no number of coins.
         """
         extra = 0
-        if self._paid_total_when_idle is not None and self._serial_when_idle == self._serial:
-            extra = (paid_counter - self._paid_total_when_idle) % _PAID_COUNTER_MODULUS
+        if self._lifetime_paid_when_idle is not None and self._serial_when_idle == self._serial:
+            extra = (lifetime_paid - self._lifetime_paid_when_idle) % _PAID_COUNTER_MODULUS
         if 0 < extra <= _PAID_COUNTER_MODULUS // 2 and not paying:
             text = f"{extra} coins left the hopper and none were ordered"
             self._ledger.record_uncommanded_coins(extra, text)
             self._emit(PaperDisputed(device=self.name, text=text))
-        self._paid_total_when_idle, self._serial_when_idle = None if paying else paid_counter, self._serial
+        self._lifetime_paid_when_idle, self._serial_when_idle = (
+            None if paying else lifetime_paid,
+            self._serial,
+        )
 
     async def _send_dispense_order(self, record: PayoutRecord) -> None:
         """Arm the hopper and, if it acknowledges that, send the order to pay the record's coins, once."""
@@ -185,7 +189,7 @@ class CctalkHopperDriver(CctalkDriver):
         it if it makes no progress.
         """
         if (
-            status.dispense_counter == record.dispense_counter_before
+            status.order_counter == record.order_counter_before
             and not paid_coins
             and not status.remaining_coins
         ):

@@ -50,7 +50,7 @@ class CctalkHopperTwin(CctalkTwin):
             case (
                 Header.HOPPER_STATUS
                 | Header.TEST_HOPPER
-                | Header.DISPENSE_COUNT
+                | Header.LIFETIME_PAID_COUNT
                 | Header.PAYOUT_HIGH_LOW_STATUS
             ):
                 return self._build_readings()[Header(message.header)]
@@ -78,7 +78,7 @@ class CctalkHopperTwin(CctalkTwin):
         return {
             Header.HOPPER_STATUS: status.encode(),
             Header.TEST_HOPPER: test.encode(),
-            Header.DISPENSE_COUNT: self._total.to_bytes(3, "little"),
+            Header.LIFETIME_PAID_COUNT: self._total.to_bytes(3, "little"),
             Header.PAYOUT_HIGH_LOW_STATUS: codec.encode_high_level_reply(
                 is_full=self.level_coins >= FULL_COIN_COUNT
             ),

@@ -60,23 +60,20 @@ def solve_completions(
     ways = comb(52 - SEEN_CARD_COUNT, 4)
     keeps_bet: Bools = values > int((returned_share - 1) * unit) * ways
     keeps_bet |= seen_card_count is None
-    net_counts = [
-        _count_nets(counts, hands_per_class, which, nets, returned_share)
-        for which in ((keeps_bet, ~keeps_bet) if seen_card_count else (keeps_bet, keeps_bet))
-    ]
-    means = [
-        sum((net * n for net, n in net_cases.items()), Fraction(0)) / sum(net_cases.values())
-        for net_cases in net_counts
-    ]
-    total = sum(net_counts[0].values())
+    # In every class of hands, the worst player does the opposite of the best one.
+    worst_keeps_bet = ~keeps_bet if seen_card_count else keeps_bet
+    best_nets = _count_nets(counts, hands_per_class, keeps_bet, nets, returned_share)
+    worst_nets = _count_nets(counts, hands_per_class, worst_keeps_bet, nets, returned_share)
+    worst_mean = sum((net * n for net, n in worst_nets.items()), Fraction(0)) / sum(worst_nets.values())
+    total = sum(best_nets.values())
     return ProvedFigures(
         law={
             format_fraction(net): format_fraction(Fraction(n, total))
-            for net, n in sorted(net_counts[0].items())
+            for net, n in sorted(best_nets.items())
             if n
         },
         staked="1/1",
-        worst=format_fraction(means[1]),
+        worst=format_fraction(worst_mean),
         simplest=None
         if seen_card_count is None
         else format_fraction(_compute_mean_never_withdrawn(counts, hands_per_class, nets)),

@@ -87,8 +87,8 @@ def test_coins_of_a_removed_hopper_are_disputed(tmp_path):
         PayoutRecord(
             payout_id=payout_id,
             ordered_coins=coins,
-            dispense_counter_before=0,
-            paid_counter_before=0,
+            order_counter_before=0,
+            lifetime_paid_before=0,
             serial="07",
         )
     )

@@ -51,7 +51,7 @@ def hopper_pays(rig, coins, doubt=""):
     payout_id, number = rig.hands.payouts[-1]
     rig.ledgers.payout_ledger.open_payout(
         PayoutRecord(
-            payout_id=payout_id, ordered_coins=number, dispense_counter_before=0, paid_counter_before=0
+            payout_id=payout_id, ordered_coins=number, order_counter_before=0, lifetime_paid_before=0
         )
     )
     rig.ledgers.payout_ledger.close_payout(payout_id, coins, doubt)
@@ -172,7 +172,7 @@ def test_a_power_cut_at_any_entry_loses_no_coins_paid(tmp_path, coins_first, wri
     payout_id, number = rig.hands.payouts[-1]
     rig.ledgers.payout_ledger.open_payout(
         PayoutRecord(
-            payout_id=payout_id, ordered_coins=number, dispense_counter_before=0, paid_counter_before=0
+            payout_id=payout_id, ordered_coins=number, order_counter_before=0, lifetime_paid_before=0
         )
     )
     rig.cut_power_after(written)

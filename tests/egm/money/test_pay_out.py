@@ -443,7 +443,7 @@ def test_coins_in_are_credited_once_by_the_acceptors_own_count(coins):
 def _order(rig):
     payout_id, number = rig.hands.payouts[-1]
     record = PayoutRecord(
-        payout_id=payout_id, ordered_coins=number, dispense_counter_before=0, paid_counter_before=0
+        payout_id=payout_id, ordered_coins=number, order_counter_before=0, lifetime_paid_before=0
     )
     rig.ledgers.payout_ledger.open_payout(record)
     return payout_id, number

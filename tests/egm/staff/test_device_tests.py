@@ -113,7 +113,7 @@ def test_the_hopper_test_pays_coins_behind_an_open_door_without_meters(menu):
     assert coins == 3
     assert rig.records("test.started")[-1]["coins"] == 3
     rig.ledgers.payout_ledger.open_payout(
-        PayoutRecord(payout_id=payout_id, ordered_coins=3, dispense_counter_before=0, paid_counter_before=0)
+        PayoutRecord(payout_id=payout_id, ordered_coins=3, order_counter_before=0, lifetime_paid_before=0)
     )
     rig.ledgers.payout_ledger.close_payout(payout_id, 2)
     assert rig.records("test.coins") == [{"id": payout_id, "ordered_coins": 3, "paid_coins": 2}]

@@ -186,7 +186,7 @@ def pay_five(rig):
     payout_id, number = rig.hands.payouts[-1]
     rig.ledgers.payout_ledger.open_payout(
         PayoutRecord(
-            payout_id=payout_id, ordered_coins=number, dispense_counter_before=0, paid_counter_before=0
+            payout_id=payout_id, ordered_coins=number, order_counter_before=0, lifetime_paid_before=0
         )
     )
     return payout_id

@@ -77,7 +77,7 @@ def test_decisions_about_disputed_coins_pass_the_audit(audited, tmp_path):
         rig.engine.handle(EventType.CASH_OUT)
         payout_id, coins = rig.hands.payouts[-1]
         payout = PayoutRecord(
-            payout_id=payout_id, ordered_coins=coins, dispense_counter_before=0, paid_counter_before=0
+            payout_id=payout_id, ordered_coins=coins, order_counter_before=0, lifetime_paid_before=0
         )
         rig.ledgers.payout_ledger.open_payout(payout)
         if seen:

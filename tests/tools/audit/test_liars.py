@@ -110,7 +110,7 @@ def run_hopper_day(rig):
         rig.engine.handle(EventType.CASH_OUT)
         payout_id, ordered = rig.hands.payouts[-1]
         record = PayoutRecord(
-            payout_id=payout_id, ordered_coins=ordered, dispense_counter_before=0, paid_counter_before=0
+            payout_id=payout_id, ordered_coins=ordered, order_counter_before=0, lifetime_paid_before=0
         )
         rig.ledgers.payout_ledger.open_payout(record)
         rig.ledgers.payout_ledger.close_payout(payout_id, paid, doubt)

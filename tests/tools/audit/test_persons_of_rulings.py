@@ -39,9 +39,7 @@ def rule_on_coins(folder):
     ((payout_id, coins),) = rig.hands.payouts
     ledger = rig.ledgers.payout_ledger
     ledger.open_payout(
-        PayoutRecord(
-            payout_id=payout_id, ordered_coins=coins, dispense_counter_before=0, paid_counter_before=0
-        )
+        PayoutRecord(payout_id=payout_id, ordered_coins=coins, order_counter_before=0, lifetime_paid_before=0)
     )
     ledger.close_payout(payout_id, 2, "its count fell")
     rule_on_dispute(rig, "200")
