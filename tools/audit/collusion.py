@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 from egm.play.entries import GAME_CHOICE, GAME_END, GAME_START, GAME_VOID, GameEndByHand
 from egm.play.records.game_record import GameChoice, GameRecord
@@ -45,14 +45,17 @@ _ENTRY_KINDS_READ: Final = frozenset(entry.kind for entry in (GAME_START, GAME_C
 class PositionPair(NamedTuple):
     """Two player positions at one game on one gaming day; ``winner`` won money from ``loser``.
 
-    They did so in a round, or, in a :class:`PairFlow`, over the whole day. As a key of sums, ``loser`` is the lower of
-    the two positions.
+    It won in single rounds, or, in a :class:`PairFlow`, over the whole day.
     """
 
     day: str
     game: str
     loser: int
     winner: int
+
+    def swap(self) -> Self:
+        """Return the same two positions with the winner as the loser."""
+        return self._replace(loser=self.winner, winner=self.loser)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,24 +189,32 @@ def compute_pair_flows(results: Iterable[RoundResult]) -> list[PairFlow]:
     Significant pairs come first, then the largest amounts. What a position wins in a round is taken from each
     loser in proportion to the loser's loss.
     """
-    flows: dict[PositionPair, list[int]] = {}
-    round_counts: Counter[PositionPair] = Counter()
+    won_cents_by_pair: dict[PositionPair, list[int]] = {}
     fold_counts: Counter[PositionPair] = Counter()
     for result in results:
         losers = {position: -cents for position, cents in result.net_cents.items() if cents < 0}
         lost_cents = sum(losers.values())
         for winner, won_cents in result.net_cents.items():
             for loser, cents in losers.items() if won_cents > 0 else ():
-                low, high = sorted((loser, winner))
-                pair = PositionPair(result.day, result.game, low, high)  # a key, whoever won
-                flow_cents = won_cents * cents // lost_cents
-                flows.setdefault(pair, []).append(flow_cents if loser == low else -flow_cents)
-                winning_pair = PositionPair(result.day, result.game, loser, winner)
-                round_counts[winning_pair] += 1
-                fold_counts[winning_pair] += loser in result.positions_folded_after_large_bet
+                pair = PositionPair(result.day, result.game, loser, winner)
+                won_cents_by_pair.setdefault(pair, []).append(won_cents * cents // lost_cents)
+                fold_counts[pair] += loser in result.positions_folded_after_large_bet
+    round_counts = {pair: len(cents) for pair, cents in won_cents_by_pair.items()}
     large_folds = _compare_large_bet_folds(round_counts, fold_counts)
-    pair_flows = [_compute_pair_flow(pair, cents, large_folds) for pair, cents in flows.items()]
+    pair_flows = [
+        _compute_pair_flow(pair, cents, won_cents_by_pair.get(pair.swap(), []), large_folds)
+        for pair, cents in won_cents_by_pair.items()
+        if _is_net_winner(pair, won_cents_by_pair)
+    ]
     return sorted(pair_flows, key=lambda flow: (not flow.is_significant, -flow.net_cents, flow.pair))
+
+
+def _is_net_winner(pair: PositionPair, won_cents_by_pair: Mapping[PositionPair, list[int]]) -> bool:
+    """Return whether ``pair.winner`` won more than it lost to ``pair.loser``; at 0, the higher position counts."""
+    if pair.swap() not in won_cents_by_pair:
+        return True
+    net_cents = sum(won_cents_by_pair[pair]) - sum(won_cents_by_pair[pair.swap()])
+    return net_cents > 0 or (net_cents == 0 and pair.winner > pair.loser)
 
 
 def _compare_large_bet_folds(
@@ -232,24 +243,29 @@ def _compare_large_bet_folds(
 
 
 def _compute_pair_flow(
-    pair: PositionPair, flows_cents: list[int], large_folds: Mapping[PositionPair, LargeBetFolds]
+    pair: PositionPair,
+    won_cents: list[int],
+    lost_cents: list[int],
+    large_folds: Mapping[PositionPair, LargeBetFolds],
 ) -> PairFlow:
-    """Return the net flow between two positions; the position that won in sum becomes ``pair.winner``.
+    """Return the net flow between two positions.
 
-    ``flows_cents`` has one amount per round in minor units, positive if ``pair.winner`` won it.
+    Args:
+        pair: The positions; the winner won at least as much as it lost.
+        won_cents: What ``pair.winner`` won from ``pair.loser`` in each round that it won, in minor units.
+        lost_cents: What it lost to ``pair.loser`` in each round that it lost, in minor units.
+        large_folds: The folds after a large bet of ``pair.loser`` in rounds that ``pair.winner`` won, by pair.
     """
-    if sum(flows_cents) < 0:
-        pair = pair._replace(loser=pair.winner, winner=pair.loser)
-        flows_cents = [-cents for cents in flows_cents]
-    deviation = math.sqrt(sum(cents * cents for cents in flows_cents))
+    net_cents = sum(won_cents) - sum(lost_cents)
+    deviation = math.sqrt(sum(cents * cents for cents in (*won_cents, *lost_cents)))
     return PairFlow(
         pair,
-        len(flows_cents),
-        sum(flows_cents),
-        max(0, *flows_cents),
+        len(won_cents) + len(lost_cents),
+        net_cents,
+        max(won_cents),
         large_folds.get(pair, LargeBetFolds()),
-        large_folds.get(pair._replace(loser=pair.winner, winner=pair.loser), LargeBetFolds()),
-        sum(flows_cents) / deviation if deviation else 0.0,
+        large_folds.get(pair.swap(), LargeBetFolds()),
+        net_cents / deviation if deviation else 0.0,
     )
 
 
