@@ -24,7 +24,7 @@ from paytables.contract import (
     LevelParticipation,
     Outcome,
     PrizeInKind,
-    RoundSteps,
+    RoundEvents,
     Settlement,
     Spot,
     TimeCharge,
@@ -76,8 +76,8 @@ class GameRules(Protocol):
     def build_wager(self, credits_: int, **options: Json) -> Wager:
         """Return the game's wager of that many credits. Raises WagerError if the game does not offer it."""
 
-    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
-        """Play one round of the game: a generator of steps (:mod:`paytables.contract.round`)."""
+    def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
+        """Play one round of the game: a generator of events (:mod:`paytables.contract.round`)."""
 
     def list_spots(self) -> tuple[Spot, ...]:
         """Return the betting spots of the table in its current state; none if a wager is a single bet."""
@@ -301,8 +301,8 @@ class Game:
         """Return the most credits that a round with this bet can cost, raises of the certified strategy included."""
         return credits_ + self.rules.compute_raise_reserve(self.rules.build_wager(credits_))
 
-    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
-        """Play one round of the game: a generator of steps that returns the outcome."""
+    def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
+        """Play one round of the game: a generator of events that returns the outcome."""
         return self.rules.play(wager, draw)
 
     def with_table_state(self, table_state: object) -> "Game":

@@ -14,7 +14,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
-from paytables.contract import Bet, Choice, Outcome, Settlement, Spot, Step
+from paytables.contract import Bet, Choice, Outcome, RoundEvent, Settlement, Spot
 from paytables.definition import StrictTable, Text
 from paytables.layout import BetLimits, settle_push
 from paytables.seating import SeatedRules, ask_whether_all_staked
@@ -248,7 +248,7 @@ class PlayerBankRules(SeatedRules):
 
     def ask_whether_bank_covers(
         self, banked: BankedRound, display: Mapping[str, object], viewer: int | None
-    ) -> Generator[Step, Choice | None, bool]:
+    ) -> Generator[RoundEvent, Choice | None, bool]:
         """If a player is the bank, ask whether the stakes of all seats are recorded; return False if some are missing.
 
         Then the round is not played, because the player who is the bank pays the others' wins. If the machine is the
@@ -260,7 +260,7 @@ class PlayerBankRules(SeatedRules):
 
     def return_stakes(
         self, bets: Sequence[Bet], display: Mapping[str, object]
-    ) -> Generator[Step, None, Outcome]:
+    ) -> Generator[RoundEvent, None, Outcome]:
         """Return every bet of a round that is cancelled because some seat's stake is missing.
 
         The bank is offered to the same seat again.

@@ -17,10 +17,10 @@ from paytables.contract import (
     Choice,
     Decision,
     DrawSource,
-    RoundSteps,
-    Step,
+    RoundEvent,
+    RoundEvents,
     Wager,
-    filter_steps_for_seat,
+    filter_events_for_seat,
 )
 from paytables.layout import TableRules
 
@@ -32,19 +32,19 @@ class SeatedRules(TableRules):
     """Base class of the rules of games in which each seat has its own hand: one round, and each seat's view of it."""
 
     @abstractmethod
-    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundSteps:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundEvents:
         """Play a round with the bets of every seat, as the seat ``viewer`` sees it.
 
         Cards that only other seats may see are face down in its cues, prompts and display. With ``viewer``
         None, one player plays alone and sees everything.
         """
 
-    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
+    def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
         """Play a round: alone, or as one seat of several."""
         accepted = self.build_wager(wager.credits, **wager.options)
         bets, seat = (*accepted.bets, *accepted.bets_of_other_seats), accepted.seat
         played_round = self.play_seats(sorted(bets, key=_get_seat), draw, seat)
-        return played_round if seat is None else filter_steps_for_seat(played_round, seat)
+        return played_round if seat is None else filter_events_for_seat(played_round, seat)
 
     def build_wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_`` after checking its bets. Raises WagerError.
@@ -109,7 +109,7 @@ def can_see_seat_cards(seat: int, viewer: int | None) -> bool:
 
 def ask_whether_all_staked(
     display: Mapping[str, object], viewer: int | None
-) -> Generator[Step, Choice | None, bool]:
+) -> Generator[RoundEvent, Choice | None, bool]:
     """Ask the program that plays the round whether every seat's stake is recorded; return the answer.
 
     The question comes before anything is drawn. The players win each other's stakes, so the round is played only if

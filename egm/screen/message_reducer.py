@@ -22,7 +22,7 @@ from egm.screen.outcome import OutcomeError, list_reel_stages, read_reel_data
 from egm.screen.presentation import OutcomePresentation
 from egm.screen.round_result import build_round_result
 from egm.screen.service_input import update_input_for_page
-from egm.screen.steps import PickStep, Step, TableStep, read_steps
+from egm.screen.steps import DisplayStep, PickStep, TableStep, read_steps
 from egm.screen.table import (
     ChipsOnTable,
     apply_machine_answer,
@@ -167,7 +167,9 @@ def _show_decision(view: View, decision: DecisionRequest) -> View:
     )
 
 
-def _list_steps_before_decision(view: View, game_id: str, decision: DecisionRequest) -> tuple[Step, ...]:
+def _list_steps_before_decision(
+    view: View, game_id: str, decision: DecisionRequest
+) -> tuple[DisplayStep, ...]:
     """Return the steps of the game up to a decision, with the step in which the player decides as the last.
 
     Empty as long as no bet was made, except at a table.
@@ -197,7 +199,7 @@ def _was_presented_up_to_decision(view: View, play_id: str) -> bool:
 
 
 def _build_continued_presentation(
-    view: View, outcome: GameOutcome, steps: tuple[Step, ...]
+    view: View, outcome: GameOutcome, steps: tuple[DisplayStep, ...]
 ) -> OutcomePresentation:
     """Return the presentation of a game's steps.
 
@@ -237,7 +239,7 @@ def _build_continued_presentation(
     )
 
 
-def _read_last_display_step(view: View, snapshot: Snapshot) -> Step | None:
+def _read_last_display_step(view: View, snapshot: Snapshot) -> DisplayStep | None:
     """Return the last step of the outcome that the machine reported most recently.
 
     None if there is no such outcome, if this machine no longer offers the outcome's game, or if the outcome's data

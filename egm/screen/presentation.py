@@ -9,7 +9,7 @@ from typing import Final
 from egm.kernel.messages import GameOutcome
 from egm.screen.outcome import ReelSpin
 from egm.screen.round_result import RoundResultView
-from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, TableStep, WheelStep
+from egm.screen.steps import DisplayStep, GambleStep, HoldStep, KenoStep, PickStep, TableStep, WheelStep
 from egm.screen.theme import MotionTimes
 
 #: A presentation whose movements take longer than this, in seconds, is sped up, at most by :data:`DURATION_FACTOR_MIN`.
@@ -37,7 +37,7 @@ class OutcomePresentation:
     outcome: GameOutcome
     began_at: float
     """When the presentation began, in monotonic seconds."""
-    steps: tuple[Step, ...]
+    steps: tuple[DisplayStep, ...]
     reels_before: ReelSpin | None = None
     """What the reels showed before the game; None if unknown."""
     shortened_at: tuple[float, ...] = ()
@@ -161,7 +161,7 @@ def has_feature_title_card(presentation: OutcomePresentation, index: int) -> boo
     return begins_stage and is_feature_step(presentation, index)
 
 
-def find_anticipated_reel(step: Step, step_time: StepTimes, elapsed_seconds: float) -> int | None:
+def find_anticipated_reel(step: DisplayStep, step_time: StepTimes, elapsed_seconds: float) -> int | None:
     """Return the reel that spins longer to build anticipation at this time, or None."""
     if not isinstance(step, ReelSpin) or elapsed_seconds < step_time.begin:
         return None
@@ -251,7 +251,7 @@ def _scale_step_time(step_time: StepTimes, duration_factor: float, begin: float)
     return StepTimes(begin, begin + step_time.begin * duration_factor, stops, last_stop, last_stop)
 
 
-def _shorten_step(step_time: StepTimes, step: Step, play_pressed_at: float) -> StepTimes:
+def _shorten_step(step_time: StepTimes, step: DisplayStep, play_pressed_at: float) -> StepTimes:
     """Return the times of a step that is shortened by a press of PLAY at ``play_pressed_at`` seconds.
 
     The press skips the title card, or stops the moving parts. If no part moves, it ends the step. In a hold-and-spin
@@ -305,7 +305,7 @@ def _move_step_earlier(
     )
 
 
-def count_step_parts(step: Step) -> int:
+def count_step_parts(step: DisplayStep) -> int:
     """Return how many parts of a step are presented one after the other: its reels, spins, boxes, balls or cues."""
     if isinstance(step, ReelSpin):
         return len(step.window)
@@ -332,7 +332,7 @@ def _read_cue_durations(motion: MotionTimes) -> Mapping[str, float]:
 
 
 def _build_step_time(
-    step: Step, begin: float, motion: MotionTimes, boxes_opened: int, *, reduced_motion: bool
+    step: DisplayStep, begin: float, motion: MotionTimes, boxes_opened: int, *, reduced_motion: bool
 ) -> StepTimes:
     """Return when the parts of one step are presented, in seconds, if its movement starts at ``begin``.
 

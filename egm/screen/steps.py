@@ -117,7 +117,7 @@ class TableStep:
 
 
 #: A step of an outcome, of any kind.
-Step = ReelSpin | HoldStep | PickStep | WheelStep | KenoStep | GambleStep | TableStep
+DisplayStep = ReelSpin | HoldStep | PickStep | WheelStep | KenoStep | GambleStep | TableStep
 
 
 def read_steps(
@@ -127,7 +127,7 @@ def read_steps(
     settlements: Sequence[DisplayData] = (),
     *,
     is_continued: bool = False,
-) -> tuple[Step, ...]:
+) -> tuple[DisplayStep, ...]:
     """Return every step of an outcome in order, at least one. Raises :class:`OutcomeError`.
 
     ``is_continued`` says that earlier steps of the same table round were already presented. If it is false and there
@@ -139,7 +139,7 @@ def read_steps(
             return (_read_table_step(display, shown_cues, tuple(settlements)),)
         if "draws" in display:
             draws = display["draws"]
-            steps: list[Step] = [_read_keno_step(draw, len(draws)) for draw in draws]
+            steps: list[DisplayStep] = [_read_keno_step(draw, len(draws)) for draw in draws]
         else:
             steps = [_read_step(reel_data_by_stage, step) for step in display.get("steps") or [display]]
             steps += _read_gamble_steps(display.get("double_up", ()))
@@ -180,7 +180,7 @@ def _build_default_cues(display: DisplayData) -> list[DisplayData]:
     ]
 
 
-def _read_step(reel_data_by_stage: Mapping[str, ReelData], step_data: Mapping[str, Any]) -> Step:
+def _read_step(reel_data_by_stage: Mapping[str, ReelData], step_data: Mapping[str, Any]) -> DisplayStep:
     """Return one step from an outcome's display data. The keys of the data determine the kind of step."""
     stage, credits_ = str(step_data.get("stage", "base")), int(step_data.get("credits", 0))
     pay_factor = int(step_data.get("level", 1)) * int(step_data.get("multiplier", 1))
@@ -206,7 +206,7 @@ def _read_step(reel_data_by_stage: Mapping[str, ReelData], step_data: Mapping[st
     return read_reel_spin(reel_data_by_stage[stage], step_data)
 
 
-def _read_gamble_steps(rounds_data: Any) -> list[Step]:
+def _read_gamble_steps(rounds_data: Any) -> list[DisplayStep]:
     """Return the double-up rounds in an outcome's display data, each with the cards of the rounds before it."""
     rounds = [(str(data["called"]), str(data["shown"]), int(data["credits"])) for data in rounds_data]
     drawn_cards = tuple(card for _, card, _ in rounds)

@@ -18,7 +18,7 @@ from egm.screen.motion import clamp_to_unit_interval
 from egm.screen.outcome import ReelData, ReelSpin
 from egm.screen.presentation import OutcomePresentation, PresentationTimeline, build_timeline
 from egm.screen.service_input import KEYBOARD_PROMPT_KINDS, ServicePageInput
-from egm.screen.steps import Step
+from egm.screen.steps import DisplayStep
 from egm.screen.table import ChipsOnTable, TableGameData, read_registered_bets
 from egm.screen.theme import MotionTimes, Theme
 
@@ -88,7 +88,7 @@ class View:
     """Texts that the machine adds to the catalogues, by language and then by key."""
     tables: Mapping[str, TableGameData] = field(default_factory=dict)
     """The table data of each table game, by the game's id."""
-    last_display_step: Step | None = None
+    last_display_step: DisplayStep | None = None
     """The last step of the outcome in the latest snapshot, or None. It is drawn while no game is presented."""
     held_items_mask: int = 0
     """The reels or cards that are marked in a decision, as a bit mask: at first the advised ones."""
@@ -356,7 +356,7 @@ def compute_seconds_since(view: View, then_utc: str) -> float:
     return (datetime.fromisoformat(view.time_utc) - datetime.fromisoformat(then_utc)).total_seconds()
 
 
-def find_last_step(view: View) -> Step | None:
+def find_last_step(view: View) -> DisplayStep | None:
     """Return the last step of the presentation of the selected game, also while that step is still to come.
 
     Without a presentation, return the last step of the outcome that the machine reported most recently.
@@ -393,7 +393,7 @@ def find_shown_reel_spin(view: View) -> ReelSpin | None:
 
     Without a presentation, return the one that the machine reported last.
     """
-    steps: tuple[Step, ...] = (view.last_display_step,) if view.last_display_step is not None else ()
+    steps: tuple[DisplayStep, ...] = (view.last_display_step,) if view.last_display_step is not None else ()
     if view.selected_game_presentation is not None:
         steps = view.selected_game_presentation.steps
     return next((step for step in reversed(steps) if isinstance(step, ReelSpin)), None)

@@ -22,7 +22,7 @@ from paytables.bank.rules import BankRules, HandDescriptions, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, Shoe, format_card, get_rank
 from paytables.commission import BaccaratCommission
-from paytables.contract import Bet, Cue, DrawSource, Outcome, RoundSteps, Settlement, Wager
+from paytables.contract import Bet, Cue, DrawSource, Outcome, RoundEvents, Settlement, Wager
 from paytables.layout import Odds, WeightedResult, WrittenOdds, settle_bet, settle_push
 
 #: Points of each rank, two to ace.
@@ -244,7 +244,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         """Return the bets that this baccarat game offers, by their ids."""
         return {bet.id: bet for bet in self.definition.bet}
 
-    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
+    def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
         """Play a round: deal both hands and their third cards, and settle every bet."""
         accepted = self.build_wager(wager.credits, **wager.options)
         rules = self.definition.shoe

@@ -27,7 +27,7 @@ from paytables.bank.held_hands import DRAW_ANSWER, STAND_ANSWER, SeatHandsView
 from paytables.bank.rules import BANK_NAMES, BankRules, HandDescriptions, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import get_rank
-from paytables.contract import Bet, Choice, Cue, Decision, DrawSource, Outcome, RoundSteps, Settlement, Wager
+from paytables.contract import Bet, Choice, Cue, Decision, DrawSource, Outcome, RoundEvents, Settlement, Wager
 from paytables.definition import StrictTable
 from paytables.layout import Odds, WeightedResult, compute_mean_return, settle_bet, settle_push
 from paytables.seating import SeatedRules, can_see_seat_cards
@@ -289,7 +289,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
                 return min(seats)
         return None
 
-    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundSteps:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundEvents:
         """Play a round: deal six cards, let the tableaux draw, turn and complete the banker's hand, and settle."""
         rules = self.definition.shoe
         shoe, cues = open_shoe(rules, self.table, draw)

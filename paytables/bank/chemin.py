@@ -32,7 +32,7 @@ from paytables.bank.held_hands import DRAW_ANSWER, STAND_ANSWER, SeatHandsView
 from paytables.bank.rules import BANK_NAMES, BankRules, HandDescriptions, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import get_rank
-from paytables.contract import Bet, Decision, DrawSource, Outcome, RoundSteps, Settlement, Wager
+from paytables.contract import Bet, Decision, DrawSource, Outcome, RoundEvents, Settlement, Wager
 from paytables.definition import PositiveInt
 from paytables.errors import RefusedRoundError
 from paytables.layout import WeightedResult, compute_mean_return, settle_bet, settle_push
@@ -360,7 +360,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         )
 
     # ------------------------------------------------------------------ one round
-    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundSteps:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundEvents:
         """Play a round: return what is not covered, deal both hands, draw third cards, and settle.
 
         Raises WagerError if no round can be played with these bets.

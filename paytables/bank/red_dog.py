@@ -18,7 +18,7 @@ from paytables.bank.dealing import build_table_after_round, open_shoe
 from paytables.bank.rules import BANK_NAMES, BankRules, HandDescriptions, build_added_spot, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, format_card, get_rank
-from paytables.contract import Bet, Cue, Decision, DrawSource, Outcome, RoundSteps, Settlement, Spot, Wager
+from paytables.contract import Bet, Cue, Decision, DrawSource, Outcome, RoundEvents, Settlement, Spot, Wager
 from paytables.layout import Odds, WeightedResult, WrittenOdds, compute_mean_return, settle_bet, settle_push
 from paytables.seating import SeatedRules, can_see_seat_cards
 
@@ -94,7 +94,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
         """Return 1: a player may raise at most by the amount of the bet."""
         return 1
 
-    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundSteps:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundEvents:
         """Play a round: deal two cards, let the seats raise if there is a spread, deal the third, settle."""
         rules, rule = self.definition.shoe, self.definition.ante
         shoe, cues = open_shoe(rules, self.table, draw)

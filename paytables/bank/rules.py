@@ -10,7 +10,7 @@ from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.bank.dealing import read_shoe
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import STANDARD_DECK_SIZES
-from paytables.contract import DefinitionRemark, DrawSource, RoundSteps, Spot, Wager
+from paytables.contract import DefinitionRemark, DrawSource, RoundEvents, Spot, Wager
 from paytables.errors import DefinitionError
 from paytables.game import GameFamily
 from paytables.layout import (
@@ -79,7 +79,7 @@ class BankRules(TableRules, Generic[D]):
         """Return the spots on which a stake can be placed only during the round, by the player's decision."""
         return ()
 
-    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
+    def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
         """Play one round; each family implements it."""
         raise NotImplementedError
 

@@ -29,7 +29,7 @@ from paytables.bank.rules import (
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, Shoe, get_rank
 from paytables.commission import BaccaratCommission
-from paytables.contract import Bet, Cue, Decision, DrawSource, Outcome, RoundSteps, Settlement, Wager
+from paytables.contract import Bet, Cue, Decision, DrawSource, Outcome, RoundEvents, Settlement, Wager
 from paytables.layout import TableLayout, WeightedResult, compute_mean_return, settle_bet, settle_push
 from paytables.player_bank import (
     BANK_SPOT,
@@ -137,7 +137,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         bank, *player_hands = super().describe_hands()
         return [{**bank, **self.bank_owner_data}, *player_hands]
 
-    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundSteps:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundEvents:
         """Play a round: deal three cards each, let each seat draw, turn all hands, draw for the bank, settle."""
         banked = self.arrange_bank(bets)
         names = {bet.seat: format_hand_id(bet.seat) for bet in banked.played_bets}

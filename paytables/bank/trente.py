@@ -25,7 +25,7 @@ from paytables.bank.rows import compute_equal_row_chances
 from paytables.bank.rules import BankRules, HandDescriptions, check_bets
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import STANDARD_DECK_SIZES, Card, Shoe, format_card, get_rank, is_red
-from paytables.contract import Bet, Cue, DrawSource, Outcome, RoundSteps, Settlement, Spot, Wager
+from paytables.contract import Bet, Cue, DrawSource, Outcome, RoundEvents, Settlement, Spot, Wager
 from paytables.definition import PositiveInt, StrictTable, Text
 from paytables.errors import DefinitionError
 from paytables.game import GameFamily
@@ -256,7 +256,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return super().build_wager(credits_, **options)
 
     # ------------------------------------------------------------------ one coup
-    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
+    def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
         """Play a coup: deal both rows and settle every bet; at a refait ask for half or prison."""
         accepted = self.build_wager(wager.credits, **wager.options)
         rules = self.definition.shoe

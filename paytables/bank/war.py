@@ -22,7 +22,7 @@ from paytables.bank.rules import (
 )
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import STANDARD_DECK_SIZES, Card, format_card, get_rank
-from paytables.contract import Bet, Cue, Decision, DrawSource, Outcome, RoundSteps, Settlement, Spot, Wager
+from paytables.contract import Bet, Cue, Decision, DrawSource, Outcome, RoundEvents, Settlement, Spot, Wager
 from paytables.errors import DefinitionError
 from paytables.game import GameFamily
 from paytables.layout import WeightedResult, compute_mean_return, settle_bet, settle_push
@@ -83,7 +83,7 @@ class WarRules(SeatedBankRules[WarDefinition]):
         """Return the stake that a player adds to go to war, as a multiple of ``bet``: 1 for the main bet, else 0."""
         return int(bet.id == MAIN_SPOT)
 
-    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundSteps:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundEvents:
         """Play a round: deal a card to each seat and the bank, settle, and go to war for seats that choose it."""
         rules = self.definition.shoe
         shoe, cues = open_shoe(rules, self.table, draw)

@@ -41,9 +41,9 @@ from paytables.contract import (
     DrawSource,
     LevelHit,
     Outcome,
-    RoundSteps,
+    RoundEvent,
+    RoundEvents,
     Settlement,
-    Step,
 )
 from paytables.layout import Odds, settle_bet, settle_push
 from paytables.seating import FACE_DOWN_CARD_TEXT
@@ -143,7 +143,7 @@ class BettingBox:
 
 
 #: A question to a seat in progress, whose result is the chosen option.
-SeatQuestion: TypeAlias = Generator[Step, Choice | None, str]
+SeatQuestion: TypeAlias = Generator[RoundEvent, Choice | None, str]
 
 
 class BlackjackRound:
@@ -185,7 +185,7 @@ class BlackjackRound:
         return get_card_value(self.dealer_hands[0][0])
 
     # ------------------------------------------------------------ the round
-    def play(self, table_state: object, draw: DrawSource) -> RoundSteps:
+    def play(self, table_state: object, draw: DrawSource) -> RoundEvents:
         """Play the round: deal, offer insurance, let each box play, play the dealer's hands, settle every bet."""
         rules = self.definition.shoe
         self._shoe, cues = open_shoe(rules, table_state, draw)
@@ -296,7 +296,7 @@ class BlackjackRound:
             "advice": best.find_answer(situation, values, suited=get_suit(first) == get_suit(hand.cards[1]))
         }
 
-    def _offer_insurance(self, box: BettingBox) -> Iterator[Step]:
+    def _offer_insurance(self, box: BettingBox) -> Iterator[RoundEvent]:
         """Offer a box insurance and even money, before the first box plays."""
         hand, stakes = box.hands[0], dict[str, Bet]()
         options = ["no_insurance"]
@@ -325,7 +325,7 @@ class BlackjackRound:
                 lambda stake: not stake.is_back_bet,
             )
 
-    def _play_box(self, box: BettingBox, draw: DrawSource) -> Iterator[Step]:
+    def _play_box(self, box: BettingBox, draw: DrawSource) -> Iterator[RoundEvent]:
         """Play a box's hands one after another, including those of splits."""
         number = 0
         while number < len(box.hands):
@@ -335,7 +335,7 @@ class BlackjackRound:
             yield from self._play_hand(box, hand, draw)
             number += 1
 
-    def _play_hand(self, box: BettingBox, hand: BlackjackHand, draw: DrawSource) -> Iterator[Step]:
+    def _play_hand(self, box: BettingBox, hand: BlackjackHand, draw: DrawSource) -> Iterator[RoundEvent]:
         """Ask the player for the decisions on one hand of a box until it stands, busts or is settled.
 
         Wins that are paid at once, before the dealer plays, such as 6-7-8 in one suit or 7-7-7, are settled too.
@@ -423,7 +423,7 @@ class BlackjackRound:
     # ------------------------------------------------------------ the dealer
     def _complete_and_settle_dealer_hand(
         self, hand_index: int, dealer_hand_index: int, draw: DrawSource
-    ) -> Iterator[Step]:
+    ) -> Iterator[RoundEvent]:
         """Complete a hand of the dealer if undecided bets need it, and settle the bets against it.
 
         ``dealer_hand_index`` is the index of the hand among all hands of the dealer, as in :class:`HandStake`.

@@ -25,7 +25,7 @@ from paytables.blackjack.schema import (
     ExactHouseRules,
     ProvedFigures,
 )
-from paytables.contract import Bet, DefinitionRemark, DrawSource, LevelParticipation, RoundSteps, Spot, Wager
+from paytables.contract import Bet, DefinitionRemark, DrawSource, LevelParticipation, RoundEvents, Spot, Wager
 from paytables.definition import Text
 from paytables.errors import RefusedRoundError, WagerError
 from paytables.layout import Odds, SpotLimits, TableLayout, check_credit_multiples, check_forms
@@ -220,7 +220,7 @@ class BlackjackRules(SeatedRules):
                         player=owner + 1,
                     )
 
-    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
+    def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
         """Play a round, alone or as one seat of several.
 
         Raises WagerError if the only seat of a round bets on another seat's hand.
@@ -297,7 +297,7 @@ class BlackjackRules(SeatedRules):
             read_shoe(self.definition.shoe, table_state)
         return self.with_table_fields(table=table_state)
 
-    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundSteps:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundEvents:
         """Play one round of blackjack; see :mod:`paytables.blackjack.round`."""
         return BlackjackRound(self.definition, self._exact_house_rules, self._best_play, bets, viewer).play(
             self.table, draw

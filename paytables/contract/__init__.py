@@ -1,6 +1,6 @@
-"""The interface between a game and the program that drives it: wagers, draws, steps, outcomes.
+"""The interface between a game and the program that drives it: wagers, draws, events, outcomes.
 
-A game is played in rounds. A round is a generator of steps over the bets of a wager: a :class:`Decision` asks
+A game is played in rounds. A round is a generator of events over the bets of a wager: a :class:`Decision` asks
 a seat (and may add to its stake), a :class:`Settlement` decides a bet, a :class:`Cue` is for the screen only.
 State that lasts between rounds (a point, a shoe, bets that stay) is the outcome's ``table``. Every driver of
 a game uses :class:`Round`.
@@ -37,10 +37,10 @@ from paytables.contract.round import (
     Decision,
     Outcome,
     Round,
-    RoundSteps,
+    RoundEvent,
+    RoundEvents,
     Settlement,
-    Step,
-    filter_steps_for_seat,
+    filter_events_for_seat,
     play_with_answers,
     play_with_choices,
 )
@@ -69,16 +69,16 @@ __all__ = [
     "RecordingDrawSource",
     "ReplayDrawSource",
     "Round",
-    "RoundSteps",
+    "RoundEvent",
+    "RoundEvents",
     "Settlement",
     "Spot",
-    "Step",
     "TimeCharge",
     "TimeToAct",
     "Wager",
     "draw_and_remove_element",
     "draw_weighted_index",
-    "filter_steps_for_seat",
+    "filter_events_for_seat",
     "play_with_answers",
     "play_with_choices",
     "throw_dice",

@@ -1,4 +1,4 @@
-"""One round of a game: its steps (decisions, settlements and cues) and its outcome."""
+"""One round of a game: its events (decisions, settlements and cues) and its outcome."""
 
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -243,29 +243,29 @@ class Outcome:
 
 
 #: Anything that a round yields.
-Step: TypeAlias = Decision | Settlement | Cue
-#: A round in progress: it yields steps, is sent the choice for each decision (None for other steps), and
+RoundEvent: TypeAlias = Decision | Settlement | Cue
+#: A round in progress: it yields events, is sent the choice for each decision (None for other events), and
 #: returns its outcome, whose settlements are the ones it yielded.
-RoundSteps: TypeAlias = Generator[Step, Choice | None, Outcome]
+RoundEvents: TypeAlias = Generator[RoundEvent, Choice | None, Outcome]
 
 
-def filter_steps_for_seat(play: RoundSteps, seat: int) -> RoundSteps:
-    """Return the steps of a shared round as one seat sees them, without other seats' stakes and settlements.
+def filter_events_for_seat(play: RoundEvents, seat: int) -> RoundEvents:
+    """Return the events of a shared round as one seat sees them, without other seats' stakes and settlements.
 
     Decisions of other seats stay, because they affect what is drawn, but without the bets that their options add.
     """
     answer: Choice | None = None
     while True:
         try:
-            step = play.send(answer)
+            event = play.send(answer)
         except StopIteration as end:
             outcome: Outcome = end.value
             return outcome
         answer = None
-        if isinstance(step, Decision) and step.seat != seat:
-            step = replace(step, stakes={})
-        if not isinstance(step, Settlement) or step.seat == seat:
-            answer = yield step
+        if isinstance(event, Decision) and event.seat != seat:
+            event = replace(event, stakes={})
+        if not isinstance(event, Settlement) or event.seat == seat:
+            answer = yield event
 
 
 class Round:
@@ -274,7 +274,7 @@ class Round:
     Without ``builds_prompts``, decisions lack the data of their prompts that take time to compute.
     """
 
-    def __init__(self, play: RoundSteps, wager: Wager, *, builds_prompts: bool = True) -> None:
+    def __init__(self, play: RoundEvents, wager: Wager, *, builds_prompts: bool = True) -> None:
         self.decision: Decision | None = None
         """The decision that the round waits for, or None."""
         self.outcome: Outcome | None = None
@@ -284,7 +284,7 @@ class Round:
         self.settlements: list[Settlement] = []
         """The settlements of the bets decided so far."""
         self.cues: list[Cue] = []
-        """The animation cues of the steps that the last call of :meth:`advance` played."""
+        """The animation cues of the events that the last call of :meth:`advance` played."""
         self._play = play
         self._builds_prompts = builds_prompts
 
@@ -297,18 +297,18 @@ class Round:
         decision, self.cues = self.decision, []
         try:
             if decision is None:
-                step = next(self._play)
+                event = next(self._play)
             else:
                 added_bet = decision.get_added_bet(decision.get_chosen_option(choice))
-                step = self._play.send(choice)
+                event = self._play.send(choice)
                 self.staked_bets += () if added_bet is None else (added_bet,)
-            while not isinstance(step, Decision):
-                if isinstance(step, Cue):
-                    self.cues.append(step)
+            while not isinstance(event, Decision):
+                if isinstance(event, Cue):
+                    self.cues.append(event)
                 else:
-                    self.settlements.append(step)
-                step = next(self._play)
-            self.decision = step.with_built_prompt() if self._builds_prompts else step
+                    self.settlements.append(event)
+                event = next(self._play)
+            self.decision = event.with_built_prompt() if self._builds_prompts else event
         except StopIteration as end:
             self.decision = None
             self.outcome = replace(end.value, settlements=tuple(self.settlements))
@@ -319,7 +319,7 @@ class Round:
         return sum(bet.credits for bet in self.staked_bets)
 
 
-def play_with_answers(play: RoundSteps, wager: Wager, answer: Callable[[Decision], Choice]) -> Outcome:
+def play_with_answers(play: RoundEvents, wager: Wager, answer: Callable[[Decision], Choice]) -> Outcome:
     """Play a round to its end and return its outcome; the function ``answer`` makes every decision.
 
     Raises :class:`ChoiceError`.
@@ -333,7 +333,7 @@ def play_with_answers(play: RoundSteps, wager: Wager, answer: Callable[[Decision
     return round_.outcome
 
 
-def play_with_choices(play: RoundSteps, wager: Wager, choices: Iterable[Choice] = ()) -> Outcome:
+def play_with_choices(play: RoundEvents, wager: Wager, choices: Iterable[Choice] = ()) -> Outcome:
     """Play a round to its end with the given choices, in order, and return its outcome.
 
     Raises :class:`ChoiceError` if a decision has no choice left, or if choices remain unused.

@@ -12,7 +12,7 @@ from paytables.contract import (
     DefinitionRemark,
     DrawSource,
     Outcome,
-    RoundSteps,
+    RoundEvents,
     Settlement,
     Wager,
     throw_dice,
@@ -236,7 +236,7 @@ class CrapsRules(TableRules):
         shooter = min(lines, key=lambda seat: (seat - table_state.shooter) % seats)
         return replace(table_state, shooter=shooter)
 
-    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
+    def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
         """Play a round: throw the dice once, and settle every bet that the throw decides."""
         wager = self.build_wager(wager.credits, **wager.options)
         table = self.place_bets(wager)

@@ -13,7 +13,7 @@ from paytables.contract import (
     Json,
     LevelParticipation,
     Outcome,
-    RoundSteps,
+    RoundEvents,
     Settlement,
     Wager,
 )
@@ -109,7 +109,7 @@ class KenoRules(TablelessRules):
             f"no ticket{form_text} of {format_count(credits_, 'credit')}; the game offers {list(self.bet_options)}"
         )
 
-    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
+    def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
         """Play every draw of a ticket, one after another; the quick picks come first."""
         bought = self._find_ticket(wager)
         complete_ticket = self.draw_quick_picks(bought, draw)

@@ -12,7 +12,7 @@ from paytables.contract import (
     DefinitionRemark,
     DrawSource,
     Outcome,
-    RoundSteps,
+    RoundEvents,
     Wager,
 )
 from paytables.onedraw import figures
@@ -49,7 +49,7 @@ class OneDrawTable(OneDrawBets):
         """Return the data that the screen needs in addition to the layout; each family implements it."""
         raise NotImplementedError
 
-    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
+    def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
         """Play a round: draw once, and settle every bet that the result decides.
 
         At zero, players of even-money bets may have to choose between half of the stake and prison.

@@ -20,10 +20,10 @@ from paytables.contract import (
     DrawSource,
     Json,
     Outcome,
-    RoundSteps,
+    RoundEvent,
+    RoundEvents,
     Settlement,
     Spot,
-    Step,
     Wager,
     draw_and_remove_element,
 )
@@ -237,7 +237,7 @@ class TwoHandsRules(PlayerBankRules):
         check_forms(self.table_layout, file)
 
     # ------------------------------------------------------------ the round
-    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundSteps:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundEvents:
         """Play a round: deal cards or tiles to every seat, ask how to set them, show the bank's hands, and compare."""
         seats: dict[int, SeatRound] = {}
         banked = self.arrange_bank(bets)
@@ -248,14 +248,14 @@ class TwoHandsRules(PlayerBankRules):
         for bet in banked.played_bets:
             seats.setdefault(bet.seat, SeatRound(bet.seat)).bets[bet.spot] = bet
         seat_rounds, undealt = list(seats.values()), list(range(len(self.PIECE_NAMES)))
-        side_steps = list[Cue | Settlement]()
-        for step in self.settle_side_bets_before_deal(seat_rounds, draw):
-            side_steps.append(step)
-            yield step
+        side_events = list[Cue | Settlement]()
+        for event in self.settle_side_bets_before_deal(seat_rounds, draw):
+            side_events.append(event)
+            yield event
         dealt_rounds = [seat_round for seat_round in seat_rounds if STAKE_SPOT in seat_round.bets]
         for seat_round in dealt_rounds:
             yield from self._deal_seat(seat_round, undealt, viewer, draw)
-        yield from self._ask_seats(dealt_rounds, side_steps, viewer, banked.banker)
+        yield from self._ask_seats(dealt_rounds, side_events, viewer, banked.banker)
         bank = self._deal_hand("bank", undealt, draw) if dealt_rounds else []
         for n, piece in enumerate(bank):
             yield Cue("flip", {"hand": "bank", "index": n, "card": self.PIECE_NAMES[piece]})
@@ -265,11 +265,11 @@ class TwoHandsRules(PlayerBankRules):
             stake = self._settle_seat(seat_round, self.find_house_way(bank))
             yield stake
             yield from banked.settle_bank(stake)
-        for step in self.settle_undealt_side_bets(seat_rounds, undealt, draw):
-            side_steps.append(step)
-            yield step
+        for event in self.settle_undealt_side_bets(seat_rounds, undealt, draw):
+            side_events.append(event)
+            yield event
         return Outcome(
-            display=self._build_felt(dealt_rounds, bank, side_steps, viewer, banked.banker),
+            display=self._build_felt(dealt_rounds, bank, side_events, viewer, banked.banker),
             table=self.build_table_after_bank(banked, bets, viewer),
         )
 
@@ -291,14 +291,14 @@ class TwoHandsRules(PlayerBankRules):
     def _ask_seats(
         self,
         dealt_rounds: Sequence[SeatRound],
-        side_steps: Sequence[Cue | Settlement],
+        side_events: Sequence[Cue | Settlement],
         viewer: int | None,
         banker: int | None,
-    ) -> Generator[Step, Choice | None, None]:
+    ) -> Generator[RoundEvent, Choice | None, None]:
         """Ask each seat in turn how to set its pieces, or whether to surrender; store its decision."""
         for seat_round in dealt_rounds:
             way_by_mask = {way[2]: way for way in self.list_settings(seat_round.dealt_pieces)}
-            prompt = self._build_felt(dealt_rounds, [], side_steps, viewer, banker) | {
+            prompt = self._build_felt(dealt_rounds, [], side_events, viewer, banker) | {
                 "hand": seat_round.hand_id
             }
             options = (*way_by_mask, SURRENDER_ANSWER) if self.definition.surrender else tuple(way_by_mask)
@@ -362,7 +362,7 @@ class TwoHandsRules(PlayerBankRules):
         self,
         seat_rounds: Sequence[SeatRound],
         bank: Sequence[int],
-        side_steps: Sequence[Cue | Settlement],
+        side_events: Sequence[Cue | Settlement],
         viewer: int | None,
         banker: int | None,
     ) -> dict[str, object]:
@@ -388,8 +388,8 @@ class TwoHandsRules(PlayerBankRules):
             if is_open:
                 hand = self._build_hand(seat_round.hand_id, seat_round.dealt_pieces, seat_round.hand_setting)
             hands.append(hand | describe_owner(seat_round.seat, viewer))
-        hands += self.list_unowned_hands(side_steps)
-        return {"kind": "table", "felt": "cards", "hands": hands, **self.build_extra_display(side_steps)}
+        hands += self.list_unowned_hands(side_events)
+        return {"kind": "table", "felt": "cards", "hands": hands, **self.build_extra_display(side_events)}
 
     def _build_hand(
         self, hand_id: str, dealt_pieces: Sequence[int], hand_setting: HandSetting | None

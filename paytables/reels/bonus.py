@@ -25,7 +25,7 @@ from paytables.reels.run import (
     PrizeRate,
     RunFigures,
     StageRun,
-    StageRunSteps,
+    StageRunDecisions,
     TopPayByAwards,
     build_run_figures,
     compute_award_rates,
@@ -119,7 +119,7 @@ class PickBonus(_EnumerableBonusStage):
         """Return the mean credits of one run: no order of opening boxes is better or worse than another."""
         return self._run_figures.mean
 
-    def run(self, draw: DrawSource) -> StageRunSteps:
+    def run(self, draw: DrawSource) -> StageRunDecisions:
         """Ask the player for a box and draw its contents from the remaining items, until the picking ends."""
         counts = tuple(p.count for p in self.items)
         closed_boxes = list(range(self.box_count))

@@ -25,7 +25,7 @@ from paytables.reels.run import (
     PrizeRate,
     RunFigures,
     StageRun,
-    StageRunSteps,
+    StageRunDecisions,
     TopPayByAwards,
     build_run_figures,
     find_top_pays_by_awards,
@@ -233,7 +233,7 @@ CASCADE_FALLS_MAX = 200
 class HeldReels(_EnumeratedStage):
     """A reel stage whose reels the player may hold after a first spin; the others spin again, and that window pays."""
 
-    def run(self, draw: DrawSource) -> StageRunSteps:
+    def run(self, draw: DrawSource) -> StageRunDecisions:
         """Spin the reels, ask which reels to hold (a bit mask, reel 1 the lowest bit), and spin the others again."""
         stops = list(self.reels.spin(draw))
         count = len(stops)

@@ -15,7 +15,7 @@ from paytables.contract import (
     LevelParticipation,
     Outcome,
     PrizeInKind,
-    RoundSteps,
+    RoundEvents,
     Settlement,
     Wager,
 )
@@ -23,7 +23,7 @@ from paytables.errors import WagerError
 from paytables.reels import explain, figures, present
 from paytables.reels.build import ModeStages
 from paytables.reels.chain import StageState, build_first_state, compute_next_state
-from paytables.reels.run import Stage, StageRun, StageRunSteps
+from paytables.reels.run import Stage, StageRun, StageRunDecisions
 from paytables.reels.schema import BetMode, DoubleUp, ReelsDefinition
 from paytables.tableless import TablelessRules
 from paytables.wording import format_count
@@ -139,7 +139,7 @@ class ReelRules(TablelessRules):
             f"no bet of {format_count(credits_, 'credit')}{request}; the game offers {list(self.bet_options)}"
         )
 
-    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
+    def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
         """Play one game: the stage that the wager buys, and every series of runs that follows from it.
 
         A series that is awarded during another one is played before that one continues.
@@ -341,16 +341,18 @@ def _build_outcome(tally: GameTally, win_credits: int, double_up_rounds: list[di
     )
 
 
-def _forward_decisions(run_steps: StageRunSteps, tally: GameTally, multiplier: int) -> StageRunSteps:
+def _forward_decisions(
+    run_decisions: StageRunDecisions, tally: GameTally, multiplier: int
+) -> StageRunDecisions:
     """Forward a stage's player decisions, with the game's runs so far added to their prompts.
 
     The screen shows these runs first.
     """
     try:
-        decision = next(run_steps)
+        decision = next(run_decisions)
         while True:
             results = {"steps": list(tally.shown_runs), "level": tally.bet_level, "multiplier": multiplier}
-            decision = run_steps.send((yield replace(decision, prompt={**decision.prompt, **results})))
+            decision = run_decisions.send((yield replace(decision, prompt={**decision.prompt, **results})))
     except StopIteration as end:
         run: StageRun = end.value
         return run

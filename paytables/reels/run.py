@@ -47,7 +47,7 @@ class StageRun(NamedTuple):
 
 
 #: A run of a stage in progress: it yields each decision, is sent the player's choice, and returns the result.
-StageRunSteps: TypeAlias = Generator[Decision, Choice | None, StageRun]
+StageRunDecisions: TypeAlias = Generator[Decision, Choice | None, StageRun]
 
 #: The awards of a run, sorted: the part of its result that decides what is played next.
 GivenAwards: TypeAlias = tuple[Award, ...]
@@ -103,7 +103,7 @@ class Stage(Protocol):
     def name(self) -> str:
         """Return the stage's name in the definition."""
 
-    def run(self, draw: DrawSource) -> StageRun | StageRunSteps:
+    def run(self, draw: DrawSource) -> StageRun | StageRunDecisions:
         """Play the stage once: return its result, or a generator of the player's decisions that returns it."""
 
     def compute_figures(self, *, with_second_moment: bool) -> RunFigures:

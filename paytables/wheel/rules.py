@@ -11,7 +11,7 @@ from paytables.contract import (
     DrawSource,
     Json,
     Outcome,
-    RoundSteps,
+    RoundEvents,
     Settlement,
     Spot,
     Wager,
@@ -87,7 +87,7 @@ class WheelRules(TablelessRules):
         )
         return layout.TableLayout(spots, layout.TableLimits(most=most), forms)
 
-    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
+    def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
         """Play a game: spin again as long as a segment says so, then pay every area that wins."""
         stakes = self.build_wager(wager.credits, **wager.options).options["bets"]
         wheel = self.definition.wheel

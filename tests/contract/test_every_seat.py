@@ -80,24 +80,24 @@ def build_wagers(game, random, seats=SEATS):
 
 
 def play(game, wager, draw, answer):
-    """Play a round; return its steps (decisions and settlements) and its outcome."""
-    steps, generator, choice = [], game.play(wager, draw), None
+    """Play a round; return its events (decisions and settlements) and its outcome."""
+    events, generator, choice = [], game.play(wager, draw), None
     while True:
         try:
-            step = generator.send(choice)
+            event = generator.send(choice)
         except StopIteration as end:
-            return steps, end.value
-        if isinstance(step, Decision):
-            step = step.with_built_prompt()
-        choice = Choice(answer(step)) if isinstance(step, Decision) else None
-        steps.append(step)
+            return events, end.value
+        if isinstance(event, Decision):
+            event = event.with_built_prompt()
+        choice = Choice(answer(event)) if isinstance(event, Decision) else None
+        events.append(event)
 
 
-def list_own(steps, seat=None):
+def list_own(events, seat=None):
     return [
-        (step.name, step.credits, step.spot, step.staked_credits, step.is_pay_table_prize)
-        for step in steps
-        if isinstance(step, Settlement) and step.seat == (step.seat if seat is None else seat)
+        (event.name, event.credits, event.spot, event.staked_credits, event.is_pay_table_prize)
+        for event in events
+        if isinstance(event, Settlement) and event.seat == (event.seat if seat is None else seat)
     ]
 
 
@@ -137,7 +137,7 @@ def combine(game, wagers, seat):
 
 
 def play_together(game, seed, count=SEATS):
-    """Play a round of several seats; return the wagers, the deal, each seat's answers, the steps and the outcome."""
+    """Play a round of several seats; return the wagers, the deal, each seat's answers, the events and the outcome."""
     random = Random(seed)
     wagers = build_wagers(game, random, count)
     seats = {str(seat): dict(wager.options["bets"]) for seat, wager in enumerate(wagers)}
@@ -174,7 +174,7 @@ def test_a_hundred_thousand_hands_are_settled_as_if_played_alone(name, monkeypat
 def check_rounds(game, seeds, seats=SEATS):
     boxes = getattr(game.rules.definition, "boxes", 1)
     for seed in seeds:
-        wagers, deal, answers, steps, _ = play_together(game, seed, seats)
+        wagers, deal, answers, events, _ = play_together(game, seed, seats)
         for seat, wager in enumerate(wagers):
             own_answers = answers
             if (
@@ -189,7 +189,7 @@ def check_rounds(game, seeds, seats=SEATS):
             expected = rename_for_seat(deal.dealt, seat, boxes)
             alone = Deal(game.rules, Random(seed), expected)
             apart, _ = play(game, wager, alone, lambda _, choices=own_choices: next(choices))
-            assert list_own(apart) == list_own(steps, seat), (seed, seat)
+            assert list_own(apart) == list_own(events, seat), (seed, seat)
             assert list(own_choices) == []
 
 
@@ -199,8 +199,10 @@ def test_the_games_of_all_seats_are_one_round(name):
     """Each seat's game has the same draws and decisions, and its own money."""
     game = load_game(name)
     for seed in range(ROUNDS):
-        wagers, deal, answers, steps, outcome = play_together(game, seed)
-        decisions = [(step.seat, step.kind, step.options) for step in steps if isinstance(step, Decision)]
+        wagers, deal, answers, events, outcome = play_together(game, seed)
+        decisions = [
+            (event.seat, event.kind, event.options) for event in events if isinstance(event, Decision)
+        ]
         for seat in range(SEATS):
             given, replayed = iter(answers), Deal(game.rules, Random(seed))
             numbers = iter(deal.numbers)
@@ -211,7 +213,7 @@ def test_the_games_of_all_seats_are_one_round(name):
             assert list(numbers) == []
             assert [(s.seat, s.kind, s.options) for s in view if isinstance(s, Decision)] == decisions
             assert [s.stakes for s in view if isinstance(s, Decision) and s.seat != seat and s.stakes] == []
-            assert list_own(view) == list_own(steps, seat)
+            assert list_own(view) == list_own(events, seat)
             assert end.table == outcome.table
 
 
@@ -221,11 +223,11 @@ def take(numbers, bound, purpose):
     return value
 
 
-def show(steps, viewer):
-    """Return the data of these steps for a seat's screen, which excludes the options of other seats."""
+def show(events, viewer):
+    """Return the data of these events for a seat's screen, which excludes the options of other seats."""
     return [
-        step.to_json() | ({"options": []} if isinstance(step, Decision) and step.seat != viewer else {})
-        for step in steps
+        event.to_json() | ({"options": []} if isinstance(event, Decision) and event.seat != viewer else {})
+        for event in events
     ]
 
 
@@ -256,17 +258,17 @@ def test_a_seat_sees_nothing_of_another_seats_face_down_cards(name):
         views.append(play(game, combine(game, wagers, viewer), second, give_up))
         changed = dict(second.dealt)
         assert [purpose for purpose in dealt if dealt[purpose] != changed[purpose]] == others
-        before, after = ([s for s in steps if isinstance(s, Decision)] for steps, _ in views)
-        assert [step.prompt for step in before] == [step.prompt for step in after]
-        answers = [give_up(step) for step in before if step.seat == other]
+        before, after = ([s for s in events if isinstance(s, Decision)] for events, _ in views)
+        assert [event.prompt for event in before] == [event.prompt for event in after]
+        answers = [give_up(event) for event in before if event.seat == other]
         if answers and answers[-1] in {"fold", "surrender"}:  # never shown to the others (s. 52)
             assert show(views[0][0], viewer) == show(views[1][0], viewer)
             assert views[0][1] == views[1][1]
         hidden += len(others)
-        for step in before:
-            hands = {hand["id"]: hand for hand in step.prompt["hands"]}
+        for event in before:
+            hands = {hand["id"]: hand for hand in event.prompt["hands"]}
             assert set(hands[unseen]["cards"]) <= BACKS
-            assert ("advice" in step.prompt or "ways" in step.prompt) <= (step.seat == viewer)
+            assert ("advice" in event.prompt or "ways" in event.prompt) <= (event.seat == viewer)
     assert hidden
     assert isinstance(views[0][1], Outcome)
 

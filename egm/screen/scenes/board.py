@@ -19,7 +19,7 @@ from egm.screen.scenes.keno import draw_keno
 from egm.screen.scenes.reels import draw_cascade_window, draw_spinning_reels, draw_stopped_reels
 from egm.screen.scenes.wheel import draw_idle_wheel
 from egm.screen.scenes.wins import draw_wins, find_current_window, find_reels_stop_time
-from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, WheelStep
+from egm.screen.steps import DisplayStep, GambleStep, HoldStep, KenoStep, PickStep, WheelStep
 from egm.screen.view import (
     build_view_timeline,
     find_last_step,
@@ -104,7 +104,7 @@ def _draw_step(
     elapsed_seconds: float,
 ) -> None:
     """Draw step ``index`` of the game being presented, ``elapsed_seconds`` after the presentation began."""
-    step: Step = presentation.steps[index]
+    step: DisplayStep = presentation.steps[index]
     if isinstance(step, ReelSpin):
         _draw_reels(context, presentation, index, step_time, elapsed_seconds)
     else:
@@ -112,7 +112,7 @@ def _draw_step(
 
 
 def _draw_step_without_reels(
-    context: DrawingContext, step: Step, step_time: StepTimes, elapsed_seconds: float
+    context: DrawingContext, step: DisplayStep, step_time: StepTimes, elapsed_seconds: float
 ) -> None:
     """Draw a step that is not played on reels."""
     if isinstance(step, HoldStep):

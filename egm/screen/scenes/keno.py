@@ -29,7 +29,7 @@ from egm.screen.painter import Rect, TextStyle
 from egm.screen.presentation import StepTimes
 from egm.screen.scenes.bonus import draw_board_background
 from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext, draw_button
-from egm.screen.steps import KenoStep, KenoWayResult, Step
+from egm.screen.steps import DisplayStep, KenoStep, KenoWayResult
 from egm.screen.text import Texts
 from egm.screen.theme import Colour, mix_colours, parse_colour
 from egm.screen.view import (
@@ -56,7 +56,7 @@ _TICKET_ROW_HEIGHT_MAX: Final = 104.0
 
 
 def draw_keno(
-    context: DrawingContext, step: Step | None, step_time: StepTimes | None, elapsed_seconds: float
+    context: DrawingContext, step: DisplayStep | None, step_time: StepTimes | None, elapsed_seconds: float
 ) -> None:
     """Draw the Keno board with the balls drawn so far, and the tray.
 

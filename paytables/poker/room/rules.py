@@ -28,9 +28,9 @@ from paytables.contract import (
     DefinitionRemark,
     DrawSource,
     Outcome,
-    RoundSteps,
+    RoundEvent,
+    RoundEvents,
     Spot,
-    Step,
     TimeCharge,
     TimeToAct,
     Wager,
@@ -302,7 +302,7 @@ class RoomRules(SeatedRules):
         return [*order[1:], order[0]]
 
     # ------------------------------------------------------------------ one game
-    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundSteps:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundEvents:
         """Play a game: forced bets, deals and betting rounds, the showdown, the pots.
 
         Raises WagerError if there are too few players.
@@ -331,7 +331,7 @@ class RoomRules(SeatedRules):
 
     def _play_betting_rounds(
         self, hands: _SeatHandsView, draw: DrawSource
-    ) -> Generator[Step, Choice | None, int]:
+    ) -> Generator[RoundEvent, Choice | None, int]:
         """Take the forced bets, then deal cards and take bets in turn until the showdown or one player is left.
 
         Return the number of betting rounds for which cards were dealt.

@@ -20,7 +20,7 @@ from paytables.contract import (
     LevelHit,
     LevelParticipation,
     Outcome,
-    RoundSteps,
+    RoundEvents,
     Settlement,
     Spot,
     Wager,
@@ -212,7 +212,7 @@ class PokerRules(SeatedRules):
         side_bets.check_levels(self.definition.progressive, pays, file)
 
     # ------------------------------------------------------------ the round
-    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundSteps:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundEvents:
         """Play a round: deal and ask step by step, then turn the bank's cards and settle every bet."""
         seats: dict[int, SeatRound] = {}
         for bet in bets:

@@ -15,7 +15,7 @@ from paytables.contract import (
     DrawSource,
     LevelParticipation,
     Outcome,
-    RoundSteps,
+    RoundEvents,
     Settlement,
     Wager,
 )
@@ -97,7 +97,7 @@ class VideoPokerRules(TablelessRules):
         ]
         return {"en": english, "fr": french}
 
-    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
+    def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
         """Play a game: deal five cards, ask which to hold, then complete each hand from a deck of its own."""
         hands = self.build_wager(wager.credits, **wager.options).options["hands"]
         credits_per_hand = wager.credits // hands

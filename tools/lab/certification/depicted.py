@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from paytables import BetAnalysis, Choice, Decision, Game, RecordingDrawSource, Wager
-from paytables.contract import DIE_FACES, RoundSteps
+from paytables.contract import DIE_FACES, RoundEvents
 from paytables.game import GameRules
 from paytables.keno.rules import KenoRules
 from paytables.keno.schema import MultiplierBonus
@@ -126,40 +126,40 @@ class _ScriptedDraws:
         return bound - 1 if self.ends_with_highest else 0
 
 
-class _SteppedRound:
-    """A round that is replayed step by step.
+class _ReplayedRound:
+    """A round that is replayed event by event.
 
-    ``displayed_steps`` collects the steps displayed since the last scripted draw.
+    ``displayed_events`` collects the events displayed since the last scripted draw.
     """
 
     def __init__(
         self, game: Game, wager: Wager, draw: _ScriptedDraws, policy: Callable[[int, int], int]
     ) -> None:
-        self.displayed_steps: list[str] = []
+        self.displayed_events: list[str] = []
         self.ended = False
         self._draw = draw
-        self._play: RoundSteps = game.play(wager, draw)
+        self._play: RoundEvents = game.play(wager, draw)
         self._answer: Choice | None = None
-        """The choice to send at the next step if the last step was a decision, else None."""
+        """The choice to send at the next event if the last event was a decision, else None."""
         self._policy, self._decision_count = policy, 0
 
-    def play_step(self) -> None:
-        """Play the next step that follows the last scripted draw, and add it to ``displayed_steps``."""
+    def play_event(self) -> None:
+        """Play the next event that follows the last scripted draw, and add it to ``displayed_events``."""
         scripted_count = len(self._draw.values)
         while not self.ended:
             try:
-                step = self._play.send(self._answer)
+                event = self._play.send(self._answer)
             except StopIteration as end:
                 self.ended = True
-                self.displayed_steps.append(repr(end.value))
+                self.displayed_events.append(repr(end.value))
                 return
             self._answer = None
-            if isinstance(step, Decision):
-                step = step.with_built_prompt()  # the prompt is displayed
-                self._answer = Choice(step.options[self._policy(self._decision_count, len(step.options))])
+            if isinstance(event, Decision):
+                event = event.with_built_prompt()  # the prompt is displayed
+                self._answer = Choice(event.options[self._policy(self._decision_count, len(event.options))])
                 self._decision_count += 1
             if self._draw.draw_count >= scripted_count:
-                self.displayed_steps.append(repr(step))
+                self.displayed_events.append(repr(event))
                 return
 
 
@@ -177,13 +177,13 @@ class _PlayedRound:
     def count_numbers_by_display(self, draw_index: int, real_object: RealObject) -> Collection[int]:
         """Return, for each distinguishable display, how many numbers of the draw at ``draw_index`` lead to it.
 
-        The round is replayed once for each number, all replays step by step together, until their displays
-        differ as the real object's pieces do: a piece dealt face down is only identified by later steps.
+        The round is replayed once for each number, all replays event by event together, until their displays
+        differ as the real object's pieces do: a piece dealt face down is only identified by later events.
         """
         earlier_values = [value for _, value, _ in self.draws[:draw_index]]
         runs = [
             [
-                _SteppedRound(
+                _ReplayedRound(
                     self.game, self.wager, _ScriptedDraws([*earlier_values, value], last), self.policy
                 )
                 for last in (False, True)
@@ -192,8 +192,8 @@ class _PlayedRound:
         ]
         while True:
             for run in (run for pair in runs for run in pair):
-                run.play_step()
-            counts = Counter(tuple(tuple(run.displayed_steps) for run in pair) for pair in runs).values()
+                run.play_event()
+            counts = Counter(tuple(tuple(run.displayed_events) for run in pair) for pair in runs).values()
             if real_object.can_have_piece_counts(counts) or all(run.ended for pair in runs for run in pair):
                 return counts
 
@@ -208,10 +208,10 @@ def _iter_played_rounds(case: CertificationCase) -> Iterator[_PlayedRound]:
             play, answer, decisions = game.play(wager, draw), None, 0
             try:
                 while True:
-                    step = play.send(answer)
+                    event = play.send(answer)
                     answer = None
-                    if isinstance(step, Decision):
-                        answer = Choice(step.options[policy(decisions, len(step.options))])
+                    if isinstance(event, Decision):
+                        answer = Choice(event.options[policy(decisions, len(event.options))])
                         decisions += 1
             except StopIteration:
                 yield _PlayedRound(game, wager, policy, draw.records)
