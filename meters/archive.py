@@ -267,9 +267,9 @@ class Archive:
                     f"the archive, entries {trailer.first_sequence} to {trailer.last_sequence}",
                     f"the segment follows hash {trailer.previous_hex}, but the one before it ends with {head_hex}",
                 )
-            for number in range(copies[0].find_block_index(after_sequence + 1), len(trailer.blocks)):
-                sequence = trailer.blocks[number].first_sequence
-                bodies = self._read_intact_copy(copies, lambda copy, n=number: copy.read_block_bodies(n))  # type: ignore[misc]
+            for block_index in range(copies[0].find_block_index(after_sequence + 1), len(trailer.blocks)):
+                sequence = trailer.blocks[block_index].first_sequence
+                bodies = self._read_intact_copy(copies, lambda copy, i=block_index: copy.read_block_bodies(i))  # type: ignore[misc]
                 for body, hash_hex in bodies:
                     if sequence > after_sequence:
                         yield sequence, body, hash_hex
@@ -303,8 +303,8 @@ class Archive:
             if kinds and not any(kind in trailer.entry_count_by_kind for kind in kinds):
                 continue
             blocks = range(copies[0].find_block_index(since + 1), copies[0].find_block_index(last) + 1)
-            for number in blocks[::step]:
-                for entry in self._read_block_entries(copies, number)[::step]:
+            for block_index in blocks[::step]:
+                for entry in self._read_block_entries(copies, block_index)[::step]:
                     if since < entry.sequence <= last and (not kinds or entry.kind in kinds):
                         yield entry
 
@@ -323,9 +323,9 @@ class Archive:
         if not ranges:
             raise self._build_missing_error(sequence, sequence)
         copies = self._open_copies_with_valid_trailer(*ranges[0])
-        for number in range(copies[0].find_block_index(sequence), len(copies[0].trailer.blocks)):
+        for block_index in range(copies[0].find_block_index(sequence), len(copies[0].trailer.blocks)):
             yield from (
-                entry for entry in self._read_block_entries(copies, number) if entry.sequence >= sequence
+                entry for entry in self._read_block_entries(copies, block_index) if entry.sequence >= sequence
             )
 
     def list_kinds(self) -> set[str]:

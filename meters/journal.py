@@ -265,10 +265,8 @@ class Journal(JournalView):
         :attr:`full_medium_error`. While a medium is full no new game may start, but what is owed can still be recorded.
         """
         if self._failure is None:
-            full_before, self._full_medium_error = (
-                self._full_medium_error,
-                self._disk_reserve.maintain_reserves_and_find_full_medium_error(),
-            )
+            full_before = self._full_medium_error
+            self._full_medium_error = self._disk_reserve.maintain_reserves_and_find_full_medium_error()
             if self._full_medium_error and not full_before:
                 self._record_findings(
                     (MemoryFinding(MemoryFindingKind.FULL, "reserve", self._full_medium_error),)

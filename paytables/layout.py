@@ -173,8 +173,8 @@ class TableLimits(StrictTable):
     most_win: PositiveInt | None = Field(
         default=None, description="the most credits that one player may get back from a round"
     )
-    """The most credits that one player may get back from a round; None: no limit. Card games other than blackjack
-    do not enforce it and refuse it."""
+    """The most credits that one player may get back from a round; None: no limit. Families that do not enforce it
+    (:attr:`TableRules.enforces_win_limit`) refuse it."""
     betting_seconds: Annotated[int, Field(strict=True, ge=1, le=600)] = Field(
         default=30, description="how long a table of several seats takes bets, from the first bet on"
     )

@@ -387,11 +387,9 @@ class BillDriver(LineDriver[M]):
         verdict = self._escrow.handle_clear_path(
             reason, in_escrow=is_still_in_escrow, is_command_unsent=self._is_stack_command_unsent
         )
-        item, self._escrowed_item, self._last_escrowed_item = (
-            self._escrowed_item or self._last_escrowed_item,
-            None,
-            None,
-        )
+        item = self._escrowed_item or self._last_escrowed_item
+        self._escrowed_item = None
+        self._last_escrowed_item = None
         if verdict is EscrowVerdict.DISPUTED:
             self._emit(
                 PaperDisputed(device=self.name, text=f"nothing says where an ordered bill went: {reason}")

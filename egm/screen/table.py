@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from egm.kernel.messages import FeltState, GameView, Intent, Snapshot, SpotState
 from egm.screen.outcome import OutcomeError
@@ -35,8 +35,10 @@ TABLE_ACTIONS: Final = CHIP_CHANGING_ACTIONS | {
     "board",
 }
 
-#: The reasons for which the total of all bets is refused (:func:`_find_exceeded_limit`).
-_TOTAL_LIMIT_REASONS: Final = frozenset({"credit", "table", "here", "raise"})
+#: The reasons for which the total of all bets is refused: it exceeds the player's credit, the table's maximum, the
+#: venue's maximum, or the credit that is left without later raises.
+TotalLimitReason: TypeAlias = Literal["credit", "table", "here", "raise"]
+_TOTAL_LIMIT_REASONS: Final = frozenset(get_args(TotalLimitReason))
 
 #: The credits on each spot, by the spot's id.
 BetsBySpot = Mapping[str, int]
@@ -527,16 +529,12 @@ def _find_spot_that_records_chip(table: TableGameData, spot: str) -> str:
     )
 
 
-def _find_exceeded_limit(table: TableGameData, bets: BetsBySpot, limits: BetLimits) -> str:
-    """Return the ``refusal_key`` of the limit on all bets that these exceed, or "" if they exceed none.
-
-    The keys are ``credit`` (the player's credit), ``table`` (the table's maximum), ``here`` (the venue's maximum) and
-    ``raise`` (the credit needed for later raises).
-    """
-    total, total_max = (
-        sum(credits_ for credits_ in bets.values() if credits_ > 0),
-        limits.compute_total_bet_max(bets),
-    )
+def _find_exceeded_limit(
+    table: TableGameData, bets: BetsBySpot, limits: BetLimits
+) -> TotalLimitReason | Literal[""]:
+    """Return which limit on the total of all bets these exceed, or "" if they exceed none."""
+    total = sum(credits_ for credits_ in bets.values() if credits_ > 0)
+    total_max = limits.compute_total_bet_max(bets)
     reserve_credits = sum(
         (table.spots[name].raise_reserve * credits_ for name, credits_ in bets.items() if credits_ > 0),
         Fraction(0),
@@ -619,10 +617,8 @@ def _update_dependent_bets(table: TableGameData, bets: BetsBySpot, limits: BetLi
     """
     result = dict(bets)
     for spot in table.spots.values():
-        required_spot_bet, current_credits = (
-            _find_bet_on_required_spot(spot, result, limits),
-            result.get(spot.id, 0),
-        )
+        required_spot_bet = _find_bet_on_required_spot(spot, result, limits)
+        current_credits = result.get(spot.id, 0)
         if current_credits > 0 and spot.required_bet_divisor is not None:
             result[spot.id] = (
                 0

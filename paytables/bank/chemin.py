@@ -383,10 +383,8 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         yield from coup.returned_settlements
         for name in (PUNTER_HAND_ID, BANK_SPOT, PUNTER_HAND_ID, BANK_SPOT):
             yield hands_view.deal_card(name, shoe, draw)
-        punter_points, bank_points = (
-            hands_view.count_points(PUNTER_HAND_ID),
-            hands_view.count_points(BANK_SPOT),
-        )
+        punter_points = hands_view.count_points(PUNTER_HAND_ID)
+        bank_points = hands_view.count_points(BANK_SPOT)
         is_over = max(punter_points, bank_points) >= NATURAL_POINTS_MIN
         third_card_points = None
         if punter_points == _FREE_CHOICE_POINTS and not is_over:

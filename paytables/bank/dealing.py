@@ -13,6 +13,8 @@ from paytables.definition import StrictTable
 CARDS_BEHIND_STOP_CARD_MIN = 8
 #: With more players than this, one deck is shuffled after every round (Québec s. 8).
 PLAYERS_WITHOUT_SHUFFLE_AFTER_ROUND_MAX: Final = 3
+#: The most cards that are burned after the first burned card, by its value (``burn = true``).
+_BURNED_AFTER_CARD_MAX: Final = 10
 
 
 class ShoeRules(StrictTable):
@@ -61,7 +63,7 @@ class ShoeRules(StrictTable):
     @property
     def round_start_cards_min(self) -> int:
         """Return how many cards are left at least when a round starts; after a shuffle, those that are not burned."""
-        burned_max = 1 + 10 if self.burn is True else int(self.burn)
+        burned_max = 1 + _BURNED_AFTER_CARD_MAX if self.burn is True else int(self.burn)
         cards_after_shuffle = self.decks * 52 - burned_max
         return cards_after_shuffle if self.stop is None else min(cards_after_shuffle, self.cards_min)
 
@@ -89,7 +91,11 @@ def open_shoe(rules: ShoeRules, table_state: object, draw: DrawSource) -> tuple[
             shoe.deal(draw, f"burn {n + 1}")
         return shoe, [Cue("shuffle", {"decks": rules.decks}), Cue("burn", {"cards": rules.burn})]
     burn_card = shoe.deal(draw, "burn")
-    burned_count = min(get_rank(burn_card) + 2, 10) if RANK_LETTERS[get_rank(burn_card)] != "A" else 1
+    burned_count = (
+        min(get_rank(burn_card) + 2, _BURNED_AFTER_CARD_MAX)
+        if RANK_LETTERS[get_rank(burn_card)] != "A"
+        else 1
+    )
     for n in range(burned_count):
         shoe.deal(draw, f"burn {n + 1}")
     return shoe, [

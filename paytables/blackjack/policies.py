@@ -178,10 +178,8 @@ class StrategyCalculator:
                     chosen_index + 1 < hands_max
                 ):  # let a recording ``choose_answer`` see the split that is played last
                     self.evaluation.evaluate_split(round_, split, chosen_index + 1, choose_answer)
-            net, staked = (
-                net + sums[chosen_index][0] - unsplit_share[0],
-                staked + sums[chosen_index][1] - unsplit_share[1],
-            )
+            net = net + sums[chosen_index][0] - unsplit_share[0]
+            staked = staked + sums[chosen_index][1] - unsplit_share[1]
         return net, staked
 
     def _sum_with_insurance(

@@ -142,9 +142,10 @@ def _count_disjoint_hands(  # noqa: C901 (one loop, compiled by numba)
     """Write to ``counts``, for each player hand in ``hand_rows``, how many dealer hands share no card with it.
 
     Only dealer hands that are in the ``table`` count. With ``is_card_visible`` they are counted separately for each
-    visible card that they contain: the card of the column. Inclusion
-    and exclusion: add the dealer hands that contain a subset of the player's cards (and the visible card), with the
-    sign + for an even number of player's cards and - for an odd number.
+    visible card that they contain: the card of the column.
+
+    By inclusion and exclusion: the dealer hands that contain a subset of the player's cards (and the visible card) are
+    added if the subset has an even number of cards, and subtracted if it has an odd number.
     """
     size = player_hands.shape[1]
     set_size_max = starts.shape[0] - 2

@@ -167,10 +167,8 @@ class CctalkHopperDriver(CctalkDriver):
             text = f"{extra} coins left the hopper and none were ordered"
             self._ledger.record_uncommanded_coins(extra, text)
             self._emit(PaperDisputed(device=self.name, text=text))
-        self._lifetime_paid_when_idle, self._serial_when_idle = (
-            None if paying else lifetime_paid,
-            self._serial,
-        )
+        self._lifetime_paid_when_idle = None if paying else lifetime_paid
+        self._serial_when_idle = self._serial
 
     async def _send_dispense_order(self, record: PayoutRecord) -> None:
         """Arm the hopper and, if it acknowledges that, send the order to pay the record's coins, once."""

@@ -132,10 +132,8 @@ class SoundPlayer:
                 self._loops[channel] = (cue, sound_family, self._compute_present_loudness(cue, view))
                 speakers.set_loudness(channel, self._loops[channel][2])
         for channel, cue in loops_to_play.items():
-            loudness, sound_family = (
-                self._compute_present_loudness(cue, view),
-                self._choose_sound_family(cue, family, view),
-            )
+            loudness = self._compute_present_loudness(cue, view)
+            sound_family = self._choose_sound_family(cue, family, view)
             if channel in self._loops or loudness <= 0 or not self._is_synthesised(cue, sound_family):
                 continue
             if channel == "lead" and view.now < self._alarm_until:

@@ -68,10 +68,8 @@ def draw_returned_amount(context: DrawingContext, centre: tuple[float, float], c
 
     From 10,000 credits on, whole thousands are shortened as on a chip. The list next to the layout has them in full.
     """
-    p, text = (
-        context.painter,
-        str(credits_) if credits_ < 10_000 else _format_short_credits(context, credits_),
-    )
+    p = context.painter
+    text = str(credits_) if credits_ < 10_000 else _format_short_credits(context, credits_)
     p.draw_cached_picture(
         ("won",),
         (centre[0] - _RETURNED_AMOUNT_WIDTH / 2, centre[1] - 16, _RETURNED_AMOUNT_WIDTH, 32),

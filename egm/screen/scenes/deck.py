@@ -423,10 +423,8 @@ def _render_key_cap(
     canvas = VectorCanvas(size, units)
     black = (0, 0, 0, 255)
     if not is_lit:
-        light_colour, dark_colour = (
-            mix_colours(mix_colours(light_colour, (70, 66, 88, 255), 0.72), black, 0.5),
-            mix_colours(dark_colour, black, 0.55),
-        )
+        light_colour = mix_colours(mix_colours(light_colour, (70, 66, 88, 255), 0.72), black, 0.5)
+        dark_colour = mix_colours(dark_colour, black, 0.55)
     canvas.fill_path(build_rounded_box(0, 0, w, h, 22), (4, 3, 9, 255))
     canvas.fill_path(
         build_rounded_box(2, 2, w - 4, h - 3, 21),

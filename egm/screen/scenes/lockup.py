@@ -238,10 +238,8 @@ def _describe_handpay(context: DrawingContext, handpay: HandpayView) -> LockupTe
     if not prizes:
         amount_text = context.format_money(handpay.amount_cents)
         reason_lines = (say(f"handpay.why.{handpay.why}"),) if handpay.why and not handpay.ticket else ()
-        owed_text, coins_text = (
-            context.format_money(handpay.owed_cents),
-            context.format_money(handpay.coins_cents),
-        )
+        owed_text = context.format_money(handpay.owed_cents)
+        coins_text = context.format_money(handpay.coins_cents)
         coin_lines = (
             (say("handpay.in_coins", owed=owed_text, coins=coins_text, rest=amount_text),)
             if handpay.coins_cents

@@ -340,10 +340,8 @@ def format_bet_range(context: DrawingContext, game: GameView) -> tuple[str, str]
     bets = context.texts.say(
         "menu.stakes", least=context.format_money(least_cents), most=context.format_money(most_cents)
     )
-    lowest_unit_text, highest_unit_text = (
-        context.format_money(min(denominations)),
-        context.format_money(max(denominations)),
-    )
+    lowest_unit_text = context.format_money(min(denominations))
+    highest_unit_text = context.format_money(max(denominations))
     key = "menu.unit" if lowest_unit_text == highest_unit_text else "menu.units"
     return f"{context.texts.say(key, unit=lowest_unit_text, last=highest_unit_text)}  \u00b7  {bets}", bets
 

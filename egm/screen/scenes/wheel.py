@@ -74,10 +74,8 @@ def _draw_bet(context: DrawingContext) -> None:
         p.draw_cached_picture(
             ("symbol", symbol), (x + 14, middle - symbol_width / 2, symbol_width, symbol_width), render_symbol
         )
-        stake_text, prize = (
-            context.format_money(stake * unit_cents),
-            context.format_money(stake * int(pay) * unit_cents),
-        )
+        stake_text = context.format_money(stake * unit_cents)
+        prize = context.format_money(stake * int(pay) * unit_cents)
         p.draw_text(
             stake_text,
             (x + 24 + symbol_width, middle),
