@@ -158,7 +158,11 @@ class ReelSpin:
         """
         if not self.cascade_windows:
             return ((self.last_window, self.wins),)
-        won = tuple((fall.window, fall.wins) for fall in self.cascade_windows if fall.wins)
+        won = tuple(
+            (cascade_window.window, cascade_window.wins)
+            for cascade_window in self.cascade_windows
+            if cascade_window.wins
+        )
         return won or ((self.last_window, ()),)
 
     @property
@@ -372,13 +376,13 @@ def read_reel_spin(reel_data: ReelData, display: Mapping[str, Any]) -> ReelSpin:
         stops = [int(s) for s in display.get("stops") or [0] * reel_data.reel_count]
         window = _read_window(display["window"], reel_data)
         wins = _read_wins(display, reel_data)
-        falls = tuple(
+        cascade_windows = tuple(
             CascadeWindow(
-                _read_window(fall["window"], reel_data),
-                _find_window_wins_with_paid_credits(_read_wins(fall, reel_data), wins),
-                int(fall.get("multiplier", 1)),
+                _read_window(window_data["window"], reel_data),
+                _find_window_wins_with_paid_credits(_read_wins(window_data, reel_data), wins),
+                int(window_data.get("multiplier", 1)),
             )
-            for fall in display.get("falls", ())
+            for window_data in display.get("falls", ())
         )
         evaluated_window = _read_window(display["evaluated"], reel_data) if "evaluated" in display else None
         first_stops = tuple(int(s) for s in display.get("first_stops", ()))
@@ -393,7 +397,7 @@ def read_reel_spin(reel_data: ReelData, display: Mapping[str, Any]) -> ReelSpin:
             stage=str(display.get("stage", BASE_STAGE)),
             multiplier=int(display.get("multiplier", 1)),
             first_stops=first_stops,
-            cascade_windows=falls,
+            cascade_windows=cascade_windows,
             evaluated_window=evaluated_window,
             anticipation_reels=() if first_stops else find_anticipation_reels(reel_data, window),
         )

@@ -35,8 +35,8 @@ TABLE_ACTIONS: Final = CHIP_CHANGING_ACTIONS | {
     "board",
 }
 
-#: The reasons for which the total of all bets is refused: it exceeds the player's credit, the table's maximum, the
-#: venue's maximum, or the credit that is left without later raises.
+#: The reasons for which the total of all bets is refused. It exceeds the player's credit (``credit``), the table's
+#: maximum (``table``), or the venue's maximum (``here``); or the credit does not cover later raises (``raise``).
 TotalLimitReason: TypeAlias = Literal["credit", "table", "here", "raise"]
 _TOTAL_LIMIT_REASONS: Final = frozenset(get_args(TotalLimitReason))
 

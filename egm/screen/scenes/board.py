@@ -161,16 +161,20 @@ def _draw_reels(
         draw_stopped_reels(context, reel_data, window)
         draw_wins(context, reel_data, window, wins, seconds_since_last_fall)
         return
-    fall_index = int(seconds_since_stop / context.theme.motion.cascade_fall_seconds)
-    fall = step.cascade_windows[fall_index]
-    fall_seconds = seconds_since_stop - fall_index * context.theme.motion.cascade_fall_seconds
-    if fall_index and fall_seconds < _CASCADE_DROP_SECONDS:
+    window_index = int(seconds_since_stop / context.theme.motion.cascade_fall_seconds)
+    cascade_window = step.cascade_windows[window_index]
+    seconds_in_window = seconds_since_stop - window_index * context.theme.motion.cascade_fall_seconds
+    if window_index and seconds_in_window < _CASCADE_DROP_SECONDS:
         draw_cascade_window(
-            context, reel_data, fall.window, step.cascade_windows[fall_index - 1].window, fall_seconds
+            context,
+            reel_data,
+            cascade_window.window,
+            step.cascade_windows[window_index - 1].window,
+            seconds_in_window,
         )
         return
-    draw_stopped_reels(context, reel_data, fall.window)
-    draw_wins(context, reel_data, fall.window, fall.wins, fall_seconds)
+    draw_stopped_reels(context, reel_data, cascade_window.window)
+    draw_wins(context, reel_data, cascade_window.window, cascade_window.wins, seconds_in_window)
 
 
 #: Seconds in which the new symbols of a cascade drop in.
