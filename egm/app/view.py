@@ -24,17 +24,14 @@ from egm.kernel.messages import (
     Tilt,
 )
 from egm.kernel.positions import Position
-from egm.money import hand_pays
-from egm.money import ticket_for_handpay as ticket_instead
+from egm.money import hand_pays, ticket_for_handpay
 from egm.money.events import CashOut
 from egm.money.host_controls import find_allowed_sound
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
 from egm.money.records.held_money import find_held_cents
 from egm.money.records.money import CashOutRecord, HandpayRecord
-from egm.play import player_protection as protection
-from egm.play import prizes_in_kind as merchandise
-from egm.play import residual_credit as residuals
+from egm.play import player_protection, prizes_in_kind, residual_credit
 from egm.play.choosing import find_highest_stake_credits
 from egm.play.events import (
     BetRequest,
@@ -134,7 +131,7 @@ def build_snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
         if paying is None
         else PayoutView(way=paying.payout_method, amount_cents=paying.amount_cents),
         lock=_find_host_lock(machine),
-        residual=residuals.build_residual_view(machine),
+        residual=residual_credit.build_residual_view(machine),
         doors_open=machine.open_doors,
         progressives=level_views.build_level_views(machine),
         defect=machine.profile.pay_out.defect,
@@ -142,9 +139,9 @@ def build_snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
         sound=find_allowed_sound(machine),
         loudness_percent=machine.profile.sound.loudness_percent,
         touch=tuple(machine.memory.get(StaffKey.TOUCH_CALIBRATION) or ()),
-        reminder=protection.build_reminder_view(machine),
-        session=protection.build_session_view(machine),
-        protection=protection.build_protection_view(machine),
+        reminder=player_protection.build_reminder_view(machine),
+        session=player_protection.build_session_view(machine),
+        protection=player_protection.build_protection_view(machine),
         tournament=build_tournament_view(machine),
         page=machine.component(ServiceDesk).build_page(machine),
     )
@@ -154,13 +151,13 @@ def _build_handpay_view(machine: Machine, handpay: HandpayRecord) -> HandpayView
     """Return the hand-pay for the screen: the amount, its reason and time, and whether a form must come first."""
     reserved, request = machine.journal.get(handpay.id), Event(EventType.CASH_OUT, CashOut())
     ticket: Literal["", "offered", "asked"] = ""
-    if ticket_instead.ticket_may_replace_handpay(machine, request):
-        ticket = "asked" if ticket_instead.ticket_is_requested(machine, request) else "offered"
+    if ticket_for_handpay.ticket_may_replace_handpay(machine, request):
+        ticket = "asked" if ticket_for_handpay.ticket_is_requested(machine, request) else "offered"
     return HandpayView(
         kind=handpay.kind,
         amount_cents=handpay.amount_cents,
-        prizes=merchandise.build_prize_views(handpay.prizes),
-        cash_instead=merchandise.prize_can_be_exchanged_for_money(
+        prizes=prizes_in_kind.build_prize_views(handpay.prizes),
+        cash_instead=prizes_in_kind.prize_can_be_exchanged_for_money(
             machine, Event(EventType.EXCHANGE_PRIZE, FilledForm())
         ),
         why=handpay.reason_without_ticket,

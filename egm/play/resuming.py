@@ -3,7 +3,7 @@
 from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.play import prizes_in_kind as merchandise
+from egm.play import prizes_in_kind
 from egm.play.conversation import REPLAY_ERRORS, GameConversation, UnreplayableGame, replay_game
 from egm.play.definitions import find_definition
 from egm.play.entries import GAME_REPLAY_DIFFERS, ReplayDifference
@@ -57,7 +57,7 @@ def _rebuild_open_game(machine: Machine, game: GameRecord) -> "GameConversation 
         if game.outcome is None:
             raise
         # Raises if the definition is lost: only it has the value of a won prize in kind.
-        merchandise.list_won_prizes(machine, game)
+        prizes_in_kind.list_won_prizes(machine, game)
         _record_replay_difference(machine, game, error)
         return UnreplayableGame()
 

@@ -18,7 +18,7 @@ from egm.kernel.events import Event, EventReplacement, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
-from egm.play import player_protection as protection
+from egm.play import player_protection
 from egm.play.choosing import is_within_profile_limits
 from egm.play.conversation import (
     REPLAY_ERRORS,
@@ -38,7 +38,7 @@ from egm.play.records.wheel import read_recorded_number
 from egm.play.shared_round import PositionRounds, answer_is_already_recorded, find_shared_round, may_answer
 from egm.play.showing import find_pending_decision, send_screen_update
 from egm.play.time_charge import collect_time_charge
-from egm.progressive import game_levels as progressives
+from egm.progressive import game_levels
 from egm.progressive.bet import find_bet_in_force
 from egm.progressive.round import ProgressiveRound
 from meters.transaction import JSON
@@ -215,7 +215,7 @@ def start_game(machine: Machine, _: Event) -> None:
     if round_ is not None:
         wager = definition.rules.combine_seat_wagers(wager, position_rounds.seat_number, round_.wagers)
     conversation, play_id = GameConversation(definition, wager, bet.table_state), machine.fresh_id("play")
-    progressive_round = progressives.begin_round(machine, bet, play_id)
+    progressive_round = game_levels.begin_round(machine, bet, play_id)
     step = play_step(
         machine, conversation, None, progressive_round, None if round_ is None else round_.find_step(0)
     )
@@ -245,8 +245,8 @@ def start_game(machine: Machine, _: Event) -> None:
             PlayKey.GAME: GamePointer(play_id=play_id),
             **build_definition_state(machine, definition),
             **build_shared_state_change(machine, definition.rules, game),
-            **progressives.build_step_state(machine, game, progressive_round),
-            **protection.build_session_change(machine, wagered_cents=bet.bet_cents),
+            **game_levels.build_step_state(machine, game, progressive_round),
+            **player_protection.build_session_change(machine, wagered_cents=bet.bet_cents),
         },
     )
     machine.component(GameInProgress).conversation = conversation
@@ -269,7 +269,7 @@ def continue_game(machine: Machine, event: Event) -> None:
     if game.wager.seat is not None:
         round_ = find_shared_round(machine, game)
         check_invariant(round_ is not None, f"{game.play_id}: the steps of its shared round are missing")
-    progressive_round = progressives.continue_round(machine, game)
+    progressive_round = game_levels.continue_round(machine, game)
     conversation = machine.component(GameInProgress).conversation
     is_answered_for = answer.seat is not None and _has_pending_decision(machine)
     if answer.seat is not None:
@@ -309,9 +309,9 @@ def continue_game(machine: Machine, event: Event) -> None:
         dims=game.meter_dimensions if transfers else {},
         state={
             **build_shared_state_change(machine, conversation.game.rules, continued_game),
-            **progressives.build_step_state(machine, game, progressive_round),
+            **game_levels.build_step_state(machine, game, progressive_round),
             **(
-                protection.build_session_change(machine, wagered_cents=staked_cents)
+                player_protection.build_session_change(machine, wagered_cents=staked_cents)
                 if stake_transfers
                 else {}
             ),

@@ -17,7 +17,7 @@ from egm.kernel.messages import FeltState, Notice, SpotState
 from egm.kernel.rules import refusal_code
 from egm.money.events import CashOut
 from egm.money.host_controls import is_game_allowed
-from egm.play import player_protection as protection
+from egm.play import player_protection
 from egm.play.choosing import clear_bet, has_abandoned_chips
 from egm.play.entries import TABLE_BETS_RETURNED
 from egm.play.keys import PlayKey, TableKey
@@ -202,7 +202,7 @@ def _is_table_playable(machine: Machine, table: TableRecord) -> bool:
     return (
         table.denomination_cents in offered_cents
         and is_game_allowed(machine, game_id)
-        and not protection.play_is_paused(machine)
+        and not player_protection.play_is_paused(machine)
     )
 
 
@@ -282,6 +282,6 @@ def _post_returned_bets(
         },
         state={
             f"{TableKey.TABLE_STATE}{table.game.digest}": table_after,
-            **protection.build_session_change(machine, won_cents=returned_cents),
+            **player_protection.build_session_change(machine, won_cents=returned_cents),
         },
     )

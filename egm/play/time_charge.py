@@ -16,7 +16,7 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
-from egm.play import player_protection as protection
+from egm.play import player_protection
 from egm.play.entries import TIME_CHARGED, TimeCharged
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameRecord
@@ -77,7 +77,7 @@ def collect_time_charge(machine: Machine, game: GameRecord) -> None:
         transfers=machine.build_debit_transfers(amount_cents, TIME_CHARGE_ACCOUNT, CASHABLE_CREDIT_KINDS),
         state={
             PlayKey.PAID_PLAYING_TIME: PaidPlayingTime(digest=game.game.digest, paid_until=until),
-            **protection.build_session_change(machine, wagered_cents=amount_cents),
+            **player_protection.build_session_change(machine, wagered_cents=amount_cents),
         },
     )
     machine.notice = Notice(

@@ -12,7 +12,7 @@ from egm.money import entries
 from egm.money.hand_pays import PRIZES_ACCOUNT_PREFIX
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord, PrizeRecord, UnclaimedRecord
-from egm.play import prizes_in_kind as merchandise
+from egm.play import prizes_in_kind
 from egm.play.entries import GAME_END, HANDPAY_REPLACED, PRIZES_EXCHANGED
 from egm.record_codec import from_json
 from meters import Phase, StoredEntry, Transfer
@@ -54,7 +54,7 @@ def compute_due_prize_reservations(
     ``won_prize_ids`` are the ids of the prizes; ``values_cents`` has the value of each in minor units, by prize id.
     """
     prizes = [PrizeRecord(id=name, names={}, value_cents=values_cents[name]) for name in won_prize_ids]
-    return _list_sorted_flows(merchandise.build_prize_transfers(prizes))
+    return _list_sorted_flows(prizes_in_kind.build_prize_transfers(prizes))
 
 
 def list_prize_reservations(end: StoredEntry) -> list[AccountFlow]:
