@@ -285,7 +285,7 @@ class PlayerStation:
             return _OUTCOME_SHOWN_SECONDS_MAX
         # After a restart the screen is about to return, and the player has yet to see how their game ended,
         # even if it is decided only now, by a wheel's number or by other seats.
-        is_taken_up = message.resumed or message.play_id == self._play_id_at_start
+        is_taken_up = message.is_resumed or message.play_id == self._play_id_at_start
         return _SCREEN_RECONNECT_SECONDS_MAX if is_taken_up else self._read_minimum_game_seconds()
 
     def _end_shown_game(self, play_id: str | None) -> None:
@@ -327,7 +327,9 @@ class PlayerStation:
         }
         message = showing.build_message(self.machine, resumed=True)
         return (
-            Hello(games=tuple(views.values()), words=self.machine.component(Features).texts_by_language),
+            Hello(
+                games=tuple(views.values()), feature_texts=self.machine.component(Features).texts_by_language
+            ),
             self.build_snapshot(),
             *([] if message is None else [message]),
         )

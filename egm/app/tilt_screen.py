@@ -128,8 +128,8 @@ def build_snapshot_without_memory(machine_table: MachineTable, profile: Profile,
         credit_cents=0,
         win_cents=0,
         last_display=None,
-        accepts=(),
-        defect=profile.pay_out.defect,
+        accepted_inputs=(),
+        defect_rule=profile.pay_out.defect,
     )
 
 

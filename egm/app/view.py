@@ -75,7 +75,7 @@ def build_snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
     current_game = find_open_game(machine)
     if last_game is not None and last_game[0].game.id != selection.game_id:
         last_game = None  # the result of another game is not shown
-    standing_bets, shut, table_state = read_table_view(machine)
+    standing_credits_by_spot, closed_spots, felt_state = read_table_view(machine)
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     paying = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     return Snapshot(
@@ -93,14 +93,14 @@ def build_snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
         denomination_cents=selection.denomination_cents,
         bet_credits=selection.bet_credits,
         bet_wager=dict(selection.options),
-        standing=standing_bets,
-        shut=shut,
-        felt=table_state,
+        standing_credits_by_spot=standing_credits_by_spot,
+        closed_spots=closed_spots,
+        felt_state=felt_state,
         staked_cents=0 if current_game is None else current_game.staked_cents,
-        bet_least_cents=machine.profile.play.bet_minimum_cents,
-        bet_most_cents=_find_highest_bet_cents(machine),
-        most_staked_cents=_find_highest_round_stake_cents(machine),
-        bet_needs_cents=_compute_credit_needed_for_bet_cents(machine),
+        bet_min_cents=machine.profile.play.bet_minimum_cents,
+        bet_max_cents=_find_highest_bet_cents(machine),
+        round_stake_max_cents=_find_highest_round_stake_cents(machine),
+        bet_credit_needed_cents=_compute_credit_needed_for_bet_cents(machine),
         credit_cents=read_playable_points(machine) * selection.denomination_cents
         if in_tournament
         else machine.credit_cents,
@@ -112,8 +112,8 @@ def build_snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
         last_display=None
         if last_game is None or last_game[0].outcome is None
         else dict(last_game[0].outcome.display),
-        results=() if in_tournament else list_last_results(machine),
-        accepts=_list_accepted_inputs(engine),
+        last_results=() if in_tournament else list_last_results(machine),
+        accepted_inputs=_list_accepted_inputs(engine),
         notices=tuple(_iter_notices(machine)),
         tilts=tuple(
             Tilt(
@@ -127,49 +127,51 @@ def build_snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
             if entry["locks"]
         ),
         handpay=None if handpay is None else _build_handpay_view(machine, handpay),
-        paying=None
+        payout=None
         if paying is None
-        else PayoutView(way=paying.payout_method, amount_cents=paying.amount_cents),
-        lock=_find_host_lock(machine),
-        residual=residual_credit.build_residual_view(machine),
-        doors_open=machine.open_doors,
+        else PayoutView(method=paying.payout_method, amount_cents=paying.amount_cents),
+        host_lock=_find_host_lock(machine),
+        residual_credit=residual_credit.build_residual_view(machine),
+        open_doors=machine.open_doors,
         progressives=level_views.build_level_views(machine),
-        defect=machine.profile.pay_out.defect,
+        defect_rule=machine.profile.pay_out.defect,
         journal_head=machine.journal_head,
-        sound=find_allowed_sound(machine),
+        allowed_sound=find_allowed_sound(machine),
         loudness_percent=machine.profile.sound.loudness_percent,
-        touch=tuple(machine.memory.get(StaffKey.TOUCH_CALIBRATION) or ()),
+        touch_calibration=tuple(machine.memory.get(StaffKey.TOUCH_CALIBRATION) or ()),
         reminder=player_protection.build_reminder_view(machine),
         session=player_protection.build_session_view(machine),
         protection=player_protection.build_protection_view(machine),
         tournament=build_tournament_view(machine),
-        page=machine.component(ServiceDesk).build_page(machine),
+        service_page=machine.component(ServiceDesk).build_page(machine),
     )
 
 
 def _build_handpay_view(machine: Machine, handpay: HandpayRecord) -> HandpayView:
     """Return the hand-pay for the screen: the amount, its reason and time, and whether a form must come first."""
-    reserved, request = machine.journal.get(handpay.id), Event(EventType.CASH_OUT, CashOut())
-    ticket: Literal["", "offered", "asked"] = ""
-    if ticket_for_handpay.ticket_may_replace_handpay(machine, request):
-        ticket = "asked" if ticket_for_handpay.ticket_is_requested(machine, request) else "offered"
+    reservation = machine.journal.get(handpay.id)
+    payment_request = Event(EventType.CASH_OUT, CashOut())  # only evaluated by the guards, not submitted
+    ticket_option: Literal["", "offered", "asked"] = ""
+    if ticket_for_handpay.ticket_may_replace_handpay(machine, payment_request):
+        is_requested = ticket_for_handpay.ticket_is_requested(machine, payment_request)
+        ticket_option = "asked" if is_requested else "offered"
     return HandpayView(
         kind=handpay.kind,
         amount_cents=handpay.amount_cents,
         prizes=prizes_in_kind.build_prize_views(handpay.prizes),
-        cash_instead=prizes_in_kind.prize_can_be_exchanged_for_money(
+        can_take_cash=prizes_in_kind.prize_can_be_exchanged_for_money(
             machine, Event(EventType.EXCHANGE_PRIZE, FilledForm())
         ),
-        why=handpay.reason_without_ticket,
+        reason=handpay.reason_without_ticket,
         owed_cents=0 if handpay.coin_payout is None else handpay.coin_payout.owed_cents,
-        coins_cents=0 if handpay.coin_payout is None else handpay.coin_payout.paid_cents,
-        since="" if reserved is None else reserved.time_utc.isoformat(timespec="seconds"),
-        number=0
+        paid_in_coins_cents=0 if handpay.coin_payout is None else handpay.coin_payout.paid_cents,
+        since="" if reservation is None else reservation.time_utc.isoformat(timespec="seconds"),
+        slip_number=0
         if _has_other_handpay(machine)
         else int(machine.memory.get(MoneyKey.LAST_SLIP_NUMBER) or 0) + 1,
         position=machine.position.number if machine.position.position_count > 1 else 0,
-        form_first=not hand_pays.handpay_can_be_settled(machine, request),
-        ticket=ticket,
+        needs_form=not hand_pays.handpay_can_be_settled(machine, payment_request),
+        ticket_option=ticket_option,
     )
 
 
@@ -194,7 +196,7 @@ def _find_host_lock(machine: Machine) -> HostLock | None:
         return None
     remaining = timedelta(microseconds=max(0, lock.until_ns - machine.clock.monotonic_ns()) // 1000)
     until = (machine.timekeeper.now() + remaining).isoformat(timespec="seconds")
-    return HostLock(host=money.money_line_name, cash_out=lock.is_cash_out_offer, until_utc=until)
+    return HostLock(host=money.money_line_name, is_cash_out=lock.is_cash_out_offer, until_utc=until)
 
 
 def build_game_art(game: Game) -> GameArt:
@@ -234,7 +236,7 @@ def build_game_view(installed_game: InstalledGame, *, includes_advice: bool = Tr
         art=build_game_art(game),
         chances=installed_game.bet_chances,
         returns=dict(installed_game.return_percent_by_spot_group),
-        levy_percent="" if game.rules.levy_rate is None else format_percent(game.rules.levy_rate),
+        commission_percent="" if game.rules.levy_rate is None else format_percent(game.rules.levy_rate),
         main_bet=next(iter(installed_game.return_percent_by_spot_group), ""),
     )
 
@@ -244,7 +246,7 @@ def build_withdrawn_game_view(game: Game, denomination_cents: int) -> GameView:
     lowest_return = min(bet.rtp for bet in analyse(game, AnalysisDepth.RETURN).bets)
     return build_game_view(
         InstalledGame(game, (denomination_cents,), lowest_return, ProgressivePools())
-    ).model_copy(update={"offered": False})
+    ).model_copy(update={"is_offered": False})
 
 
 def _find_highest_round_stake_cents(machine: Machine) -> int | None:

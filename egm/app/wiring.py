@@ -98,14 +98,14 @@ def list_outputs_under_test(outputs: frozenset[str], group: str) -> frozenset[st
 
 def find_lit_lamps(snapshot: Snapshot) -> frozenset[str]:
     """Return the button lamps to light: those of the buttons that the machine accepts now."""
-    return frozenset(snapshot.accepts) & frozenset(_EVENT_BY_BUTTON)
+    return frozenset(snapshot.accepted_inputs) & frozenset(_EVENT_BY_BUTTON)
 
 
 def find_lit_tower_lights(snapshot: Snapshot) -> frozenset[str]:
     """Return the tower lights to light (FR68-11, J-09): a service call, an open door, a hand-pay, a tilt."""
     conditions = {
         "service": any(_needs_attendant(notice) for notice in snapshot.notices),
-        "door": bool(snapshot.doors_open),
+        "door": bool(snapshot.open_doors),
         "jackpot": snapshot.handpay is not None,
         "tilt": bool(snapshot.tilts) or snapshot.state == State.OUT_OF_SERVICE,
     }

@@ -189,9 +189,9 @@ class SoftwareReverification:
 
     def process_change(self, snapshot: Snapshot) -> None:
         """Request a verification of the software if a door has closed."""
-        if set(self._doors) - set(snapshot.doors_open):
+        if set(self._doors) - set(snapshot.open_doors):
             self._request_verification("door_closed")
-        self._doors = snapshot.doors_open
+        self._doors = snapshot.open_doors
 
     def _request_verification(self, reason: str) -> None:
         """Request a verification of the software; ``reason`` names the occasion, such as a closed door."""

@@ -178,7 +178,7 @@ class MetricsService:
         yield _build_flags_metric("egm_fault", "code", faults, faults, "1 for each active fault.")
         tilts = [tilt.code for tilt in snapshot.tilts]
         yield _build_flags_metric("egm_tilt", "code", tilts, tilts, "1 for each fault that stops play.")
-        doors = snapshot.doors_open
+        doors = snapshot.open_doors
         yield _build_flags_metric("egm_door_open", "door", doors, doors, "1 for each open door.")
         sources = list_disabling_sources(self._machine)
         yield _build_flags_metric(

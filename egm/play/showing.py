@@ -56,7 +56,7 @@ def build_message(
             progressives=game_levels.list_wins(machine, game),
             prizes=prizes_in_kind.build_prize_views(prizes_in_kind.list_won_prizes(machine, game)),
             display=dict(outcome.display),
-            resumed=resumed,
+            is_resumed=resumed,
             settlements=_encode_settlements(outcome.settlements),
             cues=cues,
         )

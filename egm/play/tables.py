@@ -86,10 +86,10 @@ def _build_spot_view(spot: Spot, highest_bets: Mapping[str, int]) -> SpotState:
     """Return a spot's current odds and limits for the screen; ``highest_bets`` are limits in credits by spot."""
     return SpotState(
         odds=spot.odds,
-        least=spot.bet_min,
-        most=min(spot.bet_max, highest_bets.get(spot.id, spot.bet_max)),
-        step=spot.bet_step,
-        most_times=spot.required_multiple_max,
+        bet_min_credits=spot.bet_min,
+        bet_max_credits=min(spot.bet_max, highest_bets.get(spot.id, spot.bet_max)),
+        bet_step_credits=spot.bet_step,
+        bet_max_multiple=spot.required_multiple_max,
     )
 
 

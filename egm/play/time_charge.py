@@ -93,4 +93,4 @@ def iter_time_charge_notices(machine: Machine) -> Iterator[Notice]:
             "amount_cents": charge.credits * machine.selection.denomination_cents,
             "minutes": charge.minutes,
         }
-        yield Notice(code="time_charge_due", values=values, lasting=True)
+        yield Notice(code="time_charge_due", values=values, is_lasting=True)

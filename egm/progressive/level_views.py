@@ -86,6 +86,6 @@ def _build_view(machine: Machine, pool: ProgressivePool) -> ProgressiveView:
         names=dict(pool.definition.names),
         amount_cents=amount.amount_cents,
         status=amount.status.value,
-        kind=pool.definition.kind.value,
+        scope=pool.definition.kind.value,
         mystery=pool.definition.terms.is_mystery,
     )

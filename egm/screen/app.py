@@ -211,10 +211,14 @@ class ScreenApp:
         """
         snapshot = self.view.snapshot
         position = (round(tap.x * COORDINATE_UNIT), round(tap.y * COORDINATE_UNIT))
-        if snapshot is not None and snapshot.page is not None and snapshot.page.pattern == "calibrate":
+        if (
+            snapshot is not None
+            and snapshot.service_page is not None
+            and snapshot.service_page.pattern == "calibrate"
+        ):
             return Action("felt", position)
-        if snapshot is not None and snapshot.touch:
-            x, y = calibrate_touch(snapshot.touch, *position)
+        if snapshot is not None and snapshot.touch_calibration:
+            x, y = calibrate_touch(snapshot.touch_calibration, *position)
             tap = TouchFraction(x / COORDINATE_UNIT, y / COORDINATE_UNIT)
         width, height = self.surface.picture.layout.size
         return self.surface.picture.find_touched_action(self.view, tap.x * width, tap.y * height)

@@ -57,7 +57,7 @@ def apply_message(view: View, message: Message) -> View:
             reel_data_by_game=reel_data_by_game,
             tables=tables,
             is_machine_connected=True,
-            machine_texts=message.words,
+            machine_texts=message.feature_texts,
             start_up_activity=None,
         )
     if isinstance(message, GameOutcome):
@@ -268,7 +268,7 @@ def _apply_snapshot(view: View, snapshot: Snapshot) -> View:
     ):
         changed_view = replace(changed_view, last_display_step=_read_last_display_step(view, snapshot))
     changed_view = _update_credit_bet_and_levels(changed_view, old_snapshot, snapshot)
-    if old_snapshot is None or old_snapshot.page != snapshot.page:
+    if old_snapshot is None or old_snapshot.service_page != snapshot.service_page:
         changed_view = _update_page(changed_view, snapshot)
     if old_snapshot is None or old_snapshot.state != snapshot.state:
         changed_view = replace(changed_view, scene_began_at=view.now)
@@ -385,12 +385,12 @@ def _update_page(view: View, snapshot: Snapshot) -> View:
 
     A page with a prompt opens without a focused target, so that Enter confirms the typed text.
     """
-    replay = snapshot.page.replay if snapshot.page is not None else None
-    page_input = update_input_for_page(view.page_input, snapshot.page)
+    replay = snapshot.service_page.replay if snapshot.service_page is not None else None
+    page_input = update_input_for_page(view.page_input, snapshot.service_page)
     recalled_view = None if replay is None else build_recall_view(view, snapshot, replay)
     if page_input.page_id == view.page_input.page_id:
         return replace(view, page_input=page_input, recalled_view=recalled_view)
-    has_no_prompt = snapshot.page is not None and snapshot.page.prompt is None
+    has_no_prompt = snapshot.service_page is not None and snapshot.service_page.prompt is None
     return replace(
         view,
         page_input=page_input,
@@ -414,12 +414,12 @@ def build_recall_view(view: View, current_snapshot: Snapshot, replay: Replay) ->
             "credit_cents": replay.credit_before_cents,
             "win_cents": 0,
             "last_display": None,
-            "standing": {},
-            "shut": (),
-            "felt": FeltState(point=replay.display.get("point")),
+            "standing_credits_by_spot": {},
+            "closed_spots": (),
+            "felt_state": FeltState(point=replay.display.get("point")),
             "state": "playing",
-            "page": None,
-            "accepts": (),
+            "service_page": None,
+            "accepted_inputs": (),
             "notices": (),
             "time_utc": replay.time_utc,
         }

@@ -142,7 +142,7 @@ class Picture:
             return _join_sentences([reason.title, *reason.lines]) if view.scene is Scene.STARTING else ""
         focus = self._find_focused_action(context)
         if view.scene is Scene.SERVICE:
-            page = snapshot.page
+            page = snapshot.service_page
             lines = [] if page is None else format_page_lines(page, context)
             focus_text = "" if page is None or focus is None else format_action(page, focus, context)
             return _join_sentences((focus_text, *lines))
@@ -320,7 +320,7 @@ def _can_give_up_residual_credit(view: View) -> bool:
     """
     can_request = (
         view.snapshot is not None
-        and view.snapshot.residual is not None
+        and view.snapshot.residual_credit is not None
         and view.is_request_accepted("residual")
     )
     return can_request and view.page is PlayerPage.NONE and view.scene in {Scene.GAME, Scene.OUT_OF_SERVICE}

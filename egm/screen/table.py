@@ -420,22 +420,22 @@ def apply_current_limits(spot: BetSpot, current: SpotState | None) -> BetSpot:
     return replace(
         spot,
         odds=current.odds,
-        bet_min=current.least,
-        bet_max=current.most,
-        bet_step=current.step,
-        required_spot_multiple_max=current.most_times,
+        bet_min=current.bet_min_credits,
+        bet_max=current.bet_max_credits,
+        bet_step=current.bet_step_credits,
+        required_spot_multiple_max=current.bet_max_multiple,
     )
 
 
 def build_bet_limits(snapshot: Snapshot) -> BetLimits:
     """Return the bet limits in the table's current state."""
-    unit_cents, most_cents = max(1, snapshot.denomination_cents), snapshot.bet_most_cents
+    unit_cents, most_cents = max(1, snapshot.denomination_cents), snapshot.bet_max_cents
     return BetLimits(
         snapshot.credit_cents // unit_cents,
-        snapshot.standing,
-        frozenset(snapshot.shut),
-        snapshot.felt,
-        -(-snapshot.bet_least_cents // unit_cents),
+        snapshot.standing_credits_by_spot,
+        frozenset(snapshot.closed_spots),
+        snapshot.felt_state,
+        -(-snapshot.bet_min_cents // unit_cents),
         None if most_cents is None else most_cents // unit_cents,
     )
 

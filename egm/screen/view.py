@@ -186,7 +186,7 @@ class View:
     @property
     def service_page(self) -> ServicePage | None:
         """Return the open service page, or None."""
-        return None if self.snapshot is None else self.snapshot.page
+        return None if self.snapshot is None else self.snapshot.service_page
 
     @property
     def denomination_cents(self) -> int:
@@ -209,7 +209,7 @@ class View:
             return Scene.STARTING
         if not self.is_machine_connected:
             return Scene.CONNECTION_LOST
-        if snapshot.page is not None:
+        if snapshot.service_page is not None:
             return Scene.SERVICE
         scenes_by_state = {
             "boot": Scene.STARTING,
@@ -223,7 +223,7 @@ class View:
         }
         if snapshot.state in scenes_by_state:
             return scenes_by_state[snapshot.state]
-        has_no_money = snapshot.credit_cents == 0 and not snapshot.standing
+        has_no_money = snapshot.credit_cents == 0 and not snapshot.standing_credits_by_spot
         is_unused = snapshot.state == "idle" and has_no_money and self.page is PlayerPage.NONE
         return (
             Scene.ATTRACT
@@ -247,7 +247,9 @@ class View:
     def is_request_accepted(self, request_name: str) -> bool:
         """Return whether the machine would accept the named request now. If so, the key of the request is lit."""
         return (
-            self.is_machine_connected and self.snapshot is not None and request_name in self.snapshot.accepts
+            self.is_machine_connected
+            and self.snapshot is not None
+            and request_name in self.snapshot.accepted_inputs
         )
 
 
@@ -435,8 +437,8 @@ def list_offered_costs(view: View) -> tuple[int, ...]:
 def is_cost_within_limits(snapshot: Snapshot, credits_: int) -> bool:
     """Return whether a bet that costs ``credits_`` credits is within the venue's limits."""
     cents = credits_ * snapshot.denomination_cents
-    most_cents = snapshot.bet_most_cents
-    return snapshot.bet_least_cents <= cents and (most_cents is None or cents <= most_cents)
+    most_cents = snapshot.bet_max_cents
+    return snapshot.bet_min_cents <= cents and (most_cents is None or cents <= most_cents)
 
 
 def has_unsent_bet(view: View) -> bool:

@@ -229,7 +229,7 @@ def iter_turn_notices(machine: Machine) -> Iterator[Notice]:
     """
     current_game = find_open_game(machine)
     if current_game is not None and is_round_void(machine, current_game):
-        yield Notice(code="round_is_void", severity="warning", lasting=True)
+        yield Notice(code="round_is_void", severity="warning", is_lasting=True)
         return
     table = machine.find_installed(SharedTables)
     seat = None if table is None else table.seats.get(machine.position.number)

@@ -70,7 +70,11 @@ def test_two_players_games_survive_a_kill_of_their_machine(tmp_path):
             async with Visit.connect(folder) as visit_1, Visit.connect(folder, position=2) as visit_2:
                 for visit, shown, before_cents in ((visit_1, first, 500), (visit_2, second, 1000)):
                     repeated_outcome = await until(visit.screen, lambda m: isinstance(m, GameOutcome))
-                    assert (repeated_outcome.play_id, repeated_outcome.display, repeated_outcome.resumed) == (
+                    assert (
+                        repeated_outcome.play_id,
+                        repeated_outcome.display,
+                        repeated_outcome.is_resumed,
+                    ) == (
                         shown.play_id,
                         shown.display,
                         True,

@@ -85,14 +85,14 @@ def _plate(code: str, reason: str, width: int) -> Image.Image:
         changes: dict[str, object] = {"state": kind, "notices": (notice,)}
     else:
         tilt = Tilt(code=of, since=_SINCE, cleared_by=get_fault_definition(of).cleared_by, detail=reason)
-        notice = Notice(code=f"fault.{of}", severity="alarm", values={"why": reason}, lasting=True)
+        notice = Notice(code=f"fault.{of}", severity="alarm", values={"why": reason}, is_lasting=True)
         changes = {"notices": (notice,), "tilts": (tilt,)}
     return draw_snapshot(_bare().model_copy(update=changes), width, is_lost=code == "lost")[1]
 
 
 def page_snapshot(page: ServicePage, *standing: Notice) -> Snapshot:
     """Return the snapshot of a machine that shows this page."""
-    return _bare().model_copy(update={"state": "service_menu", "page": page, "notices": standing})
+    return _bare().model_copy(update={"state": "service_menu", "service_page": page, "notices": standing})
 
 
 def draw_snapshot(

@@ -73,7 +73,7 @@ def build_view_after_outcome(view: View, game: GameView, outcome: Outcome) -> Vi
         game,
         "en",
         state="playing",
-        accepts=("language",),
+        accepted_inputs=("language",),
         credit_cents=_compute_credit_after_wager_cents(game),
         denomination_cents=unit_cents,
     )

@@ -260,9 +260,9 @@ async def run_first_start(
                 "state": State.SERVICE_MENU.value,
                 "language": language,
                 "languages": LANGUAGES,
-                "accepts": ("language",),
+                "accepted_inputs": ("language",),
                 "currency": draft.currency,
-                "page": wizard.page,
+                "service_page": wizard.page,
             }
         )
 

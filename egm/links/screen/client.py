@@ -126,7 +126,7 @@ class ScreenClient:
         peer.setblocking(False)
         self._socket = peer
         self._outbox += encode_message(
-            Hello(token=token, onlooker=self._is_onlooker, proves=self._sends_alive)
+            Hello(token=token, is_onlooker=self._is_onlooker, sends_heartbeats=self._sends_alive)
         )
         return True
 

@@ -114,11 +114,11 @@ class ScreenServer:
             for message in self._greeting():
                 writer.write(encode_message(message))
             self._writers.add(writer)
-            if not hello.onlooker:
-                self._screens[writer] = self._now_s() if hello.proves else math.inf
+            if not hello.is_onlooker:
+                self._screens[writer] = self._now_s() if hello.sends_heartbeats else math.inf
             while line := await reader.readline():
                 message = decode_message(line)
-                if hello.proves and writer in self._screens:
+                if hello.sends_heartbeats and writer in self._screens:
                     self._screens[writer] = self._now_s()
                 if isinstance(message, ScreenHeartbeat):
                     continue

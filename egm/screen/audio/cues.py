@@ -48,7 +48,7 @@ def is_cue_allowed(cue: str, view: View) -> bool:
 
     A host can forbid all sounds, or only those of game play. Alarms (J-17) and test tones are always allowed.
     """
-    allowed_sounds = "on" if view.snapshot is None else view.snapshot.sound
+    allowed_sounds = "on" if view.snapshot is None else view.snapshot.allowed_sound
     is_of_game_play = cue not in SOUND_CUES or SOUND_CUES[cue].is_of_game_play
     return (
         cue in ALARM_CUES
@@ -265,8 +265,8 @@ def _list_money_cues(previous: View, current: View) -> list[str]:
         if new_snapshot.notices and current.notice_received_at > previous.notice_received_at
         else ""
     )
-    if code == "ticket_printed" or (new_snapshot.paying is not None and old_snapshot.paying is None):
-        return ["paper" if new_snapshot.paying is None or new_snapshot.paying.way == "ticket" else "coin"]
+    if code == "ticket_printed" or (new_snapshot.payout is not None and old_snapshot.payout is None):
+        return ["paper" if new_snapshot.payout is None or new_snapshot.payout.method == "ticket" else "coin"]
     if (
         new_snapshot.state == old_snapshot.state == "idle"
         and new_snapshot.credit_cents > old_snapshot.credit_cents

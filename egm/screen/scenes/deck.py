@@ -383,7 +383,7 @@ def describe_residual_credit(context: DrawingContext) -> str:
     If it is gambled, the text states the odds and the prize before the bet (C-12).
     """
     snapshot, say = context.view.snapshot, context.texts.say
-    residual = snapshot.residual if snapshot is not None else None
+    residual = snapshot.residual_credit if snapshot is not None else None
     if residual is None:
         return ""
     amount, prize = context.format_money(residual.amount_cents), context.format_money(residual.prize_cents)

@@ -136,7 +136,7 @@ def draw_craps_point(context: DrawingContext, step: TableStep | None, *, is_thro
     display = step.display if step is not None else {}
     dice = tuple(map(int, display.get("dice", ())))
     snapshot = context.view.snapshot
-    point = display.get("point") if snapshot is None or is_throw_shown else snapshot.felt.point
+    point = display.get("point") if snapshot is None or is_throw_shown else snapshot.felt_state.point
     height = 76.0
     left, numbers_width = x + 2, w - 4 - (150.0 if w > 700 else 0.0)
     width = numbers_width / len(_CRAPS_POINT_NUMBERS)

@@ -111,7 +111,7 @@ class DrawingContext:
         On a service page every amount is money.
         """
         snapshot = self.view.snapshot
-        if snapshot is not None and snapshot.current_tournament is not None and snapshot.page is None:
+        if snapshot is not None and snapshot.current_tournament is not None and snapshot.service_page is None:
             return self.texts.format_count(
                 "tournament.amount", amount_cents // max(1, snapshot.denomination_cents)
             )

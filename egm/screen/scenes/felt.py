@@ -544,7 +544,7 @@ def _draw_bets(
     A standing bet that the player takes down is crossed out.
     """
     view = context.view
-    standing_bets = view.snapshot.standing if view.snapshot is not None else {}
+    standing_bets = view.snapshot.standing_credits_by_spot if view.snapshot is not None else {}
     returned_credits: dict[str, int] = {}
     for settlement in settled_step.settlements if settled_step is not None else ():
         spot = str(settlement.get("spot", ""))

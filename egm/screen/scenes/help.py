@@ -109,7 +109,7 @@ def list_help_pages(context: DrawingContext) -> list[HelpPage]:
     pages.append(HelpPage(say("help.about"), _draw_game_facts))
     pages.append(HelpPage(say("help.responsible"), _draw_responsible_gambling))
     snapshot = context.view.snapshot
-    if snapshot is not None and snapshot.protection.limits:
+    if snapshot is not None and snapshot.protection.can_set_limits:
         pages.append(HelpPage(say("help.limits_title"), draw_limits))
     return pages
 
@@ -359,9 +359,9 @@ def describe_bet_limits(context: DrawingContext) -> str:
         )
         return say("help.unit", amount=context.format_money(cents), least=lowest_text, most=highest_text)
     text = say("help.unit_table", amount=context.format_money(cents), least=limits[0], most=limits[1])
-    if snapshot.most_staked_cents is None:
+    if snapshot.round_stake_max_cents is None:
         return text
-    return f"{text} {say('help.most_staked', amount=context.format_money(snapshot.most_staked_cents))}"
+    return f"{text} {say('help.most_staked', amount=context.format_money(snapshot.round_stake_max_cents))}"
 
 
 def _draw_game_facts(context: DrawingContext, rect: Rect) -> None:
@@ -376,7 +376,7 @@ def _draw_game_facts(context: DrawingContext, rect: Rect) -> None:
     y += p.draw_paragraph(return_text, (x, y, w, h), TextStyle("strong", "body", "text")) + 18
     y += (
         p.draw_paragraph(
-            say(f"defect.rule_{snapshot.defect}"), (x, y, w, h), TextStyle("text", "body", "text")
+            say(f"defect.rule_{snapshot.defect_rule}"), (x, y, w, h), TextStyle("text", "body", "text")
         )
         + 18
     )

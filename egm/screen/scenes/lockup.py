@@ -142,16 +142,16 @@ def describe_lockup(context: DrawingContext, scene: Scene) -> LockupText:
         return _describe_tilts(context, snapshot.tilts)
     if scene is Scene.OUT_OF_SERVICE and snapshot is not None:
         return _describe_out_of_service(context, snapshot)
-    if scene is Scene.LOCKED_BY_HOST and snapshot is not None and snapshot.lock is not None:
-        return _describe_host_lock(context, snapshot.lock)
+    if scene is Scene.LOCKED_BY_HOST and snapshot is not None and snapshot.host_lock is not None:
+        return _describe_host_lock(context, snapshot.host_lock)
     doors = (
-        FACT_SEPARATOR.join(_format_door(context, door) for door in snapshot.doors_open) if snapshot else ""
+        FACT_SEPARATOR.join(_format_door(context, door) for door in snapshot.open_doors) if snapshot else ""
     )
-    payout = snapshot.paying if snapshot is not None else None
+    payout = snapshot.payout if snapshot is not None else None
     amount_text = context.format_money(payout.amount_cents) if payout else ""
     text_key = (
-        f"paying.{payout.way}"
-        if payout and context.texts.has_text(f"paying.{payout.way}")
+        f"paying.{payout.method}"
+        if payout and context.texts.has_text(f"paying.{payout.method}")
         else "paying.other"
     )
     if scene is Scene.STARTING and (snapshot is None or context.view.start_up_activity is not None):
@@ -234,19 +234,21 @@ def _describe_handpay(context: DrawingContext, handpay: HandpayView) -> LockupTe
     say, kind, prizes = context.texts.say, handpay.kind, handpay.prizes
     title, text, wait_text = say(f"handpay.title_{kind}"), say(f"handpay.say_{kind}"), say("handpay.wait")
     facts = _format_handpay_facts(context, handpay)
-    form_lines = (say("handpay.form_first"),) if handpay.form_first else ()
+    form_lines = (say("handpay.form_first"),) if handpay.needs_form else ()
     if not prizes:
         amount_text = context.format_money(handpay.amount_cents)
-        reason_lines = (say(f"handpay.why.{handpay.why}"),) if handpay.why and not handpay.ticket else ()
+        reason_lines = (
+            (say(f"handpay.why.{handpay.reason}"),) if handpay.reason and not handpay.ticket_option else ()
+        )
         owed_text = context.format_money(handpay.owed_cents)
-        coins_text = context.format_money(handpay.coins_cents)
+        coins_text = context.format_money(handpay.paid_in_coins_cents)
         coin_lines = (
             (say("handpay.in_coins", owed=owed_text, coins=coins_text, rest=amount_text),)
-            if handpay.coins_cents
+            if handpay.paid_in_coins_cents
             else ()
         )
-        ticket_lines = (say(f"handpay.ticket_{handpay.ticket}"),) if handpay.ticket else ()
-        helper_text = say(_ATTENDANT_ACTION_BY_TICKET_PROGRESS[handpay.ticket])
+        ticket_lines = (say(f"handpay.ticket_{handpay.ticket_option}"),) if handpay.ticket_option else ()
+        helper_text = say(_ATTENDANT_ACTION_BY_TICKET_PROGRESS[handpay.ticket_option])
         instructions = ticket_lines or (text, wait_text)
         return LockupText(
             title,
@@ -259,7 +261,7 @@ def _describe_handpay(context: DrawingContext, handpay: HandpayView) -> LockupTe
     lines = (
         say("handpay.say_merchandise"),
         say("handpay.prize_value", amount=context.format_money(value_cents)),
-        *([say("handpay.prize_instead")] if handpay.cash_instead else []),
+        *([say("handpay.prize_instead")] if handpay.can_take_cash else []),
         *(
             [say("handpay.prize_money", amount=context.format_money(handpay.amount_cents))]
             * bool(handpay.amount_cents)
@@ -279,7 +281,7 @@ def _format_handpay_facts(context: DrawingContext, handpay: HandpayView) -> str:
     It has the number of the payment, the time since which it is pending, the machine and the player position.
     """
     say, snapshot = context.texts.say, context.view.snapshot
-    facts = [say("handpay.number", number=handpay.number)] if handpay.number else []
+    facts = [say("handpay.number", number=handpay.slip_number)] if handpay.slip_number else []
     if handpay.since:
         facts.append(say("tilt.since", time=context.texts.format_date_and_time(handpay.since)))
     if snapshot is not None:
@@ -293,7 +295,7 @@ def _describe_host_lock(context: DrawingContext, lock: HostLock) -> LockupText:
     """Return the texts of a lock by a host: the reason, the host, and that the machine will continue by itself."""
     say = context.texts.say
     seconds = max(0, math.ceil(-compute_seconds_since(context.view, lock.until_utc)))
-    text_key = "locked.cash_out" if lock.cash_out else "locked.transfer"
+    text_key = "locked.cash_out" if lock.is_cash_out else "locked.transfer"
     lines = (say("locked.by", host=lock.host), say("locked.goes_on", count=seconds), say("locked.say"))
     return LockupText(say("locked.title"), say(text_key), lines)
 
@@ -359,7 +361,7 @@ def _describe_out_of_service(context: DrawingContext, snapshot: Snapshot) -> Loc
     reasons = [format_message(context, f"notice.{notice.code}", notice.values) for notice in causes]
     helper_text_keys = [f"out.by_{notice.code.partition('.')[2]}" for notice in causes]
     key = next((text_key for text_key in helper_text_keys if texts.has_text(text_key)), "out.attendant")
-    cash_out_lines = (say("out.cash_out"),) if "cash_out" in snapshot.accepts else ()
+    cash_out_lines = (say("out.cash_out"),) if "cash_out" in snapshot.accepted_inputs else ()
     lines = (say("out.say"), *cash_out_lines, *reasons[1:3])
     return LockupText(say("out.title"), reasons[0] if reasons else "", lines, say(key))
 
@@ -438,8 +440,8 @@ def _draw_plate(context: DrawingContext, rect: Rect, scene: Scene, text: LockupT
 
 def _choose_payout_picture(context: DrawingContext) -> str:
     """Return the name of the picture of what is being paid out (a ticket or coins); "" for none."""
-    payout = context.view.snapshot.paying if context.view.snapshot is not None else None
-    return payout.way if payout is not None and payout.way in {"ticket", "coins"} else ""
+    payout = context.view.snapshot.payout if context.view.snapshot is not None else None
+    return payout.method if payout is not None and payout.method in {"ticket", "coins"} else ""
 
 
 def _draw_progress_beads(context: DrawingContext, rect: Rect, colour: Colour) -> None:

@@ -65,7 +65,7 @@ def _list_pages(view: View, layout: Layout) -> list[list[GameView]]:
     """Return the games on each page of the menu: those on offer, sorted by kind. Each kind starts a new page."""
     games_by_kind: dict[str, list[GameView]] = {}
     for game in view.games.values():
-        if game.offered:
+        if game.is_offered:
             games_by_kind.setdefault(find_game_kind(game), []).append(game)
     games_per_page = _count_columns(layout) * _count_rows(layout)
     return [
@@ -335,8 +335,8 @@ def format_bet_range(context: DrawingContext, game: GameView) -> tuple[str, str]
         highest_bet = table.total_bet_max or max(spot.bet_max for spot in table.spots.values())
     least_cents, most_cents = lowest_bet * min(denominations), highest_bet * max(denominations)
     if snapshot is not None:
-        least_cents = max(least_cents, snapshot.bet_least_cents)
-        most_cents = min(most_cents, snapshot.bet_most_cents or most_cents)
+        least_cents = max(least_cents, snapshot.bet_min_cents)
+        most_cents = min(most_cents, snapshot.bet_max_cents or most_cents)
     bets = context.texts.say(
         "menu.stakes", least=context.format_money(least_cents), most=context.format_money(most_cents)
     )

@@ -49,7 +49,9 @@ def should_draw_scoreboard(context: DrawingContext, table: TableGameData) -> boo
     It is shown if there are past results, no round is in progress or being presented, and the player wants it.
     """
     view = context.view
-    if not (table.scoreboard_sides and view.scene is Scene.GAME and view.snapshot and view.snapshot.results):
+    if not (
+        table.scoreboard_sides and view.scene is Scene.GAME and view.snapshot and view.snapshot.last_results
+    ):
         return False
     if (
         view.decision is not None
@@ -67,7 +69,7 @@ def draw_scoreboard(context: DrawingContext, table: TableGameData) -> None:
     """
     x, y, w, h = find_cards_rect(context, table)
     say, snapshot = context.texts.say, context.view.snapshot
-    results = snapshot.results[::-1] if snapshot is not None else ()
+    results = snapshot.last_results[::-1] if snapshot is not None else ()
     boards_height = h - _NOTE_HEIGHT - _BOARD_GAP
     upper_height = boards_height * _UPPER_BOARDS_HEIGHT_SHARE
     lower_height = boards_height * (1 - _UPPER_BOARDS_HEIGHT_SHARE)

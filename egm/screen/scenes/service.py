@@ -387,7 +387,7 @@ def describe_active_faults(context: DrawingContext) -> tuple[str, str]:
     snapshot = context.view.snapshot
     if snapshot is None:
         return "info", ""
-    doors = [context.texts.format_code_text("door", door) for door in snapshot.doors_open]
+    doors = [context.texts.format_code_text("door", door) for door in snapshot.open_doors]
     open_doors_text = [context.texts.say("page.doors_open", doors=", ".join(doors))] if doors else []
     fault_notices = [notice for notice in snapshot.notices if notice.code.startswith("fault.")]
     fault_texts = [

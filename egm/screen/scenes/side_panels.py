@@ -332,7 +332,7 @@ def _draw_small_print(context: DrawingContext, rect: Rect) -> None:
     if game is None or snapshot is None:
         return
     p = context.painter
-    malfunction_text = context.texts.say(f"defect.{snapshot.defect}")
+    malfunction_text = context.texts.say(f"defect.{snapshot.defect_rule}")
     if rect[2] <= 0:
         _draw_small_print_on_telephone(context, malfunction_text)
         return

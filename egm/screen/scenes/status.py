@@ -104,7 +104,7 @@ def format_notice(context: DrawingContext, notice: Notice) -> str:
         return describe_refusal(context, context.view.decision)
     if code in _REFUSALS_FOR_MISSING_CREDIT and snapshot is not None and credit_cents:
         bet_cents = snapshot.bet_credits * snapshot.denomination_cents
-        needed_credit_text = describe_needed_credit(context, snapshot.bet_needs_cents, bet_cents)
+        needed_credit_text = describe_needed_credit(context, snapshot.bet_credit_needed_cents, bet_cents)
         if needed_credit_text:
             return needed_credit_text
     key_suffixes = ("_credit", "") if credit_cents else ("",)
@@ -166,7 +166,7 @@ def _find_lasting_notice(context: DrawingContext, snapshot: Snapshot) -> Notice 
     credit, nobody is asked to insert a bill.
     """
     turn_number = int(context.view.now / _STATUS_TEXT_TURN_SECONDS)
-    lasting_notices = [notice for notice in snapshot.notices if notice.lasting]
+    lasting_notices = [notice for notice in snapshot.notices if notice.is_lasting]
     money_faults = [
         notice for notice in lasting_notices if notice.code.startswith("fault.") and notice.values
     ]
@@ -327,7 +327,7 @@ def _add_round_ending(context: DrawingContext, text_and_colour: TextAndColour) -
         or (has_touched_bets_since_game(context.view) and snapshot.state != "playing")
     ):
         return text_and_colour
-    standing_bets = snapshot.standing  # The bet meter includes only new bets.
+    standing_bets = snapshot.standing_credits_by_spot  # The bet meter includes only new bets.
     if snapshot.state == "playing":  # The machine's standing bets are still those before the round.
         standing_bets = {
             str(bet_index): int(bet["credits"])
@@ -353,7 +353,7 @@ def _describe_missing_credit(context: DrawingContext) -> str:
     if snapshot is None or has_unsent_bet(view) or view.chips.refusal_key:
         return ""
     return describe_needed_credit(
-        context, snapshot.bet_needs_cents, snapshot.bet_credits * snapshot.denomination_cents
+        context, snapshot.bet_credit_needed_cents, snapshot.bet_credits * snapshot.denomination_cents
     )
 
 
@@ -402,7 +402,7 @@ def _choose_game_status(
             return FACT_SEPARATOR.join(
                 [name, *([progress_text] if game_count > 1 else []), *total_texts]
             ), "amber"
-        return say("status.resumed" if presentation.outcome.resumed else "status.spinning"), "text"
+        return say("status.resumed" if presentation.outcome.is_resumed else "status.spinning"), "text"
     if any(progressive_win.amount_cents is None for progressive_win in presentation.outcome.progressives):
         return say("progressive.confirming"), "amber"
     if not presentation.outcome.prizes and not presentation.outcome.win_cents:
@@ -545,8 +545,8 @@ def format_theoretical_return(context: DrawingContext, game: GameView) -> str:
     If the bets of a table have different returns, the text has the return of the main bet and the lowest return. If
     players play against each other, it has the venue's share of the pot (levy) instead.
     """
-    if game.levy_percent:
-        return context.texts.say("panel.levy", percent=context.texts.format_decimal(game.levy_percent))
+    if game.commission_percent:
+        return context.texts.say("panel.levy", percent=context.texts.format_decimal(game.commission_percent))
     worst_group = min(game.returns, key=lambda group: Decimal(game.returns[group]), default="")
     if game.returns.get(game.main_bet, "") in {"", game.returns.get(worst_group)}:
         key = "panel.return" if len(game.returns) < 2 else "panel.return_least"

@@ -221,7 +221,7 @@ def find_selected_spot(context: DrawingContext, table: TableGameData) -> BetSpot
 
 def list_shown_results(context: DrawingContext) -> tuple[str, ...]:
     """Return the table's past results, newest first, as in the last snapshot; empty before the first snapshot."""
-    return context.view.snapshot.results if context.view.snapshot is not None else ()
+    return context.view.snapshot.last_results if context.view.snapshot is not None else ()
 
 
 def _draw_results(context: DrawingContext, table: TableGameData, rect: Rect) -> float:
@@ -527,7 +527,7 @@ def describe_bet_refusal(context: DrawingContext, spot: BetSpot | None, refusal_
             1
         ]
         names = [context.texts.choose_translation(table.spots[spot_id].names) for spot_id in needed_spots]
-    maximum_text = "" if snapshot is None else context.format_money(snapshot.bet_most_cents or 0)
+    maximum_text = "" if snapshot is None else context.format_money(snapshot.bet_max_cents or 0)
     return context.texts.say(f"felt.refused_{refusal_key}", spots=" / ".join(names), amount=maximum_text)
 
 
@@ -656,9 +656,7 @@ def describe_bets_on_layout(context: DrawingContext) -> str:
     if not spot_count:
         return _describe_empty_layout(context, view.snapshot)
     if chips.credits < build_bet_limits(view.snapshot).venue_bet_min:
-        return context.texts.say(
-            "felt.least_here", amount=context.format_money(view.snapshot.bet_least_cents)
-        )
+        return context.texts.say("felt.least_here", amount=context.format_money(view.snapshot.bet_min_cents))
     price = context.format_money(chips.credits * unit_cents)
     return context.texts.format_count("felt.buys", spot_count, price=price)
 
@@ -668,11 +666,11 @@ def _describe_empty_layout(context: DrawingContext, snapshot: Snapshot) -> str:
 
     If players play against each other, the text also says who has the bank or the dealer button.
     """
-    felt = snapshot.felt
+    felt = snapshot.felt_state
     if felt.button is not None:
         turn = context.texts.say("felt.button_turn", number=felt.button + 1)
         return f"{context.texts.say('felt.place_stakes')}  \u00b7  {turn}"
-    text = context.texts.say("felt.standing_only" if snapshot.standing else "felt.place")
+    text = context.texts.say("felt.standing_only" if snapshot.standing_credits_by_spot else "felt.place")
     if felt.bank is None:
         return text
     amount = context.format_money(felt.banco * snapshot.denomination_cents)
@@ -736,7 +734,7 @@ def draw_felt_prizes(context: DrawingContext, rect: Rect, groups: tuple[str, ...
             or context.texts.say(key, least=lowest_text, most=highest_text)
         ]
         game = context.view.game
-        return_percent = None if game is None or game.levy_percent else game.returns.get(group)
+        return_percent = None if game is None or game.commission_percent else game.returns.get(group)
         if return_percent is not None:
             facts.insert(
                 0, context.texts.say("felt.returns", percent=context.texts.format_decimal(return_percent))

@@ -372,7 +372,7 @@ def test_a_game_can_be_disabled(tmp_path: Path) -> None:
 @pytest.mark.sas(polls="03 04 05")
 def test_sounds_but_no_alarms_can_be_muted(bench: SasHostBench) -> None:
     def sound() -> str:
-        return build_snapshot(bench.room.engine).sound
+        return build_snapshot(bench.room.engine).allowed_sound
 
     assert sound() == "on"
     assert bench.send_long_poll(0x05) == "01"

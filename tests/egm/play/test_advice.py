@@ -72,7 +72,9 @@ def test_advice_is_shown_beside_the_decision(tmp_path, language, words):
     question, theme = read_question(tmp_path), load_theme()
     _, game_view = load_table_game(GAME)
     view = build_idle_view((game_view,), game_view, language)
-    view = apply_message(view, view.snapshot.model_copy(update={"state": "playing", "accepts": ("choose",)}))
+    view = apply_message(
+        view, view.snapshot.model_copy(update={"state": "playing", "accepted_inputs": ("choose",)})
+    )
 
     def read_status(question):
         dealt = apply_message(view, question)

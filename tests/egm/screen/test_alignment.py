@@ -104,7 +104,9 @@ def test_the_back_key_has_the_same_position_on_every_service_page(published, out
         if not name.startswith(("service-", "recall-")):
             continue
         backs = [
-            action.id for action in view.snapshot.page.actions if action.style == "back" and action.enabled
+            action.id
+            for action in view.snapshot.service_page.actions
+            if action.style == "back" and action.enabled
         ]
         places = [
             t.rect for t in picture.list_touches(view) if t.action == Action("answer", (backs or [""])[0])

@@ -76,7 +76,7 @@ def test_the_scoreboard_appears_after_the_deal_and_its_key_hides_it(theme):
     view = build_idle_view((game_view,), game_view, "en")
     build_context = Picture(theme)._build_context
     assert not should_draw_scoreboard(build_context(view), view.table)  # no card has arrived yet
-    view = apply_message(view, view.snapshot.model_copy(update={"results": ("bank", "tie", "player")}))
+    view = apply_message(view, view.snapshot.model_copy(update={"last_results": ("bank", "tie", "player")}))
     assert should_draw_scoreboard(build_context(view), view.table)
     hidden, requests = apply_action(view, Action("board"), theme)
     assert requests == ()

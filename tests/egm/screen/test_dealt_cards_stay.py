@@ -113,7 +113,7 @@ def build_table_contexts(theme, name, credits_=None):
     )
     form = credits_ or max(game.bet_options)
     view = build_idle_view(
-        (game_view,), game_view, "en", felt=game.rules.build_current_view(), bet_credits=form
+        (game_view,), game_view, "en", felt_state=game.rules.build_current_view(), bet_credits=form
     )
     bets = dict(view.chips.bets)
     wager = game.build_wager(credits_) if credits_ else game.build_wager(sum(bets.values()), bets=bets)

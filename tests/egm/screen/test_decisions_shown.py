@@ -70,7 +70,9 @@ def test_events_before_a_decision_are_shown_once_and_first(games, published, the
     assert asked_games, "such games exist"
     view_of = next(game_view for game_view in published if game_view.id == name)
     for decisions, outcome in asked_games:
-        view = build_idle_view(published, view_of, "en", state="playing", accepts=("choose", "language"))
+        view = build_idle_view(
+            published, view_of, "en", state="playing", accepted_inputs=("choose", "language")
+        )
         seen = 0
         for question in decisions:
             view = apply_message(view, build_request(source, question))
@@ -131,7 +133,8 @@ def test_any_decision_can_be_answered_with_the_deck_alone(games, published, them
     source, asked_games = games_that_ask(games, "orchard-picnic", "pick", 1)
     question = next(request for request in asked_games[0][0] if request.kind == "pick")
     view = apply_message(
-        build_idle_view(published, game, "en", state="playing", accepts=()), build_request(source, question)
+        build_idle_view(published, game, "en", state="playing", accepted_inputs=()),
+        build_request(source, question),
     )
     view = replace(view, now=view.now + 60)
     places = picture.list_choices(view)
@@ -150,7 +153,9 @@ def test_a_decision_repeated_after_a_reconnection_changes_nothing(games, publish
     question = build_request(
         source, next(request for request in asked_games[0][0] if request.kind == "double_up")
     )
-    view = apply_message(build_idle_view(published, game, "en", state="playing", accepts=()), question)
+    view = apply_message(
+        build_idle_view(published, game, "en", state="playing", accepted_inputs=()), question
+    )
     later = replace(view, now=view.now + 3)
     assert apply_message(later, question) == later
 
@@ -161,9 +166,11 @@ def test_after_an_open_door_a_decision_is_shown_again_from_the_start(games, publ
     question = build_request(
         source, next(request for request in asked_games[0][0] if request.kind == "double_up")
     )
-    view = apply_message(build_idle_view(published, game, "en", state="playing", accepts=()), question)
+    view = apply_message(
+        build_idle_view(published, game, "en", state="playing", accepted_inputs=()), question
+    )
     shut = apply_message(
-        replace(view, now=150), build_snapshot(game, "en", state="door_open", doors_open=("main",))
+        replace(view, now=150), build_snapshot(game, "en", state="door_open", open_doors=("main",))
     )
     assert shut.decision is None
     shown_again = apply_message(apply_message(shut, build_snapshot(game, "en", state="playing")), question)

@@ -37,9 +37,9 @@ def round_view(theme):
     """A view of a dice table in the middle of a round, with chips on the cloth."""
     game, game_view = load_table_game("quebec-sic-bo")
     view = lay_chips(
-        build_idle_view((game_view,), game_view, "en", felt=game.rules.build_current_view()), theme
+        build_idle_view((game_view,), game_view, "en", felt_state=game.rules.build_current_view()), theme
     )
-    return apply_message(view, view.snapshot.model_copy(update={"state": "playing", "accepts": ()}))
+    return apply_message(view, view.snapshot.model_copy(update={"state": "playing", "accepted_inputs": ()}))
 
 
 def draw_view(view, theme, layout):

@@ -32,7 +32,7 @@ class Edged(TextPainter):
 def test_every_point_of_a_drawn_spot_accepts_a_touch(theme, layout, name):
     """Regression: a row's name and the numbers of the point looked like spots, but accepted no touch."""
     game, game_view = load_table_game(name)
-    view = build_idle_view((game_view,), game_view, "en", felt=game.rules.build_current_view())
+    view = build_idle_view((game_view,), game_view, "en", felt_state=game.rules.build_current_view())
     picture = Picture(theme, layout=layout)
     for part in list_felt_parts(view.table, picture._build_context(view).layout) or ("",):
         shown = apply_action(view, Action("cloth", part), theme)[0] if part else view

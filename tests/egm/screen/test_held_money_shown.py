@@ -16,7 +16,7 @@ from tools.lab.views import build_idle_view
 
 
 def read_statuses(published, theme, language, values, credit_cents=0):
-    notice = Notice(code="fault.bill_acceptor.jam", severity="warning", values=values, lasting=True)
+    notice = Notice(code="fault.bill_acceptor.jam", severity="warning", values=values, is_lasting=True)
     view = build_idle_view(published, published[0], language, notices=(notice,), credit_cents=credit_cents)
     texts = Texts(language)
     moments = (900.0, 903.1, 906.2, 909.3)

@@ -100,7 +100,7 @@ def test_a_quick_pick_sends_no_numbers(published, keno, source, theme):
 
 
 def test_nothing_can_be_marked_while_a_game_runs_or_in_another_game(published, keno, theme):
-    busy = build_idle_view(published, keno, "en", state="playing", accepts=())
+    busy = build_idle_view(published, keno, "en", state="playing", accepted_inputs=())
     assert not mark_numbers(busy, theme, 1)[0].marked_keno_slip.has_marks
     reels = next(game for game in published if game.id == "maple-classic")
     assert not mark_numbers(build_idle_view(published, reels, "en"), theme, 1)[0].marked_keno_slip.has_marks
@@ -124,7 +124,7 @@ def test_every_number_can_be_touched_where_it_is_drawn(published, keno, theme, l
     for touch in numbers:
         x, y, w, h = touch.rect
         assert picture.find_touched_action(view, x + w / 2, y + h / 2) == touch.action
-    other = replace(view, snapshot=build_snapshot(keno, "en", accepts=("language",)))
+    other = replace(view, snapshot=build_snapshot(keno, "en", accepted_inputs=("language",)))
     assert not [touch for touch in picture.list_touches(other) if touch.action.name == "mark"]
 
 
@@ -141,7 +141,7 @@ def test_a_draw_stays_visible_until_the_first_new_mark(published, keno, source, 
     key_rect = pygame.Rect(*(round(length / 2) for length in key))
     picture.draw_view(surface, over)
     with_key = surface.subsurface(key_rect).copy()
-    picture.draw_view(surface, replace(over, snapshot=build_snapshot(keno, "en", accepts=())))
+    picture.draw_view(surface, replace(over, snapshot=build_snapshot(keno, "en", accepted_inputs=())))
     assert pygame.image.tobytes(with_key, "RGB") != pygame.image.tobytes(surface.subsurface(key_rect), "RGB")
     marked_view, _ = apply_action(over, Action("mark", 5), theme)
     assert has_touched_bets_since_game(marked_view)
@@ -234,7 +234,7 @@ def test_stakes_on_a_wheel_rise_by_area_up_to_the_limit_of_a_spin(published, gam
     picture = Picture(theme)
     areas = [touch.action.value for touch in picture.list_touches(view) if touch.action.name == "area"]
     assert areas == ["otter", "heron", "trout", "loon", "bear", "star"]
-    busy = replace(view, snapshot=build_snapshot(wheel, "en", accepts=()))
+    busy = replace(view, snapshot=build_snapshot(wheel, "en", accepted_inputs=()))
     assert not [touch for touch in picture.list_touches(busy) if touch.action.name == "area"]
 
 

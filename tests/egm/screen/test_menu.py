@@ -144,7 +144,7 @@ def test_every_tile_states_its_bets_in_money_and_in_portrait_the_denomination(
     on_offer, theme, layout, language
 ):
     """Before a game is chosen, its tile states the lowest and highest bet below its title."""
-    view = build_idle_view(on_offer, on_offer[13], language, bet_most_cents=50_000)
+    view = build_idle_view(on_offer, on_offer[13], language, bet_max_cents=50_000)
     picture = Picture(theme, layout=layout)
     painter = picture.painter = Scribe(theme)
     picture.draw_view(pygame.Surface(picture.size_pixels), apply_action(view, Action("games"), theme)[0])

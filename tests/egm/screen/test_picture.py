@@ -415,12 +415,12 @@ def test_touch_targets_on_a_telephone_are_44_pixels_wide(
     published, outcomes, theme, layout, language, tmp_path
 ):
     picture, pixels = Picture(theme, layout=layout), 390 / layout.size[0]
-    closed = build_idle_view(published, published[0], language, accepts=("language", "service"))
+    closed = build_idle_view(published, published[0], language, accepted_inputs=("language", "service"))
     scenes = [*all_scenes(published, outcomes, language, theme, layout)]
     scenes += iter_real_page_scenes(closed, list_real_pages(tmp_path), theme)
     names, faults = set(), set()
     for name, view in scenes:
-        page = view.snapshot.page if view.snapshot is not None else None
+        page = view.snapshot.service_page if view.snapshot is not None else None
         asks = page.prompt.kind if page is not None and page.prompt is not None else ""
         for touch in picture.list_touches(view):
             kind = touch.action.name

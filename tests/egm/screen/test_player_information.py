@@ -711,7 +711,7 @@ def test_the_clock_is_in_sight_while_play_is_stopped_and_on_every_page_of_the_pl
     idle_view = build_idle_view(published, published[0], "en")
     states = {
         "out_of_service": {},
-        "door_open": {"doors_open": ("main",)},
+        "door_open": {"open_doors": ("main",)},
         "tilt": {"tilts": (Tilt(code="bill_acceptor.cheat", since=SINCE, cleared_by="attendant"),)},
         "handpay": {"handpay": HandpayView(kind="cancelled_credit", amount_cents=4200)},
         "paying": {},
@@ -792,7 +792,7 @@ STOPPED = [
         id="out of service",
     ),
     pytest.param(
-        *("door_open", {"doors_open": ("main",)}),
+        *("door_open", {"open_doors": ("main",)}),
         {
             "en": ("Door open", "Main door", "Close the door to continue."),
             "fr": ("Porte ouverte", "Porte principale", "Fermez la porte pour continuer."),
@@ -919,7 +919,7 @@ def test_a_reminder_says_the_time_played_and_what_was_spent(
 ):
     reminder = Reminder.model_validate({"kind": kind, "minutes": 60, "spent_cents": 1200, **changes})
     view = build_idle_view(
-        published, published[0], language, reminder=reminder, accepts=("acknowledge", "cash_out")
+        published, published[0], language, reminder=reminder, accepted_inputs=("acknowledge", "cash_out")
     )
     texts_shown = read_words(view, layout)
     assert {"1 h 00 min", Texts(language).format_money(1200, "CAD")} <= set(texts_shown)
@@ -1091,7 +1091,7 @@ def test_no_panel_is_partly_covered_by_the_welcome(published, theme, language):
         watcher, panels = Picture(theme), []
         watcher.painter = Watcher(theme)
         watcher.painter.draw_panel = lambda rect, panels=panels, **_: panels.append(rect)
-        view = build_idle_view(published, game, language, credit_cents=0, accepts=("language",))
+        view = build_idle_view(published, game, language, credit_cents=0, accepted_inputs=("language",))
         x, y, w, h = LANDSCAPE_LAYOUT.game_field
         middle = y + h / 2
         for now, is_welcome_shown in ((160.0, False), (101.0, game.family != "reels")):
@@ -1130,7 +1130,7 @@ def test_the_notice_beside_the_game_and_the_rules_promise_the_refund_of_the_prof
     machine = MachineRig(tmp_path, profile=jurisdiction).boot()
     sent = build_machine_snapshot(machine.engine)
     machine.close()
-    view = replace(view, snapshot=view.snapshot.model_copy(update={"defect": sent.defect}))
+    view = replace(view, snapshot=view.snapshot.model_copy(update={"defect_rule": sent.defect_rule}))
     texts = Texts(language)
     beside = " ".join(" ".join(read_words(view, layout)).split())
     helped = " ".join(" ".join(read_help_words(view, layout)).split())

@@ -18,7 +18,7 @@ from tools.lab.views import build_idle_view
 def build_reminder_view(published, **changes):
     reminder = Reminder.model_validate({"kind": "time", "minutes": 60, "spent_cents": 1200, **changes})
     return build_idle_view(
-        published, published[0], "en", reminder=reminder, accepts=("acknowledge", "cash_out")
+        published, published[0], "en", reminder=reminder, accepted_inputs=("acknowledge", "cash_out")
     )
 
 
@@ -75,9 +75,9 @@ def open_page_of_limits(published, theme):
         published,
         published[0],
         "en",
-        accepts=("limit",),
+        accepted_inputs=("limit",),
         session=session,
-        protection=PlayerProtectionView(limits=True),
+        protection=PlayerProtectionView(can_set_limits=True),
     )
     view, _ = apply_action(view, Action("help"), theme)
     return replace(view, sheet_index=-1)

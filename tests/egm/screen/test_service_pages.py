@@ -38,7 +38,7 @@ def idle_view(published):
 
 
 def open_page(idle_view, page):
-    return apply_message(idle_view, idle_view.snapshot.model_copy(update={"page": page}))
+    return apply_message(idle_view, idle_view.snapshot.model_copy(update={"service_page": page}))
 
 
 def touch(picture, view, theme, name, value=None):
@@ -195,7 +195,7 @@ def test_each_tone_of_the_sound_test_is_audible_at_every_volume(idle_view, theme
             view, requests = touch(picture, before, theme, "tone", tone)
             assert (list_cues_between(before, view, theme), requests) == ([tone], ())
             assert compute_loudness(tone, volume) >= ALARM_LOUDNESS_MIN
-    silent = apply_message(view, view.snapshot.model_copy(update={"sound": "off"}))
+    silent = apply_message(view, view.snapshot.model_copy(update={"allowed_sound": "off"}))
     assert is_cue_allowed("tone_low", silent)
 
 
@@ -356,7 +356,7 @@ def test_f10_on_an_unconfirmed_form_requests_the_warning_first(idle_view, theme)
         form = open_page(cabinet, pages.build_text_page().model_copy(update={"unconfirmed": True}))
         _, (sent,) = apply_action(form, find_action_by_key_name("F10"), theme)
         assert isinstance(sent, Intent)
-        assert (sent.value, sent.options["page"]) == ("leave", form.snapshot.page.id)
+        assert (sent.value, sent.options["page"]) == ("leave", form.snapshot.service_page.id)
         warned = open_page(cabinet, pages.build_text_page())
         _, (sent,) = apply_action(warned, find_action_by_key_name("F10"), theme)
         assert isinstance(sent, BenchCommand)
@@ -446,9 +446,9 @@ def test_open_doors_and_faults_are_visible_on_every_page_and_in_recall(published
     game = published[0]
     picture, idle_view = Picture(theme, layout=layout), build_idle_view(published, game, "en")
     recalled = pages.build_recall_page(game, outcomes[game.id].small_win, 1)
-    fault = Notice(code="fault.ticket_printer.paper_low", severity="warning", lasting=True)
+    fault = Notice(code="fault.ticket_printer.paper_low", severity="warning", is_lasting=True)
     for page in (pages.build_sign_in_page(), build_rows_page(2, "many"), recalled):
-        changes = {"page": page, "doors_open": ("main", "top"), "notices": (fault,)}
+        changes = {"service_page": page, "open_doors": ("main", "top"), "notices": (fault,)}
         view = apply_message(idle_view, idle_view.snapshot.model_copy(update=changes))
         assert "Doors open: Main door, Top box door  ·  Printer: paper low" in read_page_texts(picture, view)
 

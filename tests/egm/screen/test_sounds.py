@@ -265,11 +265,13 @@ def test_a_host_can_mute_all_sounds_but_alarms(idle_view, game, theme, outcomes)
     """SAS poll 03 turns all sounds off, and poll 05 game sounds."""
     for level, expected in (("on", ["key", "alarm"]), ("no_play", ["key", "alarm"]), ("off", ["alarm"])):
         ears = Ears()
-        updated = apply_message(idle_view, build_snapshot(game, "en", sound=level))
+        updated = apply_message(idle_view, build_snapshot(game, "en", allowed_sound=level))
         last_action_name = replace(
             updated, last_action_name="help", pressed_at=updated.now + 1, now=updated.now + 1
         )
-        door = apply_message(last_action_name, build_snapshot(game, "en", state="door_open", sound=level))
+        door = apply_message(
+            last_action_name, build_snapshot(game, "en", state="door_open", allowed_sound=level)
+        )
         SoundPlayer(theme, ears).play_changes(updated, door)
         assert ears.names == expected
         view = show_outcome(updated, game, outcomes[game.id].big_win)
@@ -430,7 +432,7 @@ def test_every_common_sound_is_made_and_every_cue_has_its_sound():
 @pytest.mark.requirement("J-02", "J-17")
 def test_the_screens_program_sounds_the_alarm_of_a_door_that_opens(idle_view, theme):
     ears, clock = Ears(), iter([100.0, 100.1])
-    opened = idle_view.snapshot.model_copy(update={"state": "door_open", "doors_open": ("main",)})
+    opened = idle_view.snapshot.model_copy(update={"state": "door_open", "open_doors": ("main",)})
 
     class Still:
         """A surface that nobody touches and on which nothing is drawn."""

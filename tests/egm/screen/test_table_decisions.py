@@ -193,7 +193,7 @@ def count_shown_cards(view, theme):
 @pytest.mark.parametrize("name", ["quebec-texas-holdem-room", "quebec-pai-gow", "quebec-let-it-ride"])
 def test_no_card_is_dealt_again_after_a_decision_that_deals_none(theme, name):
     game, game_view = load_table_game(name)
-    view = build_idle_view((game_view,), game_view, "en", felt=game.rules.build_current_view())
+    view = build_idle_view((game_view,), game_view, "en", felt_state=game.rules.build_current_view())
     seats = game.rules.table_layout.table.seats
     alone = build_wager_from_chips(lay_chips(view, theme), game)
     wager = game.rules.combine_seat_wagers(alone, 1, dict.fromkeys(range(seats), alone))

@@ -45,7 +45,7 @@ def table(request):
     return (
         game,
         game_view,
-        build_idle_view((game_view,), game_view, "en", felt=game.rules.build_current_view()),
+        build_idle_view((game_view,), game_view, "en", felt_state=game.rules.build_current_view()),
     )
 
 
@@ -186,12 +186,12 @@ def test_a_refused_touch_says_why_and_changes_no_bet(player):
     before, sent = player.bets, len(player.sent)
     player.touch("spot", spot.id)
     assert (player.bets, len(player.sent)) == (before, sent)
-    shut = player.view.snapshot.model_copy(update={"shut": (other.id,)})
+    shut = player.view.snapshot.model_copy(update={"closed_spots": (other.id,)})
     player.view = apply_message(player.view, shut)
     player.touch("spot", other.id)
     assert player.view.chips.refusal_key == "shut"
     poor = player.view.snapshot.model_copy(
-        update={"credit_cents": UNIT_CENTS * sum(before.values()), "shut": ()}
+        update={"credit_cents": UNIT_CENTS * sum(before.values()), "closed_spots": ()}
     )
     player.view = apply_message(player.view, poor)
     player.touch("spot", other.id)
@@ -218,7 +218,9 @@ def test_info_explains_a_spot_without_a_bet_and_take_removes_its_bet(player):
 
 def test_a_standing_bet_is_shown_apart_and_taken_down_by_a_negative_bet(player):
     spot = spots_of(player)[0]
-    view = apply_message(player.view, player.view.snapshot.model_copy(update={"standing": {spot.id: 5}}))
+    view = apply_message(
+        player.view, player.view.snapshot.model_copy(update={"standing_credits_by_spot": {spot.id: 5}})
+    )
     player.view = view
     assert player.bets == {}
     view, (request,) = apply_action(
@@ -311,7 +313,7 @@ def iter_opened_views(view, layout, theme):
 def test_every_spot_can_be_touched_in_every_layout(name, theme, layout):
     """Each spot has an area of a finger's size, the middle of which belongs to no other spot."""
     game, game_view = load_table_game(name)
-    view = build_idle_view((game_view,), game_view, "en", felt=game.rules.build_current_view())
+    view = build_idle_view((game_view,), game_view, "en", felt_state=game.rules.build_current_view())
     picture, found = Picture(theme, layout=layout), set()
     for open_ in iter_opened_views(view, layout, theme):
         for touch in picture.list_touches(open_):
@@ -426,13 +428,14 @@ def test_after_a_round_with_standing_bets_no_chips_are_reported_as_new(theme):
         display={"kind": "table", "felt": "craps", "dice": [3, 4], "result": "7"},
     )
     view = apply_message(
-        apply_message(view, view.snapshot.model_copy(update={"state": "playing", "accepts": ()})), show
+        apply_message(view, view.snapshot.model_copy(update={"state": "playing", "accepted_inputs": ()})),
+        show,
     )
     assert view.chips.bets == {}
     line = build_view_timeline(view, theme)
     view, requests = advance_time(view, view.now + line.end, theme)
     assert [request.name for request in requests] == ["shown"]
-    view = apply_message(view, build_snapshot(lasting, "en", standing={spot: 3}))
+    view = apply_message(view, build_snapshot(lasting, "en", standing_credits_by_spot={spot: 3}))
     view, requests = advance_time(view, view.now + 0.1, theme)
     assert [(request.name, request.value, request.options) for request in requests] == [
         ("bet", 0, {"bets": {}})

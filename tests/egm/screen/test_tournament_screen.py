@@ -54,7 +54,7 @@ def view_of(language, game=GAMES[0], *, won_cents=0, **changes):
         tournament=tournament,
         credit_cents=tournament.points * UNIT_CENTS,
         win_cents=won_cents,
-        accepts=("play", "language", "service"),
+        accepted_inputs=("play", "language", "service"),
     )
 
 

@@ -48,7 +48,9 @@ def sent(view, name, theme, value=None):
 def test_the_attract_scene_never_covers_a_standing_bet(idle_view, game):
     """Regression: a player whose credits were all on the table saw the attract scene."""
     for standing, scene in (({}, Scene.ATTRACT), ({"pass": 20}, Scene.GAME)):
-        snapshot = build_snapshot(game, "en", credit_cents=0).model_copy(update={"standing": standing})
+        snapshot = build_snapshot(game, "en", credit_cents=0).model_copy(
+            update={"standing_credits_by_spot": standing}
+        )
         view = apply_message(idle_view, snapshot)
         assert replace(view, now=view.last_activity_at + 60).scene is scene
 
@@ -95,7 +97,7 @@ def test_a_losing_spin_of_a_feature_is_shown_before_the_next(published, outcomes
 
 def test_the_end_of_a_game_is_not_reported_to_a_machine_that_is_not_playing(idle_view, game, outcomes, theme):
     view = show_outcome(idle_view, game, outcomes[game.id].loss)
-    view = apply_message(view, build_snapshot(game, "en", state="door_open", doors_open=("main",)))
+    view = apply_message(view, build_snapshot(game, "en", state="door_open", open_doors=("main",)))
     view, requests = advance_time(view, 200, theme)
     assert requests == ()
     view = apply_message(view, build_snapshot(game, "en", state="playing"))
@@ -286,7 +288,7 @@ def test_held_reels_start_as_advised_and_the_player_can_change_them(published, g
     game = next(game for game in published if game.id == "hold-fast")
     source = next(game for game in games if game.id == "hold-fast")
     decision = next(source.play(source.build_wager(1), FixedDraws("hold"))).with_built_prompt()
-    idle_view = build_idle_view(published, game, "en", state="playing", accepts=("language",))
+    idle_view = build_idle_view(published, game, "en", state="playing", accepted_inputs=("language",))
     question = DecisionRequest(
         play_id="p", kind=decision.kind, options=decision.options, display=dict(decision.prompt)
     )

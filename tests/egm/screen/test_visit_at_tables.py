@@ -44,7 +44,7 @@ def test_roulette_chips_are_staked_settled_and_placed_again(tmp_path, theme):
     unit = visit.view.snapshot.denomination_cents
     after = visit.view.snapshot.credit_cents
     assert after == before - staked * unit + visit.view.snapshot.win_cents
-    assert visit.view.snapshot.results == (display["result"],)
+    assert visit.view.snapshot.last_results == (display["result"],)
     laid = dict(visit.view.chips.bets)
     visit.press("clear")
     visit.press("repeat")
@@ -59,15 +59,15 @@ def test_a_pass_line_bet_stays_until_its_point_is_made_or_missed(tmp_path, theme
     stake = visit.view.chips.credits
     rounds = 0
     while rounds < 40:
-        before, stood = visit.view.snapshot.credit_cents, dict(visit.view.snapshot.standing)
+        before, stood = visit.view.snapshot.credit_cents, dict(visit.view.snapshot.standing_credits_by_spot)
         visit.play_out()
         rounds += 1
         unit = visit.view.snapshot.denomination_cents
         cost = 0 if stood else stake * unit
         assert visit.view.snapshot.credit_cents == before - cost + visit.view.snapshot.win_cents
         assert visit.view.chips.bets == {}
-        if visit.view.snapshot.standing:
-            assert visit.view.snapshot.standing == {"pass": stake}
+        if visit.view.snapshot.standing_credits_by_spot:
+            assert visit.view.snapshot.standing_credits_by_spot == {"pass": stake}
             continue
         if rounds > 1:
             break

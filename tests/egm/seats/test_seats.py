@@ -264,7 +264,7 @@ def test_shared_round_has_one_result_and_is_not_sent_to_seats_that_still_see_it_
     result = (find_open_game(first.machine).outcome.display["result"],)
 
     def read_results(rig):
-        return build_snapshot(rig.engine).results
+        return build_snapshot(rig.engine).last_results
 
     first.report_shown()
     assert [read_results(rig) for rig in (first, second, other)] == [result, (), result]

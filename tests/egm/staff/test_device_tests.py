@@ -229,7 +229,7 @@ def test_the_touch_screen_is_calibrated_at_the_menu_by_a_named_person(menu):
     assert (menu.page.test, menu.page.pattern, menu.page.actions) == (True, "calibrate", ())
     menu.touch("crosses", build_touch_answer(turn_point))
     assert menu.page.title.value == "service.menu.devices"
-    shown = build_snapshot(rig.engine).touch
+    shown = build_snapshot(rig.engine).touch_calibration
     for x, y in (
         (0, 0),
         (COORDINATE_UNIT, 0),

@@ -118,7 +118,7 @@ def _iter_scenes_with_many_hands(picture: Picture) -> Iterator[_MeasuredScene]:
     theme = load_theme()
     for name in _GAMES_WITH_MANY_HANDS:
         game, view = load_table_game(name)
-        rest = build_idle_view((view,), view, "en", felt=game.rules.build_current_view())
+        rest = build_idle_view((view,), view, "en", felt_state=game.rules.build_current_view())
         scenes = dict(iter_shared_round_scenes(game, view, rest, theme))
         shown = [(scenes["settled"], 3.0)]
         for scene in (next(iter(scenes.values())), scenes["moving"]):
@@ -165,7 +165,7 @@ def _iter_measured_scenes(picture: Picture) -> Iterator[_MeasuredScene]:
     )
     grown = apply_message(rest, rest.snapshot.model_copy(update={"progressives": raised}))
     yield "top screen, levels growing", TopPicture(theme), ((replace(grown, now=100.0), 3.0),), 12
-    page = apply_message(rest, rest.snapshot.model_copy(update={"page": pages.build_meters_page()}))
+    page = apply_message(rest, rest.snapshot.model_copy(update={"service_page": pages.build_meters_page()}))
     yield "service page of long tables", picture, ((replace(page, now=100.0), 3.0),), 10
 
 

@@ -145,7 +145,9 @@ def show_outcome(view: View, game: GameView, outcome: Outcome) -> View:
     """Return the screen at the start of a game with this outcome."""
     assert view.snapshot is not None
     bet = max(game.bet_options)
-    playing = view.snapshot.model_copy(update={"state": "playing", "accepts": ("language", "service")})
+    playing = view.snapshot.model_copy(
+        update={"state": "playing", "accepted_inputs": ("language", "service")}
+    )
     play = GameOutcome(
         play_id=game.id,
         game_id=game.id,
@@ -163,7 +165,7 @@ def show_decision(idle_view: View, game: GameView, decision: Asked) -> View:
         play_id=game.id, kind=decision.kind, options=decision.options, display=dict(decision.prompt)
     )
     language = idle_view.snapshot.language if idle_view.snapshot else "en"
-    waiting = build_snapshot(game, language, state="playing", accepts=("language", "service"))
+    waiting = build_snapshot(game, language, state="playing", accepted_inputs=("language", "service"))
     return apply_message(apply_message(idle_view, waiting), message)
 
 
@@ -180,7 +182,9 @@ def iter_game_scenes(
     yield "idle", idle_view
     yield (
         "attract",
-        replace(build_idle_view(games, game, language, credit_cents=0, accepts=("language",)), now=160.0),
+        replace(
+            build_idle_view(games, game, language, credit_cents=0, accepted_inputs=("language",)), now=160.0
+        ),
     )
     for name, outcome in (("loss", found.loss), ("win", found.small_win), ("big-win", found.big_win)):
         if outcome is not None:

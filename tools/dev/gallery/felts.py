@@ -69,7 +69,7 @@ def iter_felt_scenes(
     game: Game, game_view: GameView, language: str, theme: Theme, layout: Layout
 ) -> Iterator[tuple[str, View]]:
     """Yield the scenes of one table in a layout."""
-    idle_view = build_idle_view((game_view,), game_view, language, felt=game.rules.build_current_view())
+    idle_view = build_idle_view((game_view,), game_view, language, felt_state=game.rules.build_current_view())
     assert idle_view.snapshot is not None
     layout = layout.for_table_game(has_levels=bool(idle_view.snapshot.progressives))
     yield "idle", idle_view
@@ -79,7 +79,7 @@ def iter_felt_scenes(
     if table.spots:
         yield "laid", laid
         past = idle_view.snapshot.model_copy(
-            update={"results": _list_past_results(table, FixedDraws(game.id))}
+            update={"last_results": _list_past_results(table, FixedDraws(game.id))}
         )
         yield "past", apply_message(idle_view, past)
         for part in list_felt_parts(table, layout):
@@ -193,7 +193,7 @@ def _iter_round_scenes(
     idle_view = view.snapshot.model_copy(update=bet)
     playing = {
         "state": "playing",
-        "accepts": ("language", "service"),
+        "accepted_inputs": ("language", "service"),
         "staked_cents": wager.credits * UNIT_CENTS,
     }
     view = apply_message(view, idle_view.model_copy(update=playing))
@@ -250,12 +250,12 @@ def _iter_round_scenes(
     snapshot_values = {
         "win_cents": cents,
         "last_display": dict(outcome.display),
-        "standing": standing,
-        "shut": shut,
+        "standing_credits_by_spot": standing,
+        "closed_spots": shut,
     }
-    snapshot_values["results"] = tuple(
+    snapshot_values["last_results"] = tuple(
         str(outcome.display[key]) for key in ("result",) if key in outcome.display
     )
-    snapshot_values["felt"] = FeltState.model_validate(next_rules.build_current_view())
+    snapshot_values["felt_state"] = FeltState.model_validate(next_rules.build_current_view())
     over = apply_message(over, idle_view.model_copy(update=snapshot_values))
     yield "settled", replace(over, now=over.now + 3.2)
