@@ -420,7 +420,7 @@ class RealController:
 
     def rule(self):
         with self.controller.open_read_session() as session:
-            held_claims = [claim.claim for claim in session.list_held_claims() if not claim.ruling]
+            held_claims = [claim.claim_id for claim in session.list_held_claims() if not claim.ruling]
         for claim in held_claims:
             self.controller.rule_on_claim(claim, "award", ("alice", "bob"), "the storm")
 
@@ -446,7 +446,7 @@ def test_every_cent_between_controller_and_machine_is_accounted_for(seed, tmp_pa
     wagered = sum(c.wager_cents for machine in storm.machines for c in machine.contributions)
     assert record.level.contributed_amount == wagered * Fraction(1, 70)
     paid = {name: commit.amount_cents for machine in storm.machines for name, commit in machine.paid.items()}
-    assert paid == {claim.claim: claim.paid_cents for claim in claims}
+    assert paid == {claim.claim_id: claim.paid_cents for claim in claims}
     assert record.level.paid_cents == sum(paid.values())
     assert paid
     assert all(not machine.claims for machine in storm.machines)

@@ -104,7 +104,7 @@ def test_one_wager_is_awarded_once_however_often_it_is_claimed(machine):
     assert isinstance(machine.claim("a"), Award)
     for name in ("b", "c", "b"):
         assert machine.claim(name).reason is RefusalReason.CLAIM_HELD
-    assert [hit.claim for hit in machine.controller.read_win_register()] == ["a"]
+    assert [hit.claim_id for hit in machine.controller.read_win_register()] == ["a"]
     assert len(machine.events("refused")) == 2  # each claim once, however often it is made
     machine.controller.verify_levels()
 

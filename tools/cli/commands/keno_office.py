@@ -295,7 +295,7 @@ def claim(folder: Path, control_number: str, place: str, condition: str, says: S
         TicketCondition(condition), control_number.replace(" ", ""), dict(map(_parse_statement, says))
     )
     with open_office(folder) as office:
-        payment = office.claim(presented, place=place)
+        payment = office.claim(presented, claim_place=place)
         draws = ("draw " if len(payment.draws) == 1 else "draws ") + ", ".join(map(str, payment.draws))
         echo(f"pay {_format_money(office, payment.credits)} for {draws}")
         for name in payment.differing_values:

@@ -5,7 +5,6 @@ import json
 import signal
 import time
 from contextlib import ExitStack, closing
-from dataclasses import asdict
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -25,6 +24,7 @@ from egm.progressive.definition import (
     read_levels,
 )
 from egm.progressive.enrolment import EnrolmentError, EnrolmentStick
+from egm.record_codec import to_json
 from egm.screen.text import Texts
 from egm.verify.examine import VerificationFindings, verify_software_files
 from tools.cli.commands.progressive_status import forget_sign, held, prizes, rule, status
@@ -421,18 +421,18 @@ def register(*, store: str | None, output_format: OutputFormat) -> None:
     rows = (
         (
             hit.level,
-            hit.place,
+            hit.hit_number,
             hit.machine,
             hit.combination,
             hit.awarded_at[:19],
             hit.amount_cents,
             hit.paid_cents,
-            hit.way,
+            hit.payment_method,
         )
         for hit in hits
     )
     show_table(
-        output_format, Table(columns, rows, empty_text="no hit yet"), document=[asdict(hit) for hit in hits]
+        output_format, Table(columns, rows, empty_text="no hit yet"), document=[to_json(hit) for hit in hits]
     )
 
 

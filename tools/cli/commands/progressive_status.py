@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import click
 from egm.config.cabinet_file import find_default_state_folder
 from egm.people import Permission
 from egm.progressive.trigger import MysteryTrigger
+from egm.record_codec import to_json
 from tools.cli.printed_text import REASON_TYPE
 from tools.cli.staff import authenticate_for, load_roster
 from tools.cli.tables import (
@@ -109,7 +109,7 @@ def _read_status(controller: Controller) -> dict[str, Any]:
                 }
                 for name in session.list_machines()
             ],
-            "signs": [asdict(sign) for sign in read_signs(session)],
+            "signs": [to_json(sign) for sign in read_signs(session)],
             "troubles": dict(troubles),
         }
 
@@ -135,7 +135,7 @@ def held(*, store: str | None, output_format: OutputFormat) -> None:
     the award, and the operator bears the difference.
     """
     with open_controller(store, read_only=True) as controller, controller.open_read_session() as session:
-        held_claims = [asdict(claim) for claim in session.list_held_claims()]
+        held_claims = [to_json(claim) for claim in session.list_held_claims()]
     columns: Columns = (
         "claim",
         Column("held", "held_at"),

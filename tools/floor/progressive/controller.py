@@ -93,7 +93,7 @@ class Controller:
         """The recent wins that signs display, as of the last call of :meth:`update_values` (I-09)."""
 
     # ------------------------------------------------------------------ messages of machines
-    def process_messages(self, received: Iterable[ReceivedMessage]) -> list[ControllerMessage]:
+    def process_messages(self, received_messages: Iterable[ReceivedMessage]) -> list[ControllerMessage]:
         """Process messages in order, in one transaction if possible; return the replies.
 
         If processing one message raises an error, this is recorded and that message has no effect; all others
@@ -102,7 +102,7 @@ class Controller:
         mystery levels cannot be decrypted with the key. Then the transaction stores nothing, and the
         controller must stop (I-07).
         """
-        messages = tuple(received)
+        messages = tuple(received_messages)
         gaps = dict(self._missing_number_by_level)
         try:
             return self._process_together(messages)
@@ -113,8 +113,8 @@ class Controller:
             if len(messages) == 1:
                 self._record_dropped_message(messages[0], error)
                 return []
-        half = len(messages) // 2
-        return self.process_messages(messages[:half]) + self.process_messages(messages[half:])
+        half_count = len(messages) // 2
+        return self.process_messages(messages[:half_count]) + self.process_messages(messages[half_count:])
 
     def _process_together(self, messages: tuple[ReceivedMessage, ...]) -> list[ControllerMessage]:
         """Process the messages in one transaction, and return the replies."""
@@ -211,7 +211,7 @@ class Controller:
             )
             return self._refuse_enrolment(session, join, enrolment, RefusalReason.OTHER_ODDS, reason)
         self._bookkeeping.correct_outdated_level(session, record, join.machine, enrolment)
-        terms = record.level.terms
+        level_terms = record.level.terms
         last_counted = session.read_last_contribution_number(join.machine, enrolment.level)
         if last_counted is None:
             session.store_last_contribution_number(join.machine, enrolment.level, 0)
@@ -220,13 +220,13 @@ class Controller:
             machine=join.machine,
             nonce=join.nonce,
             level=enrolment.level,
-            increment=terms.increment,
-            base_cents=terms.base_cents,
-            ceiling_cents=terms.ceiling_cents,
-            mystery=terms.is_mystery,
+            increment=level_terms.increment,
+            base_cents=level_terms.base_cents,
+            ceiling_cents=level_terms.ceiling_cents,
+            mystery=level_terms.is_mystery,
             counted=last_counted or 0,
             won=self._mysteries.list_won_prizes(session, join.machine, enrolment.level)
-            if terms.is_mystery
+            if level_terms.is_mystery
             else (),
             shares=dict(record.shares),
         )
@@ -316,7 +316,12 @@ class Controller:
         """Award a hit and reset its level; a repeated claim gets the same reply."""
         recorded_hit = session.find_claim(claim.claim)
         if recorded_hit is not None:
-            if (recorded_hit.machine, recorded_hit.level, recorded_hit.after, recorded_hit.share) != (
+            if (
+                recorded_hit.machine,
+                recorded_hit.level,
+                recorded_hit.contribution_number,
+                recorded_hit.won_share,
+            ) != (
                 claim.machine,
                 claim.level,
                 claim.after,
@@ -391,7 +396,7 @@ class Controller:
         if held_claim.ruling == holding.RULING_AWARD:
             return None
         reason = RefusalReason.CLAIM_DECLINED if held_claim.ruling else RefusalReason.CLAIM_HELD
-        return self._refuse(session, claim, reason, held_claim.reason or held_claim.why)
+        return self._refuse(session, claim, reason, held_claim.reason or held_claim.hold_reason)
 
     def rule_on_claim(self, claim_id: str, ruling: str, persons: tuple[str, ...], reason: str) -> None:
         """Store two persons' ruling on a held claim or payment.
@@ -425,12 +430,14 @@ class Controller:
         if commit.way == "void":  # a void game returns at most its award to the level
             paid_cents = min(paid_cents, hit.amount_cents)
         if hit.closed_at:
-            if (hit.paid_cents, hit.way) != (paid_cents, commit.way):
+            if (hit.paid_cents, hit.payment_method) != (paid_cents, commit.way):
                 session.record_event(
-                    self._format_time(), "commit_differs", claim=hit.claim, reported=commit.amount_cents
+                    self._format_time(), "commit_differs", claim=hit.claim_id, reported=commit.amount_cents
                 )
             return ClaimClosure(machine=commit.machine, claim=commit.claim)
-        paid_hit = replace(hit, paid_cents=paid_cents, way=commit.way, closed_at=self._format_time())
+        paid_hit = replace(
+            hit, paid_cents=paid_cents, payment_method=commit.way, closed_at=self._format_time()
+        )
         session.put_claim(paid_hit)
         if commit.way == "void":
             self._bookkeeping.return_award(session, hit)
@@ -445,10 +452,12 @@ class Controller:
         if not reason:
             self._bookkeeping.adjust_to_payment(session, hit)
             return
-        holding.hold_claim(session, holding.format_payment_id(hit.claim), commit, reason, self._format_time())
+        holding.hold_claim(
+            session, holding.format_payment_id(hit.claim_id), commit, reason, self._format_time()
+        )
         amounts = {"award_cents": hit.amount_cents, "paid_cents": commit.amount_cents}
         session.record_event(
-            self._format_time(), "payment_held", claim=hit.claim, machine=hit.machine, **amounts
+            self._format_time(), "payment_held", claim=hit.claim_id, machine=hit.machine, **amounts
         )
 
     # ------------------------------------------------------------------ refusals
@@ -521,7 +530,7 @@ class Controller:
             hit = session.find_claim(record.last_claim) if record.last_claim else None
             if (
                 hit is None
-                or hit.way == "void"
+                or hit.payment_method == "void"
                 or now - datetime.fromisoformat(hit.awarded_at) >= _WIN_DISPLAY_TIME
             ):
                 continue
@@ -742,16 +751,18 @@ def _build_award(hit: ClaimRecord) -> Award:
     return Award(
         machine=hit.machine,
         level=hit.level,
-        claim=hit.claim,
+        claim=hit.claim_id,
         amount_cents=hit.amount_cents,
-        order=hit.place,
+        order=hit.hit_number,
         at_utc=hit.awarded_at,
     )
 
 
 def _check_level_totals(session: Session, record: LevelRecord) -> None:
     """Raise ControllerError unless a level's totals equal the sums of its contributions and registered hits."""
-    hits = [hit for hit in session.read_win_register() if hit.level == record.id and hit.way != "void"]
+    hits = [
+        hit for hit in session.read_win_register() if hit.level == record.id and hit.payment_method != "void"
+    ]
     level = record.level
     paid_cents = sum(hit.amount_cents for hit in hits)
     if (level.paid_cents, level.hit_count) != (paid_cents, len(hits)):

@@ -54,7 +54,7 @@ def find_payment_error(record: LevelRecord, hit: ClaimRecord, paid_cents: int) -
     A plausible payment is between the award and the amount that the machine showed. No machine can have shown
     more than the highest amount that the level ever had, or, for a hit of a share of the level, that share of it.
     """
-    shown_cents = min(hit.shown_cents, int(record.peak_cents * Fraction(hit.share or 1)))
+    shown_cents = min(hit.shown_cents, int(record.peak_cents * Fraction(hit.won_share or 1)))
     least_cents, most_cents = sorted((hit.amount_cents, shown_cents))
     if least_cents <= paid_cents <= most_cents:
         return ""
@@ -71,7 +71,9 @@ def hold_claim(
 ) -> None:
     """Store a progressive claim or payment as held; it waits until staff rule on it."""
     content = message.model_dump(mode="json")
-    session.put_held_claim(HeldClaim(claim=held_id, message=content, why=hold_reason, held_at=time_text))
+    session.put_held_claim(
+        HeldClaim(claim_id=held_id, message=content, hold_reason=hold_reason, held_at=time_text)
+    )
 
 
 def find_claim_to_rule_on(session: Session, claim_id: str) -> HeldClaim:

@@ -41,8 +41,8 @@ class LevelBookkeeping:
         if not record.successor:
             self._store_level_after_contribution(session, replace(record, level=level), contribution)
             return
-        amount, empty = level.release_whole_amount()
-        session.put_level(replace(record, level=empty))
+        amount, emptied_level = level.release_whole_amount()
+        session.put_level(replace(record, level=emptied_level))
         self.add_moved_amount(session, record.successor, amount)
 
     def _store_level_after_contribution(
@@ -76,20 +76,20 @@ class LevelBookkeeping:
         """Pay a hit from its progressive level, reset the level, and store and return the hit's record."""
         amount_cents, reset_record = self._take_hit_amount(session, record, claim.share or WHOLE_LEVEL_SHARE)
         hit = ClaimRecord(
-            claim=claim.claim,
+            claim_id=claim.claim,
             machine=claim.machine,
             level=claim.level,
-            after=claim.after,
+            contribution_number=claim.after,
             shown_cents=claim.shown_cents,
             combination=claim.combination,
             hit_at=claim.at_utc,
             amount_cents=amount_cents,
-            place=session.count_hits(claim.level) + 1,
+            hit_number=session.count_hits(claim.level) + 1,
             awarded_at=self._format_time(),
-            share=str(claim.share or ""),
+            won_share=str(claim.share or ""),
         )
         session.put_claim(hit)
-        session.put_level(replace(reset_record, last_claim=hit.claim))
+        session.put_level(replace(reset_record, last_claim=hit.claim_id))
         return hit
 
     def _take_hit_amount(
@@ -124,15 +124,15 @@ class LevelBookkeeping:
                 f"level {hit.level}: a hit is recorded, but the level itself is missing from the store"
             )
         session.record_event(
-            self._format_time(), "given_back", claim=hit.claim, amount_cents=hit.amount_cents
+            self._format_time(), "given_back", claim=hit.claim_id, amount_cents=hit.amount_cents
         )
         level = record.level.return_award(hit.amount_cents)
         if not record.successor:
             session.put_level(replace(record, level=level))
             self._record_outside_amount(session, record, Fraction(hit.amount_cents))
             return
-        amount, empty = level.release_whole_amount()
-        session.put_level(replace(record, level=empty))
+        amount, emptied_level = level.release_whole_amount()
+        session.put_level(replace(record, level=emptied_level))
         self.add_moved_amount(session, record.successor, amount)
 
     def adjust_to_payment(self, session: Session, hit: ClaimRecord) -> None:
@@ -148,7 +148,7 @@ class LevelBookkeeping:
                 f"level {hit.level}: a hit is recorded, but the level itself is missing from the store"
             )
         amounts = {"award_cents": hit.amount_cents, "paid_cents": paid_cents}
-        session.record_event(self._format_time(), "paid_otherwise", claim=hit.claim, **amounts)
+        session.record_event(self._format_time(), "paid_otherwise", claim=hit.claim_id, **amounts)
         if record.level.terms.is_mystery:
             return
         more_cents, level = paid_cents - hit.amount_cents, record.level
@@ -163,8 +163,8 @@ class LevelBookkeeping:
             )
             session.put_level(replace(record, level=level_after_payment))
         else:
-            amount, empty = level.correct_paid_hit(more_cents).release_whole_amount()
-            session.put_level(replace(record, level=empty))
+            amount, emptied_level = level.correct_paid_hit(more_cents).release_whole_amount()
+            session.put_level(replace(record, level=emptied_level))
             self.add_moved_amount(session, record.successor, amount)
 
     def correct_outdated_level(
@@ -218,11 +218,11 @@ class LevelBookkeeping:
         """Close a progressive level and transfer its whole amount to ``successor``; return the exact amount moved."""
         if record.level.terms.is_mystery:
             self._mysteries.close_prize(session, record.id)
-        amount, empty = record.level.release_whole_amount()
+        amount, emptied_level = record.level.release_whole_amount()
         session.put_level(
             replace(
                 record,
-                level=empty,
+                level=emptied_level,
                 falls=record.falls + 1,
                 fell_by="correction",
                 successor=successor,

@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
 from egm.progressive.definition import LevelDefinition
 from egm.progressive.level import Level
+from egm.record_codec import from_json, stored_as, to_json
+from meters.transaction import JSON
 
 #: Why the displayed amount of a level was reduced: not yet, a win, a lower ceiling, or a correction.
 FallCause = Literal["", "win", "ceiling", "correction"]
@@ -118,45 +120,41 @@ class PrizeRecord:
     level: str
     number: int
     commitment: str
-    sealed: str
+    encrypted_secret: str = field(metadata=stored_as("sealed"))
     """The encrypted secret."""
     opened_at: str
-    start: Fraction
+    start_amount: Fraction = field(metadata=stored_as("start"))
     """The level's amount, in minor units, when the secret was drawn."""
-    turns_before: int
+    contributions_before: int = field(metadata=stored_as("turns_before"))
     """The number of contributions to the level before the secret was drawn."""
-    added_amount: Fraction = Fraction(0)
-    """The money that the level has received since then other than by wagers; stored as ``lifted``."""
-    turns: int = 0
+    added_amount: Fraction = field(default=Fraction(0), metadata=stored_as("lifted"))
+    """The money that the level has received since then other than by wagers."""
+    contributions_at_end: int = field(default=0, metadata=stored_as("turns"))
     """The number of contributions when the prize was won or its level closed; 0 until then."""
-    trigger: Mapping[str, Any] | None = None
+    trigger: Mapping[str, JSON] | None = None
     """The disclosed secret; None until the prize is won or its level closed."""
-    claim: str = ""
+    claim_id: str = field(default="", metadata=stored_as("claim"))
     """The id of the hit that won the prize; empty if there is none."""
 
     def to_text(self) -> str:
         """Return the record as JSON text."""
-        values = asdict(self) | {"start": str(self.start), "lifted": str(self.added_amount)}
-        del values["added_amount"]
-        return json.dumps(values, ensure_ascii=False, sort_keys=True)
+        return json.dumps(to_json(self), ensure_ascii=False, sort_keys=True)
 
     @classmethod
     def from_text(cls, text: str) -> "PrizeRecord":
-        """Return a prize's record decoded from JSON text. Raises KeyError, TypeError or ValueError."""
-        data: dict[str, Any] = json.loads(text)
-        start, added_amount = Fraction(data["start"]), Fraction(data.pop("lifted"))
-        return cls(**{**data, "start": start, "added_amount": added_amount})
+        """Return a prize's record decoded from JSON text. Raises :class:`~egm.record_codec.RecordError`."""
+        return from_json(cls, json.loads(text), "mystery prize")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldClaim:
     """A claim or a payment that is held until two persons rule on it."""
 
-    claim: str
+    claim_id: str = field(metadata=stored_as("claim"))
     """The id of the held claim. A held payment report has the id that ``holding.format_payment_id`` returns."""
-    message: Mapping[str, Any]
+    message: Mapping[str, JSON]
     """The machine's message, as JSON."""
-    why: str
+    hold_reason: str = field(metadata=stored_as("why"))
     """The reason why the claim or payment is held."""
     held_at: str
     ruling: str = ""
@@ -171,10 +169,10 @@ class HeldClaim:
 class ClaimRecord:
     """One hit of a progressive level: a line of the win register (I-17). Times are ISO 8601, UTC."""
 
-    claim: str
+    claim_id: str = field(metadata=stored_as("claim"))
     machine: str
     level: str
-    after: int
+    contribution_number: int = field(metadata=stored_as("after"))
     """The number of the machine's contribution to the level by the wager that hit it."""
     shown_cents: int
     """The amount that the machine showed when the level was hit, in minor units."""
@@ -184,14 +182,14 @@ class ClaimRecord:
     """The time of the hit by the machine's clock; only recorded, never used."""
     amount_cents: int
     """The amount awarded to the machine, in minor units."""
-    place: int
+    hit_number: int = field(metadata=stored_as("place"))
     """The number of the hit among all hits of its level, in order."""
     awarded_at: str
     paid_cents: int | None = None
     """The amount that the machine paid; None until it has reported the payment."""
-    way: str = ""
+    payment_method: str = field(default="", metadata=stored_as("way"))
     """How the machine paid the hit, or ``void``; empty until it has reported the payment."""
     closed_at: str = ""
     """The time at which the machine reported the payment; empty until then."""
-    share: str = ""
+    won_share: str = field(default="", metadata=stored_as("share"))
     """The partial share of the level that was won; empty for the full amount."""
