@@ -170,7 +170,7 @@ class Texts:
         A text of the kind ``plain`` is returned unchanged.
         """
         value, values = page_text.value, page_text.values
-        kinds: Mapping[str, Callable[[], str]] = {
+        format_by_kind: Mapping[str, Callable[[], str]] = {
             "say": lambda: self.format_text_by_count(
                 str(value),
                 {**values, **_format_amounts(values, format_money), **self._format_percent_value(values)},
@@ -184,7 +184,7 @@ class Texts:
             ),
             "list": lambda: str(value or "; ").join(self.say(str(key)) for key in values.values()),
         }
-        return kinds[page_text.kind]() if page_text.kind in kinds else str(value)
+        return format_by_kind[page_text.kind]() if page_text.kind in format_by_kind else str(value)
 
     def format_decimal(self, number_text: str) -> str:
         """Return a number such as ``12.5%`` without its percent sign, with the decimal mark of this language."""
@@ -252,7 +252,10 @@ class Texts:
     def format_date_and_time(self, time_utc: str) -> str:
         """Return an ISO 8601 UTC time as the venue's date and time. A line can break only between the two."""
         local_time = self._parse_local_time(time_utc)
-        parts = (form(local_time, "medium", locale=self.locale) for form in (format_date, format_time))
+        parts = (
+            format_part(local_time, "medium", locale=self.locale)
+            for format_part in (format_date, format_time)
+        )
         return ", ".join(part.replace(" ", "\u00a0") for part in parts)
 
     def _parse_local_time(self, time_utc: str) -> datetime:

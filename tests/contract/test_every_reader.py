@@ -286,7 +286,7 @@ def browser(count, _):
     faults = []
     picture = SimpleNamespace(
         layout=LANDSCAPE_LAYOUT,
-        list_choices=lambda _: (),
+        list_selectable_actions=lambda _: (),
         touched=lambda _v, x, y: faults.append(round(x + y)),
     )
     still = SimpleNamespace(picture=picture, inputs=lambda: did, frame=lambda: None, unlocked=False)

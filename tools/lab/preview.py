@@ -60,7 +60,7 @@ def find_game_worth_showing(game: Game, draw: DrawSource, theme: Theme, settings
         if theme.find_celebration_level(outcome.win_credits, bet) < 2:
             continue
         timeline = build_view_timeline(build_view_after_outcome(idle_view, game_view, outcome), theme)
-        if timeline is not None and timeline.end < settings.seconds_max - 2 * _IDLE_SECONDS:
+        if timeline is not None and timeline.end_seconds < settings.seconds_max - 2 * _IDLE_SECONDS:
             return outcome
     raise PreviewError(f"{game.id}: none of {_GAMES_TRIED_MAX} games was suitable for a preview")
 
@@ -125,7 +125,7 @@ def iter_frames(game: GameView, outcome: Outcome, theme: Theme, settings: Previe
     view = build_view_after_outcome(view, game, outcome)
     timeline = build_view_timeline(view, theme)
     assert timeline is not None
-    end = now + timeline.end
+    end = now + timeline.end_seconds
     while now < end:
         yield replace(view, now=now)
         now += step

@@ -20,13 +20,13 @@ from egm.screen.art.vector_canvas import LinearGradient, VectorCanvas
 from egm.screen.motion import ease_out
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.scenes.drawing_context import BLACK, WHITE, DrawingContext, format_message, format_prize_names
-from egm.screen.scenes.value import draw_value_at_slot
+from egm.screen.scenes.moving_value import draw_value_at_slot
 from egm.screen.text import LOCALE_BY_LANGUAGE, CatalogueError, Texts, format_fault
 from egm.screen.theme import Colour, mix_colours
 from egm.screen.view import Scene, View, compute_seconds_since
 
 #: Colour and sign of each scene. The sign's shape distinguishes them without colour.
-_COLOUR_AND_SIGN_BY_SCENE: Final = {
+_COLOUR_AND_PICTOGRAM_BY_SCENE: Final = {
     Scene.STARTING: ("info", "clock"),
     Scene.CONNECTION_LOST: ("info", "clock"),
     Scene.PAYING: ("emerald", "note"),
@@ -38,9 +38,9 @@ _COLOUR_AND_SIGN_BY_SCENE: Final = {
 }
 
 #: Height of a plate's sign, in units.
-_SIGN_HEIGHT: Final = 132.0
+_PICTOGRAM_HEIGHT: Final = 132.0
 #: The share of the sign's height that stands above the plate.
-_SIGN_SHARE_ABOVE_PLATE: Final = 0.42
+_PICTOGRAM_SHARE_ABOVE_PLATE: Final = 0.42
 #: Scenes that show the journal head: once staff have noted it on paper, the journal cannot be replaced
 #: unnoticed.
 _SCENES_WITH_JOURNAL_HEAD: Final = frozenset({Scene.HANDPAY, Scene.DOOR, Scene.TILT, Scene.OUT_OF_SERVICE})
@@ -79,7 +79,9 @@ def _find_plate_top(context: DrawingContext, height: float) -> float:
     """
     layout = context.layout
     _, y, _, h = layout.title_sign
-    top_min = min(y + h + _SIGN_HEIGHT * _SIGN_SHARE_ABOVE_PLATE, layout.area_above_meters[3] - height - 20)
+    top_min = min(
+        y + h + _PICTOGRAM_HEIGHT * _PICTOGRAM_SHARE_ABOVE_PLATE, layout.area_above_meters[3] - height - 20
+    )
     return max((layout.area_above_meters[3] - height) / 2, top_min)
 
 
@@ -117,7 +119,7 @@ class LockupText:
     lines: tuple[str, ...] = ()
     who_can_help: str = ""
     is_about_money: bool = False
-    sign_name: str = ""
+    pictogram: str = ""
     """The name of the drawing above the plate; empty for the one that belongs to the scene."""
 
 
@@ -186,11 +188,11 @@ def _is_start_overdue(view: View) -> bool:
 def _describe_unresponsive_machine(context: DrawingContext) -> LockupText:
     """Return the texts while the machine sends nothing: please wait and, after some time, call an attendant."""
     say = context.texts.say
-    waited_s = context.view.now - context.view.scene_began_at
-    if waited_s < CONNECTION_LOST_SECONDS_UNTIL_CALL and not _is_start_overdue(context.view):
+    waited_seconds = context.view.now - context.view.scene_began_at
+    if waited_seconds < CONNECTION_LOST_SECONDS_UNTIL_CALL and not _is_start_overdue(context.view):
         return LockupText(say("lost.title"), "", (say("lost.say"),))
     return LockupText(
-        say("lost.title_long"), "", (say("lost.say_long"),), say("lost.attendant"), sign_name="warning"
+        say("lost.title_long"), "", (say("lost.say_long"),), say("lost.attendant"), pictogram="warning"
     )
 
 
@@ -233,7 +235,7 @@ def _describe_handpay(context: DrawingContext, handpay: HandpayView) -> LockupTe
     """Return the texts of a hand-pay: its amount or prizes, what the player must do, and who pays it."""
     say, kind, prizes = context.texts.say, handpay.kind, handpay.prizes
     title, text, wait_text = say(f"handpay.title_{kind}"), say(f"handpay.say_{kind}"), say("handpay.wait")
-    facts = _format_handpay_facts(context, handpay)
+    facts_text = _format_handpay_facts(context, handpay)
     form_lines = (say("handpay.form_first"),) if handpay.needs_form else ()
     if not prizes:
         amount_text = context.format_money(handpay.amount_cents)
@@ -253,7 +255,7 @@ def _describe_handpay(context: DrawingContext, handpay: HandpayView) -> LockupTe
         return LockupText(
             title,
             amount_text,
-            (*reason_lines, *coin_lines, *instructions, *form_lines, facts),
+            (*reason_lines, *coin_lines, *instructions, *form_lines, facts_text),
             helper_text,
             is_about_money=True,
         )
@@ -268,10 +270,10 @@ def _describe_handpay(context: DrawingContext, handpay: HandpayView) -> LockupTe
         ),
         wait_text,
         *form_lines,
-        facts,
+        facts_text,
     )
     return LockupText(
-        title, format_prize_names(context, prizes), lines, say("handpay.attendant_prize"), sign_name="gift"
+        title, format_prize_names(context, prizes), lines, say("handpay.attendant_prize"), pictogram="gift"
     )
 
 
@@ -291,12 +293,12 @@ def _format_handpay_facts(context: DrawingContext, handpay: HandpayView) -> str:
     return FACT_SEPARATOR.join(facts)
 
 
-def _describe_host_lock(context: DrawingContext, lock: HostLock) -> LockupText:
+def _describe_host_lock(context: DrawingContext, host_lock: HostLock) -> LockupText:
     """Return the texts of a lock by a host: the reason, the host, and that the machine will continue by itself."""
     say = context.texts.say
-    seconds = max(0, math.ceil(-compute_seconds_since(context.view, lock.until_utc)))
-    text_key = "locked.cash_out" if lock.is_cash_out else "locked.transfer"
-    lines = (say("locked.by", host=lock.host), say("locked.goes_on", count=seconds), say("locked.say"))
+    seconds = max(0, math.ceil(-compute_seconds_since(context.view, host_lock.until_utc)))
+    text_key = "locked.cash_out" if host_lock.is_cash_out else "locked.transfer"
+    lines = (say("locked.by", host=host_lock.host), say("locked.goes_on", count=seconds), say("locked.say"))
     return LockupText(say("locked.title"), say(text_key), lines)
 
 
@@ -314,12 +316,14 @@ def _describe_tilts(context: DrawingContext, tilts: tuple[Tilt, ...]) -> LockupT
     The last one is large; the texts below it name up to three others. A text says who may clear all of them.
     """
     say, last_tilt = context.texts.say, tilts[-1]
-    facts = say("tilt.since", time=context.texts.format_date_and_time(last_tilt.since))
+    facts_text = say("tilt.since", time=context.texts.format_date_and_time(last_tilt.since))
     # Only a fault without its own text needs its code.
     if not context.texts.has_text(f"tilt.text.{last_tilt.code}"):
-        facts = f"{say('tilt.code', code=last_tilt.code)}  ·  {facts}"
-    other_tilts = [format_fault(context.texts, tilt.code) for tilt in tilts[:-1]]
-    further_lines = (say("tilt.also", faults=FACT_SEPARATOR.join(other_tilts[-3:])),) if other_tilts else ()
+        facts_text = f"{say('tilt.code', code=last_tilt.code)}  ·  {facts_text}"
+    other_tilt_texts = [format_fault(context.texts, tilt.code) for tilt in tilts[:-1]]
+    further_lines = (
+        (say("tilt.also", faults=FACT_SEPARATOR.join(other_tilt_texts[-3:])),) if other_tilt_texts else ()
+    )
     detail_key = f"tilt.detail.{last_tilt.code}"
     detail_lines = (
         last_tilt.detail.splitlines()[:_DETAIL_LINES_MAX] if context.texts.has_text(detail_key) else []
@@ -336,7 +340,7 @@ def _describe_tilts(context: DrawingContext, tilts: tuple[Tilt, ...]) -> LockupT
     highest_authority = max((tilt.cleared_by for tilt in tilts), key=_CLEARING_AUTHORITY_ORDER.index)
     lines = (
         say("tilt.say" if highest_authority != "memory_clear" else "tilt.say_memory"),
-        facts,
+        facts_text,
         *further_lines,
     )
     return LockupText(
@@ -353,13 +357,13 @@ def _describe_out_of_service(context: DrawingContext, snapshot: Snapshot) -> Loc
     At most three causes are named, the first one in large type.
     """
     say, texts = context.texts.say, context.texts
-    causes = [
+    cause_notices = [
         notice
         for notice in snapshot.notices
         if notice.code.partition(".")[0] in {"disabled", "out_of_service"}
     ]
-    reasons = [format_message(context, f"notice.{notice.code}", notice.values) for notice in causes]
-    helper_text_keys = [f"out.by_{notice.code.partition('.')[2]}" for notice in causes]
+    reasons = [format_message(context, f"notice.{notice.code}", notice.values) for notice in cause_notices]
+    helper_text_keys = [f"out.by_{notice.code.partition('.')[2]}" for notice in cause_notices]
     key = next((text_key for text_key in helper_text_keys if texts.has_text(text_key)), "out.attendant")
     cash_out_lines = (say("out.cash_out"),) if "cash_out" in snapshot.accepted_inputs else ()
     lines = (say("out.say"), *cash_out_lines, *reasons[1:3])
@@ -368,25 +372,27 @@ def _describe_out_of_service(context: DrawingContext, snapshot: Snapshot) -> Loc
 
 def _draw_plate(context: DrawingContext, rect: Rect, scene: Scene, text: LockupText) -> None:
     """Draw the plate of a lock-up with its sign, texts and picture."""
-    p, (x, y, w, h) = context.painter, rect
-    colour = context.theme.get_colour(_COLOUR_AND_SIGN_BY_SCENE[scene][0])
-    p.draw_cached_picture(
+    painter, (x, y, w, h) = context.painter, rect
+    colour = context.theme.get_colour(_COLOUR_AND_PICTOGRAM_BY_SCENE[scene][0])
+    painter.draw_cached_picture(
         ("plate", scene), (x, y, w, h), lambda size: _render_plate_background(size, (w, h), colour)
     )
-    p.draw_cached_picture(
-        ("sign", scene, text.sign_name),
+    painter.draw_cached_picture(
+        ("sign", scene, text.pictogram),
         (
-            x + w / 2 - _SIGN_HEIGHT / 2,
-            y - _SIGN_HEIGHT * _SIGN_SHARE_ABOVE_PLATE,
-            _SIGN_HEIGHT,
-            _SIGN_HEIGHT,
+            x + w / 2 - _PICTOGRAM_HEIGHT / 2,
+            y - _PICTOGRAM_HEIGHT * _PICTOGRAM_SHARE_ABOVE_PLATE,
+            _PICTOGRAM_HEIGHT,
+            _PICTOGRAM_HEIGHT,
         ),
-        lambda size: _render_lockup_sign(size, text.sign_name or _COLOUR_AND_SIGN_BY_SCENE[scene][1], colour),
+        lambda size: _render_lockup_pictogram(
+            size, text.pictogram or _COLOUR_AND_PICTOGRAM_BY_SCENE[scene][1], colour
+        ),
     )
     title, headline, lines, helper_text = text.title, text.headline, text.lines, text.who_can_help
     top = y + 148
-    p.draw_label(
-        title, (x + 50, top - 36, w - 100, 72), TextStyle("heavy", "title", "text"), wrapped_size="body"
+    painter.draw_label(
+        title, (x + 50, top - 36, w - 100, 72), TextStyle("heavy", "title", "text"), wrapped_size_name="body"
     )
     top += 62
     if headline:
@@ -400,13 +406,13 @@ def _draw_plate(context: DrawingContext, rect: Rect, scene: Scene, text: LockupT
             )
         )
         if text.is_about_money:
-            p.draw_text(headline, (x + w / 2, top + 52), style, width_max=w - 120)
+            painter.draw_text(headline, (x + w / 2, top + 52), style, width_max=w - 120)
         else:
-            p.draw_label(headline, (x + 60, top - 12, w - 120, 80), style, wrapped_size="body")
+            painter.draw_label(headline, (x + 60, top - 12, w - 120, 80), style, wrapped_size_name="body")
         top += 126 if text.is_about_money else 84
     for line in lines:
         top += (
-            p.draw_paragraph(
+            painter.draw_paragraph(
                 line,
                 (x + 80, top, w - 160, 200),
                 TextStyle("text", "body", "text"),
@@ -418,13 +424,13 @@ def _draw_plate(context: DrawingContext, rect: Rect, scene: Scene, text: LockupT
     if helper_text:
         helper_lines = _format_who_can_help(context, text, w)
         height = 8 + 36.0 * max(2, len(helper_lines))
-        p.fill_rounded_rect(
+        painter.fill_rounded_rect(
             (x + 10, y + h - 12 - height, w - 20, height), (*mix_colours(colour, BLACK, 0.65)[:3], 235), 18
         )
         style = TextStyle("strong", "body", mix_colours(colour, WHITE, 0.6))
         for i, line_text in enumerate(helper_lines):
             middle = y + h - 12 - height / 2 + (i - (len(helper_lines) - 1) / 2) * 36
-            p.draw_text(line_text, (x + w / 2, middle), style, width_max=w - 80)
+            painter.draw_text(line_text, (x + w / 2, middle), style, width_max=w - 80)
     elif scene is Scene.PAYING and _choose_payout_picture(context):
         elapsed_seconds = context.view.now - context.view.scene_began_at
         draw_value_at_slot(
@@ -464,11 +470,11 @@ def _draw_progress_beads(context: DrawingContext, rect: Rect, colour: Colour) ->
 
 
 def _render_plate_background(
-    size: tuple[int, int], units: tuple[float, float], colour: Colour
+    size: tuple[int, int], size_units: tuple[float, float], colour: Colour
 ) -> pygame.Surface:
     """Return the drawing of a lock-up's empty plate, with an edge in ``colour``."""
-    w, h = units
-    canvas = VectorCanvas(size, units, 2)
+    w, h = size_units
+    canvas = VectorCanvas(size, size_units, 2)
     canvas.fill_path(build_rounded_box(0, 0, w, h, 34), (0, 0, 0, 200))
     canvas.fill_path(
         build_rounded_box(3, 3, w - 6, h - 6, 32),
@@ -488,29 +494,29 @@ def _render_plate_background(
     return canvas.finish_surface()
 
 
-def _render_lockup_sign(size: tuple[int, int], sign_name: str, colour: Colour) -> pygame.Surface:
+def _render_lockup_pictogram(size: tuple[int, int], pictogram: str, colour: Colour) -> pygame.Surface:
     """Return the drawing above a lock-up's plate.
 
     Lock-ups differ in its outline and content, not only in its colour.
     """
     canvas = VectorCanvas(size)
-    body: Callable[[float], list[tuple[float, float]]] = {
+    build_body_path: Callable[[float], list[tuple[float, float]]] = {
         "warning": lambda r: build_polygon_path(50, 56, r * 1.12, 3),
         "stop": lambda r: build_polygon_path(50, 50, r, 8, -67.5),
         "door": lambda r: build_rounded_box(50 - r, 50 - r, 2 * r, 2 * r, 16),
-    }.get(sign_name, lambda r: build_ellipse(50, 50, r))
-    canvas.fill_path(body(49), BLACK)
+    }.get(pictogram, lambda r: build_ellipse(50, 50, r))
+    canvas.fill_path(build_body_path(49), BLACK)
     canvas.fill_path(
-        body(45.5),
+        build_body_path(45.5),
         LinearGradient(
             ((0, mix_colours(colour, WHITE, 0.6)), (0.5, colour), (1, mix_colours(colour, BLACK, 0.3)))
         ),
     )
-    if sign_name == "door":
+    if pictogram == "door":
         canvas.fill_path([(32, 22), (58, 30), (58, 86), (32, 78)], WHITE)
     surface = canvas.finish_surface()
-    sign = render_own_picture(
-        f"sign_{sign_name}", size, WHITE if sign_name == "stop" else mix_colours(colour, BLACK, 0.78)
+    pictogram_surface = render_own_picture(
+        f"sign_{pictogram}", size, WHITE if pictogram == "stop" else mix_colours(colour, BLACK, 0.78)
     )
-    surface.blit(sign, (0, 0), special_flags=pygame.BLEND_PREMULTIPLIED)
+    surface.blit(pictogram_surface, (0, 0), special_flags=pygame.BLEND_PREMULTIPLIED)
     return surface

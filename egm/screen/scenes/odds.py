@@ -40,32 +40,41 @@ def list_chance_pages(context: DrawingContext) -> list[tuple[BetChances, ...]]:
     return [chances[start : start + bets_per_page] for start in range(0, len(chances), bets_per_page)]
 
 
-def draw_chances(context: DrawingContext, rect: Rect, entries: tuple[BetChances, ...]) -> None:
+def draw_chances(context: DrawingContext, rect: Rect, bet_chances: tuple[BetChances, ...]) -> None:
     """Draw how often each bet wins and starts each feature, and its highest prize with its odds."""
-    p, texts, (x, y, w, h) = context.painter, context.texts, rect
+    painter, texts, (x, y, w, h) = context.painter, context.texts, rect
     page_top = y
     y += (
-        p.draw_paragraph(texts.say("odds.chances_say"), (x, y, w, h), TextStyle("text", "small", "text")) + 14
+        painter.draw_paragraph(
+            texts.say("odds.chances_say"), (x, y, w, h), TextStyle("text", "small", "text")
+        )
+        + 14
     )
-    entry_height = min(
-        230.0 if len(entries) == 1 or context.layout.is_telephone else 150.0,
-        (h - (y - page_top)) / len(entries),
+    row_height = min(
+        230.0 if len(bet_chances) == 1 or context.layout.is_telephone else 150.0,
+        (h - (y - page_top)) / len(bet_chances),
     )
-    for entry_index, chances in enumerate(entries):
-        top = y + entry_index * entry_height
-        p.fill_rounded_rect((x, top, w, entry_height - 8), (255, 255, 255, 12 if entry_index % 2 else 22), 10)
+    for row_index, chances in enumerate(bet_chances):
+        top = y + row_index * row_height
+        painter.fill_rounded_rect(
+            (x, top, w, row_height - 8), (255, 255, 255, 12 if row_index % 2 else 22), 10
+        )
         lines = _format_chance_lines(context, chances)
-        height = (entry_height - 8) / (len(lines) + 0.4)
+        height = (row_height - 8) / (len(lines) + 0.4)
         for i, (text, number_text) in enumerate(lines):
             middle = top + (i + 0.7) * height
             size = "body" if height >= 40 else "small" if height >= 29 else "caption"
             line_rect: Rect = (x + 16, middle - height / 2, w * 0.62, height)
-            text_size = "small" if height >= _TWO_LINES_HEIGHT else "caption"
-            p.draw_label(
-                text, line_rect, TextStyle("text", size, "text"), align="left", wrapped_size=text_size
+            text_size_name = "small" if height >= _TWO_LINES_HEIGHT else "caption"
+            painter.draw_label(
+                text,
+                line_rect,
+                TextStyle("text", size, "text"),
+                align="left",
+                wrapped_size_name=text_size_name,
             )
             style = TextStyle("strong", size, "meter")
-            p.draw_text(number_text, (x + w - 16, middle), style, align="right", width_max=w * 0.3)
+            painter.draw_text(number_text, (x + w - 16, middle), style, align="right", width_max=w * 0.3)
 
 
 def _format_chance_lines(context: DrawingContext, chances: BetChances) -> list[tuple[str, str]]:
@@ -167,23 +176,28 @@ def _find_odds_suffix(chances: BetChances) -> str:
     return f" {odds}" if re.fullmatch(r"\d+:\d+", odds) else ""
 
 
-def draw_odds(context: DrawingContext, rect: Rect, entries: tuple[LongOdds, ...]) -> None:
+def draw_odds(context: DrawingContext, rect: Rect, awards: tuple[LongOdds, ...]) -> None:
     """Draw each award, where and with which bets it can be won, and its odds: one in how many games."""
-    p, (x, y, w, h) = context.painter, rect
+    painter, (x, y, w, h) = context.painter, rect
     used_height = (
-        p.draw_paragraph(context.texts.say("odds.say"), (x, y, w, h), TextStyle("text", "small", "text")) + 16
+        painter.draw_paragraph(
+            context.texts.say("odds.say"), (x, y, w, h), TextStyle("text", "small", "text")
+        )
+        + 16
     )
-    y, row_height = y + used_height, min(76.0, (h - used_height) / max(1, len(entries)))
-    for award_index, award in enumerate(entries):
+    y, row_height = y + used_height, min(76.0, (h - used_height) / max(1, len(awards)))
+    for award_index, award in enumerate(awards):
         top = y + award_index * row_height
-        p.fill_rounded_rect((x, top, w, row_height - 4), (255, 255, 255, 12 if award_index % 2 else 22), 10)
+        painter.fill_rounded_rect(
+            (x, top, w, row_height - 4), (255, 255, 255, 12 if award_index % 2 else 22), 10
+        )
         middle = top + (row_height - 4) / 2
         style = TextStyle("text", "small", "text")
-        p.draw_label(
+        painter.draw_label(
             format_award_text(context, award), (x + 14, top, w * 0.58, row_height - 4), style, align="left"
         )
         odds = context.texts.say("odds.one_in", games=context.texts.format_number(award.one_in))
-        p.draw_text(
+        painter.draw_text(
             odds,
             (x + w - 14, middle),
             TextStyle("strong", "body", "meter"),

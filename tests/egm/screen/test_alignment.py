@@ -11,9 +11,9 @@ from egm.screen.layout import DECK_KEYS, LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, is_i
 from egm.screen.painter import Painter, TextStyle
 from egm.screen.picture import Picture
 from egm.screen.scenes.drawing_context import DrawingContext
+from egm.screen.scenes.moving_value import find_value_plate_rect
 from egm.screen.scenes.odds import draw_chances
 from egm.screen.scenes.service import find_back_key_rect
-from egm.screen.scenes.value import find_value_plate_rect
 from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
 from egm.screen.view import Action
 from tools.dev.gallery import iter_game_scenes

@@ -186,8 +186,8 @@ def test_the_animation_of_a_split_joins_the_deals_before_and_after_it(split):
     before["hands"].append({"id": "box-1-2", "cards": ["8d"]})
 
     class Over:
-        begin = 0.0
-        stops = (1.0, 2.0)
+        begin_seconds = 0.0
+        stop_seconds = (1.0, 2.0)
 
     moved = build_current_hands(step, TableStep(before, (), (), 0), Over, 1.5)
     assert {hand.id: hand.cards for hand in moved} == {
@@ -244,5 +244,5 @@ def test_a_burned_card_belongs_to_no_hand(theme):
     view = dict(iter_felt_scenes(*load_table_game("quebec-war"), "en", theme, LANDSCAPE_LAYOUT))["moving"]
     (time,), (step,) = build_view_timeline(view, theme).steps, view.presentation.steps
     assert any(not cue.get("hand") for cue in step.cues)
-    for since in (*time.stops, time.last_stop + 1):
+    for since in (*time.stop_seconds, time.last_stop_seconds + 1):
         assert [hand.id for hand in build_current_hands(step, None, time, since)] == ["player", "bank"]

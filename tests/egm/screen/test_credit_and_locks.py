@@ -88,7 +88,7 @@ def test_residual_credit_can_be_given_up_only_where_the_machine_accepts_it(publi
         )
     not_accepting = build_idle_view(published, game, "en", credit_cents=3, accepted_inputs=("cash_out",))
     assert picture.find_touched_action(not_accepting, *middle) is None
-    covered = replace(view, page=PlayerPage.HELP)
+    covered = replace(view, player_page=PlayerPage.HELP)
     assert picture.find_touched_action(covered, *middle) != Action("residual")
     assert find_action_by_key_name("KeyR") == Action("residual")
 
@@ -110,10 +110,10 @@ def test_residual_credit_is_staked_only_after_its_odds_and_prize_are_shown(publi
 def test_a_locked_machine_says_why_by_whom_and_until_when(idle_view, game, theme, cash_out, headline):
     lock = HostLock(host="floor", is_cash_out=cash_out, until_utc="2026-11-21T17:05:10+00:00")
     view = apply_message(
-        replace(idle_view, page=PlayerPage.HELP),
+        replace(idle_view, player_page=PlayerPage.HELP),
         build_snapshot(game, "en", state="locked", host_lock=lock, accepted_inputs=()),
     )
-    assert (view.scene, view.page, view.snapshot.time_utc) == (
+    assert (view.scene, view.player_page, view.snapshot.time_utc) == (
         Scene.LOCKED_BY_HOST,
         PlayerPage.NONE,
         PICTURE_TIME_UTC,
@@ -172,8 +172,8 @@ def test_a_prize_in_kind_is_announced_by_name_although_no_money_is_won(idle_view
     won = replace(view, presentation=replace(view.presentation, outcome=play))
     line = build_view_timeline(won, theme)
     assert line.celebration_level == len(theme.celebration_levels) - 1
-    assert line.roll_up_end > line.last_stop, "it is celebrated as long as a win of money"
-    after = replace(won, now=100.0 + (line.last_stop + line.roll_up_end) / 2)
+    assert line.roll_up_end_seconds > line.last_stop_seconds, "it is celebrated as long as a win of money"
+    after = replace(won, now=100.0 + (line.last_stop_seconds + line.roll_up_end_seconds) / 2)
     assert choose_status_text_and_colour(build_context(after, theme)) == (
         "You win: 2 × Orchard hamper",
         "win",

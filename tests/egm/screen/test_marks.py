@@ -135,7 +135,7 @@ def test_a_draw_stays_visible_until_the_first_new_mark(published, keno, source, 
     idle_view = build_idle_view(published, keno, "en")
     view = show_outcome(idle_view, keno, outcomes[keno.id].small_win)
     line = build_view_timeline(view, theme)
-    over = apply_message(replace(view, now=100 + line.end), build_snapshot(keno, "en"))
+    over = apply_message(replace(view, now=100 + line.end_seconds), build_snapshot(keno, "en"))
     assert not has_touched_bets_since_game(over)
     key = next(touch.rect for touch in picture.list_touches(over) if touch.action.name == "quick_pick")
     key_rect = pygame.Rect(*(round(length / 2) for length in key))
@@ -352,11 +352,13 @@ def test_the_price_of_a_named_ticket_depends_on_no_other_choice(published, games
         view = replace(
             view,
             snapshot=build_snapshot_after_bet(
-                view, keno_slip.request_preset_ticket(forms[0], show_outcome[forms[0]["id"]]), played_game
+                view,
+                keno_slip.build_preset_ticket_request(forms[0], show_outcome[forms[0]["id"]]),
+                played_game,
             ),
         )
         for form in (*forms[1:], *forms):
-            (request,) = keno_slip.request_preset_ticket_choice(game, view.snapshot, form["id"])
+            (request,) = keno_slip.build_preset_ticket_choice_requests(game, view.snapshot, form["id"])
             assert (request.value, request.options) == (show_outcome[form["id"]], {"form": form["id"]})
             view = replace(view, snapshot=build_snapshot_after_bet(view, request, played_game))
             assert {

@@ -455,7 +455,7 @@ def test_on_a_telephone_numbers_are_marked_on_a_slip_that_play_closes(published,
     view, _ = apply_action(view, Action("mark", 77), theme)
     assert view.marked_keno_slip.current_card_numbers == {77}
     closed, sent = apply_action(view, Action("play"), theme)
-    assert closed.page is PlayerPage.NONE
+    assert closed.player_page is PlayerPage.NONE
     assert not sent
     assert closed.marked_keno_slip.current_card_numbers == {77}
 

@@ -25,14 +25,14 @@ from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.outcome import compute_prize_at_bet, list_reel_stages, read_reel_data
 from egm.screen.picture import Picture
-from egm.screen.scenes import chrome, keno, progressive, wins
+from egm.screen.scenes import background, keno, progressive, reel_wins
 from egm.screen.scenes.deck import compute_meter_amounts
 from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.help import list_help_pages
-from egm.screen.scenes.pay_table import format_pay, list_pay_table_entries
+from egm.screen.scenes.pay_table import format_pay, list_pay_table_rows
 from egm.screen.scenes.reels import ReelGrid
 from egm.screen.scenes.status import choose_status_text_and_colour
-from egm.screen.scenes.wheel import draw_wheel_prizes
+from egm.screen.scenes.wheel_game import draw_wheel_prizes
 from egm.screen.steps import HoldStep, KenoStep
 from egm.screen.text import Texts, apply_typography, format_fault, read_catalogue
 from egm.screen.theme import load_theme
@@ -171,7 +171,7 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
 @EVERY_LAYOUT
 def test_the_name_of_the_game_is_on_the_sign_before_it_starts(published, layout, theme, monkeypatch):
     game, signs = next(game for game in published if game.id == "river-wheel"), []
-    monkeypatch.setattr(chrome, "draw_marquee", lambda *arguments: signs.append(arguments[-1]))
+    monkeypatch.setattr(background, "draw_marquee", lambda *arguments: signs.append(arguments[-1]))
     picture = Picture(theme, layout=layout, scale=0.25)
     picture.draw_view(
         pygame.Surface(picture.size_pixels), build_idle_view(published, game, "fr", credit_cents=0)
@@ -201,8 +201,8 @@ def test_a_page_of_the_help_has_what_each_hand_pays(name, language):
     context = DrawingContext(
         get_writing_picture("landscape")[0].painter, Texts(language), LANDSCAPE_LAYOUT, view
     )
-    assert len(list_pay_table_entries(context)) > 3
-    for pay in list_pay_table_entries(context):
+    assert len(list_pay_table_rows(context)) > 3
+    for pay in list_pay_table_rows(context):
         assert apply_typography(pay.names[language], language) in text
         assert " ".join(format_pay(context, pay).split()) in text
 
@@ -377,7 +377,7 @@ def test_the_table_of_pays_names_every_prize_at_each_number_of_credits(bet):
     game = build_game_view(load_game("jacks-or-better-9-6"))
     view = build_idle_view((game,), game, "en", bet_credits=bet, credit_cents=100_000)
     pays = (4000 if bet == 5 else 250 * bet, *(bet * pay for pay in (50, 25, 9, 6, 4, 3, 2, 1)))
-    rows = list_pay_table_entries(
+    rows = list_pay_table_rows(
         DrawingContext(get_writing_picture("landscape")[0].painter, Texts("en"), LANDSCAPE_LAYOUT, view)
     )
     texts_shown = read_help_words(view)
@@ -470,10 +470,10 @@ def test_nothing_reveals_a_win_before_the_reels_have_stopped(games, published, t
         outcome = play_game(source, f"same/{number}", 3)
         view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
         line = build_view_timeline(view, theme)
-        until = [replace(view, now=100 + line.last_stop * i / 40) for i in range(40)]
+        until = [replace(view, now=100 + line.last_stop_seconds * i / 40) for i in range(40)]
         sounds = tuple(name for a, b in pairwise(until) for name in list_cues_between(a, b, theme))
         status = tuple(dict.fromkeys(read_words(until[20], LANDSCAPE_LAYOUT)[-40:])) if number < 2 else ()
-        seen.add((line.steps[0].stops, line.last_stop, sounds))
+        seen.add((line.steps[0].stop_seconds, line.last_stop_seconds, sounds))
         won += outcome.win_credits > 0
         assert {compute_meter_amounts(picture._build_context(moment)).win_cents for moment in until} == {0}
         assert not [words for words in status if "win" in words.lower() and words != "WIN"]
@@ -503,7 +503,7 @@ def test_picture_and_sound_are_the_same_with_and_without_a_progressive_win_until
     won = apply_message(idle, without.snapshot.model_copy(update={"progressives": reset}))
     won = apply_message(won, without.presentation.outcome.model_copy(update={"progressives": (hit,)}))
     picture = Picture(theme, scale=0.25)
-    surface, stopped = pygame.Surface(picture.size_pixels), build_view_timeline(won, theme).last_stop
+    surface, stopped = pygame.Surface(picture.size_pixels), build_view_timeline(won, theme).last_stop_seconds
 
     def draw(view, since):
         picture.draw_view(surface, replace(view, now=view.presentation.began_at + since))
@@ -517,7 +517,7 @@ def test_picture_and_sound_are_the_same_with_and_without_a_progressive_win_until
     for since in (0.1, stopped - 0.05):
         assert draw(won, since) == draw(without, since), since
     assert draw(won, stopped + 0.05) != draw(without, stopped + 0.05)
-    assert apply_message(won, idle.snapshot).level_cents_before_win == {}
+    assert apply_message(won, idle.snapshot).cents_before_win_by_level == {}
 
 
 @pytest.mark.requirement("C-14:a")
@@ -531,7 +531,7 @@ def test_free_games_are_counted_down(published, outcomes, theme, layout):
     ]
     assert len(series) > 1
     for position_in_series, index in enumerate(series):
-        spinning = replace(view, now=100 + line.steps[index].begin + 0.3)
+        spinning = replace(view, now=100 + line.steps[index].begin_seconds + 0.3)
         expected = f"{position_in_series + 1} of {len(series)}"
         assert any(expected in words for words in read_words(spinning, layout)), expected
 
@@ -545,7 +545,7 @@ def test_the_spins_left_in_a_hold_and_spin_feature_are_counted(published, outcom
         (n, step) for n, step in enumerate(view.presentation.steps) if isinstance(step, HoldStep)
     )
     assert len(set(step.spins_left)) > 1
-    for stop, spins_left in zip(line.steps[index].stops[:-1], step.spins_left, strict=False):
+    for stop, spins_left in zip(line.steps[index].stop_seconds[:-1], step.spins_left, strict=False):
         words = Texts("en").say("feature.spins_left", count=spins_left)
         assert words in read_words(replace(view, now=100 + stop + 0.001)), (spins_left, stop)
 
@@ -566,19 +566,22 @@ def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme)
     line, is_each_counted, awarded = build_view_timeline(view, theme), [], 0
     for number, step in enumerate(outcome.display["steps"]):
         for elapsed_s in (
-            (line.steps[number].begin + 0.05, line.steps[number].last_stop + 0.05) if number else ()
+            (line.steps[number].begin_seconds + 0.05, line.steps[number].last_stop_seconds + 0.05)
+            if number
+            else ()
         ):
             status = choose_status_text_and_colour(
                 picture._build_context(replace(view, now=100 + elapsed_s))
             )[0]
             is_each_counted.append(
-                f"{number} of {awarded}" in status or (elapsed_s >= line.last_stop and "of" not in status)
+                f"{number} of {awarded}" in status
+                or (elapsed_s >= line.last_stop_seconds and "of" not in status)
             )
             awarded = number + step["left"]
         awarded = awarded or step["awards"][0]["times"]
     assert awarded > 8
     assert all(is_each_counted), is_each_counted
-    title = read_words(replace(view, now=100 + line.steps[1].title_card_begin + 1.0))
+    title = read_words(replace(view, now=100 + line.steps[1].title_card_begin_seconds + 1.0))
     assert "8" in title
 
 
@@ -598,9 +601,9 @@ def test_the_named_win_is_the_lit_one(games, published, theme, name, monkeypatch
     """This includes games whose windows fall one after another, each with its own wins."""
     source, game = (next(game for game in collection if game.id == name) for collection in (games, published))
     lit = []
-    draw = wins._draw_line_badge
+    draw = reel_wins._draw_line_badge
     monkeypatch.setattr(
-        wins,
+        reel_wins,
         "_draw_line_badge",
         lambda *a, **k: (lit.append((a[2].line_number, a[2].credits)), draw(*a, **k))[1],
     )
@@ -612,14 +615,14 @@ def test_the_named_win_is_the_lit_one(games, published, theme, name, monkeypatch
         view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
         line = build_view_timeline(view, theme)
         snapshot = build_snapshot(game, "en", win_cents=outcome.win_credits * 25)
-        after = apply_message(replace(view, now=100 + line.end), snapshot)
+        after = apply_message(replace(view, now=100 + line.end_seconds), snapshot)
         back = build_idle_view(
             published, game, "en", win_cents=snapshot.win_cents, last_display=outcome.to_json()["display"]
         )
         for idle_view in (after, back):
             for i in range(6):
                 lit.clear()
-                texts_shown = read_words(replace(idle_view, now=100 + line.end + 0.37 * i))
+                texts_shown = read_words(replace(idle_view, now=100 + line.end_seconds + 0.37 * i))
                 for words in (
                     words for words in texts_shown if re.match(r"(Line \d+, )?.*: win of \$", words)
                 ):
@@ -650,7 +653,7 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
         view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
         line = build_view_timeline(view, theme)
         after = apply_message(
-            replace(view, now=100 + line.end),
+            replace(view, now=100 + line.end_seconds),
             build_snapshot(game, "en", win_cents=outcome.win_credits * 25),
         )
         line_texts = set()
@@ -721,12 +724,12 @@ def test_the_clock_is_in_sight_while_play_is_stopped_and_on_every_page_of_the_pl
         apply_message(idle_view, idle_view.snapshot.model_copy(update={"state": state, **changes}))
         for state, changes in states.items()
     ]
-    views += [replace(idle_view, page=page) for page in (PlayerPage.HELP, PlayerPage.GAME_MENU)]
+    views += [replace(idle_view, player_page=page) for page in (PlayerPage.HELP, PlayerPage.GAME_MENU)]
     assert len({view.scene for view in views}) == len(states) + 1
     for view in views:
         assert Texts("en").format_time_of_day(view.time_utc) in read_words(view, layout), (
             view.scene,
-            view.page,
+            view.player_page,
         )
 
 
@@ -977,7 +980,7 @@ def test_the_last_frame_of_every_game_is_its_outcome(games, published):
                 assert step.credits == recorded["credits"], game.id
                 if isinstance(step, KenoStep):
                     assert list(step.balls) == recorded["balls"]
-                    assert [list(card.hit_numbers) for card in step.way_results] == [
+                    assert [list(card.caught_numbers) for card in step.way_results] == [
                         way["hits"] for way in recorded["ways"]
                     ]
                 elif "falls" in recorded:
@@ -1009,10 +1012,12 @@ def test_keno_shows_each_ball_in_the_order_drawn_and_the_end_of_the_draw(
     assert drawn != sorted(drawn)
     in_the_tray = []
     monkeypatch.setattr(
-        keno, "draw_ball", lambda _, tray_position, ball, *, is_hit: in_the_tray.append((tray_position, ball))
+        keno,
+        "draw_ball",
+        lambda _, tray_position, ball, *, is_caught: in_the_tray.append((tray_position, ball)),
     )
     view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
-    for count, stop in enumerate(build_view_timeline(view, theme).steps[0].stops, 1):
+    for count, stop in enumerate(build_view_timeline(view, theme).steps[0].stop_seconds, 1):
         in_the_tray.clear()
         words = read_words(replace(view, now=100 + stop + 0.001), layout)
         by_place = sorted(in_the_tray, key=lambda placed_ball: (round(placed_ball[0][1]), placed_ball[0][0]))
@@ -1027,7 +1032,7 @@ def test_keno_shows_each_ball_in_the_order_drawn_and_the_end_of_the_draw(
     marked = outcome.to_json()["display"]["draws"][0]["ways"][0]["numbers"]
     assert len(board) == 80
     assert {number: state for number, state in enumerate(board, 1) if state} == {
-        number: "marked" if number not in drawn else "hit" if number in marked else "drawn"
+        number: "marked" if number not in drawn else "caught" if number in marked else "drawn"
         for number in {*drawn, *marked}
     }
 
@@ -1046,7 +1051,7 @@ def test_the_board_says_how_many_numbers_hit_and_what_a_keno_draw_pays_once_it_i
     view, texts = show_outcome(build_idle_view(published, game, "en"), game, outcome), Texts("en")
     paid = texts.format_count("keno.pays", outcome.win_credits)
     hits = texts.say("keno.count", drawn=20, total=20, hits=len(draw["ways"][0]["hits"]))
-    stops = build_view_timeline(view, theme).steps[0].stops
+    stops = build_view_timeline(view, theme).steps[0].stop_seconds
     moments = [replace(view, now=view.presentation.began_at + stop + 0.001) for stop in stops[-2:]]
     moments.append(replace(view, presentation=None, last_display_step=view.presentation.steps[-1]))
     on_board = [" ".join(read_words(moment, layout)) for moment in moments]

@@ -108,6 +108,6 @@ def test_the_players_own_limits_can_be_set_but_not_loosened(published, theme):
     assert {value for of, value in offered if of == "cents"} >= {0, 2000}
     _, (request,) = touch(picture, view, theme, Action("limit", ("cents", 2000)))
     assert (request.name, request.value, request.options) == ("limit", 2000, {"of": "cents"})
-    assert apply_action(view, Action("limit", ("cents", 2000)), theme)[0].page is view.page, (
+    assert apply_action(view, Action("limit", ("cents", 2000)), theme)[0].player_page is view.player_page, (
         "the page stays open"
     )

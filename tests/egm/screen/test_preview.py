@@ -31,7 +31,7 @@ def test_the_last_frame_of_a_preview_is_the_outcome(theme):
     outcome = find_game_worth_showing(game, FixedDraws("end"), theme, film)
     *_, last = iter_frames(build_game_view(game), outcome, theme, film)
     assert last.snapshot.win_cents == outcome.win_credits * UNIT_CENTS
-    assert build_view_timeline(last, theme).end < film.seconds_max
+    assert build_view_timeline(last, theme).end_seconds < film.seconds_max
     assert [list(column) for column in last.presentation.steps[-1].window] == outcome.display["window"]
 
 

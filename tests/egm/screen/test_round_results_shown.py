@@ -47,7 +47,7 @@ def build_settled_context(theme, name, rows, language="en", state="idle", stays=
     update = {"state": state, "win_cents": play.win_cents, "standing_credits_by_spot": stays or {}}
     after = view.snapshot.model_copy(update=update)
     view = replace(apply_message(view, play), snapshot=after)
-    view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end)
+    view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end_seconds)
     return DrawingContext(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
 
 
@@ -150,7 +150,7 @@ def build_ended_context(
         settlements=tuple({"name": "any", "credits": back, "staked": staked} for back, staked in rows),
     )
     view = apply_message(apply_message(view, idle_snapshot.model_copy(update={"state": "playing"})), play)
-    view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end)
+    view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end_seconds)
     shown = DrawingContext(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
     view = apply_message(view, idle_snapshot.model_copy(update={"win_cents": 0, "state": "idle", **after}))
     return shown, DrawingContext(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
@@ -330,7 +330,7 @@ def test_a_keno_ticket_of_several_draws_is_summed_up(theme, won, summary, colour
         display=dict(played.outcome.display),
     )
     view = apply_message(apply_message(view, view.snapshot.model_copy(update={"state": "playing"})), play)
-    view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end)
+    view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end_seconds)
     context = DrawingContext(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
     assert choose_status_text_and_colour(context) == (summary, colour)
     after = view.snapshot.model_copy(update={"state": "idle", "win_cents": play.win_cents})

@@ -300,11 +300,11 @@ def test_sounds_follow_the_game(idle_view, game, outcomes, theme):
     stops = ["stop_1", "stop_2", "stop_3"]
     assert names == ["turn", *stops, "count", f"win_{line.celebration_level}", "count_end"]
     for now, on in moments:
-        if 0.1 < now < line.steps[0].stops[-1] - 0.05:
+        if 0.1 < now < line.steps[0].stop_seconds[-1] - 0.05:
             assert on.get("turn") == "turn", now
-        if line.last_stop + 0.05 < now < line.roll_up_end - 0.05:
+        if line.last_stop_seconds + 0.05 < now < line.roll_up_end_seconds - 0.05:
             assert on.get("turn") == "count", now
-        if now > line.roll_up_end + 0.05:
+        if now > line.roll_up_end_seconds + 0.05:
             assert "turn" not in on, now
     door = apply_message(idle_view, build_snapshot(game, "en", state="door_open"))
     assert "alarm" in list_cues_between(idle_view, door, theme)
@@ -333,16 +333,16 @@ def test_a_features_music_begins_and_ends_with_the_feature(published, outcomes, 
         stages = [step.stage for step in steps if hasattr(step, "stage")]
         if len(set(stages) - {"double_up"}) < 2 or stages[-1] in {stages[0], "double_up"}:
             continue
-        names, moments = play_and_list_sounds(view, theme, line.end + 2)
-        begins = line.steps[next(i for i, s in enumerate(stages) if s != stages[0])].title_card_begin
+        names, moments = play_and_list_sounds(view, theme, line.end_seconds + 2)
+        begins = line.steps[next(i for i, s in enumerate(stages) if s != stages[0])].title_card_begin_seconds
         for now, on in moments:
-            within = begins + 0.05 < now < line.roll_up_end - 0.05
-            without = now < begins - 0.05 or now > line.roll_up_end + 0.05
+            within = begins + 0.05 < now < line.roll_up_end_seconds - 0.05
+            without = now < begins - 0.05 or now > line.roll_up_end_seconds + 0.05
             assert not within or on.get("music") == "feature", (game.id, now)
             assert not without or "music" not in on, (game.id, now)
         assert names.count("title") == 1
         assert line.celebration_level == 0 or names.count("closing") == 1
-        inside = replace(view, now=view.now + (begins + line.roll_up_end) / 2)
+        inside = replace(view, now=view.now + (begins + line.roll_up_end_seconds) / 2)
         assert list_loops_to_play(inside, theme)["music"] == "feature"
         door = apply_message(inside, inside.snapshot.model_copy(update={"state": "door_open"}))
         assert door.scene is Scene.DOOR

@@ -99,7 +99,10 @@ def test_during_a_decision_only_lit_keys_have_an_effect(visit, layout):
         before = player_visit.view
         assert not is_key_lit(player_visit.context, "play")
         player_visit.view, requests = apply_action(
-            player_visit.view, Action("play"), player_visit.theme, picture.list_choices(player_visit.view)
+            player_visit.view,
+            Action("play"),
+            player_visit.theme,
+            picture.list_selectable_actions(player_visit.view),
         )
         assert (requests, player_visit.view.is_focus_shown, player_visit.view.decision) == (
             (),
@@ -107,7 +110,10 @@ def test_during_a_decision_only_lit_keys_have_an_effect(visit, layout):
             before.decision,
         )
     player_visit.view, _ = apply_action(
-        player_visit.view, Action("bet_more"), player_visit.theme, picture.list_choices(player_visit.view)
+        player_visit.view,
+        Action("bet_more"),
+        player_visit.theme,
+        picture.list_selectable_actions(player_visit.view),
     )
     assert is_key_lit(player_visit.context, "play")
     assert (
@@ -115,9 +121,12 @@ def test_during_a_decision_only_lit_keys_have_an_effect(visit, layout):
         == format_key_label(player_visit.context, "bet_max")
         == "SELECT"
     )
-    target = picture.list_choices(player_visit.view)[player_visit.view.focused_target_index]
+    target = picture.list_selectable_actions(player_visit.view)[player_visit.view.focused_target_index]
     _, (request,) = apply_action(
-        player_visit.view, Action("play"), player_visit.theme, picture.list_choices(player_visit.view)
+        player_visit.view,
+        Action("play"),
+        player_visit.theme,
+        picture.list_selectable_actions(player_visit.view),
     )
     assert (request.name, request.value) == (target.name, target.value)
 
@@ -181,9 +190,9 @@ def count_shown_cards(view, theme):
     line, steps = build_view_timeline(view, theme), view.presentation.steps
     most = Counter()
     for part in range(41):
-        since = line.end * part / 40
+        since = line.end_seconds * part / 40
         index = line.find_step_index(since)
-        time = line.steps[index] if since < line.steps[index].last_stop else None
+        time = line.steps[index] if since < line.steps[index].last_stop_seconds else None
         hands = build_current_hands(steps[index], steps[index - 1] if index else None, time, since)
         most |= Counter({hand.id: len(hand.cards) for hand in hands})
     return most, Counter({hand.id: len(hand.cards) for hand in read_final_hands(steps[-1].display)})
@@ -206,6 +215,8 @@ def test_no_card_is_dealt_again_after_a_decision_that_deals_none(theme, name):
             most, end = count_shown_cards(view, theme)
             assert most == end, played.decision
             checked += not played.cues
-            view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end)
+            view = replace(
+                view, now=view.presentation.began_at + build_view_timeline(view, theme).end_seconds
+            )
         played.advance(choose_answer(played.decision))
     assert checked, "no decision without a card before it"

@@ -13,7 +13,7 @@ from egm.features.tournament.rules import parse_rules
 from egm.kernel.messages import TournamentView
 from egm.screen.input_reducer import apply_action
 from egm.screen.picture import Picture
-from egm.screen.scenes import chrome
+from egm.screen.scenes import background
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
 from egm.screen.top import TopPicture
@@ -71,13 +71,13 @@ def read_all(view, layout, kind=Picture):
 @pytest.fixture
 def signs(monkeypatch):
     """The drawn texts of the lit sign."""
-    found, draw = [], chrome.draw_marquee
+    found, draw = [], background.draw_marquee
 
     def draw_sign(context, surface, title):
         found.append(title)
         draw(context, surface, title)
 
-    monkeypatch.setattr(chrome, "draw_marquee", draw_sign)
+    monkeypatch.setattr(background, "draw_marquee", draw_sign)
     monkeypatch.setattr("egm.screen.top.draw_marquee", draw_sign)
     return found
 

@@ -76,7 +76,7 @@ class Hand(Cabinet):
             if isinstance(message, BenchReply):
                 self.view = apply_bench_reply(self.view, message)
         self.drawer.send(BenchCommand(device="bench", action="state"))
-        return self.view.device_states
+        return self.view.state_by_device
 
     def insert(self, amount_cents):
         """Touch the drawer's bill of this amount."""
@@ -135,7 +135,7 @@ def test_a_visit_by_touch_alone(tmp_path, browser, theme, size):
 
         player.touch(Action("help"))
         player.touch(
-            Action("play"), page=PlayerPage.HELP
+            Action("play"), player_page=PlayerPage.HELP
         )  # under the open page it closes it, and stakes nothing
         Browser.wait_until(lambda: player.snapshot() is not None, "the machine's word")
         assert player.last.credit_cents == 2000

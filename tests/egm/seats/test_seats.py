@@ -228,9 +228,9 @@ def test_the_clock_ends_the_betting_time_and_counts_it_down(seats):
     first, second, *_ = rigs = seats()
     events = []
     for rig in rigs:
-        seat = table_of(rigs).seats[rig.machine.position.number]
+        seat = table_of(rigs).position_by_number[rig.machine.position.number]
         seat.submit_event = lambda event, handle=seat.submit_event: (events.append(event.type), handle(event))
-    handle = table_of(rigs).seats[1].submit_event
+    handle = table_of(rigs).position_by_number[1].submit_event
     clock = BettingClock(MachineContext(first.engine, None, None, first.clock, handle))
     for rig in (first, second):
         rig.insert(2000)

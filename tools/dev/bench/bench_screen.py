@@ -125,7 +125,7 @@ def _iter_scenes_with_many_hands(picture: Picture) -> Iterator[_MeasuredScene]:
             line = build_view_timeline(scene, theme)
             assert line is not None
             assert scene.presentation is not None
-            shown.append((replace(scene, now=scene.presentation.began_at), line.end))
+            shown.append((replace(scene, now=scene.presentation.began_at), line.end_seconds))
         yield f"seven hands or more: {name}", picture, tuple(shown), 10
 
 
@@ -155,7 +155,7 @@ def _iter_measured_scenes(picture: Picture) -> Iterator[_MeasuredScene]:
         show = show_outcome(build_idle_view((view,), view, "en"), view, outcome)
         line = build_view_timeline(show, theme)
         assert line is not None
-        yield label, picture, ((replace(show, now=100.0), line.end),), 12
+        yield label, picture, ((replace(show, now=100.0), line.end_seconds),), 12
     assert harbour is not None
     rest = build_idle_view((harbour,), harbour, "en")
     assert rest.snapshot is not None
@@ -224,7 +224,7 @@ def _measure_browser_screen() -> Iterator[BenchFigure]:
         yield BenchFigure(name, rate, "MB/s", better_if="lower")
         link.send('{"key": "KeyH"}')
         frames = 0
-        while view.page.value != "help" and frames < 100:
+        while view.player_page.value != "help" and frames < 100:
             frames += 1
             for did in web.take_inputs() or []:
                 view = apply_action(view, did, theme)[0] if isinstance(did, Action) else view

@@ -11,7 +11,7 @@ from egm.screen.input_reducer import apply_action
 from egm.screen.layout import Layout
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
-from egm.screen.roulette_layout import list_felt_parts, list_street_sheets
+from egm.screen.roulette_felt import list_felt_parts, list_street_sheets
 from egm.screen.scenes.drawing_context import DrawingContext
 from egm.screen.scenes.table_side_panels import list_prize_pages
 from egm.screen.table import TableGameData
@@ -83,7 +83,7 @@ def iter_felt_scenes(
         )
         yield "past", apply_message(idle_view, past)
         for part in list_felt_parts(table, layout):
-            yield f"part-{part}", _apply_screen_action(laid, "cloth", part, theme)
+            yield f"part-{part}", _apply_screen_action(laid, "felt_part", part, theme)
         for sheet in range(
             len(list_street_sheets(table, layout)) + 1 if list_street_sheets(table, layout) else 0
         ):
@@ -211,7 +211,7 @@ def _iter_round_scenes(
         line = build_view_timeline(view, theme)
         assert line is not None
         began = view.presentation.began_at if view.presentation is not None else view.now
-        view = replace(view, now=began + line.roll_up_end + 0.1)
+        view = replace(view, now=began + line.roll_up_end_seconds + 0.1)
         if not is_own:
             waited.add(question.kind)
         yield f"asks-{question.kind}-{question_count}" if is_own else f"waits-{question.kind}", view
@@ -240,10 +240,13 @@ def _iter_round_scenes(
         yield (
             name,
             replace(
-                view, now=view.presentation.began_at + last.begin + (last.last_stop - last.begin) * share
+                view,
+                now=view.presentation.began_at
+                + last.begin_seconds
+                + (last.last_stop_seconds - last.begin_seconds) * share,
             ),
         )
-    over = replace(view, now=view.presentation.began_at + line.end)
+    over = replace(view, now=view.presentation.began_at + line.end_seconds)
     next_rules = game.with_table_state(outcome.table).rules
     standing = {bet.spot: bet.credits for bet in next_rules.list_standing_bets()}
     shut = tuple(spot.id for spot in next_rules.list_spots() if not spot.accepts_bets)

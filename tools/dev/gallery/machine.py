@@ -236,7 +236,7 @@ def _iter_credit_scenes(
 
 def _build_device_drawer_view(idle_view: View) -> View:
     """Return a view with the drawer of simulated devices open, with every kind of device."""
-    device_states: dict[str, dict[str, Any]] = {
+    state_by_device: dict[str, dict[str, Any]] = {
         "bill": {
             "inside_cents": 0,
             "powered": True,
@@ -257,7 +257,7 @@ def _build_device_drawer_view(idle_view: View) -> View:
         has_device_drawer=True,
         drawer_opened_at=90.0,
         is_simulator_connected=True,
-        device_states=device_states,
+        state_by_device=state_by_device,
         now=101.0,
     )
     return apply_bench_reply(out, BenchReply(ok=True, text="2000 cents inserted"))
