@@ -244,7 +244,7 @@ def _find_shares(entry: _LevelEntry, location: str) -> Mapping[Fraction, Fractio
 
 def _find_odds_of_game(entry: _LevelEntry, location: str) -> Fraction:
     """Return the mean number of hits per wager that the definition of the entry's game gives at the entry's stake."""
-    return _find_level_play(entry, location).odds
+    return _find_level_play(entry, location).hit_rate
 
 
 def _find_level_play(entry: _LevelEntry, location: str) -> LevelParticipation:

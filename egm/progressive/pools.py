@@ -97,7 +97,7 @@ class ProgressivePools:
             raise LevelConfigurationError(
                 f"{game.id}: this machine has no level {play.level!r} for a stake of {stake_cents}"
             )
-        if pool.definition.stake_and_odds.odds != play.odds:
+        if pool.definition.stake_and_odds.odds != play.hit_rate:
             raise LevelConfigurationError(
                 f"{game.id}: two bets of {stake_cents} win level {play.level!r} with different odds; they must be equal"
             )
@@ -257,7 +257,7 @@ def _create_pool(
                 is_mystery=play.ceiling_credits is not None,
             ),
             stake_and_odds=LevelStakeAndOdds(
-                stake_cents=stake_cents, odds=play.odds, odds_by_share=play.partial_hit_rates
+                stake_cents=stake_cents, odds=play.hit_rate, odds_by_share=play.partial_hit_rates
             ),
         ),
     )

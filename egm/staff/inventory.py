@@ -72,7 +72,9 @@ def build_inventory_entry(
                 version=game.version,
                 digest=game.digest,
                 return_=_format_return(machine, game),
-                levy="" if game.rules.levy_rate is None else format_percent(game.rules.levy_rate, 4),
+                levy=""
+                if game.rules.commission_rate is None
+                else format_percent(game.rules.commission_rate, 4),
                 certified_on=str(
                     by_game[game.id].certified_on
                     if game.id in by_game
@@ -91,7 +93,9 @@ def _format_return(machine: Machine, game: Game) -> str:
     Also "" for a game with a levy (the operator's share, as at poker): the inventory states the levy instead.
     """
     return_min = machine.component(InstalledGames).lowest_return_by_game.get(game.id)
-    return "" if return_min is None or game.rules.levy_rate is not None else format_percent(return_min, 4)
+    return (
+        "" if return_min is None or game.rules.commission_rate is not None else format_percent(return_min, 4)
+    )
 
 
 def record_inventory_change(

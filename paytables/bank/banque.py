@@ -70,11 +70,13 @@ class BanqueShoe(ShoeRules):
     If the stop card has appeared and nine cards or more are left, one last round is dealt (art. 12.10).
     """
 
-    decks: Annotated[int, Field(strict=True, ge=1, le=8)] = 6
+    deck_count: Annotated[int, Field(strict=True, ge=1, le=8)] = Field(default=6, alias="decks")
     """The number of decks in the shoe."""
-    stop: Literal[9, 10] = Field(default=10, description="cards behind the stop card")
+    cards_behind_stop_card: Literal[9, 10] = Field(
+        default=10, description="cards behind the stop card", alias="stop"
+    )
     """The number of cards behind the stop card."""
-    rounds: Literal[1] = 1
+    rounds_per_shuffle: Literal[1] = Field(default=1, alias="rounds")
 
     @property
     def cards_min(self) -> int:
@@ -88,22 +90,24 @@ class BankerRules(StrictTable):
     The banker has one hand against two tableaux.
     """
 
-    draws: dict[Annotated[int, Field(ge=0, le=9)], Annotated[str, Field(pattern=r"^[-0-9]*$")]]
+    deciding_cards_by_points: dict[
+        Annotated[int, Field(ge=0, le=9)], Annotated[str, Field(pattern=r"^[-0-9]*$")]
+    ] = Field(alias="draws")
     """The third cards of a tableau against which the banker draws, by the banker's points; ``-``: no third card."""
-    against: Literal["either", "both"] = "either"
+    required_tableaux: Literal["either", "both"] = Field(default="either", alias="against")
     """``either``: one tableau with such a third card makes the banker draw; ``both``: both must have one."""
 
     @property
     def draw_table(self) -> BankerDrawTable:
         """Return, by the banker's points (0 to 9), the third cards of a tableau against which the banker draws."""
-        return tuple(self.draws.get(points, "") for points in range(10))
+        return tuple(self.deciding_cards_by_points.get(points, "") for points in range(10))
 
     def should_draw(self, points: int, third_cards: Iterable[int | None]) -> bool:
         """Return whether the banker, with ``points``, draws a third card.
 
         ``third_cards`` are the points of the two tableaux' third cards, None for a tableau that stood.
         """
-        return _should_banker_draw(self.draw_table[points], self.against, third_cards)
+        return _should_banker_draw(self.draw_table[points], self.required_tableaux, third_cards)
 
     def format_drawing_rules(self, language: str) -> list[str]:
         """Return the help text's lines on when the banker draws a third card, in one language."""
@@ -119,7 +123,7 @@ class BankerRules(StrictTable):
             lines.append(
                 texts[key].format(_format_ranges("".join(map(str, points))), texts["or"].join(card_texts))
             )
-        return [*lines, texts[self.against]]
+        return [*lines, texts[self.required_tableaux]]
 
 
 def _should_banker_draw(
@@ -174,19 +178,19 @@ def _format_ranges(digits: str) -> str:
 class BanqueBet(BankBet):
     """A bet on one tableau, or *à cheval* on both (art. 12.7): half of the stake is decided by each (art. 12.9)."""
 
-    on: Literal["tableau-1", "tableau-2", "both"]
+    tableau: Literal["tableau-1", "tableau-2", "both"] = Field(alias="on")
     """The tableau (one of the two player hands) that the bet is on, or ``both``."""
 
     def list_every_pay(self) -> tuple[Odds, ...]:
         """Return all the odds that this bet may pay; a bet à cheval may also be paid on half of its stake."""
-        half = (Odds(self.pays.text, self.pays.net / 2), Odds(self.pays.text, Fraction(1, 2)))
-        return (self.pays, *half) if self.on == BOTH_TABLEAUX_BET_ID else (self.pays,)
+        half = (Odds(self.odds.text, self.odds.net / 2), Odds(self.odds.text, Fraction(1, 2)))
+        return (self.odds, *half) if self.tableau == BOTH_TABLEAUX_BET_ID else (self.odds,)
 
     def describe_pay(self) -> Mapping[str, str] | None:
         """Return, by language, what a bet à cheval pays and loses; None for a bet on one tableau."""
-        if self.on != BOTH_TABLEAUX_BET_ID:
+        if self.tableau != BOTH_TABLEAUX_BET_ID:
             return None
-        return {code: text.format(self.pays.text) for code, text in _BOTH_TABLEAUX_PAY_TEXTS.items()}
+        return {code: text.format(self.odds.text) for code, text in _BOTH_TABLEAUX_PAY_TEXTS.items()}
 
 
 #: The text of what the bet on both tableaux pays, by language.
@@ -206,15 +210,15 @@ class BanqueDefinition(BankDefinition):
     """The definition of a game of banque à tout va."""
 
     shoe: BanqueShoe = BanqueShoe()
-    banker: BankerRules
+    banker_rules: BankerRules = Field(alias="banker")
     """The banker's drawing table."""
-    bet: Annotated[tuple[BanqueBet, ...], Field(min_length=1)]
+    bets: Annotated[tuple[BanqueBet, ...], Field(min_length=1)] = Field(alias="bet")
     """The bets that the game offers."""
 
     @model_validator(mode="after")
     def _check_one_bet_each(self) -> Self:
         """Refuse two bets on the same tableau, and two bets à cheval."""
-        bet_tableaux = [bet.on for bet in self.bet]
+        bet_tableaux = [bet.tableau for bet in self.bets]
         if len(set(bet_tableaux)) < len(bet_tableaux):
             raise ValueError("bet: only one bet may be on each tableau, and only one on both")
         return self
@@ -224,10 +228,10 @@ class BanqueDefinition(BankDefinition):
         return {
             code: [
                 *(
-                    f"{getattr(bet.name, code)} - {(bet.describe_pay() or {}).get(code, bet.pays.text)}"
-                    for bet in self.bet
+                    f"{getattr(bet.name, code)} - {(bet.describe_pay() or {}).get(code, bet.odds.text)}"
+                    for bet in self.bets
                 ),
-                *self.banker.format_drawing_rules(code),
+                *self.banker_rules.format_drawing_rules(code),
                 self.shoe.format_deck_line(code),
             ]
             for code in ("en", "fr")
@@ -239,11 +243,11 @@ def settle_banque_bet(bet: Bet, rule: BanqueBet, results: TableauResults) -> Set
 
     ``results`` has 1 for a tableau that beats the banker, 0 for a tie and -1 for one that loses.
     """
-    if rule.on != BOTH_TABLEAUX_BET_ID:
-        result = results[TABLEAU_IDS.index(rule.on)]
-        return settle_bet(bet, rule.pays if result > 0 else None) if result else settle_push(bet)
+    if rule.tableau != BOTH_TABLEAUX_BET_ID:
+        result = results[TABLEAU_IDS.index(rule.tableau)]
+        return settle_bet(bet, rule.odds if result > 0 else None) if result else settle_push(bet)
     half = replace(bet, credits=bet.credits // 2)
-    returned = {1: rule.pays.compute_total_return(half.credits), 0: half.credits, -1: 0}
+    returned = {1: rule.odds.compute_total_return(half.credits), 0: half.credits, -1: 0}
     name = {2: "won", 1: "half won", 0: "push", -1: "half", -2: "lost"}[sum(results)]
     return Settlement(
         name,
@@ -264,12 +268,12 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
 
     def list_bets(self) -> tuple[BanqueBet, ...]:
         """Return every bet that this game offers."""
-        return self.definition.bet
+        return self.definition.bets
 
     @cached_property
     def _bets_by_id(self) -> dict[str, BanqueBet]:
         """Return the bets that the game offers, by their ids."""
-        return {bet.id: bet for bet in self.definition.bet}
+        return {bet.id: bet for bet in self.definition.bets}
 
     def describe_hands(self) -> list[dict[str, object]]:
         """Return, for the screen, the banker's hand and the tableaux' hands, which seats may hold."""
@@ -284,7 +288,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         It is the first seat that bets on this tableau alone or, if there is none, the first that bets à cheval.
         """
         for tableau_name in (tableau, BOTH_TABLEAUX_BET_ID):
-            seats = [bet.seat for bet in bets if self._bets_by_id[bet.spot].on == tableau_name]
+            seats = [bet.seat for bet in bets if self._bets_by_id[bet.spot].tableau == tableau_name]
             if seats:
                 return min(seats)
         return None
@@ -312,7 +316,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
             third_cards.append(
                 CARD_POINTS_BY_RANK[get_rank(felt.cards[name][2])] if is_drawing[name] else None
             )
-        if self.definition.banker.should_draw(felt.count_points(_BANKER_HAND_ID), third_cards):
+        if self.definition.banker_rules.should_draw(felt.count_points(_BANKER_HAND_ID), third_cards):
             yield felt.deal_card(_BANKER_HAND_ID, shoe, draw)
         yield from felt.turn_face_up(*TABLEAU_IDS)
         results = (
@@ -324,7 +328,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         display = felt.to_json() | {
             "result": "-".join(str(felt.count_points(name)) for name in (*TABLEAU_IDS, _BANKER_HAND_ID))
         }
-        if rules.cards_min <= shoe.cards_left <= rules.stop:
+        if rules.cards_min <= shoe.cards_left <= rules.cards_behind_stop_card:
             display["last_of_shoe"] = True
         return Outcome(display=display, table=build_table_after_round(rules, shoe, self.table))
 
@@ -366,8 +370,8 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
 
         ``answers`` are the choices to draw or stand on five points, one for each tableau.
         """
-        banker, decks = self.definition.banker, self.definition.shoe.decks
-        for results, chance in _compute_result_chances(decks, banker.draw_table, banker.against)[
+        banker, decks = self.definition.banker_rules, self.definition.shoe.deck_count
+        for results, chance in _compute_result_chances(decks, banker.draw_table, banker.required_tableaux)[
             answers
         ].items():
             settled = [settle_banque_bet(bet, self._bets_by_id[bet.spot], results) for bet in wager.bets]
@@ -375,7 +379,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
 
     def _list_staked_tableaux(self, stakes: Collection[str]) -> list[str]:
         """Return the tableaux on which the seat has a bet, alone or à cheval; ``stakes`` are keyed by spot."""
-        staked_tableaux = {self._bets_by_id[spot].on for spot in stakes}
+        staked_tableaux = {self._bets_by_id[spot].tableau for spot in stakes}
         return [name for name in TABLEAU_IDS if staked_tableaux & {name, BOTH_TABLEAUX_BET_ID}]
 
     def _compute_returns_by_draw_choices(

@@ -60,11 +60,13 @@ NOT_COVERED_SETTLEMENT_NAME: Final = "not covered"
 class CheminShoe(ShoeRules):
     """The shoe of chemin de fer (``[shoe]``): six or seven cards lie behind the stop card (art. 11.2)."""
 
-    decks: Annotated[int, Field(strict=True, ge=1, le=8)] = 6
+    deck_count: Annotated[int, Field(strict=True, ge=1, le=8)] = Field(default=6, alias="decks")
     """The number of decks in the shoe."""
-    stop: Literal[6, 7] = Field(default=7, description="cards behind the stop card")
+    cards_behind_stop_card: Literal[6, 7] = Field(
+        default=7, description="cards behind the stop card", alias="stop"
+    )
     """The number of cards behind the stop card."""
-    rounds: Literal[1] = 1
+    rounds_per_shuffle: Literal[1] = Field(default=1, alias="rounds")
 
 
 class SeatHeldBank(BankBet):
@@ -73,18 +75,20 @@ class SeatHeldBank(BankBet):
     The venue takes a commission on its win (art. 11.7: levy).
     """
 
-    percent: PositiveInt = Field(default=5, le=100, description="the levy on what the bank wins")
+    commission_percent: PositiveInt = Field(
+        default=5, le=100, description="the levy on what the bank wins", alias="percent"
+    )
     """The commission on the bank's win, in per cent."""
 
     def compute_commission(self, credits_: int) -> int:
         """Return the commission, in whole credits rounded down, on a bank that wins ``credits_``."""
-        return credits_ * self.percent // 100
+        return credits_ * self.commission_percent // 100
 
     def describe_pay(self) -> Mapping[str, str]:
         """Return, by language, the text that says what the bank wins after the commission."""
         return {
-            "en": f"{self.pays.text}, less {self.percent}% of what it wins",
-            "fr": f"{self.pays.text}, moins {self.percent} % de ce qu'elle gagne",
+            "en": f"{self.odds.text}, less {self.commission_percent}% of what it wins",
+            "fr": f"{self.odds.text}, moins {self.commission_percent} % de ce qu'elle gagne",
         }
 
 
@@ -102,15 +106,15 @@ class CheminDefinition(BankDefinition):
     @model_validator(mode="after")
     def _check_bets_and_seats(self) -> Self:
         """Refuse too few seats, several denominations, and a bet with a wrong id or odds other than even money."""
-        if self.table.seats < PLAYERS_MIN:
-            raise ValueError(f"table.seats: expected {PLAYERS_MIN} or more, not {self.table.seats}")
+        if self.table.seat_count < PLAYERS_MIN:
+            raise ValueError(f"table.seats: expected {PLAYERS_MIN} or more, not {self.table.seat_count}")
         if len(self.game.denominations_cents) > 1:
             raise ValueError(
                 "game.denominations_cents: only one is allowed, because the players' credits cover each other"
             )
         for name in (BANK_SPOT, BANCO_SPOT, STAKE_SPOT):
             bet: BankBet = getattr(self, name)
-            if bet.id != name or bet.pays.net != 1:
+            if bet.id != name or bet.odds.net != 1:
                 raise ValueError(f"{name}: its id must be {name!r}, and it must pay even money")
         return self
 
@@ -120,7 +124,7 @@ class CheminDefinition(BankDefinition):
         return {
             code: [
                 *(
-                    f"{getattr(bet.name, code)} - {(bet.describe_pay() or {}).get(code, bet.pays.text)}"
+                    f"{getattr(bet.name, code)} - {(bet.describe_pay() or {}).get(code, bet.odds.text)}"
                     for bet in bets
                 ),
                 self.shoe.format_deck_line(code),
@@ -212,9 +216,9 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         return True
 
     @property
-    def levy_rate(self) -> Fraction:
+    def commission_rate(self) -> Fraction:
         """Return the share of a bank's win that the venue takes as commission (art. 11.7: levy)."""
-        return Fraction(self.definition.bank.percent, 100)
+        return Fraction(self.definition.bank.commission_percent, 100)
 
     def list_bets(self) -> tuple[BankBet, ...]:
         """Return the bets of chemin de fer: hold the bank, cover the whole bank (*banco*), stake against the bank."""
@@ -242,7 +246,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         shoe = {"shoe": table_state["shoe"]} if "shoe" in table_state else None
         if shoe is not None:
             read_shoe(self.definition.shoe, shoe)
-        seats, most = self.definition.table.seats, self.definition.bank.limits.most
+        seats, most = self.definition.table.seat_count, self.definition.bank.limits.bet_max
         turn = (
             BankHoldingTurn.from_json(table_state[BANK_SPOT], seats, most)
             if BANK_SPOT in table_state
@@ -315,7 +319,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
 
     def _list_seats_from(self, first_seat: int) -> list[int]:
         """Return every seat of the table in turn, starting with ``first_seat``."""
-        seats = self.definition.table.seats
+        seats = self.definition.table.seat_count
         return [(first_seat + n) % seats for n in range(seats)]
 
     def _find_bank(self, credits_by_spot: Mapping[tuple[int, str], int]) -> tuple[int, int]:
@@ -415,11 +419,11 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         if not result:
             return settle_push(bet)
         if bet.spot != BANK_SPOT:
-            return settle_bet(bet, self.definition.stake.pays if result > 0 else None)
+            return settle_bet(bet, self.definition.stake.odds if result > 0 else None)
         if result > 0:
             return settle_bet(bet, None)
         commission = self.definition.bank.compute_commission(bet.credits)
-        settlement = settle_bet(bet, self.definition.bank.pays)
+        settlement = settle_bet(bet, self.definition.bank.odds)
         detail = {"levy": commission} if commission else {}
         return replace(settlement, credits=settlement.credits - commission, detail=detail)
 
@@ -429,14 +433,14 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         The same seat keeps the bank until it loses. After a win its bank doubles, less the commission.
         """
         if result > 0:
-            return BankHoldingTurn((coup.banker + 1) % self.definition.table.seats)
+            return BankHoldingTurn((coup.banker + 1) % self.definition.table.seat_count)
         bank, limits = self.definition.bank, self.definition.bank.limits
         bank_min = (
             2 * coup.covered_credits - bank.compute_commission(coup.covered_credits)
             if result
             else coup.covered_credits
         )
-        bank_min = min(max(bank_min, limits.least), limits.most)
+        bank_min = min(max(bank_min, limits.bet_min), limits.bet_max)
         return BankHoldingTurn(coup.banker, bank_min, coup.banco_caller_seat if result else None)
 
     # ------------------------------------------------------------------ figures
@@ -463,7 +467,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         A seat with a bet on the bank holds it, and its other bets are returned.
         """
         main = BANK_SPOT if BANK_SPOT in stakes else BANCO_SPOT if BANCO_SPOT in stakes else STAKE_SPOT
-        for result, chance in _compute_result_chances(self.definition.shoe.decks)[answer].items():
+        for result, chance in _compute_result_chances(self.definition.shoe.deck_count)[answer].items():
             bets = [Bet(spot, credits_) for spot, credits_ in stakes.items()]
             yield WeightedResult(
                 chance,
@@ -477,7 +481,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
 
     def _find_best_answer(self) -> str:
         """Return whether drawing or standing on five points wins more against the bank, from a fresh shoe."""
-        chances = _compute_result_chances(self.definition.shoe.decks)
+        chances = _compute_result_chances(self.definition.shoe.deck_count)
         return max((DRAW_ANSWER, STAND_ANSWER), key=lambda answer: chances[answer][1] - chances[answer][-1])
 
     def analyse_stakes(self, bet_name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
@@ -518,10 +522,10 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     def _build_sample_seats(self, stakes: Mapping[str, int]) -> dict[int, dict[str, int]]:
         """Return example bets of other seats, by seat and spot, that fully cover these stakes."""
         bank, stake = self.definition.bank.limits, self.definition.stake.limits
-        smallest_bet = {STAKE_SPOT: stake.least}
+        smallest_bet = {STAKE_SPOT: stake.bet_min}
         if BANK_SPOT in stakes:
             return {1: {BANCO_SPOT: stakes[BANK_SPOT]}, 2: smallest_bet, 3: smallest_bet}
-        held_credits = max(stakes.get(BANCO_SPOT, stakes.get(STAKE_SPOT, 0)), bank.least)
+        held_credits = max(stakes.get(BANCO_SPOT, stakes.get(STAKE_SPOT, 0)), bank.bet_min)
         return {0: {BANK_SPOT: held_credits}, 2: smallest_bet, 3: smallest_bet}
 
 

@@ -31,18 +31,20 @@ RAISE_ANSWER: Final = "raise"
 class RedDogBet(BankBet):
     """The only bet of red dog. ``spreads`` are the odds for single spreads, ``pays`` for every other spread."""
 
-    spreads: dict[Annotated[int, Field(ge=1, le=_RANK_COUNT - 2)], WrittenOdds]
+    odds_by_spread: dict[Annotated[int, Field(ge=1, le=_RANK_COUNT - 2)], WrittenOdds] = Field(
+        alias="spreads"
+    )
     """The odds for spreads that do not pay ``pays``, by spread (in Québec one to three)."""
-    triple: WrittenOdds
+    triple_odds: WrittenOdds = Field(alias="triple")
     """The odds if all three cards have the same rank."""
 
     def list_every_pay(self) -> tuple[Odds, ...]:
         """Return all the odds that the red dog bet may pay: for each spread, and for three of a rank."""
-        return (self.pays, self.triple, *self.spreads.values())
+        return (self.odds, self.triple_odds, *self.odds_by_spread.values())
 
     def find_odds(self, spread: int) -> Odds:
         """Return the odds that the bet pays if the first two cards have this spread."""
-        return self.spreads.get(spread, self.pays)
+        return self.odds_by_spread.get(spread, self.odds)
 
     def format_pay_texts(self) -> Mapping[str, Sequence[str]]:
         """Return, by language, one line per spread of the cards with what it pays."""
@@ -51,9 +53,9 @@ class RedDogBet(BankBet):
         triple = {"en": "three of a rank: {0}", "fr": "trois cartes d'un rang : {0}"}
         return {
             code: [
-                *(spread[code].format(n, odds.text) for n, odds in sorted(self.spreads.items())),
-                more_text[code].format(self.pays.text),
-                triple[code].format(self.triple.text),
+                *(spread[code].format(n, odds.text) for n, odds in sorted(self.odds_by_spread.items())),
+                more_text[code].format(self.odds.text),
+                triple[code].format(self.triple_odds.text),
             ]
             for code in ("en", "fr")
         }
@@ -130,7 +132,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
     @cached_property
     def raised_spreads(self) -> frozenset[int]:
         """Return the spreads for which a raise has a positive expectation, if the shoe is fresh."""
-        decks, rule = self.definition.shoe.decks, self.definition.ante
+        decks, rule = self.definition.shoe.deck_count, self.definition.ante
         chance_by_spread = {n: Fraction(4 * decks * n, 52 * decks - 2) for n in range(1, _RANK_COUNT - 1)}
         return frozenset(
             n for n, chance in chance_by_spread.items() if chance * (1 + rule.find_odds(n).net) > 1
@@ -150,7 +152,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
 
         The player raises at the spreads in ``raised_spreads``.
         """
-        decks, rule = self.definition.shoe.decks, self.definition.ante
+        decks, rule = self.definition.shoe.deck_count, self.definition.ante
         (bet,) = wager.bets
         for first in range(_RANK_COUNT):
             for second in range(_RANK_COUNT):
@@ -198,7 +200,7 @@ def _settle_by_ranks(bet: Bet, rule: RedDogBet, ranks: Sequence[int]) -> Settlem
         return settle_push(bet)
     third = ranks[2]
     if low == high:
-        return settle_bet(bet, rule.triple, "three of a rank") if third == low else settle_push(bet)
+        return settle_bet(bet, rule.triple_odds, "three of a rank") if third == low else settle_push(bet)
     return settle_bet(bet, rule.find_odds(high - low - 1) if low < third < high else None)
 
 

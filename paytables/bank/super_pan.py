@@ -68,7 +68,7 @@ class SuperPanBet(BankBet):
 
     def describe_pay(self) -> Mapping[str, str]:
         """Return what a winning Super Pan 9 bet pays after the commission, as text by language."""
-        return {code: f"{self.pays.text}, {text}" for code, text in self.commission.describe().items()}
+        return {code: f"{self.odds.text}, {text}" for code, text in self.commission.describe().items()}
 
 
 class SuperPanDefinition(BankDefinition):
@@ -86,13 +86,13 @@ class SuperPanDefinition(BankDefinition):
             if self.stake.id != STAKE_SPOT:
                 raise ValueError(f"stake.id: must be {STAKE_SPOT!r} if a player may be the bank")
             denominations = len(self.game.denominations_cents)
-            self.player_bank.check_table(self.table.seats, self.stake.limits, denominations)
+            self.player_bank.check_table(self.table.seat_count, self.stake.limits, denominations)
         return self
 
     @model_validator(mode="after")
     def _check_shoe_is_fresh(self) -> Self:
         """Refuse a shoe that is not shuffled for every round."""
-        if self.shoe.is_shoe_carried_over or self.shoe.burn:
+        if self.shoe.is_shoe_carried_over or self.shoe.burned_card_count:
             raise ValueError("shoe: must be shuffled for every round, without burnt cards")
         return self
 
@@ -130,7 +130,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
     def table_layout(self) -> TableLayout:
         """Return the layout: the spot of the stake, and that of the bank if the table now offers it to players."""
         layout = super().table_layout
-        return replace(layout, spots=(*layout.spots, *self.list_bank_spots(self.definition.table.seats)))
+        return replace(layout, spots=(*layout.spots, *self.list_bank_spots(self.definition.table.seat_count)))
 
     def describe_hands(self) -> list[dict[str, object]]:
         """Return the bank's hand, which a player may hold, and one for each seat."""
@@ -146,8 +146,8 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         if not (yield from self.ask_whether_bank_covers(banked, felt.to_json(), viewer)):
             return (yield from self.return_stakes(bets, felt.to_json()))
         yield from banked.returned_settlements
-        shoe = Shoe.from_decks(self.definition.shoe.decks, excluded_ranks=_EXCLUDED_RANKS)
-        yield Cue("shuffle", {"decks": self.definition.shoe.decks})
+        shoe = Shoe.from_decks(self.definition.shoe.deck_count, excluded_ranks=_EXCLUDED_RANKS)
+        yield Cue("shuffle", {"decks": self.definition.shoe.deck_count})
         for _ in range(_CARDS_PER_HAND):
             for name in (*names.values(), BANK_SPOT):
                 yield felt.deal_card(name, shoe, draw)
@@ -181,7 +181,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
             return settle_push(bet)
         if player < bank:
             return settle_bet(bet, None)
-        settlement, commission = settle_bet(bet, rule.pays), rule.compute_commission(bet.credits)
+        settlement, commission = settle_bet(bet, rule.odds), rule.compute_commission(bet.credits)
         return replace(settlement, credits=settlement.credits - commission, detail={"commission": commission})
 
     def find_best_answer(self, hand: tuple[int, ...], stake_credits: int) -> str:
@@ -189,7 +189,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
 
         It is computed for a fresh shoe without these cards, whatever cards other seats show.
         """
-        stand_chances, draw_chances = _compute_chances(hand, self.definition.shoe.decks)
+        stand_chances, draw_chances = _compute_chances(hand, self.definition.shoe.deck_count)
         should_draw = self._compute_stake_value(draw_chances, stake_credits) > self._compute_stake_value(
             stand_chances, stake_credits
         )
@@ -232,7 +232,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
 
         ``choose_answer`` returns the answer for a hand: draw or stand.
         """
-        decks, name = self.definition.shoe.decks, self.definition.stake.id
+        decks, name = self.definition.shoe.deck_count, self.definition.stake.id
         counts, bet = _count_cards_by_points(decks), Bet(name, stakes[name])
         bank_settlements = (
             [settle_push(Bet(BANK_SPOT, stakes[BANK_SPOT]), NOT_COVERED_SETTLEMENT_NAME)]
@@ -272,7 +272,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         if bank is None:
             return analysis
         figures = self.table_layout.with_required_bets(
-            self.analyse_stakes(BANK_SPOT, {BANK_SPOT: bank.limits.least}, depth)
+            self.analyse_stakes(BANK_SPOT, {BANK_SPOT: bank.limits.bet_min}, depth)
         )
         return replace(analysis, bets=(*analysis.bets, figures))
 

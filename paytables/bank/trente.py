@@ -70,10 +70,12 @@ class TrenteShoeRules(ShoeRules):
     A stop card lies before the last five cards, or there is none if a shuffling machine deals.
     """
 
-    decks: Annotated[int, Field(strict=True, ge=1, le=8)] = 6
+    deck_count: Annotated[int, Field(strict=True, ge=1, le=8)] = Field(default=6, alias="decks")
     """The number of decks in the shoe."""
-    stop: PositiveInt | None = Field(
-        default=None, description="cards behind the stop card; none: a fresh shuffle every round"
+    cards_behind_stop_card: PositiveInt | None = Field(
+        default=None,
+        description="cards behind the stop card; none: a fresh shuffle every round",
+        alias="stop",
     )
     """The number of cards behind the stop card; None: a shuffling machine deals without one."""
 
@@ -81,7 +83,7 @@ class TrenteShoeRules(ShoeRules):
 class SimpleChanceBet(BankBet):
     """A bet on one of the four even-money chances of trente et quarante: black, red, colour, inverse."""
 
-    on: SimpleChance
+    simple_chance: SimpleChance = Field(alias="on")
     """The even-money chance that the bet is on."""
 
 
@@ -90,22 +92,22 @@ class Insurance(StrictTable):
 
     name: Text = Text(en="Insurance", fr="Assurance")
     """The name of the insurance for the player."""
-    percent: PositiveInt = 1
+    cost_percent: PositiveInt = Field(default=1, alias="percent")
     """The cost of the insurance, in per cent of the stake."""
-    least: PositiveInt = 100
+    stake_min_credits: PositiveInt = Field(default=100, alias="least")
     """The smallest stake that can be insured, in credits."""
 
     @property
     def credits_covered(self) -> int:
         """Return how many credits of a stake one credit of insurance covers."""
-        return 100 // self.percent
+        return 100 // self.cost_percent
 
 
 class TrenteDefinition(BankDefinition):
     """The definition of a trente et quarante game; payments are made in the order of the bets."""
 
     shoe: TrenteShoeRules = TrenteShoeRules()
-    bet: tuple[SimpleChanceBet, ...] = Field(min_length=1)
+    bets: tuple[SimpleChanceBet, ...] = Field(min_length=1, alias="bet")
     """The bets on the four chances."""
     insurance: Insurance | None = None
     """The insurance against the refait; None: not offered."""
@@ -113,13 +115,13 @@ class TrenteDefinition(BankDefinition):
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what each bet pays, what insurance costs and the number of decks, as text by language."""
         lines = {
-            code: [f"{getattr(bet.name, code)} - {bet.pays.text}" for bet in self.bet]
+            code: [f"{getattr(bet.name, code)} - {bet.odds.text}" for bet in self.bets]
             for code in _INSURANCE_TEXT
         }
         if self.insurance is not None:
             for code, template in _INSURANCE_TEXT.items():
-                share, least = self.insurance.credits_covered, self.insurance.least
-                insurance_text = template.format(self.insurance.percent, share, least)
+                share, least = self.insurance.credits_covered, self.insurance.stake_min_credits
+                insurance_text = template.format(self.insurance.cost_percent, share, least)
                 lines[code].append(f"{getattr(self.insurance.name, code)} - {insurance_text}")
         return {code: [*pay_lines, self.shoe.format_deck_line(code)] for code, pay_lines in lines.items()}
 
@@ -176,12 +178,12 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
     def list_bets(self) -> tuple[SimpleChanceBet, ...]:
         """Return every bet that this trente et quarante game offers."""
-        return self.definition.bet
+        return self.definition.bets
 
     @cached_property
     def bets_by_chance(self) -> dict[str, SimpleChanceBet]:
         """Return the bets on the chances (black, red, colour, inverse), by the ids of the bets."""
-        return {bet.id: bet for bet in self.definition.bet}
+        return {bet.id: bet for bet in self.definition.bets}
 
     @cached_property
     def table_layout(self) -> TableLayout:
@@ -195,7 +197,9 @@ class TrenteRules(BankRules[TrenteDefinition]):
             if insurance is not None
             else []
         )
-        return TableLayout((*super().table_layout.spots, *spots), self.definition.table, self.definition.form)
+        return TableLayout(
+            (*super().table_layout.spots, *spots), self.definition.table, self.definition.forms
+        )
 
     # ------------------------------------------------------------------ table state between rounds
     def with_table_state(self, table_state: object) -> Self:
@@ -220,13 +224,13 @@ class TrenteRules(BankRules[TrenteDefinition]):
                 f"{held_bets_data!r} is not a list of stakes in prison that a round of this game can leave"
             )
         held_bets = imprisoned_bets_from_json(
-            held_bets_data, self.bets_by_chance, self.definition.table.seats
+            held_bets_data, self.bets_by_chance, self.definition.table.seat_count
         )
         for bet in held_bets:
             limits = self.bets_by_chance[bet.spot].limits
             if (
-                not limits.least <= bet.credits <= limits.most
-                or bet.credits % limits.step
+                not limits.bet_min <= bet.credits <= limits.bet_max
+                or bet.credits % limits.bet_step
                 or not bet.can_stay
             ):
                 raise ValueError(
@@ -266,7 +270,9 @@ class TrenteRules(BankRules[TrenteDefinition]):
         is_complete = True
         for name in ROW_NAMES:
             while is_complete and _count_points(rows[name]) <= _ROW_POINTS_LIMIT:
-                is_complete = rules.stop is None or shoe.cards_left > rules.stop
+                is_complete = (
+                    rules.cards_behind_stop_card is None or shoe.cards_left > rules.cards_behind_stop_card
+                )
                 yield (
                     _deal_card(rows, name, shoe, draw)
                     if is_complete
@@ -310,8 +316,8 @@ class TrenteRules(BankRules[TrenteDefinition]):
                 bet_after_refait
             ), bet_after_refait if bet_after_refait.can_stay else None
         if bet.times_held_over:
-            return settle_imprisoned_stake(bet, won=rule.on in winning_chances), None
-        return settle_bet(bet, rule.pays if rule.on in winning_chances else None), None
+            return settle_imprisoned_stake(bet, won=rule.simple_chance in winning_chances), None
+        return settle_bet(bet, rule.odds if rule.simple_chance in winning_chances else None), None
 
     # ------------------------------------------------------------------ figures
     def _settle_coup(self, bets: Sequence[ImprisonedBet], coup: TrenteCoup) -> list[Settlement]:
@@ -328,7 +334,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         Both rows have the same chance to win, and the first card is as likely red as black.
         """
         bets = [ImprisonedBet(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
-        tie, refait = compute_equal_row_chances(self.definition.shoe.decks)
+        tie, refait = compute_equal_row_chances(self.definition.shoe.deck_count)
         for coup in _DISTINCT_COUPS:
             chance = {"refait": refait, "tie": tie - refait}.get(coup.result, (1 - tie) / 4)
             yield WeightedResult(chance, self._settle_coup(bets, coup))
@@ -365,7 +371,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         ]
         if not prison_bets:
             return figures
-        _, refait = compute_equal_row_chances(self.definition.shoe.decks)
+        _, refait = compute_equal_row_chances(self.definition.shoe.deck_count)
         prison_gain_credits = sum(
             (refait * (self._compute_prison_mean(bet) - bet.half_stake_credits) for bet in prison_bets),
             Fraction(0),
@@ -376,7 +382,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
     def _compute_prison_mean(self, bet: ImprisonedBet) -> Fraction:
         """Return the mean return of a stake that its player leaves in prison as long as the rules allow."""
-        tie, refait = compute_equal_row_chances(self.definition.shoe.decks)
+        tie, refait = compute_equal_row_chances(self.definition.shoe.deck_count)
         bet_after_refait = replace(bet, times_held_over=bet.times_held_over + 1)
         later = (
             self._compute_prison_mean(bet_after_refait)
@@ -405,9 +411,9 @@ def _build_insurance_spot(bet: SimpleChanceBet, insurance: Insurance) -> Spot:
         id=bet.id + INSURANCE_SPOT_SUFFIX,
         group="insurance",
         names=names,
-        odds=f"{insurance.percent} %",
-        bet_min=-(-max(insurance.least, bet.limits.least) // insurance.credits_covered),
-        bet_max=bet.limits.most // insurance.credits_covered,
+        odds=f"{insurance.cost_percent} %",
+        bet_min=-(-max(insurance.stake_min_credits, bet.limits.bet_min) // insurance.credits_covered),
+        bet_max=bet.limits.bet_max // insurance.credits_covered,
         required_spot=bet.id,
         credits_covered=insurance.credits_covered,
     )
@@ -452,15 +458,18 @@ def _build_rules(definition: TrenteDefinition, file: str) -> TrenteRules:
     Raises :class:`DefinitionError`.
     """
     insurance = definition.insurance
-    if insurance is not None and (100 % insurance.percent or insurance.least % insurance.credits_covered):
-        reason = f"{insurance.percent} % of {format_count(insurance.least, 'credit')} is not a whole number of credits"
+    if insurance is not None and (
+        100 % insurance.cost_percent or insurance.stake_min_credits % insurance.credits_covered
+    ):
+        stake_text = format_count(insurance.stake_min_credits, "credit")
+        reason = f"{insurance.cost_percent} % of {stake_text} is not a whole number of credits"
         raise DefinitionError(file, "insurance", reason)
-    for n, bet in enumerate(definition.bet):
-        if bet.limits.step % 2:
-            reason = f"{bet.limits.step} is not even, but half of a stake is returned at a refait"
+    for n, bet in enumerate(definition.bets):
+        if bet.limits.bet_step % 2:
+            reason = f"{bet.limits.bet_step} is not even, but half of a stake is returned at a refait"
             raise DefinitionError(file, f"bet.{n}.limits.step", reason)
-        if bet.on in {earlier.on for earlier in definition.bet[:n]}:
-            raise DefinitionError(file, f"bet.{n}.on", f"a bet on {bet.on} is listed twice")
+        if bet.simple_chance in {earlier.simple_chance for earlier in definition.bets[:n]}:
+            raise DefinitionError(file, f"bet.{n}.on", f"a bet on {bet.simple_chance} is listed twice")
     rules = TrenteRules(definition)
     check_bets(rules, file)
     return rules

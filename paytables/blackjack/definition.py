@@ -86,7 +86,7 @@ class BlackjackDefinition(TableDefinition):
 
         Players hit up to 20, the dealer up to 16.
         """
-        hands = self.boxes * self.table.seats * self.rules.split.hands
+        hands = self.boxes * self.table.seat_count * self.rules.split.hands
         return hands * (BEST_HAND_TOTAL - 1 + TEN_VALUE) + self.main.hands * (16 + TEN_VALUE)
 
     @property
@@ -95,7 +95,7 @@ class BlackjackDefinition(TableDefinition):
         rules = self.rules
         even = {"no": (), "ace": (ACE_VALUE,), "ten": (ACE_VALUE, TEN_VALUE)}[rules.even_money]
         return ExactHouseRules(
-            decks=self.shoe.decks,
+            decks=self.shoe.deck_count,
             has_hole_card=rules.second_card == "hole",
             hits_soft_17=rules.soft_17 == "hit",
             original_bets_only=rules.original_bets_only,
@@ -115,20 +115,20 @@ class BlackjackDefinition(TableDefinition):
     @model_validator(mode="after")
     def _check_table(self) -> "BlackjackDefinition":
         """Refuse a table with too many boxes, duplicate ids, or a shoe that may run out during a round."""
-        if self.boxes * self.table.seats > BOXES_MAX:
+        if self.boxes * self.table.seat_count > BOXES_MAX:
             raise ValueError(
-                f"{format_count(self.boxes, 'box', 'boxes')} for each of {self.table.seats} seats;"
+                f"{format_count(self.boxes, 'box', 'boxes')} for each of {self.table.seat_count} seats;"
                 f" a table has {BOXES_MAX} boxes at most"
             )
         if self.main.hands > 1 and self.rules.second_card == "hole":
             raise ValueError(
                 'rules.second_card: must not be "hole" if the dealer plays several hands from one first card'
             )
-        if self.rules.back_bets and (self.table.seats == 1 or self.boxes > 1 or self.main.hands > 1):
+        if self.rules.back_bets and (self.table.seat_count == 1 or self.boxes > 1 or self.main.hands > 1):
             raise ValueError(
                 "rules.back_bets: a bet on another's hand needs several seats, each with one box against one hand"
             )
-        if self.rules.back_bets and self.main.limits.most < 2 * self.main.limits.least:
+        if self.rules.back_bets and self.main.limits.bet_max < 2 * self.main.limits.bet_min:
             raise ValueError(
                 "rules.back_bets: the limit of a hand leaves no room for a bet on another's hand"
             )
@@ -136,10 +136,10 @@ class BlackjackDefinition(TableDefinition):
         duplicate = next((bet_id for bet_id in ids if ids.count(bet_id) > 1), None)
         if duplicate is not None:
             raise ValueError(f"side: {duplicate!r} is listed twice")
-        self.shoe.check_players(self.table.seats)
-        points_needed = self.round_points_max * self.shoe.rounds
-        if sum_lowest_values(self.shoe.decks, self.shoe.stop) < points_needed:
-            rounds = "a round" if self.shoe.rounds == 1 else "two rounds"
+        self.shoe.check_players(self.table.seat_count)
+        points_needed = self.round_points_max * self.shoe.rounds_per_shuffle
+        if sum_lowest_values(self.shoe.deck_count, self.shoe.cards_behind_stop_card) < points_needed:
+            rounds = "a round" if self.shoe.rounds_per_shuffle == 1 else "two rounds"
             raise ValueError(
                 f"shoe: may run out in {rounds}: it must hold {points_needed} points, an ace as one"
             )

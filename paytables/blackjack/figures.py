@@ -202,7 +202,7 @@ def _compute_row_chances(
     """Return the probability that each row of a blackjack side bet is paid, by the row's id."""
     return compute_row_chances(
         side,
-        definition.shoe.decks,
+        definition.shoe.deck_count,
         has_hole_card=definition.house.has_hole_card,
         player_draws_more_cards=player_draws_more_cards,
     )
@@ -223,7 +223,7 @@ def analyse(definition: BlackjackDefinition, depth: AnalysisDepth) -> Analysis:
     The return of combined bets is the mean of their returns weighted by their stakes. So no accepted wager
     returns less than the lowest of them, however large its side bets are.
     """
-    least = definition.main.limits.least
+    least = definition.main.limits.bet_min
     main = dict.fromkeys(SPOTS_BY_DEALER_HAND[: definition.main.least_hands], least)
     bets = [_analyse_stakes(definition, MAIN_SPOT, main, depth)]
     if definition.main.hands > definition.main.least_hands:
@@ -236,7 +236,9 @@ def analyse(definition: BlackjackDefinition, depth: AnalysisDepth) -> Analysis:
             )
         )
     bets += [
-        replace(_analyse_stakes(definition, side.id, {side.id: side.limits.least}, depth), required_bets=main)
+        replace(
+            _analyse_stakes(definition, side.id, {side.id: side.limits.bet_min}, depth), required_bets=main
+        )
         for side in definition.side
     ]
     if definition.rules.back_bets:
@@ -412,7 +414,9 @@ def _iter_sampling_notes(
 ) -> Iterator[str]:
     """Yield notes on the simulated rounds of the best strategy, with equal stakes against each dealer hand."""
     rules = definition.shoe
-    shoe = "shoes dealt to the stop card" if rules.stop is not None else "decks of two rounds"
+    shoe = (
+        "shoes dealt to the stop card" if rules.cards_behind_stop_card is not None else "decks of two rounds"
+    )
     shoe = shoe if rules.is_shoe_carried_over else "fresh shoes"
     seed = f"seed {sampled.seed!r}, `python -m tools.dev prove` plays them again"
     mean, half_width = sampled.compute_mean(1), Fraction(sampled.error) * SAMPLING_QUANTILE
@@ -460,7 +464,7 @@ def _build_progressive_share(
     ``staked_credits`` is the stake on the side bet.
     """
     side = next(side for side in definition.side if side.id == level.spot)
-    stake = side.limits.least
+    stake = side.limits.bet_min
     bet = SideBet(level, (side.id,), stake, compute_level_share_chances(definition, side))
     return bet.compute_level_figures(
         compute_side_bet_return(definition, side) * stake, staked_credits // stake

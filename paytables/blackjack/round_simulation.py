@@ -89,11 +89,11 @@ def sample_rounds(
             for up in _BLACKJACK_CARD_VALUES
         ),
         *(
-            -1 if shoe.stop is None else shoe.stop,
-            _BURN_FIRST_CARD_VALUE if shoe.burn is True else shoe.burn,
+            -1 if shoe.cards_behind_stop_card is None else shoe.cards_behind_stop_card,
+            _BURN_FIRST_CARD_VALUE if shoe.burned_card_count is True else shoe.burned_card_count,
         ),
         *(index_by_hand.get(_PACKED_THREE_SEVENS, -2), index_by_hand.get(PACKED_SIX_SEVEN_EIGHT, -2)),
-        *(shoe.rounds if shoe.stop is None else rounds, rounds),
+        *(shoe.rounds_per_shuffle if shoe.cards_behind_stop_card is None else rounds, rounds),
     ]
     rules = _SimulationRules(*map(int, numbers))
     tables = _SimulationLookups(next_hands, totals, _VALUE_BY_RANK, *_build_play_arrays(play, index_by_hand))

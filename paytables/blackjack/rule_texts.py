@@ -141,9 +141,9 @@ def describe_rules(
 ) -> list[str]:
     """Return a blackjack table's house rules as sentences in one language, one per rule."""
     lines = [
-        _choose_language(_SHOE_TEXTS[0 if shoe.stop is not None else shoe.rounds], language).format(
-            shoe.decks
-        ),
+        _choose_language(
+            _SHOE_TEXTS[0 if shoe.cards_behind_stop_card is not None else shoe.rounds_per_shuffle], language
+        ).format(shoe.deck_count),
         (
             f"{_choose_language(_SOFT_17_TEXTS[rules.soft_17], language)} "
             f"{_choose_language(_SECOND_CARD_TEXTS[rules.second_card], language)}"

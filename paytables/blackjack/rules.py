@@ -60,14 +60,14 @@ class BlackjackRules(SeatedRules):
     def table_layout(self) -> TableLayout:
         """Return the layout: each box's main bets, its insurance (staked in play only) and its side bets."""
         spots = [spot for box in range(self.definition.boxes) for spot in self._build_spots(box)]
-        return TableLayout((*spots, *self._build_back_spots()), self.definition.table, self.definition.form)
+        return TableLayout((*spots, *self._build_back_spots()), self.definition.table, self.definition.forms)
 
     def _build_back_spots(self) -> list[Spot]:
         """Return the spots for bets on the hand of each seat, if the table takes such bets (Québec s. 16)."""
         limits, spots = self.definition.main.limits, []
         # the hand's own player bets at least the minimum; the rest of the limit is left for other players
         back_limits = limits.build_spot_fields()
-        back_limits["bet_max"] = limits.most - limits.least
+        back_limits["bet_max"] = limits.bet_max - limits.bet_min
         for seat, spot_id in enumerate(self._back_spot_ids):
             names = {code: text.format(seat + 1) for code, text in _BACK_SPOT_NAME.model_dump().items()}
             spot = _build_spot(spot_id, BACK_SPOT_PREFIX, names, "1:1", back_limits, None)
@@ -77,7 +77,7 @@ class BlackjackRules(SeatedRules):
     @cached_property
     def _back_spot_ids(self) -> tuple[str, ...]:
         """Return the ids of the spots for bets on other seats' hands, by seat; empty if there are no such bets."""
-        seats = self.definition.table.seats if self.definition.rules.back_bets else 0
+        seats = self.definition.table.seat_count if self.definition.rules.back_bets else 0
         return tuple(format_back_spot_id(seat) for seat in range(seats))
 
     def _build_spots(self, box_index: int) -> list[Spot]:
@@ -101,8 +101,8 @@ class BlackjackRules(SeatedRules):
             )
         if definition.rules.insurance is not None:
             insurance_limits = SpotLimits(
-                bet_min=limits.least // 2,
-                bet_max=main.hands * limits.most // 2,
+                bet_min=limits.bet_min // 2,
+                bet_max=main.hands * limits.bet_max // 2,
                 bet_step=1,
                 worth_cents=None,
                 required_multiple_max=None,
@@ -185,7 +185,7 @@ class BlackjackRules(SeatedRules):
         """
         accepted = super().build_wager(credits_, **options)
         self._check_back_bets(accepted)
-        if self.definition.table.most_win is not None:
+        if self.definition.table.win_max_credits is not None:
             returns = {seat: self._find_highest_return(bets) for seat, bets in accepted.bets_by_seat.items()}
             self.table_layout.check_highest_win(returns)
         return accepted
@@ -204,7 +204,7 @@ class BlackjackRules(SeatedRules):
             backed = [spot for spot in self._back_spot_ids if spot in bets]
             for spot in backed:
                 owner = self._back_spot_ids.index(spot)
-                own_credits, most = on_table.get((owner, MAIN_SPOT)), self.definition.main.limits.most
+                own_credits, most = on_table.get((owner, MAIN_SPOT)), self.definition.main.limits.bet_max
                 if own_credits is None:
                     raise RefusedRoundError(
                         "no_hand_to_bet_on",
@@ -306,7 +306,7 @@ class BlackjackRules(SeatedRules):
     # ------------------------------------------------------------ texts and screen data
     def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs: spots, hands, and pays other than even money (:file:`paytables/FELTS.md`)."""
-        definition, boxes = self.definition, self.definition.boxes * self.definition.table.seats
+        definition, boxes = self.definition, self.definition.boxes * self.definition.table.seat_count
         dealers = [
             {
                 "id": DEALER_HAND_ID if n == 0 else f"{DEALER_HAND_ID}-{n + 1}",
@@ -382,7 +382,7 @@ class BlackjackRules(SeatedRules):
         side = next(side for side in self.definition.side if side.id == level.spot)
         spots = tuple(format_spot_id(side.id, box) for box in range(self.definition.boxes))
         return SideBet(
-            level, spots, side.limits.least, figures.compute_level_share_chances(self.definition, side)
+            level, spots, side.limits.bet_min, figures.compute_level_share_chances(self.definition, side)
         )
 
     # ------------------------------------------------------------ figures

@@ -52,7 +52,7 @@ class CrapsRules(TableRules):
         return TableLayout(
             spots=tuple(self.craps_spots.spots[self.state.point].values()),
             table=self.definition.table,
-            forms=self.definition.form,
+            forms=self.definition.forms,
             standing_bets=self.state.bets,
             removable_spots=self.craps_spots.removable_spots,
         )
@@ -120,7 +120,7 @@ class CrapsRules(TableRules):
                 settlements.append(spot_rules.settle_taken_down(taken_down, self.state.point))
             if least:
                 remaining.append(replace(bet, credits=min(least, bet.credits)))
-        table = self.state.with_bets(remaining, self.state.switched_bets, self.definition.table.seats)
+        table = self.state.with_bets(remaining, self.state.switched_bets, self.definition.table.seat_count)
         return tuple(settlements), table.to_json()
 
     def _find_minimum_left_on_spot(self, spot_rules: SpotRules, seat: int) -> int:
@@ -151,14 +151,14 @@ class CrapsRules(TableRules):
         if working is not None:
             wager = replace(wager, options={**wager.options, "working": working})
         table = self.place_bets(wager)
-        if self.definition.table.most_win is not None:
+        if self.definition.table.win_max_credits is not None:
             self.table_layout.check_highest_win(figures.find_highest_throw_return(self.rules_by_spot, table))
         return wager
 
     def _find_available_wager(self, credits_: int) -> Wager:
         """Return, as a wager, the first offered bet of ``credits_`` that the table accepts in its present state."""
         first_error: WagerError | None = None
-        for form in self.definition.form:
+        for form in self.definition.forms:
             if sum(form.bets.values()) == credits_:
                 try:
                     wager = self.table_layout.build_wager(credits_, form=form.id)
@@ -223,7 +223,7 @@ class CrapsRules(TableRules):
         """
         if table_state.point is not None:
             return table_state
-        seats = self.definition.table.seats
+        seats = self.definition.table.seat_count
         lines = {
             bet.seat
             for bet in table_state.bets
@@ -247,7 +247,9 @@ class CrapsRules(TableRules):
             if bet.credits < 0:
                 taken_down = replace(bet, credits=-bet.credits)
                 yield self.rules_by_spot[bet.spot].settle_taken_down(taken_down, self.state.point)
-        settlements, state_after = apply_throw(self.rules_by_spot, table, dice, self.definition.table.seats)
+        settlements, state_after = apply_throw(
+            self.rules_by_spot, table, dice, self.definition.table.seat_count
+        )
         yield from settlements
         display = {
             "kind": "table",

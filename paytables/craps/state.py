@@ -72,7 +72,7 @@ def state_from_json(state_data: object, craps_spots: CrapsSpots) -> CrapsState:
     """
     if state_data is None:
         return OPENING_STATE
-    seats = craps_spots.definition.table.seats
+    seats = craps_spots.definition.table.seat_count
     if (
         isinstance(state_data, Mapping)
         and seats > 1

@@ -22,10 +22,10 @@ def build_presentation(definition: KenoDefinition) -> dict[str, Json]:
             str(table.spots): {str(catch): pay for catch, pay in sorted(table.pays.items(), reverse=True)}
             for table in sorted(definition.table, key=lambda table: table.spots)
         },
-        "marks": definition.marks.model_dump(mode="json"),
+        "marks": definition.marks.model_dump(mode="json", by_alias=True),
         "bonuses": [_build_bonus_data(bonus) for bonus in definition.bonus],
-        "progressives": [level.model_dump(mode="json") for level in definition.progressive],
-        "forms": [form.model_dump(mode="json") for form in definition.form],
+        "progressives": [level.model_dump(mode="json", by_alias=True) for level in definition.progressive],
+        "forms": [form.model_dump(mode="json", by_alias=True) for form in definition.form],
         "limit": definition.prize_limit_credits,
         "rules_at": None if definition.terms is None else definition.terms.rules_at.model_dump(),
     }

@@ -187,7 +187,7 @@ class KenoRules(TablelessRules):
                 level=level.id,
                 names=level.name.model_dump(),
                 stake_credits=level.stake,
-                odds=Fraction(
+                hit_rate=Fraction(
                     figures.count_cases_of_catch(self.definition, level.spots, level.catch, 0, 0), cycle
                 ),
                 increment=Fraction(level.increment),

@@ -96,7 +96,7 @@ class OneDrawBets(TableRules):
         if self.held_bets and credits_ == 0 and options in ({}, {"bets": {}}):
             return Wager(0, {"bets": {}})
         wager = self.table_layout.build_wager(credits_, **options)
-        if self.table.most_win is not None:
+        if self.table.win_max_credits is not None:
             self.table_layout.check_highest_win(self.find_highest_returns(wager))
         return wager
 
@@ -127,7 +127,7 @@ class OneDrawBets(TableRules):
         """Return the bets that a stored table state holds. Raises ValueError if a round cannot leave them."""
         if not isinstance(table_state, Mapping) or set(table_state) != {"held"} or not table_state["held"]:
             raise ValueError(f"{table_state!r} is not a table state that a round of this game can leave")
-        held_bets = imprisoned_bets_from_json(table_state["held"], self.rules_by_spot, self.table.seats)
+        held_bets = imprisoned_bets_from_json(table_state["held"], self.rules_by_spot, self.table.seat_count)
         results = set(self.case_count_by_result)
         for bet in held_bets:
             rules = self.rules_by_spot[bet.spot]

@@ -238,7 +238,7 @@ class ReelRules(TablelessRules):
                 level=level.id,
                 names=level.name.model_dump(),
                 stake_credits=wager.credits,
-                odds=rates[level.id],
+                hit_rate=rates[level.id],
                 increment=Fraction(level.increment),
                 reset_credits=level.reset_credits * bet_level,
                 ceiling_credits=None if level.ceiling_credits is None else level.ceiling_credits * bet_level,

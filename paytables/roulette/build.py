@@ -36,7 +36,7 @@ def build_rules(definition: RouletteDefinition, file: str) -> WheelTable:
         segments=cylinder.pockets,
         spot_rules=tuple(spot_rules),
         table=definition.table,
-        forms=tuple(form for form in definition.form if not unavailable_spots & set(form.bets)),
+        forms=tuple(form for form in definition.forms if not unavailable_spots & set(form.bets)),
         zero_results=frozenset(cylinder.zeros),
         felt=cylinder.felt,
         revolutions=cylinder.revolutions,
@@ -55,9 +55,11 @@ def _check_bet(bet: BetGroup, definition_key: str, file: str) -> None:
     """Check one kind of roulette bet: its limits and its terms. Raises :class:`DefinitionError`."""
     odds = [bet.pays] if bet.with_triple is None else [bet.pays, bet.with_triple]
     check_credit_multiples(definition_key, bet, odds, file)
-    if bet.on_zero != "lost" and bet.step % 2:
+    if bet.on_zero != "lost" and bet.bet_step % 2:
         raise DefinitionError(
-            file, f"{definition_key}.step", f"{bet.step} is not even, but half of a stake is returned at zero"
+            file,
+            f"{definition_key}.step",
+            f"{bet.bet_step} is not even, but half of a stake is returned at zero",
         )
     if bet.on_zero != "lost" and bet.spins > 1:
         raise DefinitionError(
@@ -84,9 +86,9 @@ def _build_spot_rules(bet: BetGroup, cylinder: Cylinder) -> list[SpotRules]:
             group=bet.id,
             names=area.names,
             odds=bet.pays.text,
-            bet_min=bet.least,
-            bet_max=bet.most,
-            bet_step=bet.step,
+            bet_min=bet.bet_min,
+            bet_max=bet.bet_max,
+            bet_step=bet.bet_step,
             covered_results=area.covered_pockets,
         )
         spot_rules.append(

@@ -75,7 +75,7 @@ def build_rules(definition: SicBoDefinition, file: str) -> SicBoTable:
         header=definition.game,
         spot_rules=tuple(spot_rules),
         table=definition.table,
-        forms=definition.form,
+        forms=definition.forms,
         felt="dice",
     )
     check_forms(table.table_layout, file)
@@ -101,9 +101,9 @@ def _iter_spot_rules(bet: DiceBet, *, double_on_triple: bool) -> Iterator[SpotRu
             group=bet.id,
             names={code: f"{name} {label}".strip() for code, name in bet_names.items()},
             odds=" / ".join(odds.text for odds in bet.odds),
-            bet_min=bet.least,
-            bet_max=bet.most,
-            bet_step=bet.step,
+            bet_min=bet.bet_min,
+            bet_max=bet.bet_max,
+            bet_step=bet.bet_step,
             covered_results=(label,) if bet.kind == "total" else (),
         )
         yield SpotRules(spot, pays)

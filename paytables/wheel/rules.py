@@ -159,9 +159,9 @@ class WheelRules(TablelessRules):
                 }
                 for s in definition.symbol
             },
-            "areas": [area.model_dump(mode="json") for area in definition.area],
-            "layout": definition.layout.model_dump(mode="json"),
-            "forms": [form.model_dump(mode="json") for form in definition.form],
+            "areas": [area.model_dump(mode="json", by_alias=True) for area in definition.area],
+            "layout": definition.layout.model_dump(mode="json", by_alias=True),
+            "forms": [form.model_dump(mode="json", by_alias=True) for form in definition.form],
         }
 
     def explain_pays(self) -> tuple[str, ...]:

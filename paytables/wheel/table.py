@@ -23,7 +23,7 @@ def build_wheel_table(definition: WheelDefinition, table: TableLimits, file: str
             )
     if "stakes" in definition.layout.model_fields_set:
         raise DefinitionError(file, "layout.stakes", "is not valid at a table: give layout.limits instead")
-    wheel, least = definition.wheel, definition.layout.limits.least
+    wheel, least = definition.wheel, definition.layout.limits.bet_min
     forms = tuple(
         layout.NamedWager(id=form.id, name=form.name, bets=dict.fromkeys(form.areas, least))
         for form in definition.form
@@ -54,9 +54,9 @@ def _build_spot_rules(area: BettingArea, definition: WheelDefinition) -> SpotRul
         group=area.id,
         names=area.name.model_dump(),
         odds=" / ".join(dict.fromkeys(odds.text for odds in pays.values())),
-        bet_min=limits.least,
-        bet_max=limits.most,
-        bet_step=limits.step,
+        bet_min=limits.bet_min,
+        bet_max=limits.bet_max,
+        bet_step=limits.bet_step,
         covered_results=tuple(pays),
     )
     return SpotRules(spot, pays)

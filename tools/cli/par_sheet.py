@@ -32,10 +32,10 @@ def print_par_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO
     """
     echo(f"{game.title['en']} / {game.title['fr']}   {game.id} {game.version}, {game.header.date}")
     echo(f"definition SHA-256 {game.digest}")
-    if game.rules.levy_rate is not None:
+    if game.rules.commission_rate is not None:
         echo(
             "levy, the certified figure of a game of players against each other: "
-            f"{format_percent(game.rules.levy_rate)}"
+            f"{format_percent(game.rules.commission_rate)}"
         )
     for bet in analysis.bets:
         tables = [table for table in _build_bet_tables(bet, game.denominations_cents) if table]

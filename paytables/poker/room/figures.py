@@ -1,7 +1,7 @@
 """The figures of a poker room's game, which the players play against each other.
 
 What a player wins depends on the other players, so the certified figure is the commission
-(:attr:`RoomRules.levy_rate`). The return is stated for one play that can be counted: two players with equal
+(:attr:`RoomRules.commission_rate`). The return is stated for one play that can be counted: two players with equal
 table stakes call the forced bets and then check to the showdown, where each is equally likely to win. The highest
 win is that of any play: every other seat loses table stakes of the same amount to the player.
 """
@@ -31,7 +31,11 @@ _FIGURES_NOTE: Final = (
 
 def _find_tie_chance(definition: RoomDefinition) -> Fraction | None:
     """Return the probability that two players have equal hands, or None if it was not computed for this deal."""
-    is_holdem = (definition.hole_count, definition.board_count, definition.uses) == (2, 5, None)
+    is_holdem = (
+        definition.player_card_count,
+        definition.board_card_count,
+        definition.required_hole_card_count,
+    ) == (2, 5, None)
     return HOLDEM_TIE_CHANCE if is_holdem else None
 
 
@@ -59,7 +63,9 @@ def analyse_stack(definition: RoomDefinition, stack_credits: int, depth: Analysi
     )
     if depth is AnalysisDepth.RETURN:
         return figures
-    return replace(figures, max_win_credits=stack_credits * definition.table.seats, max_win_probability=None)
+    return replace(
+        figures, max_win_credits=stack_credits * definition.table.seat_count, max_win_probability=None
+    )
 
 
 def _build_cases(
@@ -69,7 +75,7 @@ def _build_cases(
 
     ``tie_chance`` is the probability of equal hands.
     """
-    bet_credits = definition.forced.first_call_credits + definition.forced.ante
+    bet_credits = definition.forced_bets.first_call_credits + definition.forced_bets.ante
     pots = build_pots({_OTHER: bet_credits, _OWN: bet_credits}, (_OTHER, _OWN))
     pots = definition.commission_rules.deduct_commission(pots)
     player = Player(_OWN, stack_credits - bet_credits, total_bet_credits=bet_credits)

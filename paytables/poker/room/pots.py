@@ -39,12 +39,12 @@ class CommissionRules:
 
     percent: int
     """The commission, in per cent of each pot."""
-    commission_max: int
+    commission_max_credits: int
     """The largest commission on one game, in credits."""
 
     def deduct_commission(self, pots: Sequence[Pot]) -> tuple[Pot, ...]:
         """Return the pots with the commission taken from each, the main pot first."""
-        commission_left, pots_after = self.commission_max, []
+        commission_left, pots_after = self.commission_max_credits, []
         for pot in pots:
             commission = min(pot.credits * self.percent // 100, commission_left)
             commission_left -= commission

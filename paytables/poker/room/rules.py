@@ -200,7 +200,7 @@ class RoomRules(SeatedRules):
         return True
 
     @property
-    def levy_rate(self) -> Fraction:
+    def commission_rate(self) -> Fraction:
         """Return the share of a pot that the house takes as its commission (s. 67.108)."""
         return Fraction(self.definition.commission.percent, 100)
 
@@ -228,7 +228,7 @@ class RoomRules(SeatedRules):
             terms=self.definition.format_terms(),
             **stack.limits.build_spot_fields(),
         )
-        return TableLayout((spot,), self.definition.table, self.definition.form)
+        return TableLayout((spot,), self.definition.table, self.definition.forms)
 
     @property
     def shared_state_keys(self) -> frozenset[str]:
@@ -242,7 +242,7 @@ class RoomRules(SeatedRules):
         """
         if table_state is None:
             return self.with_table_fields(button=0)
-        seats = self.definition.table.seats
+        seats = self.definition.table.seat_count
         button = (
             table_state[BUTTON_KEY]
             if isinstance(table_state, Mapping) and set(table_state) == {BUTTON_KEY}
@@ -258,13 +258,13 @@ class RoomRules(SeatedRules):
 
     def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the spot of the table stakes, the board and the hands."""
-        count = self.definition.board_count
+        count = self.definition.board_card_count
         board = {
             "id": BOARD_HAND_ID,
             "names": dict(_BOARD_NAMES if count else _SINGLE_POT_NAMES),
             "cards": count or 1,
         }
-        hands = list_seat_hands(self.definition.table.seats, cards=self.definition.hole_count)
+        hands = list_seat_hands(self.definition.table.seat_count, cards=self.definition.player_card_count)
         return {"kind": "table", "felt": "cards", **self.table_layout.to_json(), "hands": [board, *hands]}
 
     def explain_pays(self) -> tuple[str, ...]:
@@ -297,7 +297,7 @@ class RoomRules(SeatedRules):
                 f"bets: poker is played by {PLAYERS_MIN} seats or more; {len(bets)} have bets",
                 count=PLAYERS_MIN,
             )
-        seats = self.definition.table.seats
+        seats = self.definition.table.seat_count
         order = sorted(bets, key=lambda bet: (bet.seat - self.button) % seats)
         return [*order[1:], order[0]]
 
@@ -327,7 +327,7 @@ class RoomRules(SeatedRules):
             yield from settle_stack(bet, player, awards.get(bet.seat))
         commission = sum(pot.commission for pot in pots)
         display = hands.to_json() | {"pot": betting.pot, "commission": commission}
-        return Outcome(display=display, table={BUTTON_KEY: (button + 1) % self.definition.table.seats})
+        return Outcome(display=display, table={BUTTON_KEY: (button + 1) % self.definition.table.seat_count})
 
     def _play_betting_rounds(
         self, hands: _SeatHandsView, draw: DrawSource
@@ -338,15 +338,15 @@ class RoomRules(SeatedRules):
         """
         betting, shoe = hands.betting, Shoe.from_decks(1)
         betting.start_round(self.definition.find_bet_sizes(0), 0)
-        betting.post_ante(self.definition.forced.ante)
+        betting.post_ante(self.definition.forced_bets.ante)
         self._post_blinds(betting)
-        for number, deal in enumerate(self.definition.deal):
+        for number, deal in enumerate(self.definition.deals):
             if len(betting.unfolded_players) < PLAYERS_MIN:
                 return number
-            for is_open in (False,) * deal.hole + (True,) * deal.up:
+            for is_open in (False,) * deal.face_down_count + (True,) * deal.face_up_count:
                 for player in betting.unfolded_players:
                     yield hands.deal_card(player.seat, shoe, draw, is_open=is_open)
-            for _ in range(deal.board):
+            for _ in range(deal.board_card_count):
                 yield hands.deal_board_card(shoe, draw)
             if number:
                 betting.start_round(self.definition.find_bet_sizes(number), self._find_first_to_act(hands))
@@ -355,25 +355,25 @@ class RoomRules(SeatedRules):
             while (next_player := betting.find_next_player()) is not None:
                 decision = self._build_decision(betting, next_player, hands)
                 betting.apply_option(next_player, str(decision.get_chosen_option((yield decision))))
-        return len(self.definition.deal)
+        return len(self.definition.deals)
 
     def _post_blinds(self, betting: Betting) -> None:
         """Take the blinds, if the game has them; the seat after the big blind acts first.
 
         With two players, the button has the small blind and acts first in the betting round before the board.
         """
-        forced, count = self.definition.forced, len(betting.players)
-        if forced.small is None or forced.big is None:
+        forced, count = self.definition.forced_bets, len(betting.players)
+        if forced.small_blind is None or forced.big_blind is None:
             return
         small_blind = 1 if count == PLAYERS_MIN else 0
         big_blind = (small_blind + 1) % count
-        betting.post_forced_bet(small_blind, forced.small)
-        betting.post_forced_bet(big_blind, forced.big)
+        betting.post_forced_bet(small_blind, forced.small_blind)
+        betting.post_forced_bet(big_blind, forced.big_blind)
         betting.next_player_index = (big_blind + 1) % count
 
     def _post_bring_in(self, hands: _SeatHandsView) -> None:
         """Take the bring-in, if the game has one, from the lowest face-up card; the player after it acts first."""
-        forced, players = self.definition.forced, hands.betting.players
+        forced, players = self.definition.forced_bets, hands.betting.players
         if forced.bring_in is None:
             return
         lowest = min(range(len(players)), key=lambda n: hands.list_open_cards(players[n].seat))
@@ -386,7 +386,7 @@ class RoomRules(SeatedRules):
         In a game with a bring-in it is the player with the highest face-up cards, otherwise the first left of
         the button.
         """
-        if self.definition.forced.bring_in is None:
+        if self.definition.forced_bets.bring_in is None:
             return 0
         players = hands.betting.players
         strength_by_index = {
@@ -423,7 +423,7 @@ class RoomRules(SeatedRules):
 
     def compute_hand_strength(self, hole_cards: Sequence[Card], board: Sequence[Card]) -> int:
         """Return the strength of the best hand of hole cards and board."""
-        uses = self.definition.uses
+        uses = self.definition.required_hole_card_count
         if uses is None:
             return _HAND_RANKING.compute_strength([*hole_cards, *board])
         return max(
@@ -439,18 +439,18 @@ class RoomRules(SeatedRules):
         """
         totals = {player.seat: player.total_bet_credits for player in betting.players}
         pots = build_pots(totals, [player.seat for player in betting.unfolded_players])
-        is_due = rounds_played >= self.definition.commission.from_round
+        is_due = rounds_played >= self.definition.commission.first_round_number
         return self.definition.commission_rules.deduct_commission(pots) if is_due else pots
 
     # ------------------------------------------------------------------ figures
     def find_highest_round_return(self, wager: Wager) -> int:
         """Return the most credits that a game can return to a seat: its table stakes times the number of seats."""
-        return wager.credits * self.definition.table.seats
+        return wager.credits * self.definition.table.seat_count
 
     def analyse(self, depth: AnalysisDepth) -> Analysis:
         """Return the figures of the smallest permitted table stakes (:mod:`paytables.poker.room.figures`)."""
         header = self.definition.game
-        bet = analyse_stack(self.definition, self.definition.stack.limits.least, depth)
+        bet = analyse_stack(self.definition, self.definition.stack.limits.bet_min, depth)
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=(bet,))
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:

@@ -59,19 +59,19 @@ class HeldSubset:
         """Return whether holding these cards fits a line of a simple strategy, for each of the deals ``classes``."""
         fits: Bools = self.holds_all_wilds[classes]
         ranks = self.ranks[classes]
-        if line.wild is not None:
-            fits = fits & (self.deal_wild_counts[classes] == line.wild)
-        if not line.made:
-            fits = fits & (self.pair_counts[classes] == PAIR_COUNT_BY_SETS[line.sets])
-        if line.suited:  # at most one bit
+        if line.dealt_wild_count is not None:
+            fits = fits & (self.deal_wild_counts[classes] == line.dealt_wild_count)
+        if not line.dealt_categories:
+            fits = fits & (self.pair_counts[classes] == PAIR_COUNT_BY_SETS[line.held_sets])
+        if line.is_suited:  # at most one bit
             fits = fits & (self.suits[classes] & (self.suits[classes] - 1) == 0)
-        if line.of is not None:
-            fits = fits & (ranks & ~sum(1 << rank for rank in parse_rank_range(line.of)) == 0)
-        if line.row:  # adding the lowest bit to consecutive bits carries through all of them
+        if line.rank_range is not None:
+            fits = fits & (ranks & ~sum(1 << rank for rank in parse_rank_range(line.rank_range)) == 0)
+        if line.is_consecutive:  # adding the lowest bit to consecutive bits carries through all of them
             fits = fits & (ranks & (ranks + (ranks & -ranks)) == 0)
-        if line.ways:
+        if line.straight_count_min:
             straights = [(ranks & ~straight == 0).astype(np.int64) for straight in STRAIGHT_RANK_MASKS]
-            fits = fits & (np.sum(straights, axis=0) >= line.ways)
+            fits = fits & (np.sum(straights, axis=0) >= line.straight_count_min)
         return fits
 
 
@@ -83,7 +83,7 @@ class HoldEvaluation:
 
     def __init__(self, definition: VideoPokerDefinition) -> None:
         self.definition = definition
-        self.sets: CardSets = build_sets(53 if definition.deck.joker else 52, POLICY_HAND_CARD_COUNT)
+        self.sets: CardSets = build_sets(53 if definition.deck.has_joker else 52, POLICY_HAND_CARD_COUNT)
         """All hands of five cards of the deck."""
         self.deals, self.deals_per_class = self.sets.suit_classes_and_sizes
         """The set number of one deal of each class of deals that differ in suits only, and the class sizes."""
@@ -113,10 +113,12 @@ class HoldEvaluation:
         keys = (
             self.strengths >> BITS_BELOW_TWO_DECIDING_RANKS
         ) * 8 + wilds  # rows depend on nothing else of a strength
-        table = np.full(keys.max() + 1, len(self.definition.pay), dtype=np.int8)
+        table = np.full(keys.max() + 1, len(self.definition.pay_rows), dtype=np.int8)
         for key in np.flatnonzero(np.bincount(keys)).tolist():
-            row = find_pay_row(self.definition.pay, key >> 3 << BITS_BELOW_TWO_DECIDING_RANKS, key & 7, order)
-            table[key] = len(self.definition.pay) if row is None else row
+            row = find_pay_row(
+                self.definition.pay_rows, key >> 3 << BITS_BELOW_TWO_DECIDING_RANKS, key & 7, order
+            )
+            table[key] = len(self.definition.pay_rows) if row is None else row
         rows: Ints = table[keys]
         return rows
 
@@ -129,7 +131,7 @@ class HoldEvaluation:
         """
         return [
             self.sets.sum_over_supersets(self.pay_row_by_hand == row)
-            for row in range(len(self.definition.pay))
+            for row in range(len(self.definition.pay_rows))
         ]
 
     def compute_mean_wins(self, pays: Sequence[int]) -> Ints:
@@ -174,18 +176,20 @@ class HoldEvaluation:
         order = self.definition.deck.ranking_rules
         categories = self.strengths[self.deals] >> BITS_BELOW_COMBINATION
         masks = np.full(len(self.deals), -1, dtype=np.int64)
-        for line in strategy.line:
+        for line in strategy.hold_rules:
             undecided_classes = np.flatnonzero(masks < 0)
-            if line.made:
+            if line.dealt_categories:
                 undecided_classes = undecided_classes[
                     np.isin(
                         categories[undecided_classes],
-                        [order.categories[::-1].index(name) for name in line.made],
+                        [order.categories[::-1].index(name) for name in line.dealt_categories],
                     )
                 ]
             lowest = np.full(len(undecided_classes), 1 << 13, dtype=np.int64)
             for mask in (
-                mask for mask in range(1 << POLICY_HAND_CARD_COUNT) if mask.bit_count() == line.cards
+                mask
+                for mask in range(1 << POLICY_HAND_CARD_COUNT)
+                if mask.bit_count() == line.held_card_count
             ):
                 ranks = self.held_subsets[mask].ranks[undecided_classes]
                 fits = self.held_subsets[mask].find_matching_deals(line, undecided_classes) & (ranks < lowest)

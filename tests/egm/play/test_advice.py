@@ -29,7 +29,7 @@ GAME = "quebec-red-dog"
 
 def read_question(folder, profile="generic"):
     """Return the decision of a hand with a two and an ace: raise or fold."""
-    cards = 52 * load_game(GAME).rules.definition.shoe.decks
+    cards = 52 * load_game(GAME).rules.definition.shoe.deck_count
     chance = ScriptedChance(0, cards - 2)
     rig = MachineRig(folder, games=(GAME,), profile=profile, chance=chance).boot().insert(1000)
     least = rig.machine.games[GAME].bet_options[0]

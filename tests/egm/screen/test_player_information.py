@@ -764,11 +764,11 @@ def test_every_game_dealt_from_a_shoe_says_how_many_decks_are_in_use(language, l
         for name, (game, definition) in definitions.items()
         if hasattr(definition, "shoe")
     }
-    assert {shoe.decks for _, shoe in shoes.values()} == {6, 8}
+    assert {shoe.deck_count for _, shoe in shoes.values()} == {6, 8}
     assert len(shoes) == 17
     in_words = {"quebec-super-pan-9": {"en": "Eight decks", "fr": "Huit jeux"}}
     for name, (game, shoe) in shoes.items():
-        decks_text = in_words[name][language] if name in in_words else label.format(shoe.decks)
+        decks_text = in_words[name][language] if name in in_words else label.format(shoe.deck_count)
         assert re.search(rf"\b{decks_text}\b", game.help[language]), name
 
 

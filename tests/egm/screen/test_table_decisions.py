@@ -203,7 +203,7 @@ def count_shown_cards(view, theme):
 def test_no_card_is_dealt_again_after_a_decision_that_deals_none(theme, name):
     game, game_view = load_table_game(name)
     view = build_idle_view((game_view,), game_view, "en", felt_state=game.rules.build_current_view())
-    seats = game.rules.table_layout.table.seats
+    seats = game.rules.table_layout.table.seat_count
     alone = build_wager_from_chips(lay_chips(view, theme), game)
     wager = game.rules.combine_seat_wagers(alone, 1, dict.fromkeys(range(seats), alone))
     played = Round(game.play(wager, FixedDraws(name)), wager)

@@ -196,8 +196,8 @@ def hold_rounds(rounds):
     (nets,) = found.nets.values()
     assert sum(nets.values()) == found.rounds == rounds
     assert abs(found.compute_mean(1) - Fraction(proof.mean)) <= 4 * Fraction(found.error)
-    assert set(nets) == set(proof.law)
-    for net, chance in proof.law.items():
+    assert set(nets) == set(proof.net_probabilities)
+    for net, chance in proof.net_probabilities.items():
         assert judge_frequency(nets[net], rounds, Fraction(chance)).agrees_with_exact, net
     expected = math.sqrt(found.compute_variance(1) / rounds)
     assert abs(float(Fraction(found.error)) / expected - 1) < 0.01
@@ -259,7 +259,9 @@ def test_two_compiled_rounds_of_one_deck_agree_with_the_cabinets_rounds(seeded_d
     game = build_changed_game(QUEBEC_TABLE, shoe={"decks": 1, "rounds": 2})
     proof = prove(game.rules.definition)["main"]
     data = json.loads(game.text)
-    data["proved"] = add_binding_digest({**data, "proved": {"main": proof.model_dump(mode="json")}})
+    data["proved"] = add_binding_digest(
+        {**data, "proved": {"main": proof.model_dump(mode="json", by_alias=True)}}
+    )
     tally = play_batch(build_game(data, "test"), 2, {"bets": {"main": 2}}, 40_000, seeded_draw("two rounds"))
     found = proof.sampled
     assert judge_return(tally, 2, 1 + found.compute_mean(1), compute_sample_variance(tally)).agrees_with_exact

@@ -37,7 +37,7 @@ def definition(name, decks=None):
     return (
         loaded
         if decks is None
-        else loaded.model_copy(update={"shoe": loaded.shoe.model_copy(update={"decks": decks})})
+        else loaded.model_copy(update={"shoe": loaded.shoe.model_copy(update={"deck_count": decks})})
     )
 
 
@@ -300,7 +300,11 @@ def test_ten_million_rounds_by_the_chart_agree_with_its_return_and_distribution(
 def test_rounds_by_advice_agree_with_the_figures(name):
     """The cabinet's own rounds; with a stop card, they are compared with rounds of such shoes."""
     bet, loaded = analyse(load_game(name)).bets[0], definition(name)
-    rtp = bet.rtp if loaded.shoe.stop is None else 1 + loaded.proved["main"].sampled.compute_mean(1)
+    rtp = (
+        bet.rtp
+        if loaded.shoe.cards_behind_stop_card is None
+        else 1 + loaded.proved["main"].sampled.compute_mean(1)
+    )
     *_, tally = simulate(name, bet.cost_credits, bet.options, 200_000, os.cpu_count() or 1)
     verdict = judge_return(tally, bet.cost_credits, rtp, compute_sample_variance(tally))
     assert verdict.agrees_with_exact, verdict

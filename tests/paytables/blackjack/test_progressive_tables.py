@@ -114,7 +114,7 @@ def test_the_probabilities_equal_those_counted_by_hand():
     steel = 4 * 120 * compute_chance_in_order(6, 6, 6, 6, 6)
     four_aces = 2 * compute_chance_in_order(12, 11, 10, 9)
     plays = [load_game(name).list_every_level()[0] for name in NAMES]
-    assert [play.odds for play in plays] == [steel, four_aces, steel]
+    assert [play.hit_rate for play in plays] == [steel, four_aces, steel]
     assert plays[2].partial_hit_rates == {Fraction(1, 10): 4 * four_aces}
 
 

@@ -360,7 +360,7 @@ def test_the_stake_has_the_known_figures(game):
     found = {bet.bet: bet for bet in analyse(game, AnalysisDepth.FULL).bets}
     stake, best = found["stake"], found["stake, set best"]
     pairs = comb(53, 7) * comb(46, 7)
-    for chances in (game.rules.definition.proved, game.rules.definition.proved.best):
+    for chances in (game.rules.definition.proved, game.rules.definition.proved.best_setting_chances):
         parts = [Fraction(share) for share in (chances.win, chances.push, chances.lose)]
         assert sum(parts) == 1
         assert all(pairs % part.denominator == 0 for part in parts)

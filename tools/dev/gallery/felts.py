@@ -117,7 +117,7 @@ def _build_second_seat_wager(game: Game, wager: Wager) -> Wager:
     """Return the wager of the second seat for a round in which every seat makes the bets of ``wager``."""
     if not isinstance(game.rules, SeatedRules):
         return wager
-    seats = game.rules.table_layout.table.seats
+    seats = game.rules.table_layout.table.seat_count
     return game.rules.combine_seat_wagers(wager, 1, dict.fromkeys(range(seats), wager))
 
 

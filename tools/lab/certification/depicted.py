@@ -87,7 +87,7 @@ def build_real_object(game: Game, purpose: str) -> RealObject:
         return RealObject(tuple(Counter(rules.PIECE_NAMES).values()))
     if (equal := _count_equal_parts(rules)) is not None:
         return RealObject((1,) * equal, is_replaced=True)
-    joker = isinstance(rules, VideoPokerRules) and rules.definition.deck.joker
+    joker = isinstance(rules, VideoPokerRules) and rules.definition.deck.has_joker
     return RealObject(
         (1,) * (_PACK_CARD_COUNT_BY_GAME.get(game.family, 52) + joker), may_be_several_packs=True
     )

@@ -101,7 +101,7 @@ def check_return_floor(case: CertificationCase) -> Iterator[Finding]:
 
 def check_levy(case: CertificationCase) -> Iterator[Finding]:
     """State the levy (the venue's share) of a game in which players play against each other (Monaco art. 19.3)."""
-    share = case.game.rules.levy_rate
+    share = case.game.rules.commission_rate
     if share is not None:
         introduction = "players play against each other: the certified figure is the levy of"
         yield Finding(

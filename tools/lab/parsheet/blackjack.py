@@ -54,7 +54,7 @@ def _build_insurance_rows(definition: BlackjackDefinition) -> LabelledValues:
     odds = definition.rules.insurance
     if odds is None:
         return []
-    decks = definition.shoe.decks
+    decks = definition.shoe.deck_count
     returned = (1 + odds.net) * Fraction(16 * decks, 52 * decks - 1)
     return [
         ("insurance", f"half of the bet, at a dealer's ace; pays {odds.text}"),

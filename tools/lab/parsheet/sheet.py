@@ -57,7 +57,7 @@ def build_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIM
         "help": game.help,
         "departures": list(game.departures),
         "exact": analysis.is_exact,
-        "levy": to_exact_data(game.rules.levy_rate),
+        "levy": to_exact_data(game.rules.commission_rate),
         "minimum_return": to_exact_data(analysis.minimum_rtp),
         "maximum_return": to_exact_data(analysis.maximum_rtp),
         "return_of_the_worst_play": to_exact_data(analysis.worst_rtp),
