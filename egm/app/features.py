@@ -22,7 +22,7 @@ from egm.play.feature import PLAY_FEATURE
 from egm.play.table_rules import TABLES_FEATURE
 from egm.progressive.feature import PROGRESSIVE_FEATURE
 from egm.seats.feature import SEATS_FEATURE
-from egm.staff.desk import MenuEntry
+from egm.staff.desk import MenuItem
 from egm.staff.feature import STAFF_FEATURE, build_device_tests_feature
 from egm.staff.form import Form
 from egm.staff.registers import Register
@@ -66,7 +66,7 @@ def build_menu(features: Features) -> ServiceMenu:
     """
     rules = features.state_table
     menu = ServiceMenu(
-        menu_entries=features.list_contributions(MenuEntry),
+        menu_entries=features.list_contributions(MenuItem),
         forms=features.list_contributions(Form),
         rules=rules,
         entry_declarations=features.entry_declarations,

@@ -8,7 +8,7 @@ from egm.kernel.service_pages import PageRow, PageTable, ServicePage
 from egm.money.disputed import DisputedAmount, list_disputed_amounts
 from egm.money.forms import DISPUTED_AMOUNT_FORM, DISPUTED_TICKET_FORM
 from egm.people import Permission
-from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, build_refusal
+from egm.staff.desk import MenuItem, MenuPage, OpenPage, PageResult, build_refusal
 from egm.staff.form import Form
 from egm.staff.page_texts import (
     BACK_ACTION,
@@ -68,4 +68,4 @@ def _build_ruling_form(disputed: DisputedAmount) -> Form:
     return replace(DISPUTED_AMOUNT_FORM, fields=fields, preset_values={"disputed": disputed.id})
 
 
-MENU_ENTRIES: Final = (MenuEntry("disputed", "money", Permission.RULE_ON_MONEY, DisputedAmountsPage),)
+MENU_ITEMS: Final = (MenuItem("disputed", "money", Permission.RULE_ON_MONEY, DisputedAmountsPage),)

@@ -9,7 +9,7 @@ from egm.kernel.feature import Feature
 from egm.kernel.rules import DerivedState
 from egm.money import entries
 from egm.money.disputed import DisputedAmount, DisputedAmountRuling
-from egm.money.disputed_page import MENU_ENTRIES
+from egm.money.disputed_page import MENU_ITEMS
 from egm.money.events import PAYLOAD_CLASS_BY_EVENT
 from egm.money.forms import MONEY_FORMS
 from egm.money.keys import MoneyKey
@@ -50,7 +50,7 @@ MONEY_FEATURE: Final = Feature(
     entry_declarations=list_entries(entries),
     payload_classes=PAYLOAD_CLASS_BY_EVENT,
     rules=MONEY_RULES,
-    contributions=(*MENU_ENTRIES, *MONEY_FORMS, *MONEY_REGISTERS),
+    contributions=(*MENU_ITEMS, *MONEY_FORMS, *MONEY_REGISTERS),
     derived_states=(
         DerivedState(State.HANDPAY, lambda machine: machine.memory.get(MoneyKey.HANDPAY) is not None),
         DerivedState(State.PAYING, lambda machine: machine.memory.get(MoneyKey.PAY_OUT) is not None),

@@ -60,7 +60,7 @@ def is_within_profile_limits(machine: Machine, bet: AcceptedBet) -> bool:
         return False
     if not bet.bet_cents:
         return True
-    return bet.at_stake_cents + bet.later_stakes_max_cents <= rules.bet_limit_cents
+    return bet.total_stake_cents + bet.later_stakes_max_cents <= rules.bet_limit_cents
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from egm.play.entries import LargestPrizes
 from egm.play.events import PAYLOAD_CLASS_BY_EVENT
 from egm.play.forms import PLAY_FORMS
 from egm.play.keys import PlayKey
-from egm.play.recall_page import MENU_ENTRIES
+from egm.play.recall_page import MENU_ITEMS
 from egm.play.records.game_record import GamePointer, LastGame
 from egm.play.records.games import is_game_open
 from egm.play.records.played_round import PlayedRound
@@ -42,7 +42,7 @@ PLAY_FEATURE: Final = Feature(
     entry_declarations=list_entries(entries),
     payload_classes=PAYLOAD_CLASS_BY_EVENT,
     rules=PLAY_RULES,
-    contributions=(*MENU_ENTRIES, *PLAY_FORMS, *PLAY_REGISTERS),
+    contributions=(*MENU_ITEMS, *PLAY_FORMS, *PLAY_REGISTERS),
     derived_states=(DerivedState(State.PLAYING, is_game_open),),
     position_service_factories=(create_reminders,),
     list_notices=iter_time_charge_notices,

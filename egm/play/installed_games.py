@@ -259,7 +259,7 @@ def _check_prize_limit(pools: ProgressivePools, profile: Profile) -> None:
     cap_cents = profile.play.win_limit_cents
     if cap_cents is None:
         return
-    for pool in pools.by_id.values():
+    for pool in pools.pool_by_id.values():
         ceiling_cents = pool.definition.terms.ceiling_cents
         if ceiling_cents is None or ceiling_cents > cap_cents:
             problem = (

@@ -41,7 +41,7 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
     (:mod:`egm.progressive.unproved`), even if a later report can be verified.
     """
     report = event.read_payload(MysteryPrizeWonReport)
-    level, prize = report.level_id, report.won
+    level, prize = report.level_id, report.won_prize
     if unproved.is_prize_report_closed(machine, prize):
         return
     held_prize = machine.memory.read(HeldPrize, f"{ProgressiveKey.HELD_PRIZE}{prize.claim}")
@@ -111,7 +111,7 @@ def send_award_to_screen(machine: Machine, event: Event) -> None:
     """Show the open game again when the controller has locked the amount of its progressive hit (AR 29.1(b))."""
     game = find_open_game(machine)
     if game is not None and any(
-        award.claim == event.read_payload(AwardLocked).claim_id
+        award.claim_id == event.read_payload(AwardLocked).claim_id
         for award in game_levels.list_game_hits(machine, game)
     ):
         _send_open_game_to_screen(machine)
@@ -175,7 +175,7 @@ def _build_prize_record(
     machine: Machine, game: GameRecord | None, level_id: str, prize: WonPrize
 ) -> MysteryPrizeWon:
     """Return the record of a mystery prize: its published secret, and the commitment received earlier, if any."""
-    commitment = unproved.find_received_commitment(machine, level_id, prize.trigger.number)
+    commitment = unproved.find_received_commitment(machine, level_id, prize.trigger.prize_number)
     return MysteryPrizeWon(
         play_id=None if game is None else game.play_id,
         pool=level_id,

@@ -18,7 +18,7 @@ from egm.play.entries import GAME_VOID, RECALL_SHOWN, RecallShown
 from egm.play.records.game_record import GameChoice, GameName, GameRecord
 from egm.play.wager_texts import build_win_rows, describe_choice, iter_wager_rows
 from egm.record_codec import from_json
-from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, ServiceDesk, StayOnPage, build_refusal
+from egm.staff.desk import MenuItem, MenuPage, OpenPage, PageResult, ServiceDesk, StayOnPage, build_refusal
 from egm.staff.page_texts import (
     BACK_ACTION,
     build_code_text,
@@ -388,4 +388,4 @@ def _build_step(conversation: GameConversation) -> ReplayStep:
     return ReplayStep(dict(decision.prompt), decision.kind, tuple(decision.options), seat=decision.seat)
 
 
-MENU_ENTRIES: Final = (MenuEntry("recall", "games", Permission.READ_GAME_RECALL, RecallListPage),)
+MENU_ITEMS: Final = (MenuItem("recall", "games", Permission.READ_GAME_RECALL, RecallListPage),)

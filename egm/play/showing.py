@@ -24,10 +24,10 @@ def find_pending_decision(machine: Machine) -> Decision | None:
     if game is None or decision is None or not decision.stakes:
         return decision
     table = None if game.table_state is None else read_table(machine, game.game.digest)
-    at_stake_cents = game.staked_cents + (0 if table is None else table.standing_bets_cents)
+    total_stake_cents = game.staked_cents + (0 if table is None else table.standing_bets_cents)
     if find_tournament_game(machine) is not None:
         return decision.limit_to_credits(read_playable_points(machine))
-    room_cents = min(machine.credit_cents, machine.profile.play.bet_limit_cents - at_stake_cents)
+    room_cents = min(machine.credit_cents, machine.profile.play.bet_limit_cents - total_stake_cents)
     return decision.limit_to_credits(max(room_cents, 0) // game.denomination_cents)
 
 
@@ -53,7 +53,7 @@ def build_message(
             bet_credits=game.bet_credits,
             win_credits=outcome.win_credits,
             win_cents=game.returned_cents + game_levels.sum_progressive_award_cents(machine, game),
-            progressives=game_levels.list_wins(machine, game),
+            progressives=game_levels.list_hits_for_screen(machine, game),
             prizes=prizes_in_kind.build_prize_views(prizes_in_kind.list_won_prizes(machine, game)),
             display=dict(outcome.display),
             is_resumed=resumed,

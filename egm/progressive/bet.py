@@ -50,12 +50,13 @@ class AcceptedBet:
         For a level of a side bet it is that side bet's stake; for any other level the whole bet.
         """
         return {
-            play.level: compute_contributing_credits(play, self.wager) * self.denomination_cents
-            for play in self.game.list_levels(self.wager)
+            participation.level: compute_contributing_credits(participation, self.wager)
+            * self.denomination_cents
+            for participation in self.game.list_levels(self.wager)
         }
 
     @property
-    def at_stake_cents(self) -> int:
+    def total_stake_cents(self) -> int:
         """Return the player's total stake if this bet is played, in minor units.
 
         It is the cost of the bet plus the standing bets of earlier rounds, without those that the bet takes down.
@@ -65,9 +66,9 @@ class AcceptedBet:
         return (standing_credits - taken_down_credits) * self.denomination_cents + self.bet_cents
 
 
-def compute_contributing_credits(play: LevelParticipation, wager: Wager) -> int:
-    """Return how many credits of the wager count towards the progressive level of ``play``."""
-    return wager.credits if play.contributing_credits is None else play.contributing_credits
+def compute_contributing_credits(participation: LevelParticipation, wager: Wager) -> int:
+    """Return how many credits of the wager count towards the progressive level of ``participation``."""
+    return wager.credits if participation.contributing_credits is None else participation.contributing_credits
 
 
 @dataclass(slots=True)
@@ -95,45 +96,45 @@ def find_bet(machine: Machine, selection: Selection) -> AcceptedBet | None:
     nothing is possible only if standing bets are on the table. While there are standing bets, only their
     denomination is possible.
     """
-    game, cents = machine.games.get(selection.game_id), selection.denomination_cents
+    game, denomination_cents = machine.games.get(selection.game_id), selection.denomination_cents
     if game is None or not _SHARED_TABLE_OPTIONS.isdisjoint(selection.options):
         return None
     standing_table = read_table(machine, game.digest)
     if (
         standing_table is not None
         and standing_table.standing_stakes
-        and standing_table.denomination_cents != cents
+        and standing_table.denomination_cents != denomination_cents
     ):
         return None
     try:
-        table = None if standing_table is None else standing_table.table_state
-        current_game = game.with_table_state(table)
+        table_state = None if standing_table is None else standing_table.table_state
+        current_game = game.with_table_state(table_state)
         wager = current_game.build_wager(selection.bet_credits, **selection.options)
         has_too_few_positions = current_game.rules.count_seats_needed(wager) > machine.position.position_count
         if has_too_few_positions or (not wager.credits and not current_game.rules.list_standing_bets()):
             return None
-        limit_cents = machine.profile.play.win_limit_cents
-        if not has_prescribed_amounts(current_game, wager, cents) or _can_win_too_much(
-            current_game, wager, cents, limit_cents
+        win_limit_cents = machine.profile.play.win_limit_cents
+        if not has_prescribed_amounts(current_game, wager, denomination_cents) or _can_win_too_much(
+            current_game, wager, denomination_cents, win_limit_cents
         ):
             return None
         return AcceptedBet(
             current_game,
             wager,
-            cents,
-            machine.component(ProgressivePools).list_played_pools(game, wager, cents),
-            table,
+            denomination_cents,
+            machine.component(ProgressivePools).list_played_pools(game, wager, denomination_cents),
+            table_state,
         )
     except (LevelConfigurationError, PaytableError, TypeError, ValueError):
         return None
 
 
-def _can_win_too_much(game: Game, wager: Wager, denomination_cents: int, limit_cents: int | None) -> bool:
+def _can_win_too_much(game: Game, wager: Wager, denomination_cents: int, win_limit_cents: int | None) -> bool:
     """Return whether a wager at a table could win more than the jurisdiction allows, so that it must be refused."""
-    if limit_cents is None or not game.rules.list_spots() or not wager.credits:
+    if win_limit_cents is None or not game.rules.list_spots() or not wager.credits:
         return False
     highest_return = game.rules.find_highest_round_return(wager)
-    return highest_return is None or highest_return * denomination_cents > limit_cents
+    return highest_return is None or highest_return * denomination_cents > win_limit_cents
 
 
 def find_bet_in_force(machine: Machine) -> AcceptedBet | None:
@@ -146,8 +147,8 @@ def find_bet_in_force(machine: Machine) -> AcceptedBet | None:
     if cache.is_without_new_bets:
         selection = replace(selection, bet_credits=0, options={"bets": {}})
     game = machine.games.get(selection.game_id)
-    table = None if game is None else read_table(machine, game.digest)
-    if cache.selection != selection or cache.game is not game or cache.table_record != table:
-        cache.selection, cache.game, cache.table_record = selection, game, table
+    table_record = None if game is None else read_table(machine, game.digest)
+    if cache.selection != selection or cache.game is not game or cache.table_record != table_record:
+        cache.selection, cache.game, cache.table_record = selection, game, table_record
         cache.bet = find_bet(machine, selection)
     return cache.bet

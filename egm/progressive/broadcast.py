@@ -13,7 +13,7 @@ from egm.clock import NANOSECONDS_PER_SECOND
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import MachineContext
-from egm.progressive.display import DisplayedAmount, LevelDisplays, LevelStatus
+from egm.progressive.display import DisplayedAmount, LevelAmountSources, LevelStatus
 from egm.progressive.entries import (
     BROADCAST_AMOUNT_FELL,
     LEVEL_LINK_BACK,
@@ -39,11 +39,11 @@ class BroadcastLevelService:
         self._context = context
         self._machine = context.engine.machine
         self._stale_ns = self._machine.profile.progressives.stale_seconds * NANOSECONDS_PER_SECOND
-        pools = self._machine.component(ProgressivePools).by_id.values()
-        self._amounts: dict[str, tuple[int, int]] = {}
-        self._levels = [pool.id for pool in pools if pool.keeper is LevelKeeper.BROADCAST]
-        self._last_shown: dict[str, DisplayedAmount] = {}
-        self._machine.component(LevelDisplays).broadcasts = self
+        pools = self._machine.component(ProgressivePools).pool_by_id.values()
+        self._last_broadcast_by_pool_id: dict[str, tuple[int, int]] = {}
+        self._pool_ids = [pool.id for pool in pools if pool.keeper is LevelKeeper.BROADCAST]
+        self._last_displayed_by_pool_id: dict[str, DisplayedAmount] = {}
+        self._machine.component(LevelAmountSources).broadcasts = self
 
     async def run(self) -> None:
         """Check repeatedly, until cancelled, whether each broadcast level is still received."""
@@ -59,44 +59,44 @@ class BroadcastLevelService:
 
         Levels that no game here plays for are ignored.
         """
-        for level, amount_cents in amounts_cents.items():
-            name = f"sas.{group}.{level}"
-            if name not in self._levels:
+        for level_number, amount_cents in amounts_cents.items():
+            pool_id = f"sas.{group}.{level_number}"
+            if pool_id not in self._pool_ids:
                 continue
-            before_cents, _ = self._amounts.get(name, (0, 0))
-            if amount_cents < before_cents:
+            last_cents, _ = self._last_broadcast_by_pool_id.get(pool_id, (0, 0))
+            if amount_cents < last_cents:
                 self._machine.post(
                     BROADCAST_AMOUNT_FELL,
-                    BroadcastAmountFell(pool=name, from_cents=before_cents, to_cents=amount_cents),
+                    BroadcastAmountFell(pool=pool_id, from_cents=last_cents, to_cents=amount_cents),
                 )
-            self._amounts[name] = (amount_cents, self._context.clock.monotonic_ns())
+            self._last_broadcast_by_pool_id[pool_id] = (amount_cents, self._context.clock.monotonic_ns())
         self._record_changes()
 
     def find_displayed_amount(self, pool_id: str) -> DisplayedAmount:
         """Return the amount that a broadcast level shows: the last one received."""
-        last_broadcast = self._amounts.get(pool_id)
+        last_broadcast = self._last_broadcast_by_pool_id.get(pool_id)
         if last_broadcast is None:
             return DisplayedAmount(0, LevelStatus.DOWN)
-        amount_cents, at_ns = last_broadcast
-        is_fresh = self._context.clock.monotonic_ns() - at_ns <= self._stale_ns
+        amount_cents, received_ns = last_broadcast
+        is_fresh = self._context.clock.monotonic_ns() - received_ns <= self._stale_ns
         return DisplayedAmount(amount_cents, LevelStatus.UP if is_fresh else LevelStatus.DOWN)
 
     def _record_changes(self) -> None:
         """Record each level whose broadcasts have stopped or resumed; update the machine if any has changed."""
-        amounts = {level: self.find_displayed_amount(level) for level in self._levels}
-        if amounts == self._last_shown:
+        displayed_by_pool_id = {pool_id: self.find_displayed_amount(pool_id) for pool_id in self._pool_ids}
+        if displayed_by_pool_id == self._last_displayed_by_pool_id:
             return
-        for level, displayed_amount in amounts.items():
-            last_amount = self._last_shown.get(level, DisplayedAmount(0, LevelStatus.DOWN))
+        for pool_id, displayed_amount in displayed_by_pool_id.items():
+            last_amount = self._last_displayed_by_pool_id.get(pool_id, DisplayedAmount(0, LevelStatus.DOWN))
             if last_amount.status is not displayed_amount.status:
                 change = LEVEL_LINK_LOST if last_amount.status is LevelStatus.UP else LEVEL_LINK_BACK
-                self._machine.post(change, LevelLinkChanged(pool=level))
-        self._last_shown = amounts
+                self._machine.post(change, LevelLinkChanged(pool=pool_id))
+        self._last_displayed_by_pool_id = displayed_by_pool_id
         self._context.submit_event(Event(EventType.PROGRESSIVE_AMOUNTS_CHANGED))
 
 
 def create_broadcasts(context: MachineContext) -> Iterable[BroadcastLevelService]:
     """Create the service for broadcast levels; nothing if no game of the machine plays for such a level."""
-    pools = context.engine.machine.component(ProgressivePools).by_id.values()
+    pools = context.engine.machine.component(ProgressivePools).pool_by_id.values()
     has_broadcast_levels = any(pool.keeper is LevelKeeper.BROADCAST for pool in pools)
     return (BroadcastLevelService(context),) if has_broadcast_levels else ()

@@ -65,8 +65,8 @@ def build_tls_context(link_table: ProgressiveLinkTable) -> ssl.SSLContext:
         context.load_cert_chain(link_table.certificate, link_table.key)
         context.sslsocket_class = _SelfClosingSocket
     except (OSError, ssl.SSLError) as error:
-        files = f"{link_table.authority}, {link_table.certificate}, {link_table.key}"
-        raise OperatorError(f"progressive link: certificates {files}: {error}") from error
+        file_names = f"{link_table.authority}, {link_table.certificate}, {link_table.key}"
+        raise OperatorError(f"progressive link: certificates {file_names}: {error}") from error
     return context
 
 
@@ -82,15 +82,15 @@ def check_certificates(link_table: ProgressiveLinkTable, serial: str) -> None:
             certificate = x509.load_pem_x509_certificate(link_table.certificate.read_bytes())
             authority = x509.load_pem_x509_certificate(link_table.authority.read_bytes())
             subject = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
-            names = [str(attribute.value) for attribute in subject]
+            common_names = [str(attribute.value) for attribute in subject]
             certificate.verify_directly_issued_by(authority)
     except (OSError, ValueError, InvalidSignature) as error:
         raise OperatorError(
             f"{link_table.certificate}: not signed by {link_table.authority}: {error}"
         ) from error
-    if names != [serial]:
+    if common_names != [serial]:
         raise OperatorError(
-            f"{link_table.certificate}: is for {', '.join(names)}, but this machine is {serial}"
+            f"{link_table.certificate}: is for {', '.join(common_names)}, but this machine is {serial}"
         )
 
 
@@ -119,23 +119,23 @@ class DeduplicatingQueue(asyncio.Queue[MessageT]):
 
     def _get(self) -> MessageT:
         """Return the message that has waited longest, and remove it (a hook of :class:`asyncio.Queue`)."""
-        first = next(iter(self._queue))
-        del self._queue[first]
-        return first
+        oldest_message = next(iter(self._queue))
+        del self._queue[oldest_message]
+        return oldest_message
 
 
-class BrokerLine:
+class BrokerConnection:
     """An open connection to the broker. Any failure of it, and any missing reply, raises MqttError."""
 
-    def __init__(self, client: aiomqtt.Client, limit_seconds: float) -> None:
+    def __init__(self, client: aiomqtt.Client, time_limit_seconds: float) -> None:
         self._client = client
-        self._limit_seconds = limit_seconds
+        self._time_limit_seconds = time_limit_seconds
 
     async def subscribe(self, topic: str) -> None:
         """Subscribe to an MQTT topic with delivery at least once."""
-        async with _limit_time(self._limit_seconds, f"subscription to {topic}"):
-            granted = await self._client.subscribe(topic, QOS_AT_LEAST_ONCE, timeout=math.inf)
-        for code in granted:
+        async with _limit_time(self._time_limit_seconds, f"subscription to {topic}"):
+            reason_codes = await self._client.subscribe(topic, QOS_AT_LEAST_ONCE, timeout=math.inf)
+        for code in reason_codes:
             value = code if isinstance(code, int) else code.value
             if value >= _LOWEST_REFUSAL_REASON_CODE:
                 raise aiomqtt.MqttError(f"the broker refuses a subscription to {topic}: {code}")
@@ -145,7 +145,7 @@ class BrokerLine:
 
         With ``retain``, the broker keeps it for later subscribers.
         """
-        async with _limit_time(self._limit_seconds, f"acknowledgement of a message to {topic}"):
+        async with _limit_time(self._time_limit_seconds, f"acknowledgement of a message to {topic}"):
             await self._client.publish(topic, data, qos, retain, timeout=math.inf)
 
     @property
@@ -160,8 +160,8 @@ async def open_connection(
     tls_context: ssl.SSLContext,
     client_id: str,
     *,
-    limit_seconds: float = OPERATION_SECONDS_MAX,
-) -> AsyncIterator[BrokerLine]:
+    time_limit_seconds: float = OPERATION_SECONDS_MAX,
+) -> AsyncIterator[BrokerConnection]:
     """Open a connection to the broker for the ``with`` block.
 
     Raises ``aiomqtt.MqttError`` if it cannot be opened, or when it fails.
@@ -178,18 +178,18 @@ async def open_connection(
         # A hit is several small messages in both directions; filling packets would delay each by 40 ms.
         socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
     )
-    open_client = contextlib.AsyncExitStack()
+    exit_stack = contextlib.AsyncExitStack()
     async with _limit_time(
-        _CONNECTION_STEP_COUNT * limit_seconds, f"connection to {link_table.host}:{link_table.port}"
+        _CONNECTION_STEP_COUNT * time_limit_seconds, f"connection to {link_table.host}:{link_table.port}"
     ):
-        await open_client.enter_async_context(client)
+        await exit_stack.enter_async_context(client)
     try:
-        yield BrokerLine(client, limit_seconds)
+        yield BrokerConnection(client, time_limit_seconds)
     finally:
         # An error while closing must not replace the reason for which it is closed.
         with contextlib.suppress(aiomqtt.MqttError):
-            async with _limit_time(limit_seconds, "disconnection"):
-                await open_client.aclose()
+            async with _limit_time(time_limit_seconds, "disconnection"):
+                await exit_stack.aclose()
 
 
 @contextlib.asynccontextmanager
@@ -206,17 +206,17 @@ async def keep_connected(
     link_table: ProgressiveLinkTable,
     create_tls_context: Callable[[], ssl.SSLContext],
     client_id: str,
-    serve: Callable[[BrokerLine], Awaitable[None]],
-    on_lost: Callable[[str], None],
+    serve: Callable[[BrokerConnection], Awaitable[None]],
+    on_disconnection: Callable[[str], None],
     *,
     retry_seconds: float = RECONNECT_SECONDS,
-    limit_seconds: float = OPERATION_SECONDS_MAX,
+    time_limit_seconds: float = OPERATION_SECONDS_MAX,
 ) -> Never:
     """Connect to the broker and call ``serve`` with the connection; connect again whenever it ends, until cancelled.
 
-    ``create_tls_context`` is called for each connection, because certificates may have been replaced. ``on_lost`` is
-    called with the reason when there is no connection, and not again while the reason stays the same. Errors of
-    ``serve`` other than a lost connection propagate.
+    ``create_tls_context`` is called for each connection, because certificates may have been replaced.
+    ``on_disconnection`` is called with the reason when there is no connection, and not again while the reason stays
+    the same. Errors of ``serve`` other than a lost connection propagate.
     """
     reported_reason = ""
     while True:
@@ -228,25 +228,25 @@ async def keep_connected(
         else:
             try:
                 async with open_connection(
-                    link_table, tls_context, client_id, limit_seconds=limit_seconds
-                ) as line:
+                    link_table, tls_context, client_id, time_limit_seconds=time_limit_seconds
+                ) as connection:
                     reported_reason = ""
-                    await serve(line)
+                    await serve(connection)
             except aiomqtt.MqttError as error:
                 reason = str(error)
         if reason and reason != reported_reason:
             reported_reason = reason
-            on_lost(reason)
+            on_disconnection(reason)
         await asyncio.sleep(retry_seconds)
 
 
-async def run_together(*work: Coroutine[None, None, None]) -> None:
+async def run_together(*coroutines: Coroutine[None, None, None]) -> None:
     """Run several coroutines until the first of them ends, then cancel the remaining ones.
 
     If the first one ended with an error, raise that error. If several ended with an error, every other error takes
     precedence over a lost connection.
     """
-    tasks = [asyncio.create_task(coroutine) for coroutine in work]
+    tasks = [asyncio.create_task(coroutine) for coroutine in coroutines]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:

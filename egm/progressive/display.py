@@ -36,7 +36,7 @@ class ContributionStatus:
     """How often the level's amount has been lowered, by wins, at its ceiling and by corrections."""
 
 
-class LevelDisplay(Protocol):
+class LevelAmountSource(Protocol):
     """Interface to the last received amounts of the progressive levels that a controller or SAS host manages."""
 
     def find_displayed_amount(self, pool_id: str) -> DisplayedAmount:
@@ -44,7 +44,7 @@ class LevelDisplay(Protocol):
         ...
 
 
-class LinkedLevels(LevelDisplay, Protocol):
+class LinkedLevelSource(LevelAmountSource, Protocol):
     """Interface to the levels of a progressive controller: their amounts, and which contributions it has counted."""
 
     def find_contribution_status(self, pool_id: str) -> ContributionStatus | None:
@@ -56,7 +56,7 @@ class LinkedLevels(LevelDisplay, Protocol):
         ...
 
 
-class BroadcastLevels(LevelDisplay, Protocol):
+class BroadcastLevelSource(LevelAmountSource, Protocol):
     """Interface to the progressive levels whose amounts a SAS host broadcasts."""
 
     def store_broadcast(self, group: int, amounts_cents: Mapping[int, int]) -> None:
@@ -65,8 +65,8 @@ class BroadcastLevels(LevelDisplay, Protocol):
 
 
 @dataclass(slots=True)
-class LevelDisplays:
+class LevelAmountSources:
     """The machine's two sources of progressive amounts: controller link and SAS broadcasts; None if not connected."""
 
-    link: LinkedLevels | None = None
-    broadcasts: BroadcastLevels | None = None
+    link: LinkedLevelSource | None = None
+    broadcasts: BroadcastLevelSource | None = None

@@ -25,7 +25,7 @@ from egm.people import Permission
 from egm.progressive.connection import check_certificates
 from egm.progressive.enrolment import (
     STICK_PATH,
-    CertificateFacts,
+    CertificateDetails,
     EnrolmentAnswer,
     EnrolmentError,
     EnrolmentStick,
@@ -47,7 +47,7 @@ from egm.progressive.entries import (
 from egm.progressive.events import EnrolmentForm
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link_folder import LinkCertificateFolder
-from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, build_refusal
+from egm.staff.desk import MenuItem, MenuPage, OpenPage, PageResult, build_refusal
 from egm.staff.form import Form, list_event_persons
 from egm.staff.page_texts import (
     BACK_ACTION,
@@ -75,25 +75,36 @@ class EnrolmentState:
 
 
 def record_certificate_at_start(
-    machine: Machine, folder: LinkCertificateFolder, stick: EnrolmentStick, link: ProgressiveLinkTable | None
+    machine: Machine,
+    folder: LinkCertificateFolder,
+    stick: EnrolmentStick,
+    link_table: ProgressiveLinkTable | None,
 ) -> None:
     """At start-up, put the link certificate that the journal names into use.
 
     If a certificate is in use that the journal does not name, record it. Files that are not in use are removed.
     """
-    machine.install(EnrolmentState(folder, stick, link))
-    if link is None or link.key != folder.key_path:
+    machine.install(EnrolmentState(folder, stick, link_table))
+    if link_table is None or link_table.key != folder.key_path:
         return
     recorded_certificate = machine.memory.read(CertificateInUse, ProgressiveKey.LINK_CERTIFICATE)
-    digest = "" if recorded_certificate is None else recorded_certificate.certificate_digest
+    recorded_digest = "" if recorded_certificate is None else recorded_certificate.certificate_digest
     try:
-        if digest and digest != folder.current_certificate_digest and folder.has_complete_certificate(digest):
-            folder.activate_certificate(digest)
-        facts = folder.read_facts()
-        if facts is not None and digest != folder.current_certificate_digest:
-            signed = machine.memory.get(IntegrityKey.SIGNED_CABINET_FILE)
+        if (
+            recorded_digest
+            and recorded_digest != folder.current_certificate_digest
+            and folder.has_complete_certificate(recorded_digest)
+        ):
+            folder.activate_certificate(recorded_digest)
+        details = folder.read_certificate_details()
+        if details is not None and recorded_digest != folder.current_certificate_digest:
+            signed_cabinet_file = machine.memory.get(IntegrityKey.SIGNED_CABINET_FILE)
             _record_certificate(
-                machine, facts, signed["persons"] if not digest and signed is not None else ()
+                machine,
+                details,
+                signed_cabinet_file["persons"]
+                if not recorded_digest and signed_cabinet_file is not None
+                else (),
             )
         folder.remove_unused_files()
     except EnrolmentError as error:
@@ -103,19 +114,19 @@ def record_certificate_at_start(
         )
 
 
-def _record_certificate(machine: Machine, facts: CertificateFacts, persons: Sequence[str]) -> None:
+def _record_certificate(machine: Machine, details: CertificateDetails, persons: Sequence[str]) -> None:
     """Record that a link certificate is in use, and which persons put it into use.
 
     Without persons, the certificate was found in use at start-up.
     """
     state: dict[str, object] = {
-        ProgressiveKey.LINK_CERTIFICATE: CertificateInUse(certificate_digest=facts.certificate_digest)
+        ProgressiveKey.LINK_CERTIFICATE: CertificateInUse(certificate_digest=details.certificate_digest)
     }
     if len(persons) >= REQUIRED_PERSON_COUNT:
-        certificate = LinkCertificateWithPersons(**facts.to_entry_fields(), persons=tuple(persons))
+        certificate = LinkCertificateWithPersons(**details.to_entry_fields(), persons=tuple(persons))
         machine.post(LINK_ENROLLED, certificate, state=state)
     else:
-        machine.post(LINK_CERTIFICATE_FOUND, LinkCertificate(**facts.to_entry_fields()), state=state)
+        machine.post(LINK_CERTIFICATE_FOUND, LinkCertificate(**details.to_entry_fields()), state=state)
 
 
 # ---------------------------------------------------------------------------------------------- by staff
@@ -196,29 +207,31 @@ def _record_controller_answer(machine: Machine, persons: list[str]) -> None:
     enrolment = machine.component(EnrolmentState)
     enrolment.pending_answer = None
     answer = enrolment.enrolment_stick.read_answer()
-    facts = answer.read_facts()
-    _check_answer(machine, facts)
+    details = answer.read_certificate_details()
+    _check_answer(machine, details)
     enrolment.pending_answer = answer
     machine.post(
-        ENROLMENT_ANSWERED, LinkCertificateWithPersons(**facts.to_entry_fields(), persons=tuple(persons))
+        ENROLMENT_ANSWERED, LinkCertificateWithPersons(**details.to_entry_fields(), persons=tuple(persons))
     )
 
 
-def _check_answer(machine: Machine, facts: CertificateFacts) -> None:
+def _check_answer(machine: Machine, details: CertificateDetails) -> None:
     """Raise EnrolmentError unless the controller's answer is valid now and for this machine.
 
     It must name the machine's serial number, the key of its pending request, and the broker in the cabinet
     file.
     """
     key = machine.component(EnrolmentState).certificate_folder.read_request_key()
-    link = machine.component(EnrolmentState).progressive_link_table
-    facts.check_holder_and_validity(
+    link_table = machine.component(EnrolmentState).progressive_link_table
+    details.check_holder_and_validity(
         machine.identity.serial,
         "" if key is None else compute_key_digest(key.public_key()),
         machine.clock.now(),
     )
-    if link is not None and facts.broker != f"{link.host}:{link.port}":
-        raise EnrolmentError("link_other_broker", broker=facts.broker, file=f"{link.host}:{link.port}")
+    if link_table is not None and details.broker != f"{link_table.host}:{link_table.port}":
+        raise EnrolmentError(
+            "link_other_broker", broker=details.broker, file=f"{link_table.host}:{link_table.port}"
+        )
 
 
 def _store_enrolment_answer(machine: Machine, persons: list[str]) -> None:
@@ -226,38 +239,40 @@ def _store_enrolment_answer(machine: Machine, persons: list[str]) -> None:
     enrolment = machine.component(EnrolmentState)
     if enrolment.pending_answer is None:
         raise EnrolmentError("link_no_answer")
-    facts = enrolment.pending_answer.read_facts()
-    _check_answer(machine, facts)
-    name = enrolment.certificate_folder.store_answer(enrolment.pending_answer)
+    details = enrolment.pending_answer.read_certificate_details()
+    _check_answer(machine, details)
+    certificate_digest = enrolment.certificate_folder.store_answer(enrolment.pending_answer)
     enrolment.pending_answer = None
-    _record_certificate(machine, facts, persons)
-    enrolment.certificate_folder.activate_certificate(name)
+    _record_certificate(machine, details, persons)
+    enrolment.certificate_folder.activate_certificate(certificate_digest)
     enrolment.certificate_folder.remove_unused_files()
 
 
 # ---------------------------------------------------------------------------------------------- the page
-def build_fact_table(facts: CertificateFacts, title: str, *, other_authority: bool = False) -> PageTable:
+def build_certificate_table(
+    details: CertificateDetails, title: str, *, other_authority: bool = False
+) -> PageTable:
     """Return the facts of a link certificate as a table, which staff compare with the controller's display.
 
     ``other_authority``: whether the table warns that the certificate's authority differs from the previous one.
     """
-    rows = build_two_column_table(
+    table = build_two_column_table(
         (
-            ("link.serial", build_plain_text(facts.serial)),
-            ("link.key", build_plain_text(facts.key_digest)),
-            ("link.authority", build_plain_text(f"{facts.authority_digest}  {facts.issuer}")),
-            ("link.since", build_time_text(facts.valid_from.isoformat())),
-            ("link.until", build_time_text(facts.valid_until.isoformat())),
-            ("link.broker", build_plain_text(facts.broker)),
+            ("link.serial", build_plain_text(details.serial)),
+            ("link.key", build_plain_text(details.key_digest)),
+            ("link.authority", build_plain_text(f"{details.authority_digest}  {details.issuer}")),
+            ("link.since", build_time_text(details.valid_from.isoformat())),
+            ("link.until", build_time_text(details.valid_until.isoformat())),
+            ("link.broker", build_plain_text(details.broker)),
         ),
         build_text(f"service.link.{title}"),
     )
     if not other_authority:
-        return rows
+        return table
     warning_row = PageRow(
         cells=(build_text("service.link.other_authority"), build_plain_text("")), icon="alarm"
     )
-    return rows.model_copy(update={"rows": (*rows.rows, warning_row)})
+    return table.model_copy(update={"rows": (*table.rows, warning_row)})
 
 
 class LinkPage(MenuPage):
@@ -269,8 +284,8 @@ class LinkPage(MenuPage):
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the service page of the progressive link's enrolment in its current state."""
         form_actions = (
-            PageAction(id=name, label=build_text(f"service.link.{name}"))
-            for name in _list_open_forms(machine)
+            PageAction(id=form_id, label=build_text(f"service.link.{form_id}"))
+            for form_id in _list_open_forms(machine)
         )
         return ServicePage(
             id="",
@@ -296,7 +311,7 @@ def _list_open_forms(machine: Machine) -> dict[str, Form]:
 def _iter_tables(machine: Machine) -> Iterator[PageTable]:
     """Yield the tables of the link page: the certificate in use, the pending certificate request, and the answer."""
     enrolment = machine.component(EnrolmentState)
-    yield from _iter_certificate_in_use(machine)
+    yield from _iter_current_certificate_tables(machine)
     if not link_files_are_in_machine_folder(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
         return
     try:
@@ -307,39 +322,43 @@ def _iter_tables(machine: Machine) -> Iterator[PageTable]:
                 build_text("service.link.asks"),
             )
         if enrolment.pending_answer is not None:
-            facts = enrolment.pending_answer.read_facts()
-            current_facts = None
+            details = enrolment.pending_answer.read_certificate_details()
+            current_details = None
             with suppress(EnrolmentError):  # reported with the certificate in use
-                current_facts = enrolment.certificate_folder.read_facts()
+                current_details = enrolment.certificate_folder.read_certificate_details()
             is_other_authority = (
-                current_facts is not None and current_facts.authority_digest != facts.authority_digest
+                current_details is not None and current_details.authority_digest != details.authority_digest
             )
-            yield build_fact_table(facts, "answer", other_authority=is_other_authority)
+            yield build_certificate_table(details, "answer", other_authority=is_other_authority)
     except OperatorError as error:
         yield build_error_table(error)
 
 
-def _iter_certificate_in_use(machine: Machine) -> Iterator[PageTable]:
+def _iter_current_certificate_tables(machine: Machine) -> Iterator[PageTable]:
     """Yield a table of the link's certificate in use and one of any error in it, or of why none is in use."""
     enrolment = machine.component(EnrolmentState)
-    link = enrolment.progressive_link_table
-    if link is None:
+    link_table = enrolment.progressive_link_table
+    if link_table is None:
         yield PageTable(rows=(PageRow(cells=(build_text("service.link.none"),)),))
         return
     try:
         if not link_files_are_in_machine_folder(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
             yield PageTable(
                 rows=(
-                    PageRow(cells=(build_text("service.link.elsewhere"), build_plain_text(link.certificate))),
+                    PageRow(
+                        cells=(build_text("service.link.elsewhere"), build_plain_text(link_table.certificate))
+                    ),
                 )
             )
-        elif (facts := enrolment.certificate_folder.read_facts()) is None:
+        elif (details := enrolment.certificate_folder.read_certificate_details()) is None:
             yield PageTable(rows=(PageRow(cells=(build_text("service.link.not_yet"),), icon="warning"),))
             return
         else:
-            yield build_fact_table(facts, "in_use")
-            facts.check_holder_and_validity(machine.identity.serial, facts.key_digest, machine.clock.now())
-        check_certificates(link, machine.identity.serial)
+            yield build_certificate_table(details, "in_use")
+            details.check_holder_and_validity(
+                machine.identity.serial, details.key_digest, machine.clock.now()
+            )
+        check_certificates(link_table, machine.identity.serial)
     except OperatorError as error:
         yield build_error_table(error)
 
@@ -352,4 +371,4 @@ def build_error_table(error: OperatorError) -> PageTable:
     return PageTable(rows=(PageRow(cells=(text,), icon="alarm"),))
 
 
-MENU_ENTRIES: Final = (MenuEntry("link", "machine", Permission.CONFIGURE, LinkPage),)
+MENU_ITEMS: Final = (MenuItem("link", "machine", Permission.CONFIGURE, LinkPage),)

@@ -97,13 +97,13 @@ def read_request(text: str) -> tuple[str, Ed25519PublicKey]:
         with convert_read_errors():
             request = x509.load_pem_x509_csr(text.encode())
             key = request.public_key()
-            names = _list_common_names(request.subject)
+            common_names = _list_common_names(request.subject)
             is_signature_valid = request.is_signature_valid
     except ValueError as error:
         raise OperatorError(f"the request of the machine on the stick cannot be read: {error}") from error
-    if not is_signature_valid or not isinstance(key, Ed25519PublicKey) or len(names) != 1:
+    if not is_signature_valid or not isinstance(key, Ed25519PublicKey) or len(common_names) != 1:
         raise OperatorError("the request on the stick was altered after the machine signed it")
-    return check_serial(names[0]), key
+    return check_serial(common_names[0]), key
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class EnrolmentAnswer:
                 return cls(host, port, certificate, authority, signature)
         raise EnrolmentError("link_not_whole")
 
-    def read_facts(self) -> "CertificateFacts":
+    def read_certificate_details(self) -> "CertificateDetails":
         """Return the facts of the machine's certificate in the answer.
 
         Raises EnrolmentError if the answer is incomplete or not signed by its authority.
@@ -152,9 +152,9 @@ class EnrolmentAnswer:
             with convert_read_errors():
                 certificate = x509.load_pem_x509_certificate(self.certificate.encode())
                 authority = x509.load_pem_x509_certificate(self.authority.encode())
-                key, signer = certificate.public_key(), authority.public_key()
-                names = _list_common_names(certificate.subject)
-                issuers = _list_common_names(authority.subject)
+                machine_key, authority_key = certificate.public_key(), authority.public_key()
+                common_names = _list_common_names(certificate.subject)
+                issuer_names = _list_common_names(authority.subject)
         except ValueError as error:
             raise EnrolmentError("link_not_whole") from error
         # Persons compare the first certificate of each text, so nothing may precede or follow it.
@@ -165,20 +165,22 @@ class EnrolmentAnswer:
             with convert_read_errors():
                 is_authority = authority.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
                 permitted_uses = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
-                if not isinstance(signer, Ed25519PublicKey) or not isinstance(key, Ed25519PublicKey):
+                if not isinstance(authority_key, Ed25519PublicKey) or not isinstance(
+                    machine_key, Ed25519PublicKey
+                ):
                     raise InvalidSignature
                 if not is_authority or ExtendedKeyUsageOID.CLIENT_AUTH not in permitted_uses:
                     raise InvalidSignature
-                signer.verify(bytes.fromhex(self.signature), self._encode_content())
+                authority_key.verify(bytes.fromhex(self.signature), self._encode_content())
                 certificate.verify_directly_issued_by(authority)
         except (InvalidSignature, ValueError) as error:
             raise EnrolmentError("link_not_signed") from error
-        return CertificateFacts(
-            serial=", ".join(names),
-            key_digest=compute_key_digest(key),
+        return CertificateDetails(
+            serial=", ".join(common_names),
+            key_digest=compute_key_digest(machine_key),
             certificate_digest=compute_digest(certificate.public_bytes(Encoding.DER)),
             authority_digest=compute_digest(authority.public_bytes(Encoding.DER)),
-            issuer=", ".join(issuers),
+            issuer=", ".join(issuer_names),
             valid_from=max(certificate.not_valid_before_utc, authority.not_valid_before_utc),
             valid_until=min(certificate.not_valid_after_utc, authority.not_valid_after_utc),
             broker=f"{self.host}:{self.port}",
@@ -186,7 +188,7 @@ class EnrolmentAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class CertificateFacts:
+class CertificateDetails:
     """The contents of a link certificate that persons compare: its holder, its issuer, and its validity.
 
     Digests have the form of :func:`compute_digest`; times are UTC.
@@ -215,11 +217,11 @@ class CertificateFacts:
             raise EnrolmentError("link_other_machine", named=self.serial, serial=serial)
         if self.key_digest != key_digest:
             raise EnrolmentError("link_other_key")
-        day = now.date().isoformat()
+        today = now.date().isoformat()
         if now < self.valid_from:
-            raise EnrolmentError("link_not_yet", since=self.valid_from.date().isoformat(), now=day)
+            raise EnrolmentError("link_not_yet", since=self.valid_from.date().isoformat(), now=today)
         if now > self.valid_until:
-            raise EnrolmentError("link_expired", until=self.valid_until.date().isoformat(), now=day)
+            raise EnrolmentError("link_expired", until=self.valid_until.date().isoformat(), now=today)
 
 
 @dataclass(frozen=True, slots=True)

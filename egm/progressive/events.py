@@ -30,7 +30,7 @@ class MysteryPrizeWonReport:
     """A controller's report that a contribution of this machine has won a mystery level."""
 
     level_id: str = field(metadata=stored_as("level"))
-    won: Annotated[WonPrize, NOT_STORED]
+    won_prize: Annotated[WonPrize, NOT_STORED] = field(metadata=stored_as("won"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

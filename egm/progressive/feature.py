@@ -9,13 +9,13 @@ from egm.kernel.rules import DerivedState
 from egm.progressive import entries, game_levels, level_views
 from egm.progressive.broadcast import create_broadcasts
 from egm.progressive.enrolling import ENROLMENT_FORMS
-from egm.progressive.enrolling import MENU_ENTRIES as LINK_PAGES
+from egm.progressive.enrolling import MENU_ITEMS as LINK_PAGES
 from egm.progressive.entries import CertificateInUse
 from egm.progressive.events import PAYLOAD_CLASS_BY_EVENT
 from egm.progressive.forms import PROGRESSIVE_FORMS
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
-from egm.progressive.levels_page import MENU_ENTRIES
+from egm.progressive.levels_page import MENU_ITEMS
 from egm.progressive.mqtt import create_progressive_link
 from egm.progressive.records import BroadcastWin, ClaimRecord, CommittedPrize, HeldPrize
 from egm.progressive.round import LinkProgress
@@ -38,7 +38,7 @@ PROGRESSIVE_FEATURE: Final = Feature(
     entry_declarations=list_entries(entries),
     payload_classes=PAYLOAD_CLASS_BY_EVENT,
     rules=PROGRESSIVE_RULES,
-    contributions=(*MENU_ENTRIES, *LINK_PAGES, *PROGRESSIVE_FORMS, *ENROLMENT_FORMS),
+    contributions=(*MENU_ITEMS, *LINK_PAGES, *PROGRESSIVE_FORMS, *ENROLMENT_FORMS),
     derived_states=(
         DerivedState(
             State.AWAITING_AWARD,

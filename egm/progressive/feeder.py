@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Final
+from typing import Final, NamedTuple
 
 from egm.progressive.display import DisplayedAmount, LevelStatus
 from egm.progressive.messages import (
@@ -21,6 +21,13 @@ from egm.progressive.pools import ProgressivePool
 UNCOUNTED_CONTRIBUTIONS_MAX: Final = 64
 #: The interval at which messages without a reply are repeated, in nanoseconds.
 CONTRIBUTION_RETRY_NS: Final = 2_000_000_000
+
+
+class EnrolmentObjection(NamedTuple):
+    """The reason why the controller's parameters of a level do not fit this machine's game."""
+
+    reason: RefusalReason
+    detail: str
 
 
 @dataclass(slots=True)
@@ -61,12 +68,12 @@ class LinkedLevelFeeder:
 
     @property
     def level_enrolment(self) -> LevelEnrolment:
-        """Return the level's part of the enrolment message: stake, odds, and the amount last shown here."""
-        chance = self.pool.definition.stake_and_odds
+        """Return the level's part of the enrolment message: stake, hit rate, and the amount last shown here."""
+        stake_and_hit_rate = self.pool.definition.stake_and_hit_rate
         return LevelEnrolment(
             level=self.pool.id,
-            stake_cents=chance.stake_cents,
-            odds=chance.odds,
+            stake_cents=stake_and_hit_rate.stake_cents,
+            odds=stake_and_hit_rate.hit_rate,
             shown_cents=self.amount_cents,
             falls=self.fall_count,
         )
@@ -92,40 +99,41 @@ class LinkedLevelFeeder:
         """Return whether this is a mystery level, whose winner the controller decides."""
         return self.pool.definition.terms.is_mystery
 
-    def find_enrolment_objection(self, reply: EnrolmentAccepted) -> tuple[RefusalReason, str] | None:
+    def find_enrolment_objection(self, reply: EnrolmentAccepted) -> EnrolmentObjection | None:
         """Return why the controller's parameters of the level do not fit this machine's game, or None if they fit.
 
-        The result is a reason code and a text. The increment must be the game's, and the base at least the one
-        that the game's return assumes (s.93). The parts that can be won must have the game's odds. A mystery
+        The increment must be the game's, and the base at least the one
+        that the game's return assumes (s.93). The shares that can be won must have the game's hit rates. A mystery
         level must be one in the game too, with the same ceiling.
         """
         own_terms = self.pool.definition.terms
         if reply.increment != own_terms.increment:
-            return (
+            return EnrolmentObjection(
                 RefusalReason.OTHER_INCREMENT,
                 f"the increment is {reply.increment}; expected {own_terms.increment}, as in this machine's game",
             )
         if reply.base_cents < own_terms.base_cents:
-            return (
+            return EnrolmentObjection(
                 RefusalReason.OTHER_TERMS,
                 f"the base is {reply.base_cents}; expected at least {own_terms.base_cents}, as in this machine's game",
             )
-        shares = {
-            str(share): odds for share, odds in self.pool.definition.stake_and_odds.odds_by_share.items()
+        hit_rate_by_share = {
+            str(share): hit_rate
+            for share, hit_rate in self.pool.definition.stake_and_hit_rate.hit_rate_by_share.items()
         }
-        if reply.shares != shares:
-            own_terms_text = f"expected {_format_odds(shares)}, as in this machine's game"
-            return (
+        if reply.shares != hit_rate_by_share:
+            own_hit_rates_text = f"expected {_format_hit_rates(hit_rate_by_share)}, as in this machine's game"
+            return EnrolmentObjection(
                 RefusalReason.OTHER_ODDS,
-                f"the parts that can be won are {_format_odds(reply.shares)}; {own_terms_text}",
+                f"the parts that can be won are {_format_hit_rates(reply.shares)}; {own_hit_rates_text}",
             )
         ceiling_cents = reply.ceiling_cents if reply.mystery else None
         if ceiling_cents != (own_terms.ceiling_cents if own_terms.is_mystery else None):
-            reason = (
+            detail = (
                 f"the mystery ceiling is {ceiling_cents}; expected "
                 f"{own_terms.ceiling_cents}, as in this machine's game"
             )
-            return RefusalReason.OTHER_TERMS, reason
+            return EnrolmentObjection(RefusalReason.OTHER_TERMS, detail)
         return None
 
     def find_displayed_amount(self, now_ns: int, stale_ns: int) -> DisplayedAmount:
@@ -200,6 +208,11 @@ class LinkedLevelFeeder:
         ]
 
 
-def _format_odds(shares: Mapping[str, Fraction]) -> str:
-    """Return odds as text: each share of the level with its mean number of hits per wager; ``none`` if empty."""
-    return ", ".join(f"{share} at {odds} hits a wager" for share, odds in sorted(shares.items())) or "none"
+def _format_hit_rates(hit_rate_by_share: Mapping[str, Fraction]) -> str:
+    """Return hit rates as text: each share of the level with its hits per wager; ``none`` if empty."""
+    return (
+        ", ".join(
+            f"{share} at {hit_rate} hits a wager" for share, hit_rate in sorted(hit_rate_by_share.items())
+        )
+        or "none"
+    )

@@ -20,7 +20,7 @@ from egm.play.records.game_record import GameRecord, LevelHitRecord, LevelsPlaye
 from egm.play.records.games import find_open_game
 from egm.progressive import posting, unproved
 from egm.progressive.bet import AcceptedBet
-from egm.progressive.display import LevelDisplays, LevelStatus
+from egm.progressive.display import LevelAmountSources, LevelStatus
 from egm.progressive.entries import (
     AWARD_AWAITED,
     AWARD_DIFFERS,
@@ -58,9 +58,9 @@ from meters import Transfer
 class GameHit:
     """One hit of a progressive level by a game."""
 
-    pool: str
+    pool_id: str
     level: str
-    claim: str | None
+    claim_id: str | None
     """The id of the claim sent to the controller; None for a level without a controller."""
     amount_cents: int | None
     """The amount won in minor units; None until the controller has locked it."""
@@ -76,7 +76,7 @@ def open_levels(machine: Machine) -> None:
     parameters take effect after the next win (NY 5321.18(b)(4)). A level that is no longer in the cabinet file
     keeps its amount in memory. Raises :class:`LevelDefectiveError` if the sums of a level do not agree.
     """
-    for pool in machine.component(ProgressivePools).by_id.values():
+    for pool in machine.component(ProgressivePools).pool_by_id.values():
         if not pool.is_own:
             _store_first_link_progress(machine, pool)
             continue
@@ -90,7 +90,7 @@ def open_levels(machine: Machine) -> None:
                     pool=pool.id,
                     game=pool.game,
                     level=pool.level,
-                    stake_cents=pool.definition.stake_and_odds.stake_cents,
+                    stake_cents=pool.definition.stake_and_hit_rate.stake_cents,
                     terms=terms,
                 ),
                 transfers=posting.build_opening_transfers(pool.id, level),
@@ -125,8 +125,10 @@ def begin_round(machine: Machine, bet: AcceptedBet, play_id: str) -> Progressive
     for pool in bet.progressive_pools:
         if pool.is_own:
             posting.check_pool_balances(pool.id, _read_level(machine, pool.id), machine.journal.balance_cents)
-    pools = {pool.level: pool for pool in bet.progressive_pools}
-    return _build_round(machine, LevelsPlayed(), pools, bet.contributed_cents_by_level, f"{play_id}.0")
+    pool_by_level = {pool.level: pool for pool in bet.progressive_pools}
+    return _build_round(
+        machine, LevelsPlayed(), pool_by_level, bet.contributed_cents_by_level, f"{play_id}.0"
+    )
 
 
 def continue_round(machine: Machine, game: GameRecord) -> ProgressiveRound:
@@ -134,40 +136,47 @@ def continue_round(machine: Machine, game: GameRecord) -> ProgressiveRound:
 
     The levels receive no further contribution.
     """
-    pools = {
-        level: _find_pool(machine, game.levels, pool) for level, pool in game.levels.pool_by_level.items()
+    pool_by_level = {
+        level: _find_pool(machine, game.levels, pool_id)
+        for level, pool_id in game.levels.pool_by_level.items()
     }
-    return _build_round(machine, game.levels, pools, {}, f"{game.play_id}.{len(game.steps)}")
+    return _build_round(machine, game.levels, pool_by_level, {}, f"{game.play_id}.{len(game.steps)}")
 
 
-def _find_pool(machine: Machine, game: LevelsPlayed, pool: str) -> ProgressivePool | FormerPool:
+def _find_pool(machine: Machine, levels_played: LevelsPlayed, pool_id: str) -> ProgressivePool | FormerPool:
     """Return an open game's progressive level by its id: as configured now, or else as the game recorded it."""
-    configured_pool = machine.component(ProgressivePools).by_id.get(pool)
+    configured_pool = machine.component(ProgressivePools).pool_by_id.get(pool_id)
     if configured_pool is not None:
         return configured_pool
-    share = next((share for share in game.contributions if share.pool == pool), None)
-    if share is None:
-        return FormerPool(id=pool, keeper=LevelKeeper.BROADCAST)
+    contribution = next(
+        (contribution for contribution in levels_played.contributions if contribution.pool == pool_id), None
+    )
+    if contribution is None:
+        return FormerPool(id=pool_id, keeper=LevelKeeper.BROADCAST)
     return FormerPool(
-        id=pool,
-        keeper=LevelKeeper.CONTROLLER if share.contribution_number is not None else LevelKeeper.MACHINE,
+        id=pool_id,
+        keeper=LevelKeeper.CONTROLLER
+        if contribution.contribution_number is not None
+        else LevelKeeper.MACHINE,
     )
 
 
-def _find_shown_cents(machine: Machine, game: LevelsPlayed, pool: str) -> int:
+def _find_shown_cents(machine: Machine, levels_played: LevelsPlayed, pool_id: str) -> int:
     """Return the amount that a level shows to an open game, in minor units; the last known one if none is received."""
-    configured_pool = machine.component(ProgressivePools).by_id.get(pool)
+    configured_pool = machine.component(ProgressivePools).pool_by_id.get(pool_id)
     now_cents = 0 if configured_pool is None else read_displayed_amount(machine, configured_pool).amount_cents
-    last_cents = game.broadcast_cents
+    last_cents_by_pool_id = levels_played.broadcast_cents
     return now_cents or (
-        last_cents[pool] if pool in last_cents else find_link_progress(machine, pool).shown_cents
+        last_cents_by_pool_id[pool_id]
+        if pool_id in last_cents_by_pool_id
+        else find_link_progress(machine, pool_id).shown_cents
     )
 
 
 def _build_round(
     machine: Machine,
-    game: LevelsPlayed,
-    pools: Mapping[str, ProgressivePool | FormerPool],
+    levels_played: LevelsPlayed,
+    pool_by_level: Mapping[str, ProgressivePool | FormerPool],
     contributed_cents_by_level: Mapping[str, int],
     step_id: str,
 ) -> ProgressiveRound:
@@ -175,17 +184,17 @@ def _build_round(
 
     ``contributed_cents_by_level`` is the stake that counts towards each level, in minor units by the level's name.
     """
-    memory = LevelAccess(
-        read_level=lambda pool: _read_level(machine, pool),
-        find_link_progress=lambda pool: find_link_progress(machine, pool),
-        find_shown_cents=lambda pool: _find_shown_cents(machine, game, pool),
+    level_access = LevelAccess(
+        read_level=lambda pool_id: _read_level(machine, pool_id),
+        find_link_progress=lambda pool_id: find_link_progress(machine, pool_id),
+        find_shown_cents=lambda pool_id: _find_shown_cents(machine, levels_played, pool_id),
     )
     return ProgressiveRound(
-        pools,
+        pool_by_level,
         contributed_cents_by_level,
-        memory,
+        level_access,
         claim_prefix=f"{_build_claim_prefix(machine)}.{step_id}",
-        earlier_levels_played=game,
+        earlier_levels_played=levels_played,
     )
 
 
@@ -194,27 +203,27 @@ def _build_claim_prefix(machine: Machine) -> str:
     return machine.journal.public_key.hex()[:12]
 
 
-def _is_own_level(machine: Machine, pool: str) -> bool:
+def _is_own_level(machine: Machine, pool_id: str) -> bool:
     """Return whether a progressive level is or was this machine's own, not a controller's or a host's."""
-    return machine.journal.state(f"{ProgressiveKey.OWN_LEVEL}{pool}") is not None
+    return machine.journal.state(f"{ProgressiveKey.OWN_LEVEL}{pool_id}") is not None
 
 
-def _read_level(machine: Machine, pool: str) -> Level:
+def _read_level(machine: Machine, pool_id: str) -> Level:
     """Return the stored state of a progressive level of this machine."""
-    level = read_own_level(machine, pool)
+    level = read_own_level(machine, pool_id)
     if level is None:
-        raise LocalError(f"level {pool} has no stored state, because it was never opened")
+        raise LocalError(f"level {pool_id} has no stored state, because it was never opened")
     return level
 
 
-def find_link_progress(machine: Machine, pool: str) -> LinkProgress:
+def find_link_progress(machine: Machine, pool_id: str) -> LinkProgress:
     """Return how many contributions this machine has made to a controller's level, and how many of them are counted."""
-    progress = machine.memory.read(LinkProgress, f"{ProgressiveKey.LINK_PROGRESS}{pool}") or LinkProgress()
-    link = machine.component(LevelDisplays).link
-    status = None if link is None else link.find_contribution_status(pool)
+    progress = machine.memory.read(LinkProgress, f"{ProgressiveKey.LINK_PROGRESS}{pool_id}") or LinkProgress()
+    link = machine.component(LevelAmountSources).link
+    status = None if link is None else link.find_contribution_status(pool_id)
     if link is None or status is None:
         return progress
-    shown_cents = link.find_displayed_amount(pool).amount_cents
+    shown_cents = link.find_displayed_amount(pool_id).amount_cents
     return LinkProgress(
         contribution_number=progress.contribution_number, shown_cents=shown_cents, **asdict(status)
     )
@@ -228,8 +237,8 @@ def build_step_state(
     They are the changed levels, contribution counts, new claims, and hits of broadcast levels for the host to
     read.
     """
-    claims = {
-        f"{ProgressiveKey.CLAIM}{claim}": ClaimRecord(
+    claim_by_key = {
+        f"{ProgressiveKey.CLAIM}{claim_id}": ClaimRecord(
             pool=claimed_hit.pool,
             level=claimed_hit.level,
             contribution_number=claimed_hit.contribution_number,
@@ -242,41 +251,41 @@ def build_step_state(
             payment_method=None,
             is_unanswered=False,
         )
-        for claim, claimed_hit in progressive_round.hit_by_claim_id.items()
+        for claim_id, claimed_hit in progressive_round.hit_by_claim_id.items()
     }
-    wins = {
+    broadcast_win_by_key = {
         f"{ProgressiveKey.UNREAD_BROADCAST_WIN}{progressive_round.claim_prefix}.{n}": BroadcastWin(
-            pool=pool, amount_cents=amount_cents, entry_sequence=machine.journal.sequence + 1
+            pool=pool_id, amount_cents=amount_cents, entry_sequence=machine.journal.sequence + 1
         )
-        for n, (pool, amount_cents) in enumerate(progressive_round.broadcast_hits)
+        for n, (pool_id, amount_cents) in enumerate(progressive_round.broadcast_hits)
     }
     return {
-        **wins,
+        **broadcast_win_by_key,
         **{
-            f"{ProgressiveKey.OWN_LEVEL}{pool}": level.to_json()
-            for pool, level in progressive_round.levels.items()
+            f"{ProgressiveKey.OWN_LEVEL}{pool_id}": level.to_json()
+            for pool_id, level in progressive_round.level_by_pool_id.items()
         },
         **{
-            f"{ProgressiveKey.LINK_PROGRESS}{pool}": progress
-            for pool, progress in progressive_round.link_progress.items()
+            f"{ProgressiveKey.LINK_PROGRESS}{pool_id}": progress
+            for pool_id, progress in progressive_round.link_progress_by_pool_id.items()
         },
-        **claims,
+        **claim_by_key,
     }
 
 
 # -------------------------------------------------------------------------------------------- hits and awards
-def list_wins(machine: Machine, game: GameRecord) -> tuple[ProgressiveWin, ...]:
+def list_hits_for_screen(machine: Machine, game: GameRecord) -> tuple[ProgressiveWin, ...]:
     """Return a game's progressive wins with the level's names and the amount, for the screen."""
     return tuple(
         ProgressiveWin(
-            id=award.pool,
-            level=award.level,
+            id=hit.pool_id,
+            level=hit.level,
             names=dict(pool.definition.names)
-            if (pool := machine.component(ProgressivePools).by_id.get(award.pool)) is not None
+            if (pool := machine.component(ProgressivePools).pool_by_id.get(hit.pool_id)) is not None
             else {},
-            amount_cents=award.amount_cents,
+            amount_cents=hit.amount_cents,
         )
-        for award in list_game_hits(machine, game)
+        for hit in list_game_hits(machine, game)
     )
 
 
@@ -287,31 +296,31 @@ def list_game_hits(machine: Machine, game: GameRecord) -> tuple[GameHit, ...]:
 
 def _build_game_hit(machine: Machine, hit: LevelHitRecord) -> GameHit:
     """Return a recorded hit of a game as a :class:`GameHit`; its amount is None until the controller has locked it."""
-    record = (
+    claim = (
         None
         if hit.claim_id is None
         else machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{hit.claim_id}")
     )
     return GameHit(
-        pool=hit.pool,
+        pool_id=hit.pool,
         level=hit.level,
-        claim=hit.claim_id,
-        amount_cents=hit.amount_cents if record is None else record.amount_cents,
-        is_unanswered=record is not None and record.is_unanswered,
+        claim_id=hit.claim_id,
+        amount_cents=hit.amount_cents if claim is None else claim.amount_cents,
+        is_unanswered=claim is not None and claim.is_unanswered,
     )
 
 
 def sum_progressive_award_cents(machine: Machine, game: GameRecord) -> int:
     """Return the total of a game's locked progressive awards, in minor units."""
-    return sum(award.amount_cents or 0 for award in list_game_hits(machine, game))
+    return sum(hit.amount_cents or 0 for hit in list_game_hits(machine, game))
 
 
 def build_payment(machine: Machine, game: GameRecord, target: str) -> tuple[Transfer, ...]:
     """Return the transfers that pay a game's progressive hits from their levels' accounts to the account ``target``."""
     return tuple(
-        Transfer(f"house:progressive:{award.pool}", target, award.amount_cents)
-        for award in list_game_hits(machine, game)
-        if award.amount_cents
+        Transfer(f"house:progressive:{hit.pool_id}", target, hit.amount_cents)
+        for hit in list_game_hits(machine, game)
+        if hit.amount_cents
     )
 
 
@@ -325,10 +334,10 @@ def build_closing_state(machine: Machine, game: GameRecord, payment_method: str)
         for key in (ProgressiveKey.GAME_AWAITING_AWARD, ProgressiveKey.GAME_ENDED_UNDECIDED)
         if machine.memory.get(key) is not None
     }
-    for award in list_game_hits(machine, game):
-        record = machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{award.claim}")
-        if record is not None:
-            state[f"{ProgressiveKey.CLAIM}{award.claim}"] = replace(record, payment_method=payment_method)
+    for hit in list_game_hits(machine, game):
+        claim = machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{hit.claim_id}")
+        if claim is not None:
+            state[f"{ProgressiveKey.CLAIM}{hit.claim_id}"] = replace(claim, payment_method=payment_method)
     return state
 
 
@@ -337,17 +346,17 @@ def register_hits(machine: Machine, game: GameRecord, payment_method: Literal["c
 
     An entry states the machine, the game, the level, the amount and ``payment_method``.
     """
-    for number, award in enumerate(list_game_hits(machine, game), start=1):
+    for number, hit in enumerate(list_game_hits(machine, game), start=1):
         register_hit(
             machine,
             game,
             f"{game.play_id}.hit-{number}",
-            pool=award.pool,
-            level=award.level,
-            amount_cents=award.amount_cents,
+            pool=hit.pool_id,
+            level=hit.level,
+            amount_cents=hit.amount_cents,
             payment_method=payment_method,
-            unanswered=award.is_unanswered,
-            broadcast=award.claim is None and not _is_own_level(machine, award.pool),
+            is_unanswered=hit.is_unanswered,
+            is_broadcast=hit.claim_id is None and not _is_own_level(machine, hit.pool_id),
         )
 
 
@@ -360,18 +369,18 @@ def register_hit(
     level: str,
     amount_cents: int | None,
     payment_method: Literal["credit", "hand"],
-    unanswered: bool = False,
-    broadcast: bool = False,
+    is_unanswered: bool = False,
+    is_broadcast: bool = False,
 ) -> None:
     """Write one progressive hit into the register of level wins; do nothing if ``entry_id`` is already there.
 
-    ``unanswered``: the controller did not reply, and an attendant settled the hit. ``broadcast``: the level's
+    ``is_unanswered``: the controller did not reply, and an attendant settled the hit. ``is_broadcast``: the level's
     amount is broadcast by a SAS host.
     """
     if machine.journal.has_transaction(entry_id):  # the power failed between this entry and the game's end
         return
     machine.post(
-        BROADCAST_LEVEL_HIT if broadcast else LEVEL_HIT,
+        BROADCAST_LEVEL_HIT if is_broadcast else LEVEL_HIT,
         LevelHitRegistered(
             machine=machine.identity.serial,
             play_id=game.play_id,
@@ -380,7 +389,7 @@ def register_hit(
             level=level,
             amount_cents=amount_cents,
             payment_method=payment_method,
-            is_unanswered=unanswered,
+            is_unanswered=is_unanswered,
         ),
         entry_id=entry_id,
     )
@@ -388,7 +397,7 @@ def register_hit(
 
 def format_paid_pools(machine: Machine, game: GameRecord) -> str:
     """Return the ids of the progressive levels that a game's hand-pay pays, separated by commas; empty if none."""
-    return ", ".join(award.pool for award in list_game_hits(machine, game) if award.amount_cents)
+    return ", ".join(hit.pool_id for hit in list_game_hits(machine, game) if hit.amount_cents)
 
 
 def build_hit_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, ...], dict[str, object]]:
@@ -398,13 +407,17 @@ def build_hit_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transf
     are deleted, so that it never reads them. Claims to a controller are stored as void.
     """
     transfers: list[Transfer] = []
-    levels: dict[str, Level] = {}
-    for award in list_game_hits(machine, game):
-        if award.claim is None and award.amount_cents and _is_own_level(machine, award.pool):
-            level_before = levels.get(award.pool) or _read_level(machine, award.pool)
-            levels[award.pool] = level_before.return_award(award.amount_cents)
-            transfers += posting.build_change_transfers(award.pool, level_before, levels[award.pool])
-    state = {f"{ProgressiveKey.OWN_LEVEL}{pool}": level.to_json() for pool, level in levels.items()}
+    level_by_pool_id: dict[str, Level] = {}
+    for hit in list_game_hits(machine, game):
+        if hit.claim_id is None and hit.amount_cents and _is_own_level(machine, hit.pool_id):
+            level_before = level_by_pool_id.get(hit.pool_id) or _read_level(machine, hit.pool_id)
+            level_by_pool_id[hit.pool_id] = level_before.return_award(hit.amount_cents)
+            transfers += posting.build_change_transfers(
+                hit.pool_id, level_before, level_by_pool_id[hit.pool_id]
+            )
+    state = {
+        f"{ProgressiveKey.OWN_LEVEL}{pool_id}": level.to_json() for pool_id, level in level_by_pool_id.items()
+    }
     unread_wins = machine.journal.states(
         f"{ProgressiveKey.UNREAD_BROADCAST_WIN}{_build_claim_prefix(machine)}.{game.play_id}."
     )
@@ -422,8 +435,8 @@ def must_attendant_pay_award(machine: Machine, game: GameRecord) -> bool:
     """
     limit_cents = machine.profile.progressives.hand_cents
     return any(
-        award.is_unanswered or (limit_cents is not None and (award.amount_cents or 0) >= limit_cents)
-        for award in list_game_hits(machine, game)
+        hit.is_unanswered or (limit_cents is not None and (hit.amount_cents or 0) >= limit_cents)
+        for hit in list_game_hits(machine, game)
     )
 
 
@@ -441,7 +454,7 @@ def levels_show_payable_amounts(machine: Machine, _: Event) -> bool:
 def no_claim_or_mystery_is_pending(machine: Machine, _: Event) -> bool:
     """Return whether the open game waits for neither the amount of a hit nor a mystery result; False without a game."""
     game = find_open_game(machine)
-    if game is None or any(award.amount_cents is None for award in list_game_hits(machine, game)):
+    if game is None or any(hit.amount_cents is None for hit in list_game_hits(machine, game)):
         return False
     return machine.memory.get(
         ProgressiveKey.GAME_ENDED_UNDECIDED
@@ -450,15 +463,15 @@ def no_claim_or_mystery_is_pending(machine: Machine, _: Event) -> bool:
 
 def list_undecided_levels(machine: Machine, game: GameRecord) -> tuple[str, ...]:
     """Return the ids of the controller's mystery levels for which it is not known yet whether the game has won."""
-    link = machine.component(LevelDisplays).link
+    link = machine.component(LevelAmountSources).link
     return tuple(
-        share.pool
-        for share in game.levels.contributions
-        if (pool := machine.component(ProgressivePools).by_id.get(share.pool)) is not None
-        and share.contribution_number is not None
+        contribution.pool
+        for contribution in game.levels.contributions
+        if (pool := machine.component(ProgressivePools).pool_by_id.get(contribution.pool)) is not None
+        and contribution.contribution_number is not None
         and pool.keeper is LevelKeeper.CONTROLLER
         and pool.definition.terms.is_mystery
-        and (link is None or link.find_last_decided_number(pool.id) < share.contribution_number)
+        and (link is None or link.find_last_decided_number(pool.id) < contribution.contribution_number)
     )
 
 
@@ -493,24 +506,24 @@ def record_award(machine: Machine, event: Event) -> None:
     award = event.read_payload(AwardLocked)
     claim_id, amount_cents = award.claim_id, award.amount_cents
     key = f"{ProgressiveKey.CLAIM}{claim_id}"
-    record = machine.memory.read(ClaimRecord, key)
+    claim = machine.memory.read(ClaimRecord, key)
     held_prize = unproved.list_held_prizes(machine).get(claim_id)
     if held_prize is not None and held_prize.amount_cents == amount_cents:
         unproved.hold_unproved_prize(machine, claim_id, held_prize)
     elif (
-        record is not None
-        and record.amount_cents is None
-        and record.payment_method is None
+        claim is not None
+        and claim.amount_cents is None
+        and claim.payment_method is None
         and held_prize is None
     ):
-        reason = unproved.find_reason_to_doubt_award(machine, record, amount_cents)
+        reason = unproved.find_reason_to_doubt_award(machine, claim, amount_cents)
         if reason:
             unproved.hold_unproved_prize(
                 machine,
                 claim_id,
                 HeldPrize(
-                    pool=record.pool,
-                    play_id=record.play_id,
+                    pool=claim.pool,
+                    play_id=claim.play_id,
                     amount_cents=amount_cents,
                     reason=reason,
                     ruling=None,
@@ -519,11 +532,11 @@ def record_award(machine: Machine, event: Event) -> None:
             return
         machine.post(
             AWARD_LOCKED,
-            LevelAward(claim=claim_id, pool=record.pool, amount_cents=amount_cents),
+            LevelAward(claim=claim_id, pool=claim.pool, amount_cents=amount_cents),
             entry_id=f"{claim_id}.award",
-            state={key: replace(record, amount_cents=amount_cents)},
+            state={key: replace(claim, amount_cents=amount_cents)},
         )
-    elif record is None or record.amount_cents != amount_cents:
+    elif claim is None or claim.amount_cents != amount_cents:
         machine.post(
             AWARD_DIFFERS,
             AwardDiffers(claim=claim_id, amount_cents=amount_cents),
@@ -535,9 +548,9 @@ def close_claim(machine: Machine, event: Event) -> None:
     """Close a progressive claim whose payment the controller has recorded."""
     claim_id = event.read_payload(ProgressiveClaimClosed).claim_id
     key = f"{ProgressiveKey.CLAIM}{claim_id}"
-    record = machine.memory.read(ClaimRecord, key)
-    if record is not None and record.payment_method is not None:
-        machine.post(CLAIM_CLOSED, ClaimClosed(claim=claim_id, **asdict(record)), state={key: None})
+    claim = machine.memory.read(ClaimRecord, key)
+    if claim is not None and claim.payment_method is not None:
+        machine.post(CLAIM_CLOSED, ClaimClosed(claim=claim_id, **asdict(claim)), state={key: None})
 
 
 def settle_unanswered_claim(machine: Machine, event: Event) -> None:
@@ -547,26 +560,26 @@ def settle_unanswered_claim(machine: Machine, event: Event) -> None:
     them.
     """
     game = find_open_game(machine)
-    for award in () if game is None else list_game_hits(machine, game):
-        if award.amount_cents is not None or award.claim is None:
+    for hit in () if game is None else list_game_hits(machine, game):
+        if hit.amount_cents is not None or hit.claim_id is None:
             continue
-        key = f"{ProgressiveKey.CLAIM}{award.claim}"
-        record = machine.memory.read(ClaimRecord, key)
-        if record is None:
-            raise InvariantError(f"the hit has the claim {award.claim}, which is not stored")
+        key = f"{ProgressiveKey.CLAIM}{hit.claim_id}"
+        claim = machine.memory.read(ClaimRecord, key)
+        if claim is None:
+            raise InvariantError(f"the hit has the claim {hit.claim_id}, which is not stored")
         machine.post(
             CLAIM_SETTLED_UNANSWERED,
             ClaimSettledUnanswered(
-                claim=award.claim,
-                pool=award.pool,
-                amount_cents=record.shown_cents,
+                claim=hit.claim_id,
+                pool=hit.pool_id,
+                amount_cents=claim.shown_cents,
                 person=find_actor(machine, event),
             ),
-            entry_id=f"{award.claim}.unanswered",
-            state={key: replace(record, amount_cents=record.shown_cents, is_unanswered=True)},
+            entry_id=f"{hit.claim_id}.unanswered",
+            state={key: replace(claim, amount_cents=claim.shown_cents, is_unanswered=True)},
         )
         machine.notice = Notice(
-            code="progressive_unanswered", severity="warning", values={"amount_cents": record.shown_cents}
+            code="progressive_unanswered", severity="warning", values={"amount_cents": claim.shown_cents}
         )
     if game is not None and (undecided_levels := list_undecided_levels(machine, game)):
         machine.post(
@@ -584,7 +597,7 @@ def iter_notices(machine: Machine) -> Iterator[Notice]:
     """Yield a notice if the open game waits for the amount of a progressive hit, or for a mystery result."""
     if machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD) is not None:
         game = find_open_game(machine)
-        has_awards = game is not None and list_game_hits(machine, game)
+        has_hits = game is not None and list_game_hits(machine, game)
         yield Notice(
-            code="award_awaited" if has_awards else "mystery_awaited", severity="warning", is_lasting=True
+            code="award_awaited" if has_hits else "mystery_awaited", severity="warning", is_lasting=True
         )

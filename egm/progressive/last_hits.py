@@ -14,9 +14,9 @@ def read_last_hits(
     At most ``entries_read_max`` entries of the progressives log are read. For each level, at most as many entries are
     returned as the log shows by default (NZ03 table 3-2).
     """
-    hits_by_level: dict[str, list[StoredEntry]] = {}
+    hits_by_pool_id: dict[str, list[StoredEntry]] = {}
     for entry in declarations.read_log(view, Log.PROGRESSIVES, entries_read_max):
-        hits = hits_by_level.setdefault(str(read_details(entry)["pool"]), [])
+        hits = hits_by_pool_id.setdefault(str(read_details(entry)["pool"]), [])
         if len(hits) < Log.PROGRESSIVES.default_entry_count:
             hits.append(entry)
-    return hits_by_level
+    return hits_by_pool_id

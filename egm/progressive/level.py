@@ -17,7 +17,7 @@ from egm.record_codec import RecordError, from_json, stored_as, to_json
 from meters.transaction import JSON
 
 _ZERO_AMOUNT: Final = Fraction(0)
-#: The whole of a level, as the share that a hit wins.
+#: The share of the level that a full hit wins: all of it.
 WHOLE_LEVEL_SHARE: Final = Fraction(1)
 
 
@@ -39,9 +39,9 @@ class LevelTerms:
     base_cents: int
     """The amount to which the level returns after it is won, in minor units."""
     increment: Fraction
-    """The share of every wager that is added to the displayed amount, such as 1/100."""
-    hidden_share: Fraction = field(default=_ZERO_AMOUNT, metadata=stored_as("hidden"))
-    """The share of every wager that is added to a hidden reserve, which pays for the next reset."""
+    """The fraction of every wager that is added to the displayed amount, such as 1/100."""
+    hidden_increment: Fraction = field(default=_ZERO_AMOUNT, metadata=stored_as("hidden"))
+    """The fraction of every wager that is added to a hidden reserve, which pays for the next reset."""
     ceiling_cents: int | None = None
     """The highest displayed amount in minor units, or None; contributions above it are stored as overflow."""
     is_mystery: bool = field(default=False, metadata=stored_as("mystery"))
@@ -50,9 +50,9 @@ class LevelTerms:
     def __post_init__(self) -> None:
         if self.base_cents <= 0:
             raise LevelTermsError(f"base_cents is {self.base_cents}; expected more than 0")
-        if self.increment < 0 or self.hidden_share < 0 or self.increment + self.hidden_share >= 1:
+        if self.increment < 0 or self.hidden_increment < 0 or self.increment + self.hidden_increment >= 1:
             raise LevelTermsError(
-                f"increment is {self.increment} and hidden is {self.hidden_share}; "
+                f"increment is {self.increment} and hidden is {self.hidden_increment}; "
                 "expected shares of 0 or more, below 1 together"
             )
         if self.ceiling_cents is not None and self.ceiling_cents <= self.base_cents:
@@ -80,11 +80,11 @@ class Level:
     """The state of a progressive level; immutable. Amounts are exact, in minor units."""
 
     terms: LevelTerms
-    current: Fraction
+    current_amount: Fraction = field(metadata=stored_as("current"))
     """The amount to be won; players see its whole minor units."""
-    hidden: Fraction = _ZERO_AMOUNT
+    hidden_amount: Fraction = field(default=_ZERO_AMOUNT, metadata=stored_as("hidden"))
     """The reserve that pays for the next reset."""
-    overflow: Fraction = _ZERO_AMOUNT
+    overflow_amount: Fraction = field(default=_ZERO_AMOUNT, metadata=stored_as("overflow"))
     """The contributions above the ceiling, which feed the level after its next win."""
     contributed_amount: Fraction = field(default=_ZERO_AMOUNT, metadata=stored_as("contributed"))
     """The total of all contributions since the level opened."""
@@ -105,14 +105,14 @@ class Level:
     @property
     def shown_cents(self) -> int:
         """Return the amount that the progressive level displays, in whole minor units: what a hit now would pay."""
-        return self.current.numerator // self.current.denominator
+        return self.current_amount.numerator // self.current_amount.denominator
 
     @property
     def held_amount(self) -> Fraction:
         """Return all money that the level holds: its current amount, reserve and overflow, in minor units."""
-        return self.current + self.hidden + self.overflow
+        return self.current_amount + self.hidden_amount + self.overflow_amount
 
-    def compute_mystery_odds(self, wager_cents: int) -> tuple[int, int] | None:
+    def compute_mystery_hit_chance(self, wager_cents: int) -> tuple[int, int] | None:
         """Return the probability that a wager hits a mystery level, as (favourable, bound); None for any other level.
 
         The wager hits if a random number below ``bound`` is below ``favourable``. None also if the wager adds
@@ -125,30 +125,30 @@ class Level:
         ceiling_cents = self.terms.ceiling_cents
         if not self.terms.is_mystery or ceiling_cents is None:
             return None
-        room = ceiling_cents - self.current
-        step = min(wager_cents * self.terms.increment, room)
-        if room <= 0:  # only a correction raises it to its ceiling
+        remaining_amount = ceiling_cents - self.current_amount
+        increment_amount = min(wager_cents * self.terms.increment, remaining_amount)
+        if remaining_amount <= 0:  # only a correction raises it to its ceiling
             return 1, 1
-        if not step:
+        if not increment_amount:
             return None
-        share = step / room
-        return share.numerator, share.denominator
+        chance = increment_amount / remaining_amount
+        return chance.numerator, chance.denominator
 
     # ------------------------------------------------------------------ changes
     @classmethod
     def open(cls, terms: LevelTerms) -> "Level":
         """Return a new progressive level, with its base paid in by the operator."""
-        return cls(terms=terms, current=Fraction(terms.base_cents), seeded_cents=terms.base_cents)
+        return cls(terms=terms, current_amount=Fraction(terms.base_cents), seeded_cents=terms.base_cents)
 
     def add_contribution(self, wager_cents: int) -> "Level":
-        """Return the level after adding the shares of a wager of ``wager_cents``, which must be above zero."""
+        """Return the level after adding the increments of a wager of ``wager_cents``, which must be above zero."""
         if wager_cents <= 0:
             raise LevelDefectiveError(f"a wager of {wager_cents} minor units cannot contribute")
         shown_amount = wager_cents * self.terms.increment
-        hidden_amount = wager_cents * self.terms.hidden_share
+        hidden_amount = wager_cents * self.terms.hidden_increment
         grown_level = replace(
             self,
-            hidden=self.hidden + hidden_amount,
+            hidden_amount=self.hidden_amount + hidden_amount,
             contributed_amount=self.contributed_amount + shown_amount + hidden_amount,
         )
         return _add_amount(grown_level, shown_amount)
@@ -168,42 +168,42 @@ class Level:
             )
         amount_cents = int(self.shown_cents * share)
         return amount_cents, replace(
-            self._pay_out(amount_cents, takes_all=share == 1), hit_count=self.hit_count + 1
+            self._pay_out(amount_cents, is_whole_level=share == 1), hit_count=self.hit_count + 1
         )
 
-    def correct_paid_hit(self, more_cents: int) -> "Level":
-        """Return the level after correcting a hit that was paid ``more_cents`` above the amount awarded for it.
+    def correct_paid_hit(self, excess_cents: int) -> "Level":
+        """Return the level after correcting a hit that was paid ``excess_cents`` above the amount awarded for it.
 
         If negative, the hit was paid below its award, and the difference returns to the level. An excess is
         taken out of the level, and the operator pays in what is then missing below the base.
         """
-        if more_cents > 0:
-            return self._pay_out(more_cents, takes_all=False)
-        return _add_amount(replace(self, paid_cents=self.paid_cents + more_cents), Fraction(-more_cents))
+        if excess_cents > 0:
+            return self._pay_out(excess_cents, is_whole_level=False)
+        return _add_amount(replace(self, paid_cents=self.paid_cents + excess_cents), Fraction(-excess_cents))
 
-    def _pay_out(self, amount_cents: int, *, takes_all: bool) -> "Level":
+    def _pay_out(self, amount_cents: int, *, is_whole_level: bool) -> "Level":
         """Return the level after ``amount_cents`` of its displayed amount were paid.
 
-        ``takes_all``: whether the whole displayed amount was won, not a part.
+        ``is_whole_level``: whether the whole displayed amount was won, not a part.
         """
-        terms = (self.next_terms or self.terms) if takes_all else self.terms
-        remaining = self.current - amount_cents
-        missing_cents = max(0, terms.base_cents - remaining.numerator // remaining.denominator)
-        hidden = self.hidden.numerator // self.hidden.denominator
-        from_hidden = hidden if takes_all else min(hidden, missing_cents)
-        from_overflow = self.overflow.numerator // self.overflow.denominator
-        seed_cents = max(0, missing_cents - from_hidden)
+        terms = (self.next_terms or self.terms) if is_whole_level else self.terms
+        remaining_amount = self.current_amount - amount_cents
+        missing_cents = max(0, terms.base_cents - remaining_amount.numerator // remaining_amount.denominator)
+        hidden_cents = self.hidden_amount.numerator // self.hidden_amount.denominator
+        from_hidden_cents = hidden_cents if is_whole_level else min(hidden_cents, missing_cents)
+        from_overflow_cents = self.overflow_amount.numerator // self.overflow_amount.denominator
+        seed_cents = max(0, missing_cents - from_hidden_cents)
         paid_level = replace(
             self,
             terms=terms,
-            next_terms=None if takes_all else self.next_terms,
-            current=remaining,
-            hidden=self.hidden - from_hidden,
-            overflow=self.overflow - from_overflow,
+            next_terms=None if is_whole_level else self.next_terms,
+            current_amount=remaining_amount,
+            hidden_amount=self.hidden_amount - from_hidden_cents,
+            overflow_amount=self.overflow_amount - from_overflow_cents,
             seeded_cents=self.seeded_cents + seed_cents,
             paid_cents=self.paid_cents + amount_cents,
         )
-        return _add_amount(paid_level, Fraction(from_hidden + seed_cents + from_overflow))
+        return _add_amount(paid_level, Fraction(from_hidden_cents + seed_cents + from_overflow_cents))
 
     def return_award(self, amount_cents: int) -> "Level":
         """Return the level after the hit of a void game is reversed: ``amount_cents`` is added to it again."""
@@ -225,9 +225,9 @@ class Level:
         amount = self.held_amount
         empty_level = replace(
             self,
-            current=_ZERO_AMOUNT,
-            hidden=_ZERO_AMOUNT,
-            overflow=_ZERO_AMOUNT,
+            current_amount=_ZERO_AMOUNT,
+            hidden_amount=_ZERO_AMOUNT,
+            overflow_amount=_ZERO_AMOUNT,
             released_amount=self.released_amount + amount,
             next_terms=None,
         )
@@ -245,18 +245,25 @@ class Level:
 
         The error states the figures.
         """
-        total_in = self.contributed_amount + self.seeded_cents + self.received_amount
-        outflow = self.paid_cents + self.current + self.hidden + self.overflow + self.released_amount
-        if total_in != outflow:
+        inflow = self.contributed_amount + self.seeded_cents + self.received_amount
+        outflow = (
+            self.paid_cents
+            + self.current_amount
+            + self.hidden_amount
+            + self.overflow_amount
+            + self.released_amount
+        )
+        if inflow != outflow:
             raise LevelDefectiveError(
                 f"contributed {self.contributed_amount} + seeded {self.seeded_cents} + received "
-                f"{self.received_amount} = {total_in}, "
-                f"but paid {self.paid_cents} + current {self.current} + hidden {self.hidden} + overflow "
-                f"{self.overflow} + released {self.released_amount} = {outflow}"
+                f"{self.received_amount} = {inflow}, "
+                f"but paid {self.paid_cents} + current {self.current_amount} + hidden {self.hidden_amount} + overflow "
+                f"{self.overflow_amount} + released {self.released_amount} = {outflow}"
             )
-        if min(self.current, self.hidden, self.overflow) < 0:
+        if min(self.current_amount, self.hidden_amount, self.overflow_amount) < 0:
             raise LevelDefectiveError(
-                f"below zero: current {self.current}, hidden {self.hidden} or overflow {self.overflow}"
+                f"below zero: current {self.current_amount}, hidden {self.hidden_amount} or overflow "
+                f"{self.overflow_amount}"
             )
 
     def to_json(self) -> dict[str, JSON]:
@@ -277,5 +284,13 @@ class Level:
 def _add_amount(level: Level, amount: Fraction) -> Level:
     """Return the level after adding ``amount`` in minor units: up to its ceiling, with the remainder as overflow."""
     ceiling_cents = level.terms.ceiling_cents
-    room = amount if ceiling_cents is None else max(_ZERO_AMOUNT, min(amount, ceiling_cents - level.current))
-    return replace(level, current=level.current + room, overflow=level.overflow + amount - room)
+    added_amount = (
+        amount
+        if ceiling_cents is None
+        else max(_ZERO_AMOUNT, min(amount, ceiling_cents - level.current_amount))
+    )
+    return replace(
+        level,
+        current_amount=level.current_amount + added_amount,
+        overflow_amount=level.overflow_amount + amount - added_amount,
+    )

@@ -24,11 +24,11 @@ def level_can_be_moved(machine: Machine, event: Event) -> bool:
     The source must hold money, and no installed game may still play for it; a game must play for the target.
     """
     pools, form = machine.component(ProgressivePools), event.read_payload(LevelMoveForm)
-    source, target = read_own_level(machine, form.source), pools.by_id.get(form.target)
+    source, target = read_own_level(machine, form.source), pools.pool_by_id.get(form.target)
     return (
         source is not None
         and source.held_amount > 0
-        and form.source not in pools.by_id
+        and form.source not in pools.pool_by_id
         and target is not None
         and target.is_own
     )
@@ -37,8 +37,8 @@ def level_can_be_moved(machine: Machine, event: Event) -> bool:
 def move_level(machine: Machine, event: Event) -> None:
     """Move everything that a progressive level holds, including fractions of a cent, to another level."""
     form = event.read_payload(LevelMoveForm)
-    source, target = form.source, form.target
-    source_level, target_level = read_own_level(machine, source), read_own_level(machine, target)
+    source_id, target_id = form.source, form.target
+    source_level, target_level = read_own_level(machine, source_id), read_own_level(machine, target_id)
     if source_level is None or target_level is None:
         return
     amount, emptied_level = source_level.release_whole_amount()
@@ -46,15 +46,17 @@ def move_level(machine: Machine, event: Event) -> None:
     machine.post(
         LEVEL_MOVED,
         LevelMoved(
-            source=source,
-            target=target,
+            source=source_id,
+            target=target_id,
             amount=amount,
             persons=form.persons,
         ),
-        transfers=posting.build_moving_transfers((source, source_level), (target, target_level, grown_level)),
+        transfers=posting.build_moving_transfers(
+            source_id, source_level, target_id, target_level, grown_level
+        ),
         state={
-            f"{ProgressiveKey.OWN_LEVEL}{source}": emptied_level,
-            f"{ProgressiveKey.OWN_LEVEL}{target}": grown_level,
+            f"{ProgressiveKey.OWN_LEVEL}{source_id}": emptied_level,
+            f"{ProgressiveKey.OWN_LEVEL}{target_id}": grown_level,
         },
     )
     machine.notice = Notice(code="level_moved", values={"amount_cents": int(amount)})

@@ -7,16 +7,16 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from egm.kernel.machine import Machine
 from egm.kernel.messages import ProgressiveView
 from egm.progressive.bet import find_bet_in_force
-from egm.progressive.display import DisplayedAmount, LevelDisplays, LevelStatus
+from egm.progressive.display import DisplayedAmount, LevelAmountSources, LevelStatus
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.pools import LevelKeeper, ProgressivePool, ProgressivePools
 
 
-def read_own_level(machine: Machine, pool: str) -> Level | None:
+def read_own_level(machine: Machine, pool_id: str) -> Level | None:
     """Return the state of a level that this machine manages, or managed earlier; None if it was never opened."""
-    state = machine.journal.state(f"{ProgressiveKey.OWN_LEVEL}{pool}")
-    return None if state is None else Level.from_json(state)
+    stored_level = machine.journal.state(f"{ProgressiveKey.OWN_LEVEL}{pool_id}")
+    return None if stored_level is None else Level.from_json(stored_level)
 
 
 def read_displayed_amount(machine: Machine, pool: ProgressivePool) -> DisplayedAmount:
@@ -28,7 +28,7 @@ def read_displayed_amount(machine: Machine, pool: ProgressivePool) -> DisplayedA
             if level is None
             else DisplayedAmount(level.shown_cents, LevelStatus.UP)
         )
-    displays = machine.component(LevelDisplays)
+    displays = machine.component(LevelAmountSources)
     display = displays.broadcasts if pool.keeper is LevelKeeper.BROADCAST else displays.link
     return DisplayedAmount(0, LevelStatus.DOWN) if display is None else display.find_displayed_amount(pool.id)
 
@@ -61,20 +61,22 @@ def read_all_displayed_amounts(machine: Machine) -> dict[str, DisplayedAmount]:
     """
     return {
         pool_id: read_displayed_amount(machine, pool)
-        for pool_id, pool in sorted(machine.component(ProgressivePools).by_id.items())
+        for pool_id, pool in sorted(machine.component(ProgressivePools).pool_by_id.items())
     }
 
 
 def iter_level_metrics(machine: Machine) -> Iterator[Metric]:
     """Yield the metrics of every progressive level of the machine."""
-    amounts = GaugeMetricFamily(
+    amount_metric = GaugeMetricFamily(
         "egm_progressive_level_cents", "What a progressive level shows.", labels=("level",)
     )
-    up = GaugeMetricFamily("egm_progressive_level_up", "1 while the level can be won.", labels=("level",))
-    for level, displayed_amount in read_all_displayed_amounts(machine).items():
-        amounts.add_metric((level,), displayed_amount.amount_cents)
-        up.add_metric((level,), int(displayed_amount.status is LevelStatus.UP))
-    yield from (amounts, up)
+    up_metric = GaugeMetricFamily(
+        "egm_progressive_level_up", "1 while the level can be won.", labels=("level",)
+    )
+    for pool_id, displayed_amount in read_all_displayed_amounts(machine).items():
+        amount_metric.add_metric((pool_id,), displayed_amount.amount_cents)
+        up_metric.add_metric((pool_id,), int(displayed_amount.status is LevelStatus.UP))
+    yield from (amount_metric, up_metric)
 
 
 def _build_view(machine: Machine, pool: ProgressivePool) -> ProgressiveView:
@@ -86,6 +88,6 @@ def _build_view(machine: Machine, pool: ProgressivePool) -> ProgressiveView:
         names=dict(pool.definition.names),
         amount_cents=amount.amount_cents,
         status=amount.status.value,
-        scope=pool.definition.kind.value,
+        scope=pool.definition.scope.value,
         mystery=pool.definition.terms.is_mystery,
     )

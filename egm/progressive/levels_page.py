@@ -15,7 +15,7 @@ from egm.progressive.level import Level
 from egm.progressive.level_views import read_displayed_amount
 from egm.progressive.pools import ProgressivePools
 from egm.record_codec import from_json
-from egm.staff.desk import MenuEntry
+from egm.staff.desk import MenuItem
 from egm.staff.page_texts import (
     build_column_titles,
     build_local_text,
@@ -41,7 +41,9 @@ def build_level_tables(machine: Machine) -> tuple[PageTable, ...]:
         key.removeprefix(ProgressiveKey.OWN_LEVEL): Level.from_json(stored)
         for key, stored in sorted(machine.journal.states(ProgressiveKey.OWN_LEVEL).items())
     }
-    linked_pool_ids = [id_ for id_ in machine.component(ProgressivePools).by_id if id_ not in own_levels]
+    linked_pool_ids = [
+        pool_id for pool_id in machine.component(ProgressivePools).pool_by_id if pool_id not in own_levels
+    ]
     return (
         *(
             build_two_column_table(_iter_own_rows(level), _build_title(machine, pool_id))
@@ -83,7 +85,7 @@ def _iter_hit_tables(machine: Machine) -> Iterable[PageTable]:
 
 def _build_title(machine: Machine, pool_id: str) -> PageText:
     """Return the title of a progressive level's table: its name and id; or that the level is no longer configured."""
-    configured_pool = machine.component(ProgressivePools).by_id.get(pool_id)
+    configured_pool = machine.component(ProgressivePools).pool_by_id.get(pool_id)
     if configured_pool is None:
         return build_text("service.levels.given_up", level=pool_id)
     return build_local_text(
@@ -95,23 +97,23 @@ def _iter_own_rows(level: Level) -> Iterable[tuple[str | PageText, PageText]]:
     """Yield the rows of a progressive level of this machine: its amounts, terms and counts."""
     terms = level.terms
     yield "levels.shows", build_money_text(level.shown_cents)
-    yield "levels.exact", build_plain_text(level.current)
+    yield "levels.exact", build_plain_text(level.current_amount)
     yield "levels.base", build_money_text(terms.base_cents)
     yield (
         "levels.ceiling",
         build_plain_text("-") if terms.ceiling_cents is None else build_money_text(terms.ceiling_cents),
     )
     yield "levels.increment", build_plain_text(terms.increment)
-    yield "levels.hidden_increment", build_plain_text(terms.hidden_share)
-    yield "levels.hidden", build_plain_text(level.hidden)
-    yield "levels.overflow", build_plain_text(level.overflow)
+    yield "levels.hidden_increment", build_plain_text(terms.hidden_increment)
+    yield "levels.hidden", build_plain_text(level.hidden_amount)
+    yield "levels.overflow", build_plain_text(level.overflow_amount)
     yield "levels.hits", build_number_text(level.hit_count)
     yield "levels.paid", build_money_text(level.paid_cents)
 
 
 def _iter_linked_rows(machine: Machine, pool_id: str) -> Iterable[tuple[str | PageText, PageText]]:
     """Yield the rows of a controller's or host's level: its amount, and the counts of this machine's contributions."""
-    displayed_amount = read_displayed_amount(machine, machine.component(ProgressivePools).by_id[pool_id])
+    displayed_amount = read_displayed_amount(machine, machine.component(ProgressivePools).pool_by_id[pool_id])
     progress = find_link_progress(machine, pool_id)
     yield "levels.shows", build_money_text(displayed_amount.amount_cents)
     yield "levels.status", build_text(f"service.levels.{displayed_amount.status.value}")
@@ -119,6 +121,6 @@ def _iter_linked_rows(machine: Machine, pool_id: str) -> Iterable[tuple[str | Pa
     yield "levels.counted", build_number_text(progress.counted_number)
 
 
-MENU_ENTRIES: Final = (
-    MenuEntry("levels", "games", Permission.READ_METERS, partial(TablesPage, "levels", build_level_tables)),
+MENU_ITEMS: Final = (
+    MenuItem("levels", "games", Permission.READ_METERS, partial(TablesPage, "levels", build_level_tables)),
 )

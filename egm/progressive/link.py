@@ -65,7 +65,7 @@ class _OpenClaim:
     """An open claim to the prize of a linked progressive level."""
 
     claim: Claim
-    commit_message: PaymentReport | None = None
+    payment_report: PaymentReport | None = None
     """The report that the award is paid; None until it is."""
     is_awarded: bool = False
     """Whether the machine has stored the amount that the controller locked."""
@@ -79,14 +79,14 @@ class _OpenClaim:
     @property
     def due_message(self) -> Claim | PaymentReport | None:
         """Return the message to which the controller must still reply; None between award and payment."""
-        if self.commit_message is not None and not self.is_unknown_to_controller:
-            return self.commit_message
+        if self.payment_report is not None and not self.is_unknown_to_controller:
+            return self.payment_report
         return self.claim if self.is_unknown_to_controller or not self.is_awarded else None
 
     @property
     def phase(self) -> ClaimPhase:
         """Return whether the claim is still without award, awarded, or paid (committed)."""
-        if self.commit_message is not None:
+        if self.payment_report is not None:
             return ClaimPhase.COMMITTED
         return ClaimPhase.AWARDED if self.is_awarded else ClaimPhase.CLAIMING
 
@@ -96,7 +96,7 @@ class _OpenClaim:
 class ClaimAmountLocked:
     """The progressive controller has locked the amount of a claim, in minor units."""
 
-    claim: str
+    claim_id: str
     amount_cents: int
 
 
@@ -104,14 +104,14 @@ class ClaimAmountLocked:
 class ClaimPaymentRecorded:
     """The progressive controller has recorded that a claim is paid."""
 
-    claim: str
+    claim_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class ControllerCountAhead:
     """The controller has counted contributions up to ``contribution_number``, more than this machine knows of."""
 
-    level: str
+    level_id: str
     contribution_number: int
 
 
@@ -119,7 +119,7 @@ class ControllerCountAhead:
 class ControllerCountBehind:
     """The controller has lost the contributions after number ``contribution_number``, although it had counted them."""
 
-    level: str
+    level_id: str
     contribution_number: int
 
 
@@ -135,7 +135,7 @@ class ControllerComplaint:
 class CommitmentReceived:
     """A mystery level has a new prize: its number, and the commitment to its secret amount."""
 
-    level: str
+    level_id: str
     prize_number: int
     commitment: str
 
@@ -144,7 +144,7 @@ class CommitmentReceived:
 class MysteryWinFound:
     """The controller reports that a contribution of this machine has won a mystery level."""
 
-    level: str
+    level_id: str
     won_prize: WonPrize
 
 
@@ -152,7 +152,7 @@ class MysteryWinFound:
 class LevelResultsKnown:
     """It is known which of this machine's contributions up to ``contribution_number`` have won the mystery level."""
 
-    level: str
+    level_id: str
     contribution_number: int
 
 
@@ -176,35 +176,35 @@ class ControllerLink:
     notifications for the machine (:meth:`take_notifications`).
     """
 
-    def __init__(self, machine: str, pools: Iterable[ProgressivePool], *, stale_ns: int) -> None:
-        """Create the link of the machine with the serial number ``machine`` for the linked levels in ``pools``.
+    def __init__(self, machine_id: str, pools: Iterable[ProgressivePool], *, stale_ns: int) -> None:
+        """Create the link of the machine with the serial number ``machine_id`` for the linked levels in ``pools``.
 
         A level of which no amount was received for ``stale_ns`` nanoseconds counts as stale.
         """
-        self._machine = machine
+        self._machine_id = machine_id
         self._stale_ns = stale_ns
         self.feeders: Mapping[str, LinkedLevelFeeder] = {
             pool.id: LinkedLevelFeeder(pool) for pool in pools if pool.keeper is LevelKeeper.CONTROLLER
         }
         self._open_claims: dict[str, _OpenClaim] = {}
-        self._closed_claims: deque[str] = deque(maxlen=_CLOSED_CLAIMS_MAX)
-        self._connected = False
+        self._closed_claim_ids: deque[str] = deque(maxlen=_CLOSED_CLAIMS_MAX)
+        self._is_connected = False
         self._nonce = ""
         self._enrolment_sent_ns: dict[str, int] = {}
         self._outgoing_messages: list[MachineMessage] = []
         self._notifications: list[LinkNotification] = []
 
     # ------------------------------------------------------------------ queries
-    def find_displayed_amount(self, level: str, now_ns: int) -> DisplayedAmount:
+    def find_displayed_amount(self, level_id: str, now_ns: int) -> DisplayedAmount:
         """Return the amount that the machine displays for a linked level now, and whether it is current."""
-        feeder = self.feeders.get(level)
-        if feeder is None or not self._connected:
+        feeder = self.feeders.get(level_id)
+        if feeder is None or not self._is_connected:
             return DisplayedAmount(0 if feeder is None else feeder.amount_cents, LevelStatus.DOWN)
         return feeder.find_displayed_amount(now_ns, self._stale_ns)
 
     def list_open_claims(self) -> dict[str, ClaimPhase]:
         """Return every open claim to a linked progressive level, by id, with its phase."""
-        return {claim: entry.phase for claim, entry in self._open_claims.items()}
+        return {claim_id: open_claim.phase for claim_id, open_claim in self._open_claims.items()}
 
     def take_messages(self) -> list[MachineMessage]:
         """Return the messages to send to the controller, in order, and remove them."""
@@ -218,26 +218,26 @@ class ControllerLink:
 
     # ------------------------------------------------------------------ from the machine's memory
     def restore_contributions(
-        self, level: str, last_counted_number: int, pending_contributions: Iterable[Contribution]
+        self, level_id: str, last_counted_number: int, pending_contributions: Iterable[Contribution]
     ) -> None:
         """Restore from the journal the contributions to a level that the controller has not counted.
 
         They are all contributions after number ``last_counted_number``, in any order: a memory clear carries
         the open game over before the games that ended earlier.
         """
-        feeder = self.feeders[level]
+        feeder = self.feeders[level_id]
         feeder.last_counted_number = feeder.last_sent_number = last_counted_number
         feeder.pending_contributions.clear()
         feeder.pending_contributions.extend(
             sorted(pending_contributions, key=lambda contribution: contribution.sequence)
         )
 
-    def restore_shown_amount(self, level: str, amount_cents: int, fall_count: int) -> None:
+    def restore_shown_amount(self, level_id: str, amount_cents: int, fall_count: int) -> None:
         """Restore the amount that a level showed before a restart, and how often it had been lowered by then.
 
         A lower amount is shown only if the controller reports a larger number of falls.
         """
-        feeder = self.feeders[level]
+        feeder = self.feeders[level_id]
         feeder.amount_cents, feeder.fall_count = amount_cents, fall_count
 
     def queue_contribution(self, contribution: Contribution, now_ns: int) -> None:
@@ -260,22 +260,22 @@ class ControllerLink:
         self._open_claims.setdefault(claim.claim, _OpenClaim(claim, is_awarded=True))
         self._send_due_claim(claim.claim, now_ns)
 
-    def mark_award_recorded(self, claim: str) -> None:
+    def mark_award_recorded(self, claim_id: str) -> None:
         """Mark the claim as awarded: the journal holds the amount that the controller has locked for it."""
-        if claim in self._open_claims:
-            self._open_claims[claim].is_awarded = True
+        if claim_id in self._open_claims:
+            self._open_claims[claim_id].is_awarded = True
 
-    def report_payment(self, commit: PaymentReport, claim: Claim, now_ns: int) -> None:
+    def report_payment(self, payment_report: PaymentReport, claim: Claim, now_ns: int) -> None:
         """Report to the controller that a claim is paid, which the journal already holds; open the claim if needed."""
-        entry = self._open_claims.setdefault(commit.claim, _OpenClaim(claim))
-        if entry.commit_message is None:
-            entry.commit_message, entry.sent_ns = commit, None
-        self._send_due_claim(commit.claim, now_ns)
+        open_claim = self._open_claims.setdefault(payment_report.claim, _OpenClaim(claim))
+        if open_claim.payment_report is None:
+            open_claim.payment_report, open_claim.sent_ns = payment_report, None
+        self._send_due_claim(payment_report.claim, now_ns)
 
-    def drop_claim(self, claim: str) -> None:
+    def drop_claim(self, claim_id: str) -> None:
         """Remove a claim that the journal no longer lists as open; later messages about it are ignored."""
-        self._open_claims.pop(claim, None)
-        self._closed_claims.append(claim)
+        self._open_claims.pop(claim_id, None)
+        self._closed_claim_ids.append(claim_id)
 
     # ------------------------------------------------------------------ from the carrier
     def enrol_levels(self, nonce: str, now_ns: int) -> None:
@@ -283,23 +283,23 @@ class ControllerLink:
 
         ``nonce`` is a new text for every connection; the controller's replies repeat it.
         """
-        self._connected, self._nonce = True, nonce
+        self._is_connected, self._nonce = True, nonce
         self._enrolment_sent_ns.clear()
         for feeder in self.feeders.values():
             feeder.reset_connection()
-        for entry in self._open_claims.values():
-            entry.sent_ns = None
+        for open_claim in self._open_claims.values():
+            open_claim.sent_ns = None
         self.repeat_unanswered_messages(now_ns)
 
     def handle_disconnection(self) -> None:
         """Mark every linked level as down, because the connection to the controller is lost."""
-        self._connected = False
+        self._is_connected = False
         for feeder in self.feeders.values():
             feeder.reset_connection()
 
     def process_message(self, message: ControllerMessage, now_ns: int) -> None:
         """Process a message of the progressive controller. Messages to other machines are ignored."""
-        if not isinstance(message, LevelValue) and message.machine != self._machine:
+        if not isinstance(message, LevelValue) and message.machine != self._machine_id:
             return
         match message:
             case EnrolmentAccepted():
@@ -318,27 +318,27 @@ class ControllerLink:
 
     def repeat_unanswered_messages(self, now_ns: int) -> None:
         """Send again the messages to which the controller has not replied in time; to be called regularly."""
-        if not self._connected:
+        if not self._is_connected:
             return
         self._send_enrolments(now_ns)
         for feeder in self.feeders.values():
             self._send_contributions(feeder, now_ns)
-        for claim in self._open_claims:
-            self._send_due_claim(claim, now_ns)
+        for claim_id in self._open_claims:
+            self._send_due_claim(claim_id, now_ns)
 
     # ------------------------------------------------------------------ enrolment
     def _send_enrolments(self, now_ns: int) -> None:
         """Send the enrolment in each linked level that is not enrolled, unless it was sent a short time ago."""
         enrolments = []
-        for level, feeder in self.feeders.items():
-            sent_ns = self._enrolment_sent_ns.get(level)
+        for level_id, feeder in self.feeders.items():
+            sent_ns = self._enrolment_sent_ns.get(level_id)
             patience_ns = CONTRIBUTION_RETRY_NS if feeder.refusal_reason is None else _REFUSED_RETRY_NS
             if not feeder.is_enrolled and (sent_ns is None or now_ns - sent_ns >= patience_ns):
-                self._enrolment_sent_ns[level] = now_ns
+                self._enrolment_sent_ns[level_id] = now_ns
                 enrolments.append(feeder.level_enrolment)
         if enrolments:
             self._outgoing_messages.append(
-                EnrolmentRequest(machine=self._machine, nonce=self._nonce, levels=tuple(enrolments))
+                EnrolmentRequest(machine=self._machine_id, nonce=self._nonce, levels=tuple(enrolments))
             )
 
     def _handle_accepted_enrolment(self, message: EnrolmentAccepted, now_ns: int) -> None:
@@ -347,11 +347,11 @@ class ControllerLink:
         A reply to an earlier enrolment is ignored.
         """
         feeder = self.feeders.get(message.level)
-        if feeder is None or message.nonce != self._nonce or not self._connected:
+        if feeder is None or message.nonce != self._nonce or not self._is_connected:
             return
         objection = feeder.find_enrolment_objection(message)
         if objection is not None:
-            self._stop_feeding(feeder, *objection)
+            self._stop_feeding(feeder, objection.reason, objection.detail)
             return
         feeder.is_enrolled, feeder.refusal_reason = True, None
         if message.counted < feeder.last_counted_number:
@@ -379,9 +379,11 @@ class ControllerLink:
         feeder = self.feeders.get(message.level)
         if feeder is None:
             return
-        previous_commitment, sequence = feeder.commitment, feeder.value_sequence
+        previous_commitment, sequence_before = feeder.commitment, feeder.value_sequence
         contradiction = feeder.update_value(message, now_ns)
-        if contradiction or feeder.value_sequence < sequence:  # its store was reset: send what was shown
+        if (
+            contradiction or feeder.value_sequence < sequence_before
+        ):  # its store was reset: send what was shown
             self._send_enrolment_again(feeder, now_ns)
         if contradiction:
             self._notifications.append(ControllerComplaint("value", contradiction))
@@ -391,63 +393,63 @@ class ControllerLink:
             )
 
     def _process_confirmed_contributions(
-        self, level: str, counted_number: int, mystery_wins: tuple[WonPrize, ...], now_ns: int
+        self, level_id: str, counted_number: int, mystery_wins: tuple[WonPrize, ...], now_ns: int
     ) -> None:
         """Drop a level's contributions up to number ``counted_number``, which the controller has counted.
 
         Then send further contributions, and claims that waited for this count. ``mystery_wins``, the wins that
         the controller found among the counted contributions, are added to the notifications for the machine.
         """
-        feeder = self.feeders.get(level)
+        feeder = self.feeders.get(level_id)
         if feeder is None:
             return
         if feeder.is_mystery:
             self._notifications += [
-                MysteryWinFound(level, win) for win in mystery_wins if win.claim not in self._open_claims
+                MysteryWinFound(level_id, win) for win in mystery_wins if win.claim not in self._open_claims
             ]
-            self._notifications.append(LevelResultsKnown(level, counted_number))
+            self._notifications.append(LevelResultsKnown(level_id, counted_number))
         if counted_number > feeder.last_contribution_number:
-            self._notifications.append(ControllerCountAhead(level, counted_number))
+            self._notifications.append(ControllerCountAhead(level_id, counted_number))
         feeder.process_count(counted_number, now_ns)
         self._send_contributions(feeder, now_ns)
-        for claim, entry in self._open_claims.items():
-            if entry.claim.level == level:
-                self._send_due_claim(claim, now_ns)
+        for claim_id, open_claim in self._open_claims.items():
+            if open_claim.claim.level == level_id:
+                self._send_due_claim(claim_id, now_ns)
 
     def _send_contributions(self, feeder: LinkedLevelFeeder, now_ns: int) -> None:
         """Send the contributions to a progressive level that are due now."""
-        if self._connected:
+        if self._is_connected:
             self._outgoing_messages += feeder.take_due_contributions(now_ns)
 
     # ------------------------------------------------------------------ claims
-    def _send_due_claim(self, claim: str, now_ns: int) -> None:
+    def _send_due_claim(self, claim_id: str, now_ns: int) -> None:
         """Send the due message about a claim: the claim itself, or the report that it is paid.
 
         Send nothing if the message was sent a short time ago, or if the controller cannot process it yet.
         """
-        entry = self._open_claims[claim]
-        feeder = self.feeders.get(entry.claim.level)
-        if feeder is None or not self._connected or not feeder.is_enrolled:
+        open_claim = self._open_claims[claim_id]
+        feeder = self.feeders.get(open_claim.claim.level)
+        if feeder is None or not self._is_connected or not feeder.is_enrolled:
             return
-        if entry.sent_ns is not None and now_ns - entry.sent_ns < CONTRIBUTION_RETRY_NS:
+        if open_claim.sent_ns is not None and now_ns - open_claim.sent_ns < CONTRIBUTION_RETRY_NS:
             return
-        message = entry.due_message
-        is_acceptable = feeder.last_counted_number >= entry.claim.after and (
-            feeder.received_value_count or entry.is_unknown_to_controller
+        message = open_claim.due_message
+        is_acceptable = feeder.last_counted_number >= open_claim.claim.after and (
+            feeder.received_value_count or open_claim.is_unknown_to_controller
         )
-        if message is None or (message is entry.claim and not is_acceptable):
+        if message is None or (message is open_claim.claim and not is_acceptable):
             return
         self._outgoing_messages.append(message)
-        entry.sent_ns = now_ns
+        open_claim.sent_ns = now_ns
 
     def _handle_award(self, message: Award, now_ns: int) -> None:
         """Process the amount that the controller has locked for a claim.
 
         If no such claim is open, record a complaint about the controller, unless it is a late repeat.
         """
-        entry = self._open_claims.get(message.claim)
-        if entry is None:
-            if message.claim in self._closed_claims:
+        open_claim = self._open_claims.get(message.claim)
+        if open_claim is None:
+            if message.claim in self._closed_claim_ids:
                 return  # a late repeat
             complaint = (
                 f"{message.claim}: the controller awards {message.amount_cents}, "
@@ -456,8 +458,8 @@ class ControllerLink:
             self._notifications.append(ControllerComplaint("award", complaint))
         else:
             self._notifications.append(ClaimAmountLocked(message.claim, message.amount_cents))
-            if entry.is_unknown_to_controller:
-                entry.is_unknown_to_controller, entry.sent_ns = False, None
+            if open_claim.is_unknown_to_controller:
+                open_claim.is_unknown_to_controller, open_claim.sent_ns = False, None
                 self._send_due_claim(message.claim, now_ns)
 
     # ------------------------------------------------------------------ refusals
@@ -505,26 +507,26 @@ class ControllerLink:
 
     def _handle_claim_refusal(self, refusal: Refusal, now_ns: int) -> None:
         """React to a refused claim by its reason: enrol again, send it again, wait, or report the refusal."""
-        entry = self._open_claims.get(refusal.claim)
-        if entry is None:
+        open_claim = self._open_claims.get(refusal.claim)
+        if open_claim is None:
             return
-        feeder = self.feeders.get(entry.claim.level)
+        feeder = self.feeders.get(open_claim.claim.level)
         if refusal.reason is RefusalReason.NOT_ENROLLED and feeder is not None:
-            entry.sent_ns = None
+            open_claim.sent_ns = None
             self._enrol_from_start(feeder, now_ns)
         elif (
             refusal.of == "commit"
             and refusal.reason is RefusalReason.UNKNOWN_CLAIM
-            and not entry.is_unknown_to_controller
+            and not open_claim.is_unknown_to_controller
         ):
-            entry.is_unknown_to_controller, entry.sent_ns = True, None
+            open_claim.is_unknown_to_controller, open_claim.sent_ns = True, None
             self._send_due_claim(refusal.claim, now_ns)
         elif refusal.reason is RefusalReason.CLAIM_BEFORE_CONTRIBUTION or (
-            entry.is_prize_held and refusal.reason is RefusalReason.CLAIM_HELD
+            open_claim.is_prize_held and refusal.reason is RefusalReason.CLAIM_HELD
         ):
             return
         else:
-            entry.is_prize_held = refusal.reason is RefusalReason.CLAIM_HELD
+            open_claim.is_prize_held = refusal.reason is RefusalReason.CLAIM_HELD
             self._notifications.append(
                 ControllerComplaint(
                     f"refused.{refusal.reason}", f"{refusal.of} {refusal.claim}: {refusal.detail}"
@@ -537,14 +539,14 @@ class ControllerLink:
         The controller then replies with its count, and receives the amount that this machine showed last.
         """
         if (
-            self._connected
+            self._is_connected
             and now_ns - self._enrolment_sent_ns.get(feeder.pool.id, -CONTRIBUTION_RETRY_NS)
             >= CONTRIBUTION_RETRY_NS
         ):
             self._enrolment_sent_ns[feeder.pool.id] = now_ns
             levels = (feeder.level_enrolment,)
             self._outgoing_messages.append(
-                EnrolmentRequest(machine=self._machine, nonce=self._nonce, levels=levels)
+                EnrolmentRequest(machine=self._machine_id, nonce=self._nonce, levels=levels)
             )
 
     def _enrol_from_start(self, feeder: LinkedLevelFeeder, now_ns: int) -> None:

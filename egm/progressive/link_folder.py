@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from egm.errors import OperatorError
 from egm.progressive.certificates import convert_read_errors
-from egm.progressive.enrolment import CertificateFacts, EnrolmentAnswer, EnrolmentError, compute_key_digest
+from egm.progressive.enrolment import CertificateDetails, EnrolmentAnswer, EnrolmentError, compute_key_digest
 from egm.secret_files import (
     find_medium_failure_code,
     replace_private_file,
@@ -37,7 +37,7 @@ from meters.entry import parse_json
 #: Name of the folder within the state folder.
 _FOLDER_NAME: Final = "link"
 #: File names of the authority's certificate, the machine's certificate and its private key.
-_AUTHORITY, _CERTIFICATE, _KEY = "authority.crt", "machine.crt", "machine.key"
+_AUTHORITY_FILE_NAME, _CERTIFICATE_FILE_NAME, _KEY_FILE_NAME = "authority.crt", "machine.crt", "machine.key"
 #: Name of the file with the controller's answer.
 _ANSWER_FILE_NAME: Final = "answer.json"
 
@@ -56,13 +56,20 @@ class LinkCertificateFolder:
     @property
     def key_path(self) -> Path:
         """Return the path of the private key in use, in the form that a cabinet file contains."""
-        return self.root_folder / "current" / _KEY
+        return self.root_folder / "current" / _KEY_FILE_NAME
 
     def build_cabinet_table(self, host: str, port: int) -> dict[str, object]:
         """Return the cabinet file's table for the progressive link: the broker's address and the paths of the files."""
-        files = {"authority": _AUTHORITY, "certificate": _CERTIFICATE, "key": _KEY}
-        paths_by_name = {name: str(self.root_folder / "current" / file) for name, file in files.items()}
-        return {"host": host, "port": port, **paths_by_name}
+        file_name_by_table_key = {
+            "authority": _AUTHORITY_FILE_NAME,
+            "certificate": _CERTIFICATE_FILE_NAME,
+            "key": _KEY_FILE_NAME,
+        }
+        path_by_table_key = {
+            table_key: str(self.root_folder / "current" / file_name)
+            for table_key, file_name in file_name_by_table_key.items()
+        }
+        return {"host": host, "port": port, **path_by_table_key}
 
     # ------------------------------------------------------------------ the key of the pending request
     @property
@@ -104,30 +111,30 @@ class LinkCertificateFolder:
     def current_certificate_digest(self) -> str:
         """Return the digest of the link certificate in use, or an empty string if none is in use."""
         with suppress(OSError):
-            name = str((self.root_folder / "current").readlink())
-            return name if self.has_complete_certificate(name) else ""
+            certificate_digest = str((self.root_folder / "current").readlink())
+            return certificate_digest if self.has_complete_certificate(certificate_digest) else ""
         return ""
 
     def has_complete_certificate(self, certificate_digest: str) -> bool:
         """Return whether all files of the link certificate with the digest ``certificate_digest`` exist."""
         return all(
-            (self.root_folder / certificate_digest / file).exists()
-            for file in (_AUTHORITY, _CERTIFICATE, _KEY, _ANSWER_FILE_NAME)
+            (self.root_folder / certificate_digest / file_name).exists()
+            for file_name in (_AUTHORITY_FILE_NAME, _CERTIFICATE_FILE_NAME, _KEY_FILE_NAME, _ANSWER_FILE_NAME)
         )
 
-    def read_facts(self) -> CertificateFacts | None:
+    def read_certificate_details(self) -> CertificateDetails | None:
         """Return the facts of the link certificate in use, or None if none is in use.
 
         Raises EnrolmentError if damaged.
         """
-        name = self.current_certificate_digest
-        if not name:
+        certificate_digest = self.current_certificate_digest
+        if not certificate_digest:
             return None
-        path = self.root_folder / name / _ANSWER_FILE_NAME
+        path = self.root_folder / certificate_digest / _ANSWER_FILE_NAME
         with _translate_medium_errors():
-            data = path.read_bytes()
+            answer_json = path.read_bytes()
         try:
-            return EnrolmentAnswer.from_json(parse_json(data)).read_facts()
+            return EnrolmentAnswer.from_json(parse_json(answer_json)).read_certificate_details()
         except (ValueError, EnrolmentError) as error:
             raise EnrolmentError("link_file_damaged", file=str(path)) from error
 
@@ -136,31 +143,31 @@ class LinkCertificateFolder:
 
         Return the digest of the answer's certificate. Raises EnrolmentError.
         """
-        key, facts = self.read_request_key(), answer.read_facts()
-        if key is None or compute_key_digest(key.public_key()) != facts.key_digest:
+        key, details = self.read_request_key(), answer.read_certificate_details()
+        if key is None or compute_key_digest(key.public_key()) != details.key_digest:
             raise EnrolmentError("link_other_key")
-        files: dict[str, str | bytes] = {
-            _KEY: _encode_pem(key),
-            _CERTIFICATE: answer.certificate,
-            _AUTHORITY: answer.authority,
+        content_by_file_name: dict[str, str | bytes] = {
+            _KEY_FILE_NAME: _encode_pem(key),
+            _CERTIFICATE_FILE_NAME: answer.certificate,
+            _AUTHORITY_FILE_NAME: answer.authority,
             _ANSWER_FILE_NAME: json.dumps(asdict(answer)),
         }
-        new_folder = self.root_folder / f"{facts.certificate_digest}.new"
+        new_folder = self.root_folder / f"{details.certificate_digest}.new"
         with _translate_medium_errors():
             if self.has_complete_certificate(
-                facts.certificate_digest
+                details.certificate_digest
             ):  # rewrite all of them: one may be damaged
-                for file, data in files.items():
-                    replace_private_file(self.root_folder / facts.certificate_digest / file, data)
-                return facts.certificate_digest
+                for file_name, content in content_by_file_name.items():
+                    replace_private_file(self.root_folder / details.certificate_digest / file_name, content)
+                return details.certificate_digest
             shutil.rmtree(new_folder, ignore_errors=True)
             new_folder.mkdir(mode=0o700)
-            for file, data in files.items():
-                write_private_file(new_folder / file, data)
+            for file_name, content in content_by_file_name.items():
+                write_private_file(new_folder / file_name, content)
             sync_folder(new_folder)
-            new_folder.rename(self.root_folder / facts.certificate_digest)
+            new_folder.rename(self.root_folder / details.certificate_digest)
             sync_folder(self.root_folder)
-        return facts.certificate_digest
+        return details.certificate_digest
 
     def activate_certificate(self, certificate_digest: str) -> None:
         """Put the stored link certificate with the digest ``certificate_digest`` into use. Raises EnrolmentError."""
@@ -173,16 +180,16 @@ class LinkCertificateFolder:
 
     def remove_unused_files(self) -> None:
         """Remove the files of older certificates, and the private key of a request that has been answered."""
-        name = self.current_certificate_digest
+        certificate_digest = self.current_certificate_digest
         with suppress(OperatorError, OSError):
-            facts, key = self.read_facts(), self.read_request_key()
-            for path in [*self.root_folder.iterdir()] if facts is not None else []:
-                if path.is_dir() and not path.is_symlink() and path.name != name:
+            details, key = self.read_certificate_details(), self.read_request_key()
+            for path in [*self.root_folder.iterdir()] if details is not None else []:
+                if path.is_dir() and not path.is_symlink() and path.name != certificate_digest:
                     shutil.rmtree(path)
             if (
-                facts is not None
+                details is not None
                 and key is not None
-                and compute_key_digest(key.public_key()) == facts.key_digest
+                and compute_key_digest(key.public_key()) == details.key_digest
             ):
                 self._request_key_path.unlink()
 

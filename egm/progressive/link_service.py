@@ -19,7 +19,7 @@ from egm.play.records.game_record import GameRecord
 from egm.play.records.games import GameInProgress
 from egm.progressive import game_levels, unproved
 from egm.progressive.carrier import LinkCarrier
-from egm.progressive.display import ContributionStatus, DisplayedAmount, LevelDisplays, LevelStatus
+from egm.progressive.display import ContributionStatus, DisplayedAmount, LevelAmountSources, LevelStatus
 from egm.progressive.entries import (
     CLAIM_CLOSED,
     CONTROLLER_COUNT_AHEAD,
@@ -75,21 +75,21 @@ class ProgressiveLinkService:
         self._machine = context.engine.machine
         self._carrier = carrier
         self._machine_id = self._machine.identity.serial
-        rules = self._machine.profile.progressives
+        progressive_profile = self._machine.profile.progressives
         self._link = ControllerLink(
             self._machine_id,
-            self._machine.component(ProgressivePools).by_id.values(),
-            stale_ns=rules.stale_seconds * NANOSECONDS_PER_SECOND,
+            self._machine.component(ProgressivePools).pool_by_id.values(),
+            stale_ns=progressive_profile.stale_seconds * NANOSECONDS_PER_SECOND,
         )
-        self._stops_machine = rules.link_down == "machine"
+        self._stops_machine_when_down = progressive_profile.link_down == "machine"
         self._connection_count = 0
-        self._entry_sequence_by_contribution: dict[str, dict[int, int]] = {
+        self._entry_sequences_by_pool_id: dict[str, dict[int, int]] = {
             pool_id: {} for pool_id in self._link.feeders
         }
         """The number of the journal entry of each uncounted contribution, by pool id and contribution number."""
-        self._last_shown: dict[str, DisplayedAmount] = {}
-        self._last_decided_numbers: dict[str, int] = {}
-        self._found_mystery_wins: dict[str, MysteryWinFound] = {}
+        self._last_displayed_by_pool_id: dict[str, DisplayedAmount] = {}
+        self._last_decided_number_by_pool_id: dict[str, int] = {}
+        self._found_win_by_claim_id: dict[str, MysteryWinFound] = {}
         self._last_sequence_read = 0
         self._complaint_count = 0
         self._is_send_scheduled = False
@@ -103,7 +103,7 @@ class ProgressiveLinkService:
                 ),
             )
             self._link.restore_shown_amount(pool_id, progress.shown_cents, progress.fall_count)
-        self._machine.component(LevelDisplays).link = self
+        self._machine.component(LevelAmountSources).link = self
 
     # ------------------------------------------------------------------ background service
     async def run(self) -> None:
@@ -137,20 +137,20 @@ class ProgressiveLinkService:
         feeder = self._link.feeders.get(pool_id)
         if feeder is None:
             return None
-        entry_sequences = self._entry_sequence_by_contribution[pool_id]
-        for number in [n for n in entry_sequences if n <= feeder.last_counted_number]:
-            del entry_sequences[number]
-        if feeder.last_counted_number + 1 in entry_sequences:
+        entry_sequence_by_number = self._entry_sequences_by_pool_id[pool_id]
+        for number in [number for number in entry_sequence_by_number if number <= feeder.last_counted_number]:
+            del entry_sequence_by_number[number]
+        if feeder.last_counted_number + 1 in entry_sequence_by_number:
             # A memory clear writes the open game before the games that ended earlier, so a later contribution may be
             # in an earlier entry.
-            since = min(entry_sequences.values()) - 1
+            since_sequence = min(entry_sequence_by_number.values()) - 1
         elif feeder.pending_contributions:
-            since = self._read_link_progress(pool_id).uncounted_since_sequence
+            since_sequence = self._read_link_progress(pool_id).uncounted_since_sequence
         else:
-            since = self._machine.journal.sequence
+            since_sequence = self._machine.journal.sequence
         return ContributionStatus(
             counted_number=feeder.last_counted_number,
-            uncounted_since_sequence=since,
+            uncounted_since_sequence=since_sequence,
             fall_count=feeder.fall_count,
         )
 
@@ -159,7 +159,7 @@ class ProgressiveLinkService:
 
         Return 0 if no result is known. Contributions are numbered from 1 in each level.
         """
-        return self._last_decided_numbers.get(pool_id, 0)
+        return self._last_decided_number_by_pool_id.get(pool_id, 0)
 
     # ------------------------------------------------------------------ from the carrier
     def handle_connection(self) -> None:
@@ -197,12 +197,12 @@ class ProgressiveLinkService:
                     pool_id, feeder.last_contribution_number, progress
                 ):
                     self._link.queue_contribution(contribution, now_ns)
-        claims = self._machine.memory.read_all(ClaimRecord, ProgressiveKey.CLAIM)
-        for claim in self._link.list_open_claims():
-            if claim not in claims:
-                self._link.drop_claim(claim)
-        for claim, stored_claim in claims.items():
-            self._pass_claim_to_link(claim, stored_claim, now_ns)
+        stored_claim_by_id = self._machine.memory.read_all(ClaimRecord, ProgressiveKey.CLAIM)
+        for claim_id in self._link.list_open_claims():
+            if claim_id not in stored_claim_by_id:
+                self._link.drop_claim(claim_id)
+        for claim_id, stored_claim in stored_claim_by_id.items():
+            self._pass_claim_to_link(claim_id, stored_claim, now_ns)
 
     def _pass_claim_to_link(self, claim_id: str, record: ClaimRecord, now_ns: int) -> None:
         """Pass an open claim of the journal to the link, which sends it, or reports its payment, to the controller.
@@ -244,38 +244,38 @@ class ProgressiveLinkService:
         )
 
     def _list_new_contributions(
-        self, pool_id: str, after_contribution: int, progress: LinkProgress
+        self, pool_id: str, after_number: int, progress: LinkProgress
     ) -> list[Contribution]:
-        """Return this machine's contributions to a level that have a number above ``after_contribution``.
+        """Return this machine's contributions to a level that have a number above ``after_number``.
 
         If the only new one is that of the game in progress, one journal entry is read; otherwise the journal is
         searched.
         """
         record = self._machine.component(GameInProgress).record
-        if record is not None and progress.contribution_number == after_contribution + 1:
-            start = self._machine.journal.get(f"{record.play_id}.start")
+        if record is not None and progress.contribution_number == after_number + 1:
+            start_entry = self._machine.journal.get(f"{record.play_id}.start")
             contributions = (
                 []
-                if start is None
-                else self._store_and_list_game_contributions(pool_id, record, start.sequence)
+                if start_entry is None
+                else self._store_and_list_game_contributions(pool_id, record, start_entry.sequence)
             )
             if [contribution.sequence for contribution in contributions] == [progress.contribution_number]:
                 return contributions
         return list(
-            self._iter_recorded_contributions(pool_id, after_contribution, progress.uncounted_since_sequence)
+            self._iter_recorded_contributions(pool_id, after_number, progress.uncounted_since_sequence)
         )
 
     def _iter_recorded_contributions(
-        self, pool_id: str, after_contribution: int, since: int
+        self, pool_id: str, after_number: int, since_sequence: int
     ) -> Iterator[Contribution]:
-        """Yield this machine's contributions to a level that have a number above ``after_contribution``.
+        """Yield this machine's contributions to a level that have a number above ``after_number``.
 
-        They are read from the journal entries with a sequence number above ``since``.
+        They are read from the journal entries with a sequence number above ``since_sequence``.
         """
-        for entry in self._machine.journal.entries(PLAY_START_KINDS, since=since):
+        for entry in self._machine.journal.entries(PLAY_START_KINDS, since=since_sequence):
             game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
             for contribution in self._store_and_list_game_contributions(pool_id, game, entry.sequence):
-                if contribution.sequence > after_contribution:
+                if contribution.sequence > after_number:
                     yield contribution
 
     def _find_paid_hits_to_report(self, pool_id: str, counted_number: int) -> dict[str, ClaimRecord]:
@@ -284,10 +284,10 @@ class ProgressiveLinkService:
         The controller, restored from an older copy, has lost the contributions after number
         ``counted_number`` and with them these hits. Void hits and mystery prizes are left out.
         """
-        claims: dict[str, ClaimRecord] = {}
+        claim_by_key: dict[str, ClaimRecord] = {}
         for entry in self._machine.journal.entries(CLAIM_CLOSED.kind):
             details = dict(read_details(entry))
-            claim = str(details.pop("claim"))
+            claim_id = str(details.pop("claim"))
             record = from_json(ClaimRecord, details, f"entry {entry.sequence}, {entry.kind}")
             if (
                 record.pool == pool_id
@@ -295,26 +295,30 @@ class ProgressiveLinkService:
                 and record.payment_method != "void"
                 and not record.is_mystery
             ):
-                claims[f"{ProgressiveKey.CLAIM}{claim}"] = record
-        return claims
+                claim_by_key[f"{ProgressiveKey.CLAIM}{claim_id}"] = record
+        return claim_by_key
 
     def _store_and_list_game_contributions(
         self, pool_id: str, game: GameRecord, entry_sequence: int
     ) -> list[Contribution]:
         """Return a game's contributions to a level; store the number of the game's journal entry for each."""
         contributions: list[Contribution] = []
-        for share in game.levels.contributions:
-            if share.pool == pool_id and share.contribution_number is not None and share.amount is not None:
-                self._entry_sequence_by_contribution[pool_id].setdefault(
-                    share.contribution_number, entry_sequence
+        for contribution in game.levels.contributions:
+            if (
+                contribution.pool == pool_id
+                and contribution.contribution_number is not None
+                and contribution.amount is not None
+            ):
+                self._entry_sequences_by_pool_id[pool_id].setdefault(
+                    contribution.contribution_number, entry_sequence
                 )
                 contributions.append(
                     Contribution(
                         machine=self._machine_id,
                         level=pool_id,
-                        sequence=share.contribution_number,
-                        wager_cents=share.wager_cents,
-                        amount=share.amount,
+                        sequence=contribution.contribution_number,
+                        wager_cents=contribution.wager_cents,
+                        amount=contribution.amount,
                     )
                 )
         return contributions
@@ -338,72 +342,74 @@ class ProgressiveLinkService:
         """Process one report of the controller: submit it to the machine as an event, or record it in the journal."""
         match notification:
             case ClaimAmountLocked():
-                award = AwardLocked(claim_id=notification.claim, amount_cents=notification.amount_cents)
+                award = AwardLocked(claim_id=notification.claim_id, amount_cents=notification.amount_cents)
                 self._context.submit_event(Event(EventType.AWARD_LOCKED, award))
             case ClaimPaymentRecorded():
                 self._context.submit_event(
                     Event(
                         EventType.PROGRESSIVE_CLAIM_CLOSED,
-                        ProgressiveClaimClosed(claim_id=notification.claim),
+                        ProgressiveClaimClosed(claim_id=notification.claim_id),
                     )
                 )
             case ControllerCountAhead():
-                progress = game_levels.find_link_progress(self._machine, notification.level)
+                progress = game_levels.find_link_progress(self._machine, notification.level_id)
                 self._machine.post(
                     CONTROLLER_COUNT_AHEAD,
                     ContributionsCounted(
-                        pool=notification.level, counted_number=notification.contribution_number
+                        pool=notification.level_id, counted_number=notification.contribution_number
                     ),
                     state={
-                        f"{ProgressiveKey.LINK_PROGRESS}{notification.level}": replace(
+                        f"{ProgressiveKey.LINK_PROGRESS}{notification.level_id}": replace(
                             progress, contribution_number=notification.contribution_number
                         )
                     },
                 )
             case ControllerCountBehind():
                 contributions = list(
-                    self._iter_recorded_contributions(notification.level, notification.contribution_number, 0)
+                    self._iter_recorded_contributions(
+                        notification.level_id, notification.contribution_number, 0
+                    )
                 )
                 self._link.restore_contributions(
-                    notification.level, notification.contribution_number, contributions
+                    notification.level_id, notification.contribution_number, contributions
                 )
                 self._machine.post(
                     CONTROLLER_COUNT_BEHIND,
                     ContributionsCounted(
-                        pool=notification.level, counted_number=notification.contribution_number
+                        pool=notification.level_id, counted_number=notification.contribution_number
                     ),
                     state=self._find_paid_hits_to_report(
-                        notification.level, notification.contribution_number
+                        notification.level_id, notification.contribution_number
                     ),
                 )
             case ControllerComplaint():
                 self._record_complaint(notification.code, notification.text)
             case CommitmentReceived():
                 error = unproved.record_commitment_or_get_error(
-                    self._machine, notification.level, notification.prize_number, notification.commitment
+                    self._machine, notification.level_id, notification.prize_number, notification.commitment
                 )
                 if error:
                     self._record_complaint("seal", error)
             case MysteryWinFound():
-                self._found_mystery_wins[notification.won_prize.claim] = notification
+                self._found_win_by_claim_id[notification.won_prize.claim] = notification
                 self._submit_found_wins()
             case LevelResultsKnown():
-                self._store_decided_number(notification.level, notification.contribution_number)
+                self._store_decided_number(notification.level_id, notification.contribution_number)
 
     def _submit_found_wins(self) -> None:
         """Submit to the machine, as events, the mystery wins that the controller has reported.
 
         A win that cannot be paid now is submitted again later.
         """
-        for claim, found_win in list(self._found_mystery_wins.items()):
+        for claim_id, found_win in list(self._found_win_by_claim_id.items()):
             self._context.submit_event(
                 Event(
                     EventType.MYSTERY_PRIZE_WON,
-                    MysteryPrizeWonReport(level_id=found_win.level, won=found_win.won_prize),
+                    MysteryPrizeWonReport(level_id=found_win.level_id, won_prize=found_win.won_prize),
                 )
             )
             if unproved.is_prize_recorded(self._machine, found_win.won_prize):
-                del self._found_mystery_wins[claim]
+                del self._found_win_by_claim_id[claim_id]
 
     def _store_decided_number(self, pool_id: str, contribution_number: int) -> None:
         """Store the number of the last contribution to a mystery level whose result (win or no win) is known.
@@ -411,7 +417,7 @@ class ProgressiveLinkService:
         A game that waits for this result may then end.
         """
         if contribution_number > self.find_last_decided_number(pool_id):
-            self._last_decided_numbers[pool_id] = contribution_number
+            self._last_decided_number_by_pool_id[pool_id] = contribution_number
             if self._machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD) is not None:
                 self._context.submit_event(Event(EventType.PROGRESSIVE_AMOUNTS_CHANGED))
 
@@ -429,20 +435,24 @@ class ProgressiveLinkService:
 
         If the profile requires it, disable the machine while the link of a level is down.
         """
-        amounts = {pool_id: self.find_displayed_amount(pool_id) for pool_id in self._link.feeders}
-        if amounts == self._last_shown:
+        displayed_by_pool_id = {
+            pool_id: self.find_displayed_amount(pool_id) for pool_id in self._link.feeders
+        }
+        if displayed_by_pool_id == self._last_displayed_by_pool_id:
             return
-        for pool_id, shown_amount in amounts.items():
-            last_amount = self._last_shown.get(pool_id)
+        for pool_id, shown_amount in displayed_by_pool_id.items():
+            last_amount = self._last_displayed_by_pool_id.get(pool_id)
             if last_amount is not None and (last_amount.status is LevelStatus.UP) != (
                 shown_amount.status is LevelStatus.UP
             ):
                 change = LEVEL_LINK_LOST if last_amount.status is LevelStatus.UP else LEVEL_LINK_BACK
                 self._machine.post(change, LevelLinkChanged(pool=pool_id, status=shown_amount.status.value))
-        self._last_shown = amounts
-        if self._stops_machine:
+        self._last_displayed_by_pool_id = displayed_by_pool_id
+        if self._stops_machine_when_down:
             self._enable_or_disable_machine(
-                is_link_up=all(shown_amount.status is LevelStatus.UP for shown_amount in amounts.values())
+                is_link_up=all(
+                    shown_amount.status is LevelStatus.UP for shown_amount in displayed_by_pool_id.values()
+                )
             )
         self._context.submit_event(Event(EventType.PROGRESSIVE_AMOUNTS_CHANGED))
 
@@ -450,8 +460,8 @@ class ProgressiveLinkService:
         """Disable the machine if the link of a progressive level is down (``is_link_up`` False), or else enable it."""
         is_disabled = PROGRESSIVE_DISABLING_SOURCE in list_disabling_sources(self._machine)
         if not is_link_up and not is_disabled:
-            disabled = DisablingRequest(source=PROGRESSIVE_DISABLING_SOURCE, reason="link_down")
-            self._context.submit_event(Event(EventType.MACHINE_DISABLED, disabled))
+            disabling_request = DisablingRequest(source=PROGRESSIVE_DISABLING_SOURCE, reason="link_down")
+            self._context.submit_event(Event(EventType.MACHINE_DISABLED, disabling_request))
         elif is_link_up and is_disabled:
             self._context.submit_event(
                 Event(EventType.MACHINE_ENABLED, EnablingRequest(source=PROGRESSIVE_DISABLING_SOURCE))

@@ -19,7 +19,7 @@ from egm.progressive.connection import (
     QOS_AT_LEAST_ONCE,
     QOS_AT_MOST_ONCE,
     RECONNECT_SECONDS,
-    BrokerLine,
+    BrokerConnection,
     DeduplicatingQueue,
     build_tls_context,
     get_payload,
@@ -42,19 +42,19 @@ class MqttCarrier:
     def __init__(
         self,
         link_table: ProgressiveLinkTable,
-        machine: str,
+        machine_id: str,
         *,
         retry_seconds: float = RECONNECT_SECONDS,
-        limit_seconds: float = OPERATION_SECONDS_MAX,
+        time_limit_seconds: float = OPERATION_SECONDS_MAX,
     ) -> None:
-        """Create the transport for the machine with the serial number ``machine``.
+        """Create the transport for the machine with the serial number ``machine_id``.
 
         Without valid certificates it stays disconnected.
         """
         self._link_table = link_table
-        self._machine = machine
+        self._machine_id = machine_id
         self._retry_seconds = retry_seconds
-        self._limit_seconds = limit_seconds
+        self._time_limit_seconds = time_limit_seconds
         self._certificate_error = ""
         self._outbox: DeduplicatingQueue[MachineMessage] | None = None
 
@@ -69,16 +69,17 @@ class MqttCarrier:
         ``listener`` receives the controller's messages and the changes of the connection.
         """
 
-        async def serve_connection(line: BrokerLine) -> None:
+        async def serve_connection(connection: BrokerConnection) -> None:
             """Subscribe to the machine's topics, then exchange messages until the connection ends."""
-            await line.subscribe(topics.LEVEL_VALUE_TOPIC_FILTER)
-            await line.subscribe(topics.build_downlink_topic(self._machine))
+            await connection.subscribe(topics.LEVEL_VALUE_TOPIC_FILTER)
+            await connection.subscribe(topics.build_downlink_topic(self._machine_id))
             outbox: DeduplicatingQueue[MachineMessage] = DeduplicatingQueue()
             self._outbox = outbox
             listener.handle_connection()
             try:
                 await run_together(
-                    self._pass_messages_on(line, listener), self._publish_queued_messages(line, outbox)
+                    self._pass_messages_on(connection, listener),
+                    self._publish_queued_messages(connection, outbox),
                 )
             except aiomqtt.MqttError as error:
                 listener.handle_disconnection(str(error))
@@ -86,7 +87,7 @@ class MqttCarrier:
             finally:
                 self._outbox = None
 
-        def build_context() -> ssl.SSLContext:
+        def build_checked_tls_context() -> ssl.SSLContext:
             """Check the link's certificates, and return the TLS context that uses them."""
             try:
                 return build_tls_context(self._link_table)
@@ -98,17 +99,17 @@ class MqttCarrier:
 
         await keep_connected(
             self._link_table,
-            build_context,
-            self._machine,
+            build_checked_tls_context,
+            self._machine_id,
             serve_connection,
             lambda _: None,  # every lost connection is already reported to the listener
             retry_seconds=self._retry_seconds,
-            limit_seconds=self._limit_seconds,
+            time_limit_seconds=self._time_limit_seconds,
         )
 
-    async def _pass_messages_on(self, line: BrokerLine, listener: CarrierListener) -> None:
+    async def _pass_messages_on(self, connection: BrokerConnection, listener: CarrierListener) -> None:
         """Pass each message received from the broker on to the listener."""
-        async for message in line.messages:
+        async for message in connection.messages:
             try:
                 controller_message = decode_controller_message(get_payload(message))
             except ProgressiveMessageError as error:
@@ -117,7 +118,7 @@ class MqttCarrier:
                 listener.process_message(controller_message)
 
     async def _publish_queued_messages(
-        self, line: BrokerLine, outbox: DeduplicatingQueue[MachineMessage]
+        self, connection: BrokerConnection, outbox: DeduplicatingQueue[MachineMessage]
     ) -> None:
         """Publish the queued messages.
 
@@ -127,7 +128,7 @@ class MqttCarrier:
             message = await outbox.get()
             # Contributions are numerous and numbered, and gaps are requested, so they need no receipt.
             qos = QOS_AT_MOST_ONCE if isinstance(message, Contribution) else QOS_AT_LEAST_ONCE
-            await line.publish(topics.build_uplink_topic(self._machine), encode(message), qos)
+            await connection.publish(topics.build_uplink_topic(self._machine_id), encode(message), qos)
 
 
 def create_progressive_link(context: MachineContext) -> Iterable[BackgroundService]:

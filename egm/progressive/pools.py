@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from egm.config.levels import LevelScope, ProgressiveLevelTable
 from egm.errors import OperatorError
-from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
+from egm.progressive.definition import LevelDefinition, LevelStakeAndHitRate
 from egm.progressive.level import LevelTerms
 from paytables import Game, LevelParticipation, PaytableError, Wager
 
@@ -60,13 +60,16 @@ class ProgressivePools:
     def __init__(self, pools: Iterable[ProgressivePool] = ()) -> None:
         """Store the pools. Raises :class:`LevelConfigurationError` if two levels share one amount."""
         all_pools = tuple(pools)
-        self.by_id: Mapping[str, ProgressivePool] = {pool.id: pool for pool in all_pools}
-        if len(self.by_id) < len(all_pools):
-            duplicate = next(pool.id for pool in all_pools if self.by_id[pool.id] is not pool)
+        self.pool_by_id: Mapping[str, ProgressivePool] = {pool.id: pool for pool in all_pools}
+        if len(self.pool_by_id) < len(all_pools):
+            duplicate = next(pool.id for pool in all_pools if self.pool_by_id[pool.id] is not pool)
             raise LevelConfigurationError(
                 f"progressive level {duplicate}: two levels of this machine name it"
             )
-        self._by_play = {(p.game, p.level, p.definition.stake_and_odds.stake_cents): p for p in all_pools}
+        self._pool_by_game_level_and_stake = {
+            (pool.game, pool.level, pool.definition.stake_and_hit_rate.stake_cents): pool
+            for pool in all_pools
+        }
 
     def list_played_pools(
         self, game: Game, wager: Wager, denomination_cents: int
@@ -75,41 +78,49 @@ class ProgressivePools:
 
         Raises :class:`LevelConfigurationError` if one of them is not configured.
         """
-        return tuple(self._find_pool(game, play, denomination_cents) for play in game.list_levels(wager))
+        return tuple(
+            self._find_pool(game, participation, denomination_cents)
+            for participation in game.list_levels(wager)
+        )
 
     def find_side_bet_pools(self, game: Game, denomination_cents: int) -> dict[str, ProgressivePool]:
         """Return the configured progressive levels of a game's side bets at a denomination, by the side bet's spot."""
         pools = {
-            spot: self._by_play.get((game.id, play.level, play.stake_credits * denomination_cents))
-            for play in game.list_every_level()
-            for spot in play.spots
+            spot: self._pool_by_game_level_and_stake.get(
+                (game.id, participation.level, participation.stake_credits * denomination_cents)
+            )
+            for participation in game.list_every_level()
+            for spot in participation.spots
         }
         return {spot: pool for spot, pool in pools.items() if pool is not None}
 
-    def _find_pool(self, game: Game, play: LevelParticipation, denomination_cents: int) -> ProgressivePool:
-        """Return the pool of the progressive level of ``play`` at its stake and denomination.
+    def _find_pool(
+        self, game: Game, participation: LevelParticipation, denomination_cents: int
+    ) -> ProgressivePool:
+        """Return the pool of the progressive level of ``participation`` at its stake and denomination.
 
         Raises LevelConfigurationError if it is not configured, or if another bet of this stake has other odds of it.
         """
-        stake_cents = play.stake_credits * denomination_cents
-        pool = self._by_play.get((game.id, play.level, stake_cents))
+        stake_cents = participation.stake_credits * denomination_cents
+        pool = self._pool_by_game_level_and_stake.get((game.id, participation.level, stake_cents))
         if pool is None:
             raise LevelConfigurationError(
-                f"{game.id}: this machine has no level {play.level!r} for a stake of {stake_cents}"
+                f"{game.id}: this machine has no level {participation.level!r} for a stake of {stake_cents}"
             )
-        if pool.definition.stake_and_odds.odds != play.hit_rate:
+        if pool.definition.stake_and_hit_rate.hit_rate != participation.hit_rate:
             raise LevelConfigurationError(
-                f"{game.id}: two bets of {stake_cents} win level {play.level!r} with different odds; they must be equal"
+                f"{game.id}: two bets of {stake_cents} win level {participation.level!r} with different odds; they "
+                "must be equal"
             )
         return pool
 
 
-def combine_pools(parts: Iterable[ProgressivePools]) -> ProgressivePools:
+def combine_pools(game_pools: Iterable[ProgressivePools]) -> ProgressivePools:
     """Combine the pools of several games into one collection.
 
     Raises :class:`LevelConfigurationError` if two of the pools have the same amount.
     """
-    return ProgressivePools(pool for part in parts for pool in part.by_id.values())
+    return ProgressivePools(pool for pools in game_pools for pool in pools.pool_by_id.values())
 
 
 def create_pools(
@@ -120,58 +131,64 @@ def create_pools(
     ``level_tables`` are the levels in the cabinet file; a side bet's level may be missing there. Raises
     :class:`LevelConfigurationError` if any other level of the game is missing, or if one cannot be managed as stated.
     """
-    own_level_tables = {
+    level_table_by_level = {
         level_table.level: level_table for level_table in level_tables if level_table.game == game.id
     }
-    pools: dict[tuple[str, int], ProgressivePool] = {}
-    for play in game.list_every_level():
-        level_table = own_level_tables.get(play.level)
-        if level_table is None and play.spots:
+    pool_by_level_and_stake: dict[tuple[str, int], ProgressivePool] = {}
+    for participation in game.list_every_level():
+        level_table = level_table_by_level.get(participation.level)
+        if level_table is None and participation.spots:
             continue  # a side bet that the venue does not offer
         if level_table is None:
             unknown_levels = ", ".join(
-                sorted(own_level_tables.keys() - {level_play.level for level_play in game.list_every_level()})
+                sorted(
+                    level_table_by_level.keys()
+                    - {participation.level for participation in game.list_every_level()}
+                )
             )
             unknown_text = f", but {unknown_levels}, which the game does not have" if unknown_levels else ""
             raise LevelConfigurationError(
-                f"{game.id}: it can win the progressive level {play.level!r}, which the cabinet file "
+                f"{game.id}: it can win the progressive level {participation.level!r}, which the cabinet file "
                 f"does not configure{unknown_text}"
             )
-        if level_table.kind is not LevelScope.STAND_ALONE and not play.has_single_stake:
+        if level_table.kind is not LevelScope.STAND_ALONE and not participation.has_single_stake:
             raise LevelConfigurationError(
-                f"{game.id}: wagers of several prices play for level {play.level!r}; a shared level "
+                f"{game.id}: wagers of several prices play for level {participation.level!r}; a shared level "
                 "takes one stake only"
             )
-        if _find_keeper(level_table) is LevelKeeper.BROADCAST and play.partial_hit_rates:
+        if _find_keeper(level_table) is LevelKeeper.BROADCAST and participation.partial_hit_rates:
             raise LevelConfigurationError(
-                f"{game.id}: level {play.level!r} is also won in part, which a broadcast cannot express"
+                f"{game.id}: level {participation.level!r} is also won in part, which a broadcast cannot express"
             )
-        for cents in denominations_cents:
+        for denomination_cents in denominations_cents:
             pool = (
-                _create_pool(game, play, level_table, cents)
-                if _is_stake_possible(game, play, cents)
+                _create_pool(game, participation, level_table, denomination_cents)
+                if _is_stake_possible(game, participation, denomination_cents)
                 else None
             )
             if pool is not None:
-                pools[play.level, pool.definition.stake_and_odds.stake_cents] = pool
-    return ProgressivePools(pools.values())
+                pool_by_level_and_stake[
+                    participation.level, pool.definition.stake_and_hit_rate.stake_cents
+                ] = pool
+    return ProgressivePools(pool_by_level_and_stake.values())
 
 
-def _is_stake_possible(game: Game, play: LevelParticipation, denomination_cents: int) -> bool:
-    """Return whether the stake of ``play`` may be bet at a denomination.
+def _is_stake_possible(game: Game, participation: LevelParticipation, denomination_cents: int) -> bool:
+    """Return whether the stake of ``participation`` may be bet at a denomination.
 
     Regulations prescribe the amount of some bets; another amount is then not possible.
     """
-    spots = [spot for spot in game.rules.list_spots() if spot.id in play.spots]
-    stake_cents = play.stake_credits * denomination_cents
+    spots = [spot for spot in game.rules.list_spots() if spot.id in participation.spots]
+    stake_cents = participation.stake_credits * denomination_cents
     return all(stake_cents in spot.list_stakes_cents(denomination_cents) for spot in spots)
 
 
 def has_prescribed_amounts(game: Game, wager: Wager, denomination_cents: int) -> bool:
     """Return whether each bet of the wager has the amount that a regulation prescribes for its spot, if any."""
-    prescribed_cents = {spot.id: spot.worth_cents for spot in game.rules.list_spots()}
+    prescribed_cents_by_spot = {spot.id: spot.worth_cents for spot in game.rules.list_spots()}
     return all(
-        prescribed_cents.get(bet.spot) in {None, bet.credits * denomination_cents} for bet in wager.bets
+        prescribed_cents_by_spot.get(bet.spot) in {None, bet.credits * denomination_cents}
+        for bet in wager.bets
     )
 
 
@@ -183,7 +200,7 @@ def list_closed_spots(pools: ProgressivePools, game: Game, denomination_cents: i
     """
     pool_by_side_bet_spot = pools.find_side_bet_pools(game, denomination_cents)
     unavailable_spots = {
-        spot for play in game.list_every_level() for spot in play.spots
+        spot for participation in game.list_every_level() for spot in participation.spots
     } - pool_by_side_bet_spot.keys()
     return tuple(
         spot.id
@@ -197,15 +214,19 @@ def list_available_bets(pools: ProgressivePools, game: Game, denomination_cents:
 
     Their progressive levels are configured, and their amounts are as regulations prescribe.
     """
-    return tuple(n for n in game.bet_options if _are_levels_configured(pools, game, n, denomination_cents))
+    return tuple(
+        bet_credits
+        for bet_credits in game.bet_options
+        if _are_levels_configured(pools, game, bet_credits, denomination_cents)
+    )
 
 
 def _are_levels_configured(
-    pools: ProgressivePools, game: Game, credits_: int, denomination_cents: int
+    pools: ProgressivePools, game: Game, bet_credits: int, denomination_cents: int
 ) -> bool:
-    """Return whether a bet of ``credits_`` is possible: its levels are configured, its amounts as prescribed."""
+    """Return whether a bet of ``bet_credits`` is possible: its levels are configured, its amounts as prescribed."""
     try:
-        wager = game.build_wager(credits_)
+        wager = game.build_wager(bet_credits)
         pools.list_played_pools(game, wager, denomination_cents)
     except (LevelConfigurationError, PaytableError):
         return False
@@ -220,44 +241,47 @@ def _find_keeper(level_table: ProgressiveLevelTable) -> LevelKeeper:
 
 
 def _create_pool(
-    game: Game, play: LevelParticipation, level_table: ProgressiveLevelTable, denomination_cents: int
+    game: Game, participation: LevelParticipation, level_table: ProgressiveLevelTable, denomination_cents: int
 ) -> ProgressivePool | None:
     """Create the pool of a game's level at one stake; None if the level is shared, but not at this stake."""
-    stake_cents = play.stake_credits * denomination_cents
+    stake_cents = participation.stake_credits * denomination_cents
     keeper = _find_keeper(level_table)
     pool_source = level_table.stakes.get(str(stake_cents))
     if keeper is not LevelKeeper.MACHINE and pool_source is None:
         return None
     pool_id = {
-        LevelKeeper.MACHINE: f"{game.id}.{play.level}.{stake_cents}",
+        LevelKeeper.MACHINE: f"{game.id}.{participation.level}.{stake_cents}",
         LevelKeeper.CONTROLLER: f"{pool_source}",
         LevelKeeper.BROADCAST: f"sas.{pool_source}",
     }[keeper]
-    if keeper is LevelKeeper.BROADCAST and play.ceiling_credits is not None:
+    if keeper is LevelKeeper.BROADCAST and participation.ceiling_credits is not None:
         raise LevelConfigurationError(
-            f"{game.id}: level {play.level!r} is a mystery level, and a broadcast does not state which machine hit it"
+            f"{game.id}: level {participation.level!r} is a mystery level, and a broadcast does not state which "
+            "machine hit it"
         )
-    base_cents = play.reset_credits * denomination_cents
+    base_cents = participation.reset_credits * denomination_cents
     ceiling_cents = None if level_table.ceiling_bases is None else level_table.ceiling_bases * base_cents
-    if play.ceiling_credits is not None:
-        ceiling_cents = play.ceiling_credits * denomination_cents
+    if participation.ceiling_credits is not None:
+        ceiling_cents = participation.ceiling_credits * denomination_cents
     return ProgressivePool(
         game=game.id,
-        level=play.level,
+        level=participation.level,
         keeper=keeper,
         definition=LevelDefinition(
             id=pool_id,
-            names=play.names,
-            kind=level_table.kind,
+            names=participation.names,
+            scope=level_table.kind,
             terms=LevelTerms(
                 base_cents=base_cents,
-                increment=play.increment,
-                hidden_share=level_table.hidden,
+                increment=participation.increment,
+                hidden_increment=level_table.hidden,
                 ceiling_cents=ceiling_cents,
-                is_mystery=play.ceiling_credits is not None,
+                is_mystery=participation.ceiling_credits is not None,
             ),
-            stake_and_odds=LevelStakeAndOdds(
-                stake_cents=stake_cents, odds=play.hit_rate, odds_by_share=play.partial_hit_rates
+            stake_and_hit_rate=LevelStakeAndHitRate(
+                stake_cents=stake_cents,
+                hit_rate=participation.hit_rate,
+                hit_rate_by_share=participation.partial_hit_rates,
             ),
         ),
     )

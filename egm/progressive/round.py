@@ -104,9 +104,9 @@ class ProgressiveRound:
     """The prefix of the ids of the claims that this step makes."""
     earlier_levels_played: LevelsPlayed
     """The contributions and hits of the game's earlier steps."""
-    levels: dict[str, Level] = field(default_factory=dict)
+    level_by_pool_id: dict[str, Level] = field(default_factory=dict)
     """The changed states of this machine's own levels, by pool id."""
-    link_progress: dict[str, LinkProgress] = field(default_factory=dict)
+    link_progress_by_pool_id: dict[str, LinkProgress] = field(default_factory=dict)
     """The changed counts of contributions to controllers' levels, by pool id."""
     hit_by_claim_id: dict[str, ClaimedHit] = field(default_factory=dict)
     """The hits of controllers' levels, by the id of the claim."""
@@ -114,7 +114,7 @@ class ProgressiveRound:
     """The hits of broadcast levels, as pairs of pool id and amount in minor units."""
     transfers: list[Transfer] = field(default_factory=list)
     contributions: list[LevelContribution] = field(default_factory=list)
-    draws: list[DrawRecord] = field(default_factory=list)
+    mystery_draws: list[DrawRecord] = field(default_factory=list)
     hits: list[LevelHitRecord] = field(default_factory=list)
     broadcast_cents: dict[str, int] = field(default_factory=dict)
     """The amount that each broadcast level of the game showed at the wager, in minor units by pool id."""
@@ -124,24 +124,24 @@ class ProgressiveRound:
 
         A broadcast level gets no contribution, but the amount that it shows now is stored. To be called once per game.
         """
-        for name, pool in self.pool_by_level.items():
-            fed_cents = self.contributed_cents_by_level[name]
+        for level_name, pool in self.pool_by_level.items():
+            contributed_cents = self.contributed_cents_by_level[level_name]
             if isinstance(pool, FormerPool):
                 raise InvariantError(
                     f"the wager contributes to level {pool.id}, which this machine no longer has"
                 )
             if pool.keeper is LevelKeeper.CONTROLLER:
-                self._contribute_to_controller(pool, fed_cents)
+                self._contribute_to_controller(pool, contributed_cents)
             elif pool.keeper is LevelKeeper.BROADCAST:
                 self.broadcast_cents[pool.id] = self.level_access.find_shown_cents(pool.id)
             if not pool.is_own:  # a broadcasting host reads the wagers from the meters
                 continue
             level_before = self.level_access.read_level(pool.id)
-            odds = level_before.compute_mystery_odds(fed_cents)
-            self._replace_level(pool, level_before, level_before.add_contribution(fed_cents))
-            self.contributions.append(LevelContribution(pool=pool.id, wager_cents=fed_cents))
-            if odds is not None and self._draw_mystery_hit(pool, odds, random_source):
-                self._record_hit(name, pool, mystery=True)
+            hit_chance = level_before.compute_mystery_hit_chance(contributed_cents)
+            self._replace_level(pool, level_before, level_before.add_contribution(contributed_cents))
+            self.contributions.append(LevelContribution(pool=pool.id, wager_cents=contributed_cents))
+            if hit_chance is not None and self._draw_mystery_hit(pool, hit_chance, random_source):
+                self._record_hit(level_name, pool, mystery=True)
 
     def record_outcome_hits(self, hits: Iterable[LevelHit]) -> None:
         """Record the hits of the game's outcome, in order, each with its amount or as a claim to the controller.
@@ -149,18 +149,20 @@ class ProgressiveRound:
         A hit is the level's name in the game's definition, or a part of that level.
         """
         for hit in hits:
-            name, share = (hit.level, hit.share) if isinstance(hit, PartialLevelHit) else (hit, None)
-            if name not in self.pool_by_level:
-                raise InvariantError(f"a game hit the level {name!r}, which its wager does not play for")
-            self._record_hit(name, self.pool_by_level[name], mystery=False, share=share)
+            level_name, share = (hit.level, hit.share) if isinstance(hit, PartialLevelHit) else (hit, None)
+            if level_name not in self.pool_by_level:
+                raise InvariantError(
+                    f"a game hit the level {level_name!r}, which its wager does not play for"
+                )
+            self._record_hit(level_name, self.pool_by_level[level_name], mystery=False, share=share)
 
     @property
     def levels_played(self) -> LevelsPlayed:
         """Return the game's contributions, mystery draws and hits, to be stored in its first journal entry."""
         return LevelsPlayed(
-            pool_by_level={name: pool.id for name, pool in self.pool_by_level.items()},
+            pool_by_level={level_name: pool.id for level_name, pool in self.pool_by_level.items()},
             contributions=tuple(self.contributions),
-            mystery_draws=tuple(self.draws),
+            mystery_draws=tuple(self.mystery_draws),
             hits=tuple(self.hits),
             broadcast_cents=self.broadcast_cents,
         )
@@ -168,7 +170,7 @@ class ProgressiveRound:
     # ------------------------------------------------------------------ contributions and hits
     def _contribute_to_controller(self, pool: ProgressivePool, contributed_cents: int) -> None:
         """Record contributions to a controller's level: one for each of the level's stakes in ``contributed_cents``."""
-        stake_cents = pool.definition.stake_and_odds.stake_cents
+        stake_cents = pool.definition.stake_and_hit_rate.stake_cents
         amount = stake_cents * pool.definition.terms.increment
         progress = self.level_access.find_link_progress(pool.id)
         for _ in range(contributed_cents // stake_cents):
@@ -181,7 +183,7 @@ class ProgressiveRound:
                     amount=amount,
                 )
             )
-        self.link_progress[pool.id] = progress
+        self.link_progress_by_pool_id[pool.id] = progress
 
     def _find_contribution_of_hit(self, pool: ProgressivePool | FormerPool) -> int:
         """Return the number of the contribution to which the next hit of a controller's level belongs.
@@ -196,30 +198,35 @@ class ProgressiveRound:
         hit_count = sum(hit.pool == pool.id for hit in (*self.earlier_levels_played.hits, *self.hits))
         if len(contribution_numbers) > 1 and hit_count < len(contribution_numbers):
             return contribution_numbers[-1 - hit_count] or 0
-        progress = self.link_progress.get(pool.id) or self.level_access.find_link_progress(pool.id)
+        progress = self.link_progress_by_pool_id.get(pool.id) or self.level_access.find_link_progress(pool.id)
         return progress.contribution_number
 
     def _draw_mystery_hit(
-        self, pool: ProgressivePool, odds: tuple[int, int], random_source: RandomSource
+        self, pool: ProgressivePool, hit_chance: tuple[int, int], random_source: RandomSource
     ) -> bool:
         """Draw whether this wager wins a mystery prize with the given odds, and record the draw."""
-        favourable, bound = odds
+        favourable, bound = hit_chance
         if favourable >= bound:
             return True
         purpose = f"{MYSTERY_DRAW_PURPOSE}{pool.id}"
         value = random_source.below(bound, purpose)
-        self.draws.append((bound, value, purpose))
+        self.mystery_draws.append((bound, value, purpose))
         return value < favourable
 
     def _record_hit(
-        self, name: str, pool: ProgressivePool | FormerPool, *, mystery: bool, share: Fraction | None = None
+        self,
+        level_name: str,
+        pool: ProgressivePool | FormerPool,
+        *,
+        mystery: bool,
+        share: Fraction | None = None,
     ) -> None:
         """Record the game's hit of a progressive level, or of the part ``share`` of it.
 
         For the machine's own level and a broadcast one the amount is known; otherwise it is claimed from the
         controller.
         """
-        hit = LevelHitRecord(pool=pool.id, level=name, is_mystery=mystery, won_share=share)
+        hit = LevelHitRecord(pool=pool.id, level=level_name, is_mystery=mystery, won_share=share)
         if pool.is_own:
             level_before = self._find_current_level(pool)
             amount_cents, level_after = level_before.pay_hit(share or WHOLE_LEVEL_SHARE)
@@ -231,25 +238,25 @@ class ProgressiveRound:
             self.broadcast_hits.append((pool.id, amount_cents))
             self.hits.append(replace(hit, amount_cents=amount_cents))
             return
-        claim = f"{self.claim_prefix}.{len(self.hits) + 1}"
+        claim_id = f"{self.claim_prefix}.{len(self.hits) + 1}"
         shown_cents = int(self.level_access.find_shown_cents(pool.id) * (share or 1))
         contribution_number = self._find_contribution_of_hit(pool)
-        self.hit_by_claim_id[claim] = ClaimedHit(
+        self.hit_by_claim_id[claim_id] = ClaimedHit(
             pool=pool.id,
-            level=name,
+            level=level_name,
             contribution_number=contribution_number,
             shown_cents=shown_cents,
             won_share=share,
         )
-        self.hits.append(replace(hit, claim_id=claim, shown_cents=shown_cents))
+        self.hits.append(replace(hit, claim_id=claim_id, shown_cents=shown_cents))
 
     def _find_current_level(self, pool: ProgressivePool | FormerPool) -> Level:
         """Return the state of one of the machine's own levels, including the changes that this game has made so far."""
-        return self.levels.get(pool.id) or self.level_access.read_level(pool.id)
+        return self.level_by_pool_id.get(pool.id) or self.level_access.read_level(pool.id)
 
     def _replace_level(
         self, pool: ProgressivePool | FormerPool, level_before: Level, level_after: Level
     ) -> None:
         """Store the changed state of one of the machine's own levels, and add the transfers of this change."""
         self.transfers += posting.build_change_transfers(pool.id, level_before, level_after)
-        self.levels[pool.id] = level_after
+        self.level_by_pool_id[pool.id] = level_after

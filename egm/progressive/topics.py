@@ -20,29 +20,29 @@ LEVEL_WIN_TOPIC_FILTER: Final = f"{TOPIC_PREFIX}/level/+/won"
 SIGN_HEARTBEAT_TOPIC_FILTER: Final = f"{TOPIC_PREFIX}/sign/+/beat"
 
 
-def build_uplink_topic(machine: str) -> str:
+def build_uplink_topic(machine_id: str) -> str:
     """Return the MQTT topic on which a machine publishes its messages to the progressive controller."""
-    return f"{TOPIC_PREFIX}/machine/{machine}/up"
+    return f"{TOPIC_PREFIX}/machine/{machine_id}/up"
 
 
-def build_downlink_topic(machine: str) -> str:
+def build_downlink_topic(machine_id: str) -> str:
     """Return the MQTT topic on which the progressive controller publishes its messages to a machine."""
-    return f"{TOPIC_PREFIX}/machine/{machine}/down"
+    return f"{TOPIC_PREFIX}/machine/{machine_id}/down"
 
 
-def build_level_value_topic(level: str) -> str:
+def build_level_value_topic(level_id: str) -> str:
     """Return the MQTT topic on which a level's current amount is published as a retained message."""
-    return f"{TOPIC_PREFIX}/level/{level}/value"
+    return f"{TOPIC_PREFIX}/level/{level_id}/value"
 
 
-def build_level_win_topic(level: str) -> str:
+def build_level_win_topic(level_id: str) -> str:
     """Return the MQTT topic on which the wins of a progressive level are published to the floor's signs."""
-    return f"{TOPIC_PREFIX}/level/{level}/won"
+    return f"{TOPIC_PREFIX}/level/{level_id}/won"
 
 
-def build_heartbeat_topic(sign: str) -> str:
+def build_heartbeat_topic(sign_id: str) -> str:
     """Return the MQTT topic on which a jackpot sign repeatedly reports what it shows."""
-    return f"{TOPIC_PREFIX}/sign/{sign}/beat"
+    return f"{TOPIC_PREFIX}/sign/{sign_id}/beat"
 
 
 def parse_sign_id(topic: str) -> str:

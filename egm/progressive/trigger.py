@@ -7,7 +7,7 @@ number and salt are published, so that everyone can verify them against the comm
 
 The amount is one of ``point_count`` points that divide the interval from the start to the ceiling evenly. Each
 wager but the last covers the same number of points: all wagers of all machines have the same chance (Québec
-by-law, s.92), and the distribution is that of :meth:`egm.progressive.level.Level.compute_mystery_odds`.
+by-law, s.92), and the distribution is that of :meth:`egm.progressive.level.Level.compute_mystery_hit_chance`.
 """
 
 import hashlib
@@ -43,11 +43,11 @@ class MysteryTrigger:
     """The secret amount of one mystery prize of a shared level, with what is needed to verify it."""
 
     level: str
-    number: int
+    prize_number: int = field(metadata=stored_as("number"))
     """The number of the prize among those of the level."""
     start_amount: Fraction = field(metadata=stored_as("start"))
     """The amount that the level showed when the secret was drawn, exact, in minor units."""
-    step: Fraction
+    step_amount: Fraction = field(metadata=stored_as("step"))
     """The amount by which one wager of the level's stake raises the level, exact, in minor units."""
     ceiling_cents: int
     drawn_point: int = field(metadata=stored_as("drawn"))
@@ -71,29 +71,31 @@ class MysteryTrigger:
         """
         if not terms.is_mystery or terms.ceiling_cents is None:
             raise TriggerError(f"level {level} has no mystery prize")
-        blank_trigger = cls(
+        undrawn_trigger = cls(
             level=level,
-            number=prize_number,
+            prize_number=prize_number,
             start_amount=start_amount,
-            step=stake_cents * terms.increment,
+            step_amount=stake_cents * terms.increment,
             ceiling_cents=terms.ceiling_cents,
             drawn_point=0,
             salt="",
         )
-        drawn_point = random_source.below(blank_trigger.point_count, f"progressive.{level}")
+        drawn_point = random_source.below(undrawn_trigger.point_count, f"progressive.{level}")
         salt = random_source.below(1 << _SALT_BITS, f"progressive.{level}.salt")
-        return replace(blank_trigger, drawn_point=drawn_point, salt=f"{salt:064x}")
+        return replace(undrawn_trigger, drawn_point=drawn_point, salt=f"{salt:064x}")
 
     @property
     def point_count(self) -> int:
         """Return the number of equally likely secret amounts; one if the level starts at its ceiling."""
-        return max(1, ((self.ceiling_cents - self.start_amount) / self.step).numerator)
+        return max(1, ((self.ceiling_cents - self.start_amount) / self.step_amount).numerator)
 
     @property
     def trigger_amount(self) -> Fraction:
         """Return the secret amount, exact, in minor units: the wager that raises the level to it wins."""
-        room = self.ceiling_cents - self.start_amount
-        return self.start_amount + max(Fraction(0), room) * Fraction(self.drawn_point + 1, self.point_count)
+        rise_amount = self.ceiling_cents - self.start_amount
+        return self.start_amount + max(Fraction(0), rise_amount) * Fraction(
+            self.drawn_point + 1, self.point_count
+        )
 
     @property
     def commitment(self) -> str:
@@ -116,10 +118,10 @@ class MysteryTrigger:
     def from_json(cls, data: object) -> "MysteryTrigger":
         """Decode the prize's secret from JSON. Raises :class:`TriggerError` if it is invalid."""
         try:
-            numbers = {**data, "drawn": int(str(data["drawn"]))} if isinstance(data, Mapping) else data
-            trigger = from_json(cls, numbers, "its record")
+            fields = {**data, "drawn": int(str(data["drawn"]))} if isinstance(data, Mapping) else data
+            trigger = from_json(cls, fields, "its record")
             is_valid = (
-                trigger.step > 0
+                trigger.step_amount > 0
                 and 0 <= trigger.drawn_point < trigger.point_count
                 and len(trigger.salt) == _SALT_BITS // 4
             )

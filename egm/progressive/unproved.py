@@ -16,7 +16,7 @@ from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
 from egm.kernel.rules import refusal_code
 from egm.kernel.standing_faults import raise_fault
-from egm.progressive.display import LevelDisplays
+from egm.progressive.display import LevelAmountSources
 from egm.progressive.entries import PRIZE_COMMITTED, PRIZE_HELD, PRIZE_RULED, LevelRuling, PrizeHeld
 from egm.progressive.events import HeldPrizeRulingForm
 from egm.progressive.keys import ProgressiveKey
@@ -37,40 +37,40 @@ DECISION_DECLINE: Final = "decline"
 
 
 # ------------------------------------------------------------------------------------ verification of reports
-def find_received_commitment(machine: Machine, level: str, prize_number: int) -> str | None:
+def find_received_commitment(machine: Machine, level_id: str, prize_number: int) -> str | None:
     """Return the first received commitment to mystery prize ``prize_number`` of a level; None if none was received."""
     first_commitment = None
     for entry in machine.journal.entries(PRIZE_COMMITTED.kind, newest_first=True):
         record = from_json(ReceivedCommitment, entry.record, f"entry {entry.sequence}, {entry.kind}")
-        if record.pool != level:
+        if record.pool != level_id:
             continue
         if record.prize_number < prize_number:
             break
         if record.prize_number == prize_number:
             first_commitment = record.commitment
-    return find_earlier_commitment(machine.journal, level, prize_number) or first_commitment
+    return find_earlier_commitment(machine.journal, level_id, prize_number) or first_commitment
 
 
-def find_reason_to_doubt_prize(machine: Machine, level: str, prize: WonPrize) -> str:
+def find_reason_to_doubt_prize(machine: Machine, level_id: str, prize: WonPrize) -> str:
     """Return why a reported mystery prize cannot be verified; empty if it is verified."""
-    trigger, pool = prize.trigger, machine.component(ProgressivePools).by_id.get(level)
-    commitment = find_received_commitment(machine, level, trigger.number)
-    if trigger.level != level or pool is None:
+    trigger, pool = prize.trigger, machine.component(ProgressivePools).pool_by_id.get(level_id)
+    commitment = find_received_commitment(machine, level_id, trigger.prize_number)
+    if trigger.level != level_id or pool is None:
         return f"the message has the secret of level {trigger.level}"
     if commitment is None:
-        return f"no commitment to prize {trigger.number} was received"
+        return f"no commitment to prize {trigger.prize_number} was received"
     if commitment != trigger.commitment:
-        return f"the secret of prize {trigger.number} is not the one that was committed to"
+        return f"the secret of prize {trigger.prize_number} is not the one that was committed to"
     return _find_reason_to_doubt_terms(pool, prize)
 
 
 def _find_reason_to_doubt_terms(pool: ProgressivePool, prize: WonPrize) -> str:
     """Return how a mystery prize's secret amount contradicts this machine's terms of the level, or an empty string."""
     trigger, terms = prize.trigger, pool.definition.terms
-    step = pool.definition.stake_and_odds.stake_cents * terms.increment
-    if (trigger.step, trigger.ceiling_cents) != (step, terms.ceiling_cents):
-        own_terms_text = f"here by {step} to {terms.ceiling_cents}"
-        return f"it grows by {trigger.step} to {trigger.ceiling_cents}; {own_terms_text}"
+    step_amount = pool.definition.stake_and_hit_rate.stake_cents * terms.increment
+    if (trigger.step_amount, trigger.ceiling_cents) != (step_amount, terms.ceiling_cents):
+        own_terms_text = f"here by {step_amount} to {terms.ceiling_cents}"
+        return f"it grows by {trigger.step_amount} to {trigger.ceiling_cents}; {own_terms_text}"
     if not terms.base_cents <= trigger.start_amount <= trigger.ceiling_cents:
         return f"it starts from {trigger.start_amount}; here from {terms.base_cents}"
     if not int(trigger.trigger_amount) <= prize.amount_cents <= trigger.ceiling_cents:
@@ -78,25 +78,25 @@ def _find_reason_to_doubt_terms(pool: ProgressivePool, prize: WonPrize) -> str:
     return ""
 
 
-def find_reason_to_doubt_award(machine: Machine, record: ClaimRecord, amount_cents: int) -> str:
+def find_reason_to_doubt_award(machine: Machine, claim: ClaimRecord, amount_cents: int) -> str:
     """Return why the amount that the controller awards for a hit is not credible; empty if it is credible.
 
     It may not be below the level's base or above its ceiling. Nor can it exceed what the level showed at the hit or
     shows now by more than the base, because a claim is sent only after the level was received on the same connection.
     """
-    pool = machine.component(ProgressivePools).by_id.get(record.pool)
+    pool = machine.component(ProgressivePools).pool_by_id.get(claim.pool)
     if pool is None:
-        return f"this machine has no level {record.pool}"
-    terms, share = pool.definition.terms, record.won_share or 1
+        return f"this machine has no level {claim.pool}"
+    terms, share = pool.definition.terms, claim.won_share or 1
     share_text = "" if share == 1 else f"{share} of "
     if amount_cents < int(terms.base_cents * share):
         return f"{amount_cents} is less than {share_text}the base, {terms.base_cents}"
     if terms.ceiling_cents is not None and amount_cents > terms.ceiling_cents * share:
         return f"{amount_cents} is more than {share_text}the ceiling, {terms.ceiling_cents}"
     shown_cents = _find_shown_cents(machine, pool) * share
-    max_cents = int(max(record.shown_cents, shown_cents) + terms.base_cents * share)
-    if amount_cents > max_cents:
-        return f"{amount_cents} is more than the level can have reached, {max_cents}"
+    amount_max_cents = int(max(claim.shown_cents, shown_cents) + terms.base_cents * share)
+    if amount_cents > amount_max_cents:
+        return f"{amount_cents} is more than the level can have reached, {amount_max_cents}"
     return ""
 
 
@@ -104,33 +104,33 @@ def _find_shown_cents(machine: Machine, pool: ProgressivePool) -> int:
     """Return the amount that a linked level shows now; 0 if there is no link."""
     return (
         0
-        if machine.component(LevelDisplays).link is None
+        if machine.component(LevelAmountSources).link is None
         else read_displayed_amount(machine, pool).amount_cents
     )
 
 
 # ---------------------------------------------------------------------------------------------- held prizes
-def hold_unproved_prize(machine: Machine, claim: str, prize: HeldPrize) -> None:
+def hold_unproved_prize(machine: Machine, claim_id: str, prize: HeldPrize) -> None:
     """Store a reported prize that cannot be verified, lock the machine, and call two people to rule on it.
 
     A repeated report only calls them again.
     """
-    key = f"{ProgressiveKey.HELD_PRIZE}{claim}"
+    key = f"{ProgressiveKey.HELD_PRIZE}{claim_id}"
     if machine.journal.state(key) is None:
-        machine.post(PRIZE_HELD, PrizeHeld(claim=claim, **asdict(prize)), state={key: prize})
-    if is_prize_held(machine, claim):
+        machine.post(PRIZE_HELD, PrizeHeld(claim=claim_id, **asdict(prize)), state={key: prize})
+    if is_prize_held(machine, claim_id):
         raise_fault(machine, UNPROVED_FAULT, detail=prize.reason)
 
 
-def is_prize_held(machine: Machine, claim: str) -> bool:
+def is_prize_held(machine: Machine, claim_id: str) -> bool:
     """Return whether a progressive claim is held until persons have ruled on it."""
-    return claim in list_held_prizes(machine)
+    return claim_id in list_held_prizes(machine)
 
 
 def list_held_prizes(machine: Machine) -> dict[str, HeldPrize]:
     """Return the prizes that are held for a ruling, by the id of their claim."""
     held_prizes = machine.memory.read_all(HeldPrize, ProgressiveKey.HELD_PRIZE)
-    return {claim: prize for claim, prize in held_prizes.items() if prize.ruling is None}
+    return {claim_id: prize for claim_id, prize in held_prizes.items() if prize.ruling is None}
 
 
 # ---------------------------------------------------------------------------------------------- the ruling
@@ -142,11 +142,14 @@ def _list_unanswerable_claims(machine: Machine) -> list[str]:
     """
     awaiting_play_id = machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD)
     return [
-        name
-        for name, claim in machine.memory.read_all(ClaimRecord, ProgressiveKey.CLAIM).items()
+        claim_id
+        for claim_id, claim in machine.memory.read_all(ClaimRecord, ProgressiveKey.CLAIM).items()
         if claim.amount_cents is None
         and claim.payment_method is None
-        and (claim.pool not in machine.component(ProgressivePools).by_id or claim.play_id == awaiting_play_id)
+        and (
+            claim.pool not in machine.component(ProgressivePools).pool_by_id
+            or claim.play_id == awaiting_play_id
+        )
     ]
 
 
@@ -187,66 +190,64 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
     controller. A declined mystery prize returns to its level. A declined amount of a hit by a game's outcome is
     replaced by the amount that the machine showed at the hit, which is paid by hand.
     """
-    decision, held_prizes = _read_prize_decision(event), list_held_prizes(machine)
-    claim = next(iter(held_prizes or _list_unanswerable_claims(machine)))
-    record = held_prizes.get(claim)
-    claim_record = machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{claim}")
+    decision, held_prize_by_claim_id = _read_prize_decision(event), list_held_prizes(machine)
+    claim_id = next(iter(held_prize_by_claim_id or _list_unanswerable_claims(machine)))
+    held_prize = held_prize_by_claim_id.get(claim_id)
+    claim = machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{claim_id}")
     state: dict[str, object] = {}
-    ruling = LevelRuling(**build_ruling_details(machine, event), claim=claim, decision=decision)
-    if record is not None:
+    ruling = LevelRuling(**build_ruling_details(machine, event), claim=claim_id, decision=decision)
+    if held_prize is not None:
         ruling = replace(
             ruling,
-            pool=record.pool,
-            play_id=record.play_id,
-            amount_cents=record.amount_cents,
-            doubt_reason=record.reason,
+            pool=held_prize.pool,
+            play_id=held_prize.play_id,
+            amount_cents=held_prize.amount_cents,
+            doubt_reason=held_prize.reason,
         )
-    is_amount_open = (
-        claim_record is not None and claim_record.payment_method is None and claim_record.amount_cents is None
-    )
-    if record is not None:  # nothing remains to be done for a hit that is settled or void since
-        is_settled = is_amount_open or record.won is None
-        state[f"{ProgressiveKey.HELD_PRIZE}{claim}"] = (
-            None if is_settled else replace(record, ruling=decision)
+    is_amount_open = claim is not None and claim.payment_method is None and claim.amount_cents is None
+    if held_prize is not None:  # nothing remains to be done for a hit that is settled or void since
+        is_settled = is_amount_open or held_prize.won is None
+        state[f"{ProgressiveKey.HELD_PRIZE}{claim_id}"] = (
+            None if is_settled else replace(held_prize, ruling=decision)
         )
-    if (
-        claim_record is not None and is_amount_open
-    ):  # for a hit of the game itself the question is how much is paid
-        cents = (
-            record.amount_cents
-            if record is not None and decision == DECISION_PAY
-            else claim_record.shown_cents
+    if claim is not None and is_amount_open:  # for a hit of the game itself the question is how much is paid
+        awarded_cents = (
+            held_prize.amount_cents
+            if held_prize is not None and decision == DECISION_PAY
+            else claim.shown_cents
         )
-        state[f"{ProgressiveKey.CLAIM}{claim}"] = replace(
-            claim_record, amount_cents=cents, is_unanswered=True
+        state[f"{ProgressiveKey.CLAIM}{claim_id}"] = replace(
+            claim, amount_cents=awarded_cents, is_unanswered=True
         )
-        ruling = replace(ruling, pool=claim_record.pool, play_id=claim_record.play_id, awarded_cents=cents)
-    if len(held_prizes) <= 1:
+        ruling = replace(ruling, pool=claim.pool, play_id=claim.play_id, awarded_cents=awarded_cents)
+    if len(held_prize_by_claim_id) <= 1:
         state[f"{KernelKey.FAULT}{UNPROVED_FAULT}"] = None
     machine.post(PRIZE_RULED, ruling, state=state)
 
 
-def record_commitment_or_get_error(machine: Machine, level: str, prize_number: int, commitment: str) -> str:
+def record_commitment_or_get_error(
+    machine: Machine, level_id: str, prize_number: int, commitment: str
+) -> str:
     """Record the commitment to a mystery prize's secret amount when it is first received.
 
     Return an error text if another commitment to the same prize was received before; otherwise an empty string.
     """
-    key = f"{ProgressiveKey.PRIZE_COMMITMENT}{level}"
+    key = f"{ProgressiveKey.PRIZE_COMMITMENT}{level_id}"
     committed_prize = CommittedPrize(prize_number=prize_number, commitment=commitment)
     if machine.memory.read(CommittedPrize, key) == committed_prize:
         return ""
-    received_commitment = find_received_commitment(machine, level, prize_number)
+    received_commitment = find_received_commitment(machine, level_id, prize_number)
     if received_commitment is None:
         machine.post(
             PRIZE_COMMITTED,
-            ReceivedCommitment(pool=level, prize_number=prize_number, commitment=commitment),
+            ReceivedCommitment(pool=level_id, prize_number=prize_number, commitment=commitment),
             state={key: committed_prize},
         )
         return ""
     return (
         ""
         if received_commitment == commitment
-        else f"{level}: another commitment to prize {prize_number} than the one received before"
+        else f"{level_id}: another commitment to prize {prize_number} than the one received before"
     )
 
 
@@ -262,9 +263,9 @@ def is_prize_report_closed(machine: Machine, prize: WonPrize) -> bool:
     return any(machine.journal.has_transaction(entry_id) for entry_id in entry_ids)
 
 
-def build_prize_entry_id(claim: str) -> str:
+def build_prize_entry_id(claim_id: str) -> str:
     """Return the id of the journal entry of a mystery prize that a wager of this machine has won."""
-    return f"{claim}.won"
+    return f"{claim_id}.won"
 
 
 def build_foreign_prize_entry_id(prize: WonPrize) -> str:

@@ -100,7 +100,7 @@ class MenuPage(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class MenuEntry:
+class MenuItem:
     """One line of the main menu, which opens a page. Its text is ``service.menu.<id>``."""
 
     id: str

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from egm.config.levels import LevelScope
 from egm.progressive import messages as m
-from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
+from egm.progressive.definition import LevelDefinition, LevelStakeAndHitRate
 from egm.progressive.level import Level, LevelTerms
 from egm.progressive.pools import LevelKeeper, ProgressivePool
 
@@ -31,9 +31,9 @@ def create_pool(
         definition=LevelDefinition(
             id=level,
             names={"en": level, "fr": level},
-            kind=LevelScope.LINKED,
+            scope=LevelScope.LINKED,
             terms=terms,
-            stake_and_odds=LevelStakeAndOdds(stake_cents=stake_cents, odds=HIT_PROBABILITY),
+            stake_and_hit_rate=LevelStakeAndHitRate(stake_cents=stake_cents, hit_rate=HIT_PROBABILITY),
         ),
     )
 
@@ -46,7 +46,7 @@ class SmallController:
 
     def __init__(self, *levels: str, terms: LevelTerms | None = None) -> None:
         default_terms = terms or LevelTerms(
-            base_cents=1500, increment=Fraction(1, 70), hidden_share=Fraction(1, 1000)
+            base_cents=1500, increment=Fraction(1, 70), hidden_increment=Fraction(1, 1000)
         )
         self.levels = {level: Level.open(default_terms) for level in levels or ("TOP",)}
         self.counted: Counter[tuple[str, str]] = Counter()

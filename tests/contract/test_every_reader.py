@@ -32,7 +32,7 @@ from egm.links.screen.server import ScreenServer
 from egm.links.screen.starting import StartUpActivity
 from egm.links.screen.starting import read_start_up_activity as read_starting
 from egm.profiles import load_profile
-from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds, create_levels
+from egm.progressive.definition import LevelDefinition, LevelStakeAndHitRate, create_levels
 from egm.progressive.enrolment import EnrolmentStick
 from egm.progressive.level import LevelTerms
 from egm.progressive.link_service import ProgressiveLinkService
@@ -61,9 +61,9 @@ QUICK, SLOW = 250, 2000
 LEVEL = LevelDefinition(
     id="TOP",
     names={"en": "Top", "fr": "Sommet"},
-    kind=LevelScope.LINKED,
+    scope=LevelScope.LINKED,
     terms=LevelTerms(base_cents=1500, increment=Fraction(1, 25)),
-    stake_and_odds=LevelStakeAndOdds(stake_cents=25, odds=Fraction(1, 100)),
+    stake_and_hit_rate=LevelStakeAndHitRate(stake_cents=25, hit_rate=Fraction(1, 100)),
 )
 POOL = ProgressivePool(definition=LEVEL, game="game", level="top", keeper=LevelKeeper.CONTROLLER)
 MACHINE = "EGM-1"

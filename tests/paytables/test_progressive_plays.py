@@ -92,11 +92,14 @@ def test_the_return_of_a_mystery_level_at_a_value_is_that_of_the_next_wager():
     terms = LevelTerms(base_cents=100, increment=Fraction(1, 90), ceiling_cents=110, is_mystery=True)
     level = Level.open(terms)
     for _ in range(90):
-        favourable, bound = level.compute_mystery_odds(10)
-        assert mystery.compute_rate_at(level.current, 10) == Fraction(favourable, bound)
-        assert mystery.compute_rtp_at(level.current, 10) == Fraction(favourable, bound) * level.current / 10
+        favourable, bound = level.compute_mystery_hit_chance(10)
+        assert mystery.compute_rate_at(level.current_amount, 10) == Fraction(favourable, bound)
+        assert (
+            mystery.compute_rtp_at(level.current_amount, 10)
+            == Fraction(favourable, bound) * level.current_amount / 10
+        )
         level = level.add_contribution(10)
-    assert level.current == 110
+    assert level.current_amount == 110
     assert mystery.compute_rate_at(110, 10) == mystery.compute_rate_at(200, 10) == 1
     assert (
         mystery.compute_rate_at(100, 10) < mystery.rate < mystery.compute_rate_at(109, 10)

@@ -21,7 +21,7 @@ from rigs.three_levels import (
 
 from egm.kernel.events import EventType, State
 from egm.progressive import unproved
-from egm.progressive.display import LevelDisplays
+from egm.progressive.display import LevelAmountSources
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.messages import WonPrize
 from egm.progressive.trigger import MysteryTrigger
@@ -38,7 +38,7 @@ def secret():
 WON = WonPrize(claim="mystery.LUCKY.1", sequence=2, amount_cents=PAID, order=1, trigger=secret())
 
 
-class LevelDisplay(FixedDisplays):
+class LevelAmountSource(FixedDisplays):
     """A link that stores the messages it receives."""
 
     def __init__(self):
@@ -58,12 +58,12 @@ class Mystery(Life):
     def __init__(self, folder, disk, *, late):
         super().__init__(folder, disk)
         self.late = late
-        self.face = LevelDisplay()
+        self.face = LevelAmountSource()
 
     def machine(self):
         numbers_left = (B, NO_LUCK) * GAMES
         rig = make_levels_machine(self.folder, *numbers_left, levels=LINKED_MYSTERY, storage=self.storage)
-        rig.machine.component(LevelDisplays).link = self.face
+        rig.machine.component(LevelAmountSources).link = self.face
         return rig
 
     def begin(self):

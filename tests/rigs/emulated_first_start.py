@@ -125,7 +125,10 @@ class FirstStart:
         self.floor(self.stick.path, compute_key_digest(stick_request))
         self.computer.plug_stick(self.stick.path)
         await self._do("answer", instead=keys)
-        facts = [stick.read_answer().read_facts().to_entry_fields() for stick in (self._own, self.stick)]
+        facts = [
+            stick.read_answer().read_certificate_details().to_entry_fields()
+            for stick in (self._own, self.stick)
+        ]
         reply = dict(zip(facts[0].values(), facts[1].values(), strict=True))
         await self._wait_for_page(reply)
         self.computer.save_picture("answer")

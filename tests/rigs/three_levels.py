@@ -6,8 +6,8 @@ from pathlib import Path
 import egm.profiles
 from egm.config.levels import LevelScope, ProgressiveLevelTable
 from egm.kernel.events import EventType, State
-from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds, compute_mystery_odds
-from egm.progressive.display import DisplayedAmount, LevelDisplays, LevelStatus
+from egm.progressive.definition import LevelDefinition, LevelStakeAndHitRate, compute_mystery_hit_rate
+from egm.progressive.display import DisplayedAmount, LevelAmountSources, LevelStatus
 from egm.progressive.level import LevelTerms
 from egm.testing.machine import MachineRig, ScriptedChance, create_generator
 
@@ -26,7 +26,7 @@ STAKE = 50
 MYSTERY_TERMS = LevelTerms(
     base_cents=500,
     increment=Fraction(1, 90),
-    hidden_share=Fraction(1, 1000),
+    hidden_increment=Fraction(1, 1000),
     ceiling_cents=550,
     is_mystery=True,
 )
@@ -43,10 +43,10 @@ NO_LUCK, LUCK = 5, 0
 
 def define_mystery_level(terms=MYSTERY_TERMS):
     """Return the definition of the linked mystery level."""
-    chance = LevelStakeAndOdds(stake_cents=STAKE, odds=compute_mystery_odds(terms, STAKE))
+    chance = LevelStakeAndHitRate(stake_cents=STAKE, hit_rate=compute_mystery_hit_rate(terms, STAKE))
     names = {"en": "Lucky", "fr": "Chanceux"}
     return LevelDefinition(
-        id="LUCKY", names=names, kind=LevelScope.LINKED, terms=terms, stake_and_odds=chance
+        id="LUCKY", names=names, scope=LevelScope.LINKED, terms=terms, stake_and_hit_rate=chance
     )
 
 
@@ -83,7 +83,7 @@ def make_levels_machine(
     chance = ScriptedChance(*numbers) if numbers else None
     rig = MachineRig(folder, games=games, levels=levels, chance=chance, **options)
     if levels is not OWN:
-        rig.machine.component(LevelDisplays).link = FixedDisplays()
+        rig.machine.component(LevelAmountSources).link = FixedDisplays()
     return rig
 
 

@@ -297,9 +297,7 @@ class LevelAudit:
         self.levels[target] = target_level.add_received_amount(amount)
         self._compare_pool_transfers(
             entry,
-            posting.build_moving_transfers(
-                (source, source_level), (target, target_level, self.levels[target])
-            ),
+            posting.build_moving_transfers(source, source_level, target, target_level, self.levels[target]),
         )
         self._check_stored_levels(entry, (source, target))
 
@@ -337,7 +335,7 @@ class LevelAudit:
             level = self.levels[pool]
             self._check_pool_terms(entry, pool, participation, game.id, denomination_cents)
             changes.apply_level_change(pool, level.add_contribution(wager_cents))
-            if _take_mystery_draw(pool, level.compute_mystery_odds(wager_cents), draws):
+            if _take_mystery_draw(pool, level.compute_mystery_hit_chance(wager_cents), draws):
                 won_mysteries.append((participation.level, pool))
         if draws:
             self._report_finding(entry, f"record.mystery: {len(draws)} draws belong to no level of this play")
@@ -513,11 +511,11 @@ class LevelAudit:
         except TriggerError as error:
             self._report_finding(entry, str(error))
             return
-        commitment = self._commitments.get((pool, trigger.number))
+        commitment = self._commitments.get((pool, trigger.prize_number))
         if commitment is None:
             self._report_finding(
                 entry,
-                f"record.trigger: no commitment to prize {trigger.number} of level {pool} was received "
+                f"record.trigger: no commitment to prize {trigger.prize_number} of level {pool} was received "
                 "before this entry",
             )
         elif trigger.level != pool or commitment != trigger.commitment:
@@ -527,12 +525,12 @@ class LevelAudit:
                 f"expected {commitment} for level {pool}",
             )
         terms = self._mystery_terms.get(pool)
-        if terms is not None and (trigger.step, trigger.ceiling_cents) != terms:
+        if terms is not None and (trigger.step_amount, trigger.ceiling_cents) != terms:
             step, ceiling_cents = terms
             self._report_finding(
                 entry,
                 f"record.trigger: step and ceiling of level {pool}: expected {step} up to {ceiling_cents} cents, "
-                f"found {trigger.step} up to {trigger.ceiling_cents}",
+                f"found {trigger.step_amount} up to {trigger.ceiling_cents}",
             )
         if not int(trigger.trigger_amount) <= amount_cents <= trigger.ceiling_cents:
             self._report_finding(

@@ -14,7 +14,7 @@ from egm.devices.catalogue import PROTOCOLS
 from egm.people import Roster
 from egm.play.installed_games import admit_games
 from egm.profiles import Profile, load_profile
-from egm.progressive.enrolment import CertificateFacts
+from egm.progressive.enrolment import CertificateDetails
 from egm.tickets.templates import MANDATORY_FIELDS_BY_CLASS, load_template
 from paytables import Game, list_library_games, load_game
 
@@ -53,7 +53,7 @@ class CabinetFileDraft:
     """The denominations that the person has chosen to offer, in minor units."""
     roster: Roster = field(default_factory=Roster)
     """The staff enrolled so far."""
-    link_certificate: CertificateFacts | None = None
+    link_certificate: CertificateDetails | None = None
     """The contents of the machine's certificate for the progressive link; None without a link."""
     progressive_link_table: Mapping[str, object] = field(default_factory=dict)
     """The cabinet file's table for the progressive link; empty without a link."""

@@ -19,8 +19,8 @@ from egm.app.first_start.steps import (
 )
 from egm.errors import OperatorError
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, ServicePage
-from egm.progressive.enrolling import build_error_table, build_fact_table
-from egm.progressive.enrolment import CertificateFacts, EnrolmentStick, compute_key_digest, create_request
+from egm.progressive.enrolling import build_certificate_table, build_error_table
+from egm.progressive.enrolment import CertificateDetails, EnrolmentStick, compute_key_digest, create_request
 from egm.progressive.link_folder import LinkCertificateFolder
 from egm.staff.page_texts import build_plain_text, build_text, build_two_column_table
 
@@ -51,7 +51,7 @@ class LinkEnrolmentStep(SetupStep):
             PageRow(cells=(build_plain_text(n), build_text(f"first.link.step_{n}"))) for n in (1, 2, 3)
         )
         tables: list[PageTable] = [PageTable(rows=tuple(instruction_rows))]
-        enrolled: CertificateFacts | None = None
+        enrolled: CertificateDetails | None = None
         try:
             key = self.certificate_folder.read_request_key()
             if key is not None:
@@ -61,7 +61,7 @@ class LinkEnrolmentStep(SetupStep):
                 )
             enrolled = self._read_enrolment_of_this_machine(draft)
             if enrolled is not None:
-                tables.append(build_fact_table(enrolled, "answer"))
+                tables.append(build_certificate_table(enrolled, "answer"))
         except OperatorError as error:
             tables.append(build_error_table(error))
         if self.stick_result is not None:
@@ -108,7 +108,7 @@ class LinkEnrolmentStep(SetupStep):
         """Read the controller's answer from the enrolment stick, check it, and use its certificate; stay here."""
         answer, key = self.enrolment_stick.read_answer(), self.certificate_folder.read_request_key()
         digest = "" if key is None else compute_key_digest(key.public_key())
-        answer.read_facts().check_holder_and_validity(
+        answer.read_certificate_details().check_holder_and_validity(
             draft.machine_answers["serial"], digest, self.get_time()
         )
         self.certificate_folder.activate_certificate(self.certificate_folder.store_answer(answer))
@@ -133,19 +133,19 @@ class LinkEnrolmentStep(SetupStep):
         draft.link_certificate, draft.progressive_link_table = None, {}
         return NextStep.FORWARD
 
-    def _read_enrolment_of_this_machine(self, draft: CabinetFileDraft) -> CertificateFacts | None:
+    def _read_enrolment_of_this_machine(self, draft: CabinetFileDraft) -> CertificateDetails | None:
         """Return the facts of the link certificate in use, or None if there is none for this machine's serial number.
 
         Raises EnrolmentError if the certificate has expired or is not valid yet.
         """
-        facts = self.certificate_folder.read_facts()
+        facts = self.certificate_folder.read_certificate_details()
         if facts is None or facts.serial != draft.machine_answers.get("serial"):
             return None
         facts.check_holder_and_validity(facts.serial, facts.key_digest, self.get_time())
         return facts
 
 
-def _parse_broker_address(facts: CertificateFacts) -> tuple[str, int]:
+def _parse_broker_address(facts: CertificateDetails) -> tuple[str, int]:
     """Return the host and port of the controller's broker that the certificate's facts state."""
     host, _, port = facts.broker.rpartition(":")
     return host, int(port)

@@ -422,7 +422,11 @@ def _claim_level(book: ClaimBook, state_name: str) -> None:
     pool = state_name.removeprefix(ProgressiveKey.OWN_LEVEL)
     state = book.remove_values(state_name)
     level = book.read_record(Level, state_name)
-    amounts = {"current": level.current, "hidden": level.hidden, "overflow": level.overflow}
+    amounts = {
+        "current": level.current_amount,
+        "hidden": level.hidden_amount,
+        "overflow": level.overflow_amount,
+    }
     flows = tuple(
         Transfer(f"pool:{pool}:carried", f"pool:{pool}:{part}", cents)
         for part in _LEVEL_AMOUNT_FIELDS

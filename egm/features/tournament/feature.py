@@ -96,7 +96,7 @@ from egm.play.rulings import (
     game_cannot_end,
     open_game_has_neither_outcome_nor_win,
 )
-from egm.staff.desk import MenuEntry
+from egm.staff.desk import MenuItem
 from egm.staff.form import REASON_FIELD, FieldKind, Form, FormField, build_form_rule
 from egm.staff.options import no_position_is_in_use
 
@@ -424,7 +424,7 @@ TOURNAMENT_FEATURE: Final = Feature(
     derived_states=(DerivedState(State.TOURNAMENT, is_in_tournament),),
     contributions=(
         *_TOURNAMENT_FORMS,
-        MenuEntry("tournament", "games", Permission.READ_GAME_RECALL, TournamentPage),
+        MenuItem("tournament", "games", Permission.READ_GAME_RECALL, TournamentPage),
     ),
     position_service_factories=(create_round_clock,),
     list_notices=iter_tournament_notices,

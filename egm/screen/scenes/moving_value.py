@@ -139,8 +139,8 @@ def draw_value_at_slot(
         _draw_falling_coins(context, rect, elapsed_seconds)
         return
     paper_rect: Rect = (x + w * 0.14, 0.0, w * 0.72, h - 40)
-    hidden_share = 1 - moved_share if is_leaving else moved_share
-    top = y + 22 - hidden_share * (paper_rect[3] + 4)
+    hidden_increment = 1 - moved_share if is_leaving else moved_share
+    top = y + 22 - hidden_increment * (paper_rect[3] + 4)
     with painter.clip_to((x, y + 21, w, h)):
         painter.draw_cached_picture(
             ("paper", value_kind),

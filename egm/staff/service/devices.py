@@ -18,7 +18,7 @@ from egm.kernel.touch import CalibrationError, fit_calibration
 from egm.people import Permission
 from egm.staff.desk import (
     GoBack,
-    MenuEntry,
+    MenuItem,
     MenuPage,
     OpenPage,
     PageResult,
@@ -283,4 +283,4 @@ def _build_input_table(machine: Machine) -> PageTable:
     )
 
 
-MENU_ENTRIES: Final = (MenuEntry("devices", "machine", Permission.TEST_DEVICES, DeviceListPage),)
+MENU_ITEMS: Final = (MenuItem("devices", "machine", Permission.TEST_DEVICES, DeviceListPage),)

@@ -5,7 +5,7 @@ from typing import Final
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageRow, PageTable, PageText, ServicePage
 from egm.people import Permission
-from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, build_refusal
+from egm.staff.desk import MenuItem, MenuPage, OpenPage, PageResult, build_refusal
 from egm.staff.page_texts import (
     BACK_ACTION,
     build_column_titles,
@@ -78,4 +78,4 @@ def _build_end_text(sheet: InterventionSheet) -> PageText:
     return build_time_text(sheet.closed_time) if sheet.closed_time else build_text("service.sheet.open")
 
 
-MENU_ENTRIES: Final = (MenuEntry("interventions", "staff", Permission.READ_LOGS, InterventionListPage),)
+MENU_ITEMS: Final = (MenuItem("interventions", "staff", Permission.READ_LOGS, InterventionListPage),)

@@ -5,7 +5,7 @@ from typing import Final
 
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageRow, PageTable, Prompt, ServicePage
-from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, build_refusal
+from egm.staff.desk import MenuItem, MenuPage, OpenPage, PageResult, build_refusal
 from egm.staff.page_texts import BACK_ACTION, build_code_text, build_text, build_two_column_table
 from egm.staff.service.manual import MANUAL_CHAPTERS, ManualChapter, list_fault_codes
 from egm.staff.service.menu import ServiceMenu
@@ -92,4 +92,4 @@ class _ManualLinePage(MenuPage):
 
 
 #: The main menu's line for the manual, which every signed-in person may read.
-MENU_ENTRIES: Final = (MenuEntry("manual", "machine", None, ManualPage),)
+MENU_ITEMS: Final = (MenuItem("manual", "machine", None, ManualPage),)

@@ -12,7 +12,7 @@ from egm.kernel.running_positions import RunningPositions
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, Prompt, ServicePage
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord
-from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, ServiceDesk, SubmitEvent, build_refusal
+from egm.staff.desk import MenuItem, MenuPage, OpenPage, PageResult, ServiceDesk, SubmitEvent, build_refusal
 from egm.staff.events import MenuMove
 from egm.staff.form import Form
 from egm.staff.page_texts import (
@@ -34,14 +34,14 @@ MENU_SECTIONS: Final = ("machine", "money", "games", "players", "staff")
 class ServiceMenu:
     """The pages and forms that all features contribute to the main menu."""
 
-    menu_entries: tuple[MenuEntry, ...]
+    menu_entries: tuple[MenuItem, ...]
     forms: tuple[Form, ...]
     rules: StateTable[Machine]
     """The state-table rules of the forms' events, for the manual."""
     entry_declarations: EntryDeclarations
     """The declared journal entries, for the manual."""
 
-    def list_section_pages(self, section: str) -> tuple[MenuEntry, ...]:
+    def list_section_pages(self, section: str) -> tuple[MenuItem, ...]:
         """Return the pages in one section of the main menu."""
         return tuple(entry for entry in self.menu_entries if entry.menu_section == section)
 

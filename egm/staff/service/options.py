@@ -7,7 +7,7 @@ from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, ServicePage
 from egm.people import Permission
-from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, build_refusal
+from egm.staff.desk import MenuItem, MenuPage, OpenPage, PageResult, build_refusal
 from egm.staff.forms import OPTION_FORMS
 from egm.staff.options import AMOUNT_OPTIONS
 from egm.staff.page_texts import (
@@ -138,4 +138,4 @@ class GameOptionsPage(MenuPage):
         )
 
 
-MENU_ENTRIES: Final = (MenuEntry("options", "games", Permission.CONFIGURE, OptionListPage),)
+MENU_ITEMS: Final = (MenuItem("options", "games", Permission.CONFIGURE, OptionListPage),)

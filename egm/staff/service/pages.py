@@ -16,7 +16,7 @@ from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, ServicePage
 from egm.people import Permission
-from egm.staff.desk import MenuEntry, MenuPage, PageResult, ServiceDesk, StayOnPage, build_refusal
+from egm.staff.desk import MenuItem, MenuPage, PageResult, ServiceDesk, StayOnPage, build_refusal
 from egm.staff.inventory import read_technical_sheet
 from egm.staff.page_texts import (
     BACK_ACTION,
@@ -382,28 +382,26 @@ _MENU_SECTION_BY_LOG: Final[Mapping[str, str]] = {
     "software": "machine",
 }
 
-MENU_ENTRIES: Final = (
-    MenuEntry("meters", "money", Permission.READ_METERS, MetersPage),
+MENU_ITEMS: Final = (
+    MenuItem("meters", "money", Permission.READ_METERS, MetersPage),
     *(
-        MenuEntry(f"log.{log}", _MENU_SECTION_BY_LOG[log], Permission.READ_LOGS, partial(LogPage, log))
+        MenuItem(f"log.{log}", _MENU_SECTION_BY_LOG[log], Permission.READ_LOGS, partial(LogPage, log))
         for log in logs.Log
     ),
-    MenuEntry(
+    MenuItem(
         "software",
         "machine",
         Permission.READ_SOFTWARE,
         partial(TablesPage, "software", _build_software_tables),
     ),
-    MenuEntry(
+    MenuItem(
         "inventory",
         "machine",
         Permission.READ_INVENTORY,
         partial(TablesPage, "inventory", _build_inventory_tables),
     ),
-    MenuEntry(
+    MenuItem(
         "memory", "machine", Permission.READ_SOFTWARE, partial(TablesPage, "memory", _build_memory_tables)
     ),
-    MenuEntry(
-        "clock", "machine", Permission.READ_SOFTWARE, partial(TablesPage, "clock", _build_clock_tables)
-    ),
+    MenuItem("clock", "machine", Permission.READ_SOFTWARE, partial(TablesPage, "clock", _build_clock_tables)),
 )

@@ -7,7 +7,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Prompt, ServicePage
 from egm.people import PinRefusedError, Roster, check_pin_is_permitted
 from egm.people.pins import PIN_DIGITS_MAX
-from egm.staff.desk import GoBack, MenuEntry, MenuPage, PageResult, ServiceDesk, StayOnPage, build_refusal
+from egm.staff.desk import GoBack, MenuItem, MenuPage, PageResult, ServiceDesk, StayOnPage, build_refusal
 from egm.staff.page_texts import BACK_ACTION, build_text
 from egm.staff.service.sign_in import reload_staff_roster
 
@@ -56,4 +56,4 @@ class OwnPinPage(MenuPage):
         return GoBack(notice=build_text("service.done"))
 
 
-MENU_ENTRIES: Final = (MenuEntry("own_pin", "staff", None, OwnPinPage),)
+MENU_ITEMS: Final = (MenuItem("own_pin", "staff", None, OwnPinPage),)

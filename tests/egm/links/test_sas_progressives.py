@@ -12,7 +12,7 @@ from egm.links.sas.crc import append_crc
 from egm.play.rulings import void_game
 from egm.play.void_rule import Ruling
 from egm.progressive.broadcast import create_broadcasts
-from egm.progressive.display import LevelDisplays
+from egm.progressive.display import LevelAmountSources
 from egm.progressive.keys import ProgressiveKey
 from egm.staff.events import RulingForm
 from egm.staff.form import build_ruling_details
@@ -40,7 +40,7 @@ def make(tmp_path):
         if opened:
             opened[-1].room.close()
         rig = make_levels_machine(tmp_path, *numbers, levels=LEVELS)
-        rig.machine.component(LevelDisplays).link = None
+        rig.machine.component(LevelAmountSources).link = None
         opened.append(SasHostBench(tmp_path, rig, enable=["progressives"]))
         (opened[-1].levels,) = create_broadcasts(create_machine_context(rig, tmp_path, {}))
         opened[-1].read_exceptions()

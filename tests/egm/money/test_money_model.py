@@ -37,7 +37,9 @@ from meters.clear import clear_memory
 
 KINDS = ("cashable", "restricted", "nonrestricted")
 POLICY = JournalPolicy(entries_per_checkpoint=9, segment_bytes=8192)
-TERMS = LevelTerms(base_cents=100, increment=Fraction(1, 7), hidden_share=Fraction(1, 300), ceiling_cents=250)
+TERMS = LevelTerms(
+    base_cents=100, increment=Fraction(1, 7), hidden_increment=Fraction(1, 300), ceiling_cents=250
+)
 CARRY = ClaimDecision(decision="carried")
 
 

@@ -15,7 +15,7 @@ from rigs.moments import CERTIFIED, get_fixed_now, make_certificates_permanent
 from egm.config.levels import LevelScope, ProgressiveLinkTable
 from egm.progressive import topics
 from egm.progressive.connection import QOS_AT_LEAST_ONCE, build_tls_context, open_connection, run_together
-from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
+from egm.progressive.definition import LevelDefinition, LevelStakeAndHitRate
 from egm.progressive.level import LevelTerms
 from egm.progressive.messages import (
     Claim,
@@ -42,9 +42,9 @@ LIMIT = 0.2
 LEVEL = LevelDefinition(
     id="grand",
     names={"en": "Grand", "fr": "Grand"},
-    kind=LevelScope.LINKED,
-    terms=LevelTerms(base_cents=1_000_00, increment=Fraction(1, 300), hidden_share=Fraction(0)),
-    stake_and_odds=LevelStakeAndOdds(stake_cents=25, odds=Fraction(1, 1000)),
+    scope=LevelScope.LINKED,
+    terms=LevelTerms(base_cents=1_000_00, increment=Fraction(1, 300), hidden_increment=Fraction(0)),
+    stake_and_hit_rate=LevelStakeAndHitRate(stake_cents=25, hit_rate=Fraction(1, 1000)),
 )
 
 
@@ -165,7 +165,7 @@ async def until(condition, task):
 def machine(broker, folder):
     del folder
     ears = Claimant()
-    ears.carrier = MqttCarrier(broker.slot("EGM-1"), "EGM-1", retry_seconds=0.01, limit_seconds=LIMIT)
+    ears.carrier = MqttCarrier(broker.slot("EGM-1"), "EGM-1", retry_seconds=0.01, time_limit_seconds=LIMIT)
     return ears.carrier.run(ears), ears.events
 
 
@@ -174,7 +174,7 @@ def controller(broker, folder):
     serving = Controller(store, get_fixed_now)
     serving.open_levels([LEVEL])
     slot = broker.slot(CONTROLLER_CERTIFICATE_NAME)
-    service = ControllerService(serving, slot, events.append, retry_seconds=0.01, limit_seconds=LIMIT)
+    service = ControllerService(serving, slot, events.append, retry_seconds=0.01, time_limit_seconds=LIMIT)
 
     async def run():
         with contextlib.closing(store):
@@ -304,7 +304,7 @@ def test_consecutive_wagers_share_one_disk_write(tmp_path):
     keeper = Controller(store, get_fixed_now)
     keeper.open_levels([LEVEL])
     keeper.admit_machine("EGM-1")
-    enrolment = LevelEnrolment(level="grand", stake_cents=25, odds=LEVEL.stake_and_odds.odds)
+    enrolment = LevelEnrolment(level="grand", stake_cents=25, odds=LEVEL.stake_and_hit_rate.hit_rate)
     keeper.process_messages(
         [ReceivedMessage("EGM-1", EnrolmentRequest(machine="EGM-1", nonce="n", levels=(enrolment,)))]
     )
@@ -357,7 +357,7 @@ def test_a_machine_starts_without_certificate_and_connects_once_it_has_one(tmp_p
         async with Taciturn(tmp_path, "").listening() as broker:
             slot, away = broker.slot("EGM-1"), tmp_path / "away.crt"
             slot.certificate.rename(away)
-            ears.carrier = MqttCarrier(slot, "EGM-1", retry_seconds=0.01, limit_seconds=LIMIT)
+            ears.carrier = MqttCarrier(slot, "EGM-1", retry_seconds=0.01, time_limit_seconds=LIMIT)
             task = asyncio.create_task(ears.carrier.run(ears))
             await until(lambda: ears.events, task)
             await asyncio.sleep(0.05)

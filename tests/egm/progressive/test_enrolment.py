@@ -309,7 +309,7 @@ def test_a_damaged_copy_of_the_reply_is_rewritten(hall):
     path = hall.link.root_folder / hall.link.store_answer(answer) / "answer.json"
     path.write_bytes(b"\xff")
     hall.link.activate_certificate(hall.link.store_answer(answer))
-    assert hall.link.read_facts() == answer.read_facts()
+    assert hall.link.read_certificate_details() == answer.read_certificate_details()
 
 
 @pytest.mark.parametrize("change", [VERSION_4, UNKNOWN_KEY])

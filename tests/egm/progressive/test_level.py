@@ -14,7 +14,7 @@ from meters.chart import check_flow
 from paytables import compute_mystery_rate
 
 TERMS = LevelTerms(
-    base_cents=2500, increment=Fraction(1, 200), hidden_share=Fraction(1, 700), ceiling_cents=4000
+    base_cents=2500, increment=Fraction(1, 200), hidden_increment=Fraction(1, 700), ceiling_cents=4000
 )
 
 shares = st.fractions(min_value=0, max_value=Fraction(1, 10), max_denominator=10_000)
@@ -25,7 +25,7 @@ def terms(draw):
     base = draw(st.integers(1, 10_000))
     ceiling = draw(st.none() | st.integers(base + 1, base + 20_000))
     return LevelTerms(
-        base_cents=base, increment=draw(shares), hidden_share=draw(shares), ceiling_cents=ceiling
+        base_cents=base, increment=draw(shares), hidden_increment=draw(shares), ceiling_cents=ceiling
     )
 
 
@@ -50,7 +50,7 @@ def test_nothing_is_lost_to_the_fraction_and_only_a_win_lowers_the_display(first
         before = level
         if operation == "wager":
             level = level.add_contribution(value)
-            put_in += value * (before.terms.increment + before.terms.hidden_share)
+            put_in += value * (before.terms.increment + before.terms.hidden_increment)
         elif operation == "hit":
             amount, level = level.pay_hit()
             assert amount == before.shown_cents
@@ -65,7 +65,7 @@ def test_nothing_is_lost_to_the_fraction_and_only_a_win_lowers_the_display(first
             if level.seeded_cents == before.seeded_cents:
                 assert level.held_amount == before.held_amount - amount
             else:  # only the part that it left below the base was added
-                assert level.shown_cents - int(before.overflow) <= level.terms.base_cents
+                assert level.shown_cents - int(before.overflow_amount) <= level.terms.base_cents
             paid.append(amount)
         elif operation == "void" and paid:
             level = level.return_award(paid.pop())
@@ -76,7 +76,7 @@ def test_nothing_is_lost_to_the_fraction_and_only_a_win_lowers_the_display(first
             level = level.add_received_amount(value)
         level.check_sums()
         if operation not in {"hit", "part"}:
-            assert level.current >= before.current
+            assert level.current_amount >= before.current_amount
         if level.terms.ceiling_cents is not None:
             assert level.shown_cents <= level.terms.ceiling_cents
     assert level.paid_cents == sum(paid)
@@ -86,8 +86,8 @@ def test_nothing_is_lost_to_the_fraction_and_only_a_win_lowers_the_display(first
     empty.check_sums()
     assert empty.shown_cents == 0
     assert (
-        level.add_received_amount(amount).current + level.add_received_amount(amount).overflow
-        == level.current + level.overflow + amount
+        level.add_received_amount(amount).current_amount + level.add_received_amount(amount).overflow_amount
+        == level.current_amount + level.overflow_amount + amount
     )
 
 
@@ -96,15 +96,15 @@ def test_a_wager_adds_its_share_and_nothing_is_rounded():
     level = Level.open(TERMS)
     for _ in range(3):
         level = level.add_contribution(50)
-    assert level.current == 2500 + Fraction(3, 4)
-    assert level.hidden == Fraction(150, 700)
+    assert level.current_amount == 2500 + Fraction(3, 4)
+    assert level.hidden_amount == Fraction(150, 700)
     assert level.shown_cents == 2500
 
 
 @pytest.mark.requirement("I-05")
 def test_contributions_above_the_ceiling_go_to_the_next_prize():
     level = Level.open(TERMS)
-    while not level.overflow:
+    while not level.overflow_amount:
         level = level.add_contribution(50_000)
     assert level.shown_cents == 4000
     for _ in range(10):
@@ -112,22 +112,22 @@ def test_contributions_above_the_ceiling_go_to_the_next_prize():
     before = level
     amount, level = level.pay_hit()
     assert amount == 4000
-    hidden, overflow = int(before.hidden), int(before.overflow)
+    hidden, overflow = int(before.hidden_amount), int(before.overflow_amount)
     assert level.seeded_cents == 2500 + max(0, 2500 - hidden)
     put_back = max(2500, hidden) + overflow
-    assert (level.shown_cents, int(level.overflow)) == (4000, put_back - 4000)
-    assert level.hidden == before.hidden - hidden
+    assert (level.shown_cents, int(level.overflow_amount)) == (4000, put_back - 4000)
+    assert level.hidden_amount == before.hidden_amount - hidden
 
 
 @pytest.mark.requirement("I-14")
 def test_a_share_is_rounded_down_and_the_remainder_stays():
     level = Level.open(LevelTerms(base_cents=2500, increment=Fraction(1, 3))).add_contribution(4000)
-    assert level.current == 2500 + Fraction(4000, 3)
+    assert level.current_amount == 2500 + Fraction(4000, 3)
     amount, after = level.pay_hit(Fraction(1, 10))
-    assert (amount, after.current) == (383, level.current - 383)
+    assert (amount, after.current_amount) == (383, level.current_amount - 383)
     assert (after.seeded_cents, after.paid_cents, after.hit_count) == (2500, 383, 1)
     amount, after = after.pay_hit(Fraction(9, 10))  # 345 are left, and a third
-    assert (amount, after.current, after.seeded_cents) == (3105, 2500 + Fraction(1, 3), 2500 + 2155)
+    assert (amount, after.current_amount, after.seeded_cents) == (3105, 2500 + Fraction(1, 3), 2500 + 2155)
     for wrong in (Fraction(0), Fraction(-1, 2), Fraction(11, 10)):
         with pytest.raises(LevelDefectiveError, match="of a level"):
             level.pay_hit(wrong)
@@ -136,22 +136,22 @@ def test_a_share_is_rounded_down_and_the_remainder_stays():
 @pytest.mark.requirement("I-05")
 def test_after_a_share_the_base_is_refilled_from_the_hidden_pool_first():
     level = Level.open(TERMS).add_contribution(50_000)
-    assert (level.current, int(level.hidden)) == (2750, 71)
+    assert (level.current_amount, int(level.hidden_amount)) == (2750, 71)
     amount, after = level.pay_hit(Fraction(1, 2))
     assert (amount, after.shown_cents) == (1375, 2500)
-    assert (after.seeded_cents - level.seeded_cents, int(after.hidden)) == (1125 - 71, 0)
+    assert (after.seeded_cents - level.seeded_cents, int(after.hidden_amount)) == (1125 - 71, 0)
     full = level.add_contribution(1_000_000)
-    assert (full.shown_cents, int(full.overflow)) == (4000, 3750)
+    assert (full.shown_cents, int(full.overflow_amount)) == (4000, 3750)
     amount, after = full.pay_hit(Fraction(1, 10))  # the overflow follows, up to the ceiling
-    assert (amount, after.shown_cents, int(after.overflow)) == (400, 4000, 3350)
-    assert (after.seeded_cents, after.hidden) == (full.seeded_cents, full.hidden)
+    assert (amount, after.shown_cents, int(after.overflow_amount)) == (400, 4000, 3350)
+    assert (after.seeded_cents, after.hidden_amount) == (full.seeded_cents, full.hidden_amount)
 
 
 @pytest.mark.requirement("I-01", "I-06")
 def test_changed_terms_take_effect_after_the_win():
     changed = LevelTerms(base_cents=9000, increment=Fraction(1, 50))
     level = Level.open(TERMS).change_terms(changed).add_contribution(200)
-    assert level.current == 2501
+    assert level.current_amount == 2501
     _, level = level.pay_hit()
     assert (level.terms, level.shown_cents) == (changed, 9000)
     assert Level.open(TERMS).change_terms(changed).change_terms(TERMS).next_terms is None
@@ -164,14 +164,14 @@ def test_the_mystery_amount_is_uniform_although_it_is_not_stored():
     wagers = [40, 7, 55, 90, 40, 68]
     assert sum(wagers) * terms.increment == 10
     for wager in wagers:
-        favourable, bound = level.compute_mystery_odds(wager)
+        favourable, bound = level.compute_mystery_hit_chance(wager)
         hit_here = still * Fraction(favourable, bound)
         assert hit_here == wager * terms.increment / 10
         still -= hit_here
         level = level.add_contribution(wager)
     assert still == 0
     assert level.shown_cents == 110
-    assert Level.open(TERMS).compute_mystery_odds(40) is None
+    assert Level.open(TERMS).compute_mystery_hit_chance(40) is None
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_the_mystery_amount_is_uniform_although_it_is_not_stored():
     [
         {"base_cents": 0},
         {"increment": Fraction(-1, 2)},
-        {"increment": Fraction(1, 2), "hidden_share": Fraction(1, 2)},
+        {"increment": Fraction(1, 2), "hidden_increment": Fraction(1, 2)},
         {"ceiling_cents": 2500},
         {"is_mystery": True, "ceiling_cents": None},
         {"is_mystery": True, "increment": Fraction(0)},
@@ -249,7 +249,7 @@ def test_the_analysis_states_how_often_a_mystery_is_hit(increment, wager):
     still, mean, game = Fraction(1), Fraction(0), 0
     while still:
         game += 1
-        favourable, bound = level.compute_mystery_odds(wager)
+        favourable, bound = level.compute_mystery_hit_chance(wager)
         here = still * min(Fraction(1), Fraction(favourable, bound))
         mean, still = mean + game * here, still - here
         level = level.add_contribution(wager)

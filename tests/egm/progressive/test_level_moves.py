@@ -50,15 +50,17 @@ def test_a_level_is_moved_only_behind_an_open_door(rig):
 
 @pytest.mark.requirement("I-12", "I-13:a", "I-13:b", "D-19")
 def test_a_level_whose_game_was_removed_keeps_its_amount_and_moves_completely(rig, tmp_path):
-    assert level(rig, DROPPED_LEVEL).current == 30_000 + Fraction(3000, 70)
-    assert DROPPED_LEVEL not in rig.machine.component(ProgressivePools).by_id
+    assert level(rig, DROPPED_LEVEL).current_amount == 30_000 + Fraction(3000, 70)
+    assert DROPPED_LEVEL not in rig.machine.component(ProgressivePools).pool_by_id
     before = level(rig, "three-levels.luck.50")
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     assert move(rig, DROPPED_LEVEL, "three-levels.luck.50") == "service.done"
     assert rig.notice == "level_moved"
     assert rig.machine.notice.values == {"amount_cents": 30_042}
     assert level(rig, DROPPED_LEVEL).held_amount == 0
-    assert level(rig, "three-levels.luck.50").current == before.current + 30_000 + Fraction(3000, 70)
+    assert level(rig, "three-levels.luck.50").current_amount == before.current_amount + 30_000 + Fraction(
+        3000, 70
+    )
     (moved,) = rig.records("progressive.moved")
     assert moved["amount"] == str(30_000 + Fraction(3000, 70))
     assert moved["persons"] == [STAFF_NUMBER_BY_ROLE[Role.TECHNICIAN]]
@@ -102,9 +104,9 @@ def test_every_level_is_read_out_with_all_its_amounts(rig, tmp_path):
 @pytest.mark.requirement("I-05", "D-18")
 def test_a_level_above_its_ceiling_shows_its_overflow_hidden_pool_increments_and_hits(tmp_path):
     rig = make_levels_machine(tmp_path).boot()
-    pool = next(iter(rig.machine.component(ProgressivePools).by_id))
+    pool = next(iter(rig.machine.component(ProgressivePools).pool_by_id))
     terms = LevelTerms(
-        base_cents=1000, increment=Fraction(1, 50), hidden_share=Fraction(1, 100), ceiling_cents=1010
+        base_cents=1000, increment=Fraction(1, 50), hidden_increment=Fraction(1, 100), ceiling_cents=1010
     )
     reached = Level.open(terms).add_contribution(1000).pay_hit()[1].add_contribution(2000)
     stored = {f"{ProgressiveKey.OWN_LEVEL}{pool}": reached.to_json()}
@@ -129,7 +131,9 @@ def test_a_level_above_its_ceiling_shows_its_overflow_hidden_pool_increments_and
 @pytest.mark.requirement("I-05", "D-16", "D-18")
 def test_every_level_is_shown_at_the_machine(rig):
     rig.machine.install(
-        ProgressivePools((*rig.machine.component(ProgressivePools).by_id.values(), create_pool("SHARED")))
+        ProgressivePools(
+            (*rig.machine.component(ProgressivePools).pool_by_id.values(), create_pool("SHARED"))
+        )
     )
     menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("levels")
     tables = {translate_text(table.title, "en"): table for table in menu.page.tables}

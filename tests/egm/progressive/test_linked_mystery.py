@@ -329,8 +329,8 @@ def rule_on_prize(rig, decision, persons=("2", "5")):
 #: False reports of a controller, with the machine's finding about each.
 LIES = [
     ({"salt": "e" * 64}, "not the one that was committed to"),
-    ({"number": 77}, "no commitment to prize 77"),
-    ({"number": 77, "ceiling_cents": 99999900, "amount_cents": 99999900}, "no commitment to prize 77"),
+    ({"prize_number": 77}, "no commitment to prize 77"),
+    ({"prize_number": 77, "ceiling_cents": 99999900, "amount_cents": 99999900}, "no commitment to prize 77"),
     ({"ceiling_cents": 99999900, "amount_cents": 99999900}, "not the one that was committed to"),
     ({"amount_cents": 99999900}, "was not won at"),
     ({"amount_cents": 1}, "was not won at"),
@@ -375,7 +375,7 @@ def test_two_persons_may_release_a_held_prize_even_over_a_power_cut(tmp_path, co
     async def first():
         async with build_rig(tmp_path, controller, *numbers(2)) as rig:
             await rig.up()
-            controller.spoil = build_lying_controller(number=77)
+            controller.spoil = build_lying_controller(prize_number=77)
             rig.room.insert(2000)
             await rig.one_game()
             await rig.until(lambda: rig.room.state is State.IDLE)

@@ -338,13 +338,13 @@ class Machine:
             match news:
                 case ClaimAmountLocked():
                     commit = m.PaymentReport(
-                        machine=self.name, level="TOP", claim=news.claim, amount_cents=news.amount_cents
+                        machine=self.name, level="TOP", claim=news.claim_id, amount_cents=news.amount_cents
                     )
-                    assert self.paid.setdefault(news.claim, commit) == commit
-                    self.link.report_payment(commit, self.claims[news.claim], now)
+                    assert self.paid.setdefault(news.claim_id, commit) == commit
+                    self.link.report_payment(commit, self.claims[news.claim_id], now)
                 case ClaimPaymentRecorded():
-                    self.claims.pop(news.claim, None)
-                    self.link.drop_claim(news.claim)
+                    self.claims.pop(news.claim_id, None)
+                    self.link.drop_claim(news.claim_id)
                 case ControllerCountBehind() | ControllerCountAhead():
                     raise AssertionError(news)
 

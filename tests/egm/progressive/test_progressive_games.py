@@ -32,7 +32,7 @@ from egm.people import Role
 from egm.play.installed_games import admit_games
 from egm.play.records.games import GameInProgress
 from egm.profiles import load_profile
-from egm.progressive.display import DisplayedAmount, LevelDisplays, LevelStatus
+from egm.progressive.display import DisplayedAmount, LevelAmountSources, LevelStatus
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.pools import LevelConfigurationError, ProgressivePools
@@ -76,10 +76,10 @@ def test_a_wager_contributes_exactly_to_each_of_its_levels_in_its_own_entry(rig)
     machine = rig(*(B, NO_LUCK, 2**30 % 7 + 20) * 3)
     for _ in range(3):
         one_game(machine)
-    assert level(machine, TOP).current == 1500 + Fraction(150, 70)
-    assert level(machine, LUCKY).current == 501
-    assert level(machine, MYSTERY).current == 500 + Fraction(150, 90)
-    assert level(machine, "three-levels.top.100").current == 3000  # another stake, another amount
+    assert level(machine, TOP).current_amount == 1500 + Fraction(150, 70)
+    assert level(machine, LUCKY).current_amount == 501
+    assert level(machine, MYSTERY).current_amount == 500 + Fraction(150, 90)
+    assert level(machine, "three-levels.top.100").current_amount == 3000  # another stake, another amount
     start = next(machine.journal.entries("game.start"))
     assert {t.target for t in start.transfers} == {"house:wager"}  # less than one cent
     last = next(machine.journal.entries("game.start", newest_first=True))
@@ -96,7 +96,7 @@ def test_a_hit_is_locked_with_the_outcome_and_paid_with_the_game(rig):
     top = 1500 + int(Fraction(100, 70))
     start = machine.records("game.start")[-1]
     assert [(h["pool"], h["amount_cents"]) for h in start["hits"]] == [(TOP, top), (LUCKY, 500)]
-    assert level(machine, TOP).current == 1500 + Fraction(100, 70) - 1
+    assert level(machine, TOP).current_amount == 1500 + Fraction(100, 70) - 1
     shown = machine.hands.messages[-1]
     assert (shown.win_credits, shown.win_cents) == (20, 100 + top + 500)
     assert [(w.level, w.amount_cents) for w in shown.progressives] == [("top", top), ("luck", 500)]
@@ -292,7 +292,7 @@ def test_a_game_with_missing_levels_is_refused_or_limited_to_configured_stakes()
     }
     with pytest.raises(LevelConfigurationError, match="stake of 100"):
         resident.progressive_pools.list_played_pools(game, game.build_wager(20), 5)
-    twice = tuple(resident.progressive_pools.by_id.values())
+    twice = tuple(resident.progressive_pools.pool_by_id.values())
     with pytest.raises(LevelConfigurationError, match="two levels"):
         ProgressivePools((*twice, replace(twice[0], game="other")))
 
@@ -313,11 +313,11 @@ def test_a_level_with_wagers_of_several_prices_cannot_be_linked():
 @pytest.mark.parametrize("status", [LevelStatus.STALE, LevelStatus.DOWN])
 def test_a_wager_for_a_level_without_its_controller_is_refused_before_anything_is_drawn(rig, status):
     machine = rig(B, NO_LUCK, MISS, levels=LINKED)
-    machine.machine.component(LevelDisplays).link.now = DisplayedAmount(1700, status)
+    machine.machine.component(LevelAmountSources).link.now = DisplayedAmount(1700, status)
     machine.play()
     assert (machine.state, machine.notice) == (State.IDLE, "refused.levels_are_up")
     assert machine.records("game.start") == []
-    machine.machine.component(LevelDisplays).link.now = DisplayedAmount(1700, LevelStatus.UP)
+    machine.machine.component(LevelAmountSources).link.now = DisplayedAmount(1700, LevelStatus.UP)
     machine.play()
     assert machine.state is State.PLAYING
 

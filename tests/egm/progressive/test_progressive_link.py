@@ -32,7 +32,7 @@ from egm.kernel.services import MachineContext
 from egm.money.keys import MoneyKey
 from egm.play.void_rule import Ruling
 from egm.progressive import messages as m
-from egm.progressive.display import LevelDisplays
+from egm.progressive.display import LevelAmountSources
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level, LevelTerms
 from egm.progressive.link_service import ProgressiveLinkService
@@ -90,7 +90,7 @@ class Rig:
     def __init__(self, folder, controller, *numbers, levels=LEVELS, watched="TOP", **options):
         self.room = make_levels_machine(folder, *numbers, levels=levels, **options)
         self.watched = watched
-        self.room.machine.component(LevelDisplays).link = None
+        self.room.machine.component(LevelAmountSources).link = None
         self.wire = Wire(controller)
         self.link = None
 
@@ -133,7 +133,7 @@ class Rig:
 @pytest.fixture
 def controller(monkeypatch):
     monkeypatch.setattr("egm.testing.controller.HIT_PROBABILITY", Fraction(3, 8))
-    terms = LevelTerms(base_cents=1500, increment=Fraction(1, 70), hidden_share=Fraction(1, 1000))
+    terms = LevelTerms(base_cents=1500, increment=Fraction(1, 70), hidden_increment=Fraction(1, 1000))
     return SmallController("TOP", terms=terms)
 
 
@@ -362,7 +362,7 @@ def test_controller_message_after_an_impossible_award_changes_nothing(tmp_path, 
     room = await_linked_award(tmp_path)
     claim = next(iter(room.journal.states(ProgressiveKey.CLAIM))).removeprefix(ProgressiveKey.CLAIM)
     room.engine.handle(EventType.AWARD_LOCKED, claim=claim, amount_cents=90_000)
-    room.machine.component(LevelDisplays).link = FixedDisplays(then)
+    room.machine.component(LevelAmountSources).link = FixedDisplays(then)
     for _ in range(2):
         room.engine.handle(EventType.AWARD_LOCKED, claim=claim, amount_cents=then)
     assert room.records("progressive.award") == []
@@ -520,7 +520,7 @@ def test_contributions_carried_over_by_a_memory_clear_are_all_sent_after_a_resta
 def test_the_stakes_of_a_linked_level_are_the_only_ones_offered(tmp_path):
     room = make_levels_machine(tmp_path, levels=LINKED[:1] + LEVELS[1:])
     pools, game = room.machine.component(ProgressivePools), load_game(str(GAME))
-    own_pools = {pool.id for pool in pools.by_id.values() if pool.is_own}
+    own_pools = {pool.id for pool in pools.pool_by_id.values() if pool.is_own}
     assert {
         "three-levels.luck.50",
         "three-levels.luck.1000",

@@ -73,7 +73,7 @@ def test_an_invalid_message_is_refused(line):
 
 def test_a_level_file_is_read_as_levels():
     (level,) = create_levels(FILE, "levels.toml")
-    assert (level.kind, level.terms.increment, level.stake_and_odds.odds) == (
+    assert (level.scope, level.terms.increment, level.stake_and_hit_rate.hit_rate) == (
         LevelScope.LINKED,
         Fraction(1, 200),
         Fraction(1, 1234),
@@ -86,7 +86,7 @@ def test_a_level_file_may_take_its_odds_from_the_game():
     named = {"game": "lantern-harbour", "game_level": "harbour"}
     (level,) = create_levels({"level": [entry | named]}, "levels.toml")
     game = load_game("lantern-harbour")
-    assert level.stake_and_odds.odds == game.list_levels(game.build_wager(10))[0].hit_rate
+    assert level.stake_and_hit_rate.hit_rate == game.list_levels(game.build_wager(10))[0].hit_rate
     for wrong, expected_text in (
         ({}, "odds"),
         (named | {"odds": "1/3"}, "odds"),
@@ -114,12 +114,12 @@ MYSTERY = {
 @pytest.mark.requirement("I-03")
 def test_the_odds_of_a_mystery_level_follow_from_its_terms_and_are_the_game_s():
     (level,) = create_levels({"level": [MYSTERY]}, "levels.toml")
-    assert level.stake_and_odds.odds == compute_mystery_rate(Fraction(50) / (Fraction(50) / 90))
+    assert level.stake_and_hit_rate.hit_rate == compute_mystery_rate(Fraction(50) / (Fraction(50) / 90))
     game = load_game(THREE)
     (play,) = (
         level for level in game.list_every_level() if (level.level, level.stake_credits) == ("mystery", 10)
     )
-    assert level.stake_and_odds.odds == play.hit_rate
+    assert level.stake_and_hit_rate.hit_rate == play.hit_rate
     named = {"game": str(THREE), "game_level": "mystery"}
     assert create_levels({"level": [MYSTERY | named]}, "levels.toml") == (level,)
     top = {"game": str(THREE), "game_level": "top", "increment": "1/70"}
@@ -145,7 +145,7 @@ def test_a_keno_level_that_tickets_of_several_prices_play_for_is_not_shared():
         create_levels({"level": [entry]}, "levels.toml")
     shared = entry | {"game": "summit-keno", "game_level": "summit", "stake_cents": 25, "increment": "1/50"}
     (level,) = create_levels({"level": [shared]}, "levels.toml")
-    assert level.stake_and_odds.odds == load_game("summit-keno").list_every_level()[0].hit_rate
+    assert level.stake_and_hit_rate.hit_rate == load_game("summit-keno").list_every_level()[0].hit_rate
 
 
 @pytest.mark.parametrize(
@@ -191,11 +191,11 @@ def test_the_level_files_of_the_page_on_links_are_valid():
     example, of_game = (
         create_levels(tomllib.loads(text), "levels.toml")[0] for text in level_files_of_the_page()
     )
-    assert (example.id, example.stake_and_odds.odds) == ("grand", Fraction(1, 50_000))
+    assert (example.id, example.stake_and_hit_rate.hit_rate) == ("grand", Fraction(1, 50_000))
     pool = next(
         pool
         for pool in load_game("lantern-harbour").list_every_level()
         if (pool.level, pool.stake_credits) == ("grand-harbour", 100)
     )
-    assert (of_game.id, of_game.stake_and_odds.odds) == ("grand", pool.hit_rate)
+    assert (of_game.id, of_game.stake_and_hit_rate.hit_rate) == ("grand", pool.hit_rate)
     assert of_game.terms.base_cents == pool.reset_credits

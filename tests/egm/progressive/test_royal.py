@@ -56,7 +56,7 @@ def play(rig, credits_, hands=1):
 def test_a_royal_flush_at_the_maximum_bet_wins_the_level(rig):
     machine = rig(f"{DEALT} {OTHER}", f"{DEALT} {DRAWN}")
     play(machine, 5)
-    assert level(machine).current == RESET + 5  # one per cent of five dollars
+    assert level(machine).current_amount == RESET + 5  # one per cent of five dollars
     before = machine.credit_cents
     play(machine, 5)
     won = RESET + 10
@@ -65,7 +65,7 @@ def test_a_royal_flush_at_the_maximum_bet_wins_the_level(rig):
     owed = machine.machine.memory.get(MoneyKey.HANDPAY)
     paid = machine.credit_cents - before + (0 if owed is None else owed["amount_cents"])
     assert paid == won - 5_00
-    assert (level(machine).current, level(machine).paid_cents) == (RESET, won)
+    assert (level(machine).current_amount, level(machine).paid_cents) == (RESET, won)
     assert audit_journal(machine) == []
 
 
@@ -81,5 +81,5 @@ def test_a_royal_flush_at_a_lower_bet_or_with_several_hands_is_paid_by_the_pay_t
     owed = machine.machine.memory.get(MoneyKey.HANDPAY)
     paid = machine.credit_cents - before + (0 if owed is None else owed["amount_cents"])
     assert paid == 100 * (pays - credits_ * hands)
-    assert (level(machine).current, level(machine).paid_cents) == (RESET, 0)
+    assert (level(machine).current_amount, level(machine).paid_cents) == (RESET, 0)
     assert audit_journal(machine) == []

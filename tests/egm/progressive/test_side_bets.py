@@ -37,7 +37,7 @@ from egm.kernel.positions import Position
 from egm.money.keys import MoneyKey
 from egm.play.installed_games import admit_games
 from egm.profiles import load_profile
-from egm.progressive.display import LevelDisplays
+from egm.progressive.display import LevelAmountSources
 from egm.progressive.keys import ProgressiveKey
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import MachineRig, ScriptedChance
@@ -89,7 +89,9 @@ def test_each_hand_is_paid_as_the_by_law_says_whether_or_not_the_bank_opens(rig,
     machine = rig(hand)
     before = machine.credit_cents
     start_game(machine)
-    assert read_level(machine).current == 10_000_50  # half of the side bet's dollar, nothing of the ante
+    assert (
+        read_level(machine).current_amount == 10_000_50
+    )  # half of the side bet's dollar, nothing of the ante
     decide(machine)
     pot = 10_000_50
     won = 0 if share is None else int(pot * share)
@@ -102,7 +104,7 @@ def test_each_hand_is_paid_as_the_by_law_says_whether_or_not_the_bank_opens(rig,
     assert worth(machine) == before - 100 + 100 + paid_cents + won
     assert read_level(machine).paid_cents == won
     remaining_cents = pot - won
-    assert read_level(machine).current == max(remaining_cents, 10_000_00)
+    assert read_level(machine).current_amount == max(remaining_cents, 10_000_00)
     assert audit_journal(machine) == []
 
 
@@ -118,9 +120,9 @@ def test_folding_does_not_forfeit_the_side_bet(rig):
 def test_only_the_side_bet_feeds_the_level(rig):
     machine = rig(PAIR, PAIR)
     play_game(machine, ante=20)
-    assert read_level(machine).current == 10_000_00
+    assert read_level(machine).current_amount == 10_000_00
     play_game(machine, ante=20, progressive=1)
-    assert read_level(machine).current == 10_000_50
+    assert read_level(machine).current_amount == 10_000_50
     start = machine.records("game.start")[-1]
     assert [(contribution["pool"], contribution["wager_cents"]) for contribution in start["fed"]] == [
         (POOL, 100)
@@ -191,7 +193,7 @@ def test_the_second_of_two_winning_positions_wins_a_share_of_the_reset_level(tmp
     for rig in (first, second):
         rig.insert(100_00)
         start_game(rig)
-    assert read_level(first).current == 10_001_00
+    assert read_level(first).current_amount == 10_001_00
     decide(second)
     decide(first)
     won = [rig.hands.messages[-1].progressives[0].amount_cents for rig in (second, first)]
@@ -233,7 +235,7 @@ def test_win_of_a_level_removed_from_the_cabinet_file_is_still_owed(rig, tmp_pat
     decide(machine)
     machine.report_shown()
     assert worth(machine) == 100_00 - 100 + 100 + 1000_05
-    assert read_level(machine).current == 10_000_00
+    assert read_level(machine).current_amount == 10_000_00
     assert audit_journal(machine) == []
     machine.close()
 
@@ -247,7 +249,7 @@ def test_a_void_game_gives_its_share_back_to_the_level(rig, tmp_path):
     machine.close()
     machine = make_jackpot_machine(tmp_path).boot()
     void_as_earlier_version(machine)
-    assert read_level(machine).current == 10_000_00 + 1000_05
+    assert read_level(machine).current_amount == 10_000_00 + 1000_05
     assert (read_level(machine).paid_cents, read_level(machine).hit_count) == (0, 0)
     assert exclude_void_finding(audit_journal(machine)) == []
     machine.close()
@@ -264,7 +266,7 @@ def test_a_memory_clear_carries_over_a_won_share(rig, tmp_path):
     assert machine.hands.messages[-1].progressives[0].amount_cents == 1000_05
     machine.report_shown()
     assert worth(machine) == 100_00 - 100 + 100 + 1000_05
-    assert read_level(machine).current == 10_000_00
+    assert read_level(machine).current_amount == 10_000_00
     assert audit_journal(machine) == []
     machine.close()
 
@@ -351,7 +353,7 @@ def test_two_boxes_that_win_in_one_round_are_paid_one_after_the_other(tmp_path):
     assert [hit.amount_cents for hit in message.progressives] == [10_001_00, 10_000_00]
     pot = read_level(machine, f"{TABLE}.jackpot.100")
     assert (pot.contributed_amount, pot.paid_cents, pot.hit_count) == (100, 20_001_00, 2)
-    assert (pot.current, pot.seeded_cents) == (10_000_00, 30_000_00)
+    assert (pot.current_amount, pot.seeded_cents) == (10_000_00, 30_000_00)
     machine.report_shown()
     assert worth(machine) == 100_00 - 600 + 20_001_00  # both hands lose to the dealer's 19
     assert [hit["amount_cents"] for hit in machine.records("progressive.hit")] == [10_001_00, 10_000_00]
@@ -363,7 +365,7 @@ def test_two_boxes_that_win_in_one_round_are_paid_one_after_the_other(tmp_path):
 def test_two_linked_hits_of_one_round_each_follow_their_own_contribution(tmp_path):
     linked = ProgressiveLevelTable(game=TABLE, level="jackpot", kind=LevelScope.LINKED, stakes={"100": "POT"})
     machine = two_boxes(tmp_path, (linked,))
-    machine.machine.component(LevelDisplays).link = FixedDisplays(10_000_00)
+    machine.machine.component(LevelAmountSources).link = FixedDisplays(10_000_00)
     machine.boot().insert(100_00)
     play_two_boxes(machine)
     fed = machine.records("game.start")[-1]["fed"]

@@ -79,7 +79,7 @@ def test_a_share_of_a_linked_jackpot_is_locked_by_its_controller_and_the_remaind
         1000_00,
     )
     (record,) = controller.real.list_level_records()
-    assert (record.level.current, record.level.contributed_amount) == (BASE, 50)
+    assert (record.level.current_amount, record.level.contributed_amount) == (BASE, 50)
     assert record.level.seeded_cents == BASE + 999_55
     controller.close()
     with open_view(tmp_path / "state") as view:

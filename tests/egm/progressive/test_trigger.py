@@ -37,7 +37,7 @@ def winner(trigger, level):
     while True:
         wager += 1
         level = level.add_contribution(STAKE)
-        if level.current >= trigger.trigger_amount:
+        if level.current_amount >= trigger.trigger_amount:
             return wager
 
 
@@ -45,7 +45,7 @@ def winner(trigger, level):
 @pytest.mark.parametrize("start", [Fraction(100), Fraction(301, 3), Fraction(109)])
 def test_every_wager_has_the_same_chance_of_a_mystery_prize(start):
     """Over all possible secrets, each wager except the last wins for the same number of them."""
-    level = replace(Level.open(TERMS), current=start, seeded_cents=0, contributed_amount=start)
+    level = replace(Level.open(TERMS), current_amount=start, seeded_cents=0, contributed_amount=start)
     points = draw_trigger(0, start).point_count
     wins = Counter(winner(draw_trigger(value, start), level) for value in range(points))
     step = STAKE * TERMS.increment
@@ -63,7 +63,7 @@ def test_the_distribution_is_that_of_the_machines_own_mystery():
     points = draw_trigger(0).point_count
     points_left = points
     for wager in range(1, 6):
-        favourable, bound = level.compute_mystery_odds(STAKE)
+        favourable, bound = level.compute_mystery_hit_chance(STAKE)
         now = sum(1 for value in range(points) if winner(draw_trigger(value), Level.open(TERMS)) == wager)
         assert Fraction(now, points_left) == Fraction(favourable, bound)
         points_left -= now
@@ -87,9 +87,9 @@ def test_a_commitment_binds_one_secret_and_its_context():
     assert MysteryTrigger.from_json(trigger.to_json()) == trigger
     others = (
         {"level": "N"},
-        {"number": 2},
+        {"prize_number": 2},
         {"start_amount": Fraction(101)},
-        {"step": Fraction(5)},
+        {"step_amount": Fraction(5)},
         {"ceiling_cents": 111},
         {"drawn_point": 2},
         {"salt": "0" * 63 + "6"},

@@ -26,7 +26,7 @@ from rigs.three_levels import (
 
 from egm.kernel.events import Event, EventType, State
 from egm.money.keys import MoneyKey
-from egm.progressive.display import LevelDisplays
+from egm.progressive.display import LevelAmountSources
 from egm.progressive.events import MysteryPrizeWonReport
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.messages import WonPrize
@@ -49,16 +49,16 @@ class DecidedLevel(FixedDisplays):
 
 def machine_of(folder, *numbers):
     rig = make_levels_machine(folder / "state", *numbers, levels=LINKED_MYSTERY)
-    rig.machine.component(LevelDisplays).link = DecidedLevel()
+    rig.machine.component(LevelAmountSources).link = DecidedLevel()
     return rig.boot().insert(2000)
 
 
 def secret_of(number):
     return MysteryTrigger(
         level=POOL,
-        number=number,
+        prize_number=number,
         start_amount=Fraction(500),
-        step=STAKE * MYSTERY_TERMS.increment,
+        step_amount=STAKE * MYSTERY_TERMS.increment,
         ceiling_cents=550,
         drawn_point=0,
         salt=f"{7:064x}",
@@ -79,7 +79,7 @@ def report(rig, number=1):
         order=number,
         trigger=secret_of(number).to_json(),
     )
-    rig.engine.submit(Event(EventType.MYSTERY_PRIZE_WON, MysteryPrizeWonReport(level_id=POOL, won=won)))
+    rig.engine.submit(Event(EventType.MYSTERY_PRIZE_WON, MysteryPrizeWonReport(level_id=POOL, won_prize=won)))
     return rig
 
 

@@ -21,7 +21,7 @@ from egm.kernel.significance import EventEffect, Significance
 from egm.kernel.states import STATES_AFTER_BOOT, single_state
 from egm.people import Permission
 from egm.record_fields import PositiveNumber, StaffNumbers
-from egm.staff.desk import MenuEntry, MenuPage, PageResult, build_refusal
+from egm.staff.desk import MenuItem, MenuPage, PageResult, build_refusal
 from egm.staff.events import FilledForm
 from egm.staff.form import FieldKind, Form, FormField, build_form_rule
 from egm.staff.page_texts import BACK_ACTION, build_number_text, build_text, build_two_column_table
@@ -203,7 +203,7 @@ JUKEBOX = Feature(
         ),
         Rule(JukeboxEvent.SONG_OVER, STATES_AFTER_BOOT, (song_plays,), (end_song,)),
     ),
-    contributions=(FORM, MenuEntry("jukebox", "machine", None, SongPage), SONGS),
+    contributions=(FORM, MenuItem("jukebox", "machine", None, SongPage), SONGS),
     service_factories=(player,),
     list_notices=notices,
     list_metrics=metrics,

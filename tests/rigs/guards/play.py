@@ -21,7 +21,7 @@ from egm.play.keys import PlayKey
 from egm.play.records.games import find_open_game
 from egm.play.records.protection import ReminderRecord
 from egm.play.shared_round import PositionRounds, SharedRound
-from egm.progressive.display import DisplayedAmount, LevelDisplays, LevelStatus
+from egm.progressive.display import DisplayedAmount, LevelAmountSources, LevelStatus
 from egm.seats.decisions import apply_recorded_steps, decide_overdue_turns
 from egm.seats.table import SharedTables
 from egm.staff.options import AMOUNT_OPTIONS
@@ -65,7 +65,7 @@ def open_linked_seat(folder: Path) -> MachineRig:
     """Return the second of two positions at a stud table whose progressive controller is down, with a bet."""
     rig = open_second_seat(folder, levels=LINKED)
     link = FixedDisplays()
-    rig.machine.component(LevelDisplays).link = link
+    rig.machine.component(LevelAmountSources).link = link
     insert_and_bet(rig)
     link.now = DisplayedAmount(1700, LevelStatus.DOWN)
     return rig

@@ -9,7 +9,7 @@ from fractions import Fraction
 from rigs.moments import NOW
 
 from egm.config.levels import LevelScope, ProgressiveLinkTable
-from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
+from egm.progressive.definition import LevelDefinition, LevelStakeAndHitRate
 from egm.progressive.level import LevelTerms
 from egm.progressive.messages import WonPrize
 from egm.progressive.pools import LevelKeeper, ProgressivePool
@@ -21,9 +21,9 @@ TERMS = LevelTerms(base_cents=100, increment=Fraction(1, 3), ceiling_cents=110, 
 LEVEL = LevelDefinition(
     id="M",
     names={"en": "M", "fr": "M"},
-    kind=LevelScope.LINKED,
+    scope=LevelScope.LINKED,
     terms=TERMS,
-    stake_and_odds=LevelStakeAndOdds(stake_cents=7, odds=Fraction(1, 5)),
+    stake_and_hit_rate=LevelStakeAndHitRate(stake_cents=7, hit_rate=Fraction(1, 5)),
 )
 POOL = ProgressivePool(definition=LEVEL, game="campaign", level="top", keeper=LevelKeeper.CONTROLLER)
 

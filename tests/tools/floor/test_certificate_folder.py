@@ -209,7 +209,7 @@ def test_a_valid_certificate_is_returned_again_and_an_invalid_one_replaced(tmp_p
     early = answer_request(tmp_path, *asks, late, PLACE)
     assert answer_request(tmp_path, *asks, late, PLACE) == early  # it did not get onto the stick
     bad = read(tmp_path / "EGM-1.crt").serial_number
-    good = answer_request(tmp_path, *asks, NOW, PLACE).read_facts()
+    good = answer_request(tmp_path, *asks, NOW, PLACE).read_certificate_details()
     good.check_holder_and_validity("EGM-1", asks[1], NOW)
     assert list_revoked_serials(tmp_path) == {bad}
 

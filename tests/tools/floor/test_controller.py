@@ -10,7 +10,7 @@ import pytest
 from rigs.moments import NOW
 
 from egm.config.levels import LevelScope
-from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
+from egm.progressive.definition import LevelDefinition, LevelStakeAndHitRate
 from egm.progressive.level import LevelDefectiveError, LevelTerms
 from egm.progressive.messages import (
     Award,
@@ -37,15 +37,15 @@ def level(name="grand", **changes):
     terms = {
         "base_cents": 1_000_00,
         "increment": Fraction(1, 300),
-        "hidden_share": Fraction(1, 700),
+        "hidden_increment": Fraction(1, 700),
         **changes,
     }
     return LevelDefinition(
         id=name,
         names={"en": name.title(), "fr": name.title()},
-        kind=LevelScope.LINKED,
+        scope=LevelScope.LINKED,
         terms=LevelTerms(**terms),
-        stake_and_odds=LevelStakeAndOdds(stake_cents=STAKE, odds=ODDS),
+        stake_and_hit_rate=LevelStakeAndHitRate(stake_cents=STAKE, hit_rate=ODDS),
     )
 
 
@@ -132,8 +132,8 @@ def test_each_contribution_is_counted_once_in_sequence_to_the_exact_fraction(flo
     assert floor.give("EGM-1", 2).sequence == 2
     assert floor.give("EGM-2", 1).sequence == 1
     stored_level = floor.record().level
-    assert stored_level.current == 1_000_00 + 3 * SHARE
-    assert stored_level.hidden == 3 * STAKE * Fraction(1, 700)
+    assert stored_level.current_amount == 1_000_00 + 3 * SHARE
+    assert stored_level.hidden_amount == 3 * STAKE * Fraction(1, 700)
     floor.controller.verify_levels()
 
 
@@ -336,9 +336,9 @@ def test_signs_receive_the_winner_for_a_minute_unless_the_game_was_void(floor, c
 def test_the_award_of_a_void_game_returns_to_the_level(floor):
     floor.give("EGM-1", 1)
     award = floor.claim("EGM-1", "c1", 1)
-    before = floor.record().level.current
+    before = floor.record().level.current_amount
     floor.commit("EGM-1", "c1", 0, way="void")
-    assert floor.record().level.current == before + award.amount_cents
+    assert floor.record().level.current_amount == before + award.amount_cents
     floor.controller.verify_levels()
     for sequence in range(2, 32):
         floor.give("EGM-1", sequence)
@@ -359,9 +359,9 @@ def test_new_terms_take_effect_after_the_next_win_and_the_stake_never_changes(fl
     other = LevelDefinition(
         id=other.id,
         names=other.names,
-        kind=other.kind,
+        scope=other.scope,
         terms=other.terms,
-        stake_and_odds=LevelStakeAndOdds(stake_cents=30, odds=ODDS),
+        stake_and_hit_rate=LevelStakeAndHitRate(stake_cents=30, hit_rate=ODDS),
     )
     with pytest.raises(ControllerError, match="open another level"):
         floor.controller.open_levels([other])
@@ -374,7 +374,7 @@ def test_a_new_name_or_maximum_of_hits_takes_effect_at_once(floor):
     assert floor.record().names["en"] == "Giant"
     several_hits = replace(
         renamed,
-        stake_and_odds=LevelStakeAndOdds(stake_cents=STAKE, odds=ODDS, hits_per_wager_max=3),
+        stake_and_hit_rate=LevelStakeAndHitRate(stake_cents=STAKE, hit_rate=ODDS, hits_per_wager_max=3),
     )
     assert floor.controller.open_levels([several_hits]) == ["grand: new name or maximum number of hits"]
     assert floor.record().hits_most == 3
@@ -385,12 +385,12 @@ def test_a_new_name_or_maximum_of_hits_takes_effect_at_once(floor):
 def test_until_the_next_win_a_level_grows_by_its_old_terms(floor):
     """A new base, hidden increment and ceiling take effect after the next win."""
     shown_terms = floor.record().level.terms
-    changed = level(base_cents=2_000_00, hidden_share=Fraction(1, 10), ceiling_cents=9_000_00)
+    changed = level(base_cents=2_000_00, hidden_increment=Fraction(1, 10), ceiling_cents=9_000_00)
     floor.controller.open_levels([changed])
     assert floor.record().level.terms == shown_terms
-    before = floor.record().level.current
+    before = floor.record().level.current_amount
     assert isinstance(floor.give("EGM-1", 1), ContributionCount)
-    assert floor.record().level.current - before == STAKE * shown_terms.increment
+    assert floor.record().level.current_amount - before == STAKE * shown_terms.increment
     floor.claim("EGM-1", "c1", 1)
     assert (floor.record().level.terms, floor.record().level.shown_cents) == (changed.terms, 2_000_00)
     floor.controller.verify_levels()
@@ -413,8 +413,8 @@ def test_a_closed_level_passes_all_its_money_to_another_late_messages_included(f
     floor.give("EGM-1", 1)
     stored_level = floor.record().level
     moved = floor.controller.close_level("grand", "petit")
-    assert moved == stored_level.current + stored_level.hidden
-    assert floor.record("petit").level.current == 50_00 + moved
+    assert moved == stored_level.current_amount + stored_level.hidden_amount
+    assert floor.record("petit").level.current_amount == 50_00 + moved
     assert isinstance(floor.give("EGM-1", 2), ContributionCount)  # made earlier, received now
     late = floor.claim("EGM-1", "c1", 2)
     assert late.amount_cents == 1_000_00  # the amount that it last showed
@@ -430,7 +430,7 @@ def test_a_dismissed_machine_is_refused_and_its_contributions_remain(floor):
     floor.give("EGM-1", 1)
     floor.controller.dismiss_machine("EGM-1")
     assert floor.give("EGM-1", 2).reason is RefusalReason.UNKNOWN_MACHINE
-    assert floor.record().level.current == 1_000_00 + SHARE
+    assert floor.record().level.current_amount == 1_000_00 + SHARE
     with pytest.raises(ControllerError, match="EGM-1"):
         floor.controller.dismiss_machine("EGM-1")
 

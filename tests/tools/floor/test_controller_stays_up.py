@@ -137,7 +137,7 @@ def test_a_message_that_raises_an_error_is_recorded_and_the_others_take_effect(f
     ]
     answers = floor.controller.process_messages(messages)
     assert [(answer.machine, answer.sequence) for answer in answers] == [("EGM-1", n) for n in (1, 2, 3)]
-    assert floor.record().level.current == 1_000_00 + 3 * SHARE
+    assert floor.record().level.current_amount == 1_000_00 + 3 * SHARE
     dropped = [story for _, kind, story in _events(floor.controller) if kind == "dropped"]
     assert [(story["sender"], story["of"]) for story in dropped] == [("EGM-2", "contribution")] * 3
     floor.controller.verify_levels()
@@ -158,8 +158,8 @@ def test_the_reason_of_a_ruling_has_a_limit_and_is_sent_to_the_machine(floor):
 def test_a_void_hit_of_amount_zero_leaves_the_level_unchanged(controller):
     """A share below one minor unit is awarded as 0; returning it must not be reported as a defect."""
     grown = level(base_cents=5)
-    chance = module.replace(grown.stake_and_odds, odds_by_share={Fraction(1, 10): Fraction(1, 100)})
-    controller.open_levels([module.replace(grown, id="tiny", stake_and_odds=chance)])
+    chance = module.replace(grown.stake_and_hit_rate, hit_rate_by_share={Fraction(1, 10): Fraction(1, 100)})
+    controller.open_levels([module.replace(grown, id="tiny", stake_and_hit_rate=chance)])
     floor = Floor(controller, "EGM-1")
     floor.join("EGM-1", name="tiny")
     floor.give("EGM-1", 1, name="tiny")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from egm.config.levels import LevelScope
 from egm.people import Person, Role, Roster
-from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
+from egm.progressive.definition import LevelDefinition, LevelStakeAndHitRate
 from egm.progressive.level import LevelTerms
 from egm.progressive.messages import (
     Award,
@@ -38,9 +38,9 @@ def level(name="grand", **changes):
     return LevelDefinition(
         id=name,
         names={"en": name, "fr": name},
-        kind=LevelScope.LINKED,
-        terms=LevelTerms(base_cents=50_000, increment=INCREMENT, hidden_share=Fraction(0)),
-        stake_and_odds=LevelStakeAndOdds(stake_cents=STAKE, odds=ODDS, **changes),
+        scope=LevelScope.LINKED,
+        terms=LevelTerms(base_cents=50_000, increment=INCREMENT, hidden_increment=Fraction(0)),
+        stake_and_hit_rate=LevelStakeAndHitRate(stake_cents=STAKE, hit_rate=ODDS, **changes),
     )
 
 

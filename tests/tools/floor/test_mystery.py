@@ -9,7 +9,7 @@ import pytest
 from controller_clock import Clock
 
 from egm.config.levels import LevelScope
-from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds, compute_mystery_odds
+from egm.progressive.definition import LevelDefinition, LevelStakeAndHitRate, compute_mystery_hit_rate
 from egm.progressive.level import LevelTerms
 from egm.progressive.messages import (
     Award,
@@ -39,7 +39,7 @@ STAKE = 25
 TERMS = LevelTerms(
     base_cents=100,
     increment=Fraction(1, 30),
-    hidden_share=Fraction(1, 700),
+    hidden_increment=Fraction(1, 700),
     ceiling_cents=105,
     is_mystery=True,
 )
@@ -49,9 +49,11 @@ MOST = 7
 
 
 def level(name="luck", terms=TERMS):
-    chance = LevelStakeAndOdds(stake_cents=STAKE, odds=compute_mystery_odds(terms, STAKE))
+    chance = LevelStakeAndHitRate(stake_cents=STAKE, hit_rate=compute_mystery_hit_rate(terms, STAKE))
     names = {"en": name, "fr": name}
-    return LevelDefinition(id=name, names=names, kind=LevelScope.LINKED, terms=terms, stake_and_odds=chance)
+    return LevelDefinition(
+        id=name, names=names, scope=LevelScope.LINKED, terms=terms, stake_and_hit_rate=chance
+    )
 
 
 class Floor:
@@ -70,9 +72,9 @@ class Floor:
         return answer
 
     def join(self, machine, **changes):
-        chance = level().stake_and_odds
+        chance = level().stake_and_hit_rate
         expected = LevelEnrolment(
-            **{"level": "luck", "stake_cents": chance.stake_cents, "odds": chance.odds, **changes}
+            **{"level": "luck", "stake_cents": chance.stake_cents, "odds": chance.hit_rate, **changes}
         )
         return self.tell(machine, EnrolmentRequest(machine=machine, nonce="n", levels=(expected,)))
 
@@ -166,10 +168,10 @@ def test_simultaneous_wagers_are_ordered_and_one_of_them_wins(controller):
     won = sorted((w for answer in last.values() for w in answer.won), key=lambda w: w.order)
     assert [w.order for w in won] == list(range(1, len(won) + 1))
     assert len(won) >= 80 // MOST
-    assert len({(w.claim, w.trigger.number) for w in won}) == len(won)
+    assert len({(w.claim, w.trigger.prize_number) for w in won}) == len(won)
     floor.controller.verify_levels()
     stored_level = floor.record().level
-    assert stored_level.contributed_amount == 80 * STAKE * (TERMS.increment + TERMS.hidden_share)
+    assert stored_level.contributed_amount == 80 * STAKE * (TERMS.increment + TERMS.hidden_increment)
     assert stored_level.paid_cents == sum(w.amount_cents for w in won)
 
 
@@ -222,7 +224,7 @@ def test_a_machines_own_claim_of_a_mystery_is_refused(floor):
 
 @pytest.mark.requirement("I-03")
 def test_a_machine_with_other_odds_of_a_mystery_is_not_enrolled(floor):
-    other = compute_mystery_odds(replace(TERMS, ceiling_cents=106), STAKE)
+    other = compute_mystery_hit_rate(replace(TERMS, ceiling_cents=106), STAKE)
     reply = floor.join("EGM-1", odds=other)
     assert (reply.reason, "are 9/37; expected 2/7" in reply.detail) == (RefusalReason.OTHER_ODDS, True)
     long = floor.join("EGM-1", odds=Fraction(10**60 + 1, 10**64))
@@ -253,7 +255,7 @@ def test_a_void_mystery_prize_returns_and_the_next_is_won_by_the_ceiling(floor):
     winner, answer_won = floor.until_won("EGM-1")
     floor.commit(winner, answer_won.won[0], way="void")
     assert floor.record().level.shown_cents == 105  # everything was returned; the excess is the overflow
-    assert floor.record().level.overflow > 0
+    assert floor.record().level.overflow_amount > 0
     floor.controller.verify_levels()
     assert floor.give("EGM-1").won[0].amount_cents == 105
     floor.controller.verify_levels()

@@ -29,9 +29,9 @@ from tools.floor.progressive.store import SqliteStore
 
 SECOND_NS = 1_000_000_000
 OFTEN = Fraction(2, 5)
-LEVEL = level("TOP", base_cents=1500, increment=Fraction(1, 25), hidden_share=Fraction(1, 70))
+LEVEL = level("TOP", base_cents=1500, increment=Fraction(1, 25), hidden_increment=Fraction(1, 70))
 POOL = ProgressivePool(
-    definition=replace(LEVEL, stake_and_odds=replace(LEVEL.stake_and_odds, odds=OFTEN)),
+    definition=replace(LEVEL, stake_and_hit_rate=replace(LEVEL.stake_and_hit_rate, hit_rate=OFTEN)),
     game="game",
     level="top",
     keeper=LevelKeeper.CONTROLLER,
@@ -249,10 +249,14 @@ def test_a_machine_and_a_sign_refuse_more_falls_than_are_possible(falls):
 
 def test_a_machines_report_cannot_raise_the_falls_of_a_level_arbitrarily(tmp_path):
     house = House(tmp_path, ["A"])
-    chance = POOL.definition.stake_and_odds
+    chance = POOL.definition.stake_and_hit_rate
     for falls in (0, 7, 1_000_000_000_000):
         seen = LevelEnrolment(
-            level="TOP", stake_cents=chance.stake_cents, odds=chance.odds, shown_cents=9_999_99, falls=falls
+            level="TOP",
+            stake_cents=chance.stake_cents,
+            odds=chance.hit_rate,
+            shown_cents=9_999_99,
+            falls=falls,
         )
         house.controller.process_messages(
             [ReceivedMessage("A", EnrolmentRequest(machine="A", nonce="n", levels=(seen,)))]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rigs.moments import get_fixed_now
 
 from egm.config.levels import LevelScope
-from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
+from egm.progressive.definition import LevelDefinition, LevelStakeAndHitRate
 from egm.progressive.level import LevelTerms
 from egm.progressive.messages import (
     Claim,
@@ -169,9 +169,9 @@ ODDS = Fraction(1, 1000)
 LEVEL = LevelDefinition(
     id="grand",
     names=NAMES,
-    kind=LevelScope.LINKED,
+    scope=LevelScope.LINKED,
     terms=LevelTerms(base_cents=1_000_00, increment=Fraction(1, 5)),
-    stake_and_odds=LevelStakeAndOdds(stake_cents=25, odds=ODDS),
+    stake_and_hit_rate=LevelStakeAndHitRate(stake_cents=25, hit_rate=ODDS),
 )
 
 

@@ -263,7 +263,9 @@ def test_the_status_states_when_each_machine_was_last_received(tmp_path):
         for machine in ("EGM-1", "EGM-2"):
             controller.admit_machine(machine)
         expected = LevelEnrolment(
-            level="grand", stake_cents=LEVEL.stake_and_odds.stake_cents, odds=LEVEL.stake_and_odds.odds
+            level="grand",
+            stake_cents=LEVEL.stake_and_hit_rate.stake_cents,
+            odds=LEVEL.stake_and_hit_rate.hit_rate,
         )
         controller.process_messages(
             [ReceivedMessage("EGM-1", EnrolmentRequest(machine="EGM-1", nonce="n", levels=(expected,)))]

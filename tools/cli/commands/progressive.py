@@ -160,7 +160,7 @@ def enrol(folder: Path, stick: Path, key: str, host: str, port: int, *, prepare:
         request = str(device.read().get("request") or "")
         answer = answer_request(folder, request, key, datetime.now(UTC), (host, port))
         device.write(request, answer)
-        facts = answer.read_facts()
+        facts = answer.read_certificate_details()
     except EnrolmentError as error:
         text = Texts("en").say(f"notice.refused.{error.code}", **error.values)
         raise click.ClickException(f"{stick}: {text}") from error
@@ -373,14 +373,14 @@ def show(*, store: str | None, output_format: OutputFormat) -> None:
             record.level.shown_cents,
             record.level.terms.base_cents,
             record.level.terms.ceiling_cents,
-            record.level.hidden,
-            record.level.overflow,
+            record.level.hidden_amount,
+            record.level.overflow_amount,
             record.level.contributed_amount,
             record.level.hit_count,
             record.level.paid_cents,
             record.stake_cents,
             record.level.terms.increment,
-            record.level.terms.hidden_share,
+            record.level.terms.hidden_increment,
         )
         for record in records
     )

@@ -23,7 +23,7 @@ from egm.config.levels import LevelScope
 from egm.errors import check_invariant
 from egm.progressive import topics
 from egm.progressive.connection import QOS_AT_MOST_ONCE, build_tls_context, get_payload, open_connection
-from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
+from egm.progressive.definition import LevelDefinition, LevelStakeAndHitRate
 from egm.progressive.level import LevelTerms
 from egm.progressive.link import ControllerLink
 from egm.progressive.messages import Contribution, LevelValue, encode
@@ -50,10 +50,10 @@ _TIMEOUT_SECONDS: Final = 600.0
 _LEVEL_DEFINITION: Final = LevelDefinition(
     id="bench",
     names={"en": "Bench", "fr": "Banc"},
-    kind=LevelScope.LINKED,
-    terms=LevelTerms(base_cents=1_000_00, increment=Fraction(1, 5), hidden_share=Fraction(1, 300)),
+    scope=LevelScope.LINKED,
+    terms=LevelTerms(base_cents=1_000_00, increment=Fraction(1, 5), hidden_increment=Fraction(1, 300)),
     # Every wager of a measured hit wins: with longer odds the controller holds most of them for persons.
-    stake_and_odds=LevelStakeAndOdds(stake_cents=25, odds=Fraction(9, 10)),
+    stake_and_hit_rate=LevelStakeAndHitRate(stake_cents=25, hit_rate=Fraction(9, 10)),
 )
 _CONTRIBUTION_CENTS: Final = 5
 
@@ -233,7 +233,9 @@ def _measure_insert_rate(store: Store) -> float:
     for _ in range(0, WAGER_COUNT, _WAGERS_PER_TRANSACTION):
         with store.transaction() as session:
             for sequence in itertools.islice(row, _WAGERS_PER_TRANSACTION):
-                session.add_contribution(_build_contribution("BARE", sequence), hidden_share=Fraction(1, 12))
+                session.add_contribution(
+                    _build_contribution("BARE", sequence), hidden_increment=Fraction(1, 12)
+                )
     return next(row) / (time.perf_counter() - began)
 
 

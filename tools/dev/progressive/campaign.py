@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from egm.config.levels import LevelScope, ProgressiveLinkTable
-from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds, compute_mystery_odds
+from egm.progressive.definition import LevelDefinition, LevelStakeAndHitRate, compute_mystery_hit_rate
 from egm.progressive.level import LevelTerms
 from egm.progressive.pools import LevelKeeper, ProgressivePool
 from tools.dev.progressive.broker import Broker
@@ -58,9 +58,9 @@ _DELAY_RANGE_SECONDS: Final = (0.02, 0.1)
 _COLLECTING_LEVEL: Final = LevelDefinition(
     id="BANK",
     names={"en": "Bank", "fr": "Banque"},
-    kind=LevelScope.LINKED,
-    terms=LevelTerms(base_cents=100, increment=Fraction(1, 100), hidden_share=Fraction(0)),
-    stake_and_odds=LevelStakeAndOdds(stake_cents=STAKE_CENTS, odds=_LEVEL_ODDS),
+    scope=LevelScope.LINKED,
+    terms=LevelTerms(base_cents=100, increment=Fraction(1, 100), hidden_increment=Fraction(0)),
+    stake_and_hit_rate=LevelStakeAndHitRate(stake_cents=STAKE_CENTS, hit_rate=_LEVEL_ODDS),
 )
 
 _SUCCESS_TEXT: Final = "every wager counted once, every hit paid once, nothing shown too low; to the fraction"
@@ -257,15 +257,19 @@ def _create_level(number: int, dice: random.Random) -> LevelDefinition:
     terms = LevelTerms(
         base_cents=base_cents,
         increment=increment,
-        hidden_share=dice.choice((Fraction(0), Fraction(1, 97))),
+        hidden_increment=dice.choice((Fraction(0), Fraction(1, 97))),
         ceiling_cents=ceiling_cents,
         is_mystery=is_mystery,
     )
     name = f"S{number}"
-    odds = compute_mystery_odds(terms, STAKE_CENTS) if is_mystery else _LEVEL_ODDS
-    chance = LevelStakeAndOdds(stake_cents=STAKE_CENTS, odds=odds)
+    odds = compute_mystery_hit_rate(terms, STAKE_CENTS) if is_mystery else _LEVEL_ODDS
+    chance = LevelStakeAndHitRate(stake_cents=STAKE_CENTS, hit_rate=odds)
     return LevelDefinition(
-        id=name, names={"en": name, "fr": name}, kind=LevelScope.LINKED, terms=terms, stake_and_odds=chance
+        id=name,
+        names={"en": name, "fr": name},
+        scope=LevelScope.LINKED,
+        terms=terms,
+        stake_and_hit_rate=chance,
     )
 
 
@@ -413,7 +417,7 @@ def _reconcile(definition: LevelDefinition, machines: list[CampaignMachine], flo
     register = {hit.claim_id: hit for hit in controller.read_win_register() if hit.level == definition.id}
     wagers = sum(len(machine.memory.contributions) for machine in machines)
     terms = definition.terms
-    if record.level.contributed_amount != wagers * STAKE_CENTS * (terms.increment + terms.hidden_share):
+    if record.level.contributed_amount != wagers * STAKE_CENTS * (terms.increment + terms.hidden_increment):
         findings.append(f"{definition.id}: {record.level.contributed_amount} contributed by {wagers} wagers")
     hits = {name: hit for machine in machines for name, hit in machine.memory.hits.items()}
     if hits.keys() != register.keys():

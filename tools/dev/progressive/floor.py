@@ -13,7 +13,7 @@ from typing import Final
 
 from egm.config.levels import LevelScope
 from egm.errors import OperatorError
-from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
+from egm.progressive.definition import LevelDefinition, LevelStakeAndHitRate
 from egm.progressive.level import LevelTerms
 from egm.progressive.mqtt import MqttCarrier
 from egm.progressive.pools import LevelKeeper, ProgressivePool
@@ -33,9 +33,9 @@ _HIT_CHANCE: Final = 0.001
 LEVEL_DEFINITION: Final = LevelDefinition(
     id="floor",
     names={"en": "Floor", "fr": "Salle"},
-    kind=LevelScope.LINKED,
-    terms=LevelTerms(base_cents=1_000_00, increment=Fraction(1, 75), hidden_share=Fraction(1, 300)),
-    stake_and_odds=LevelStakeAndOdds(stake_cents=25, odds=Fraction(1, 1000)),
+    scope=LevelScope.LINKED,
+    terms=LevelTerms(base_cents=1_000_00, increment=Fraction(1, 75), hidden_increment=Fraction(1, 300)),
+    stake_and_hit_rate=LevelStakeAndHitRate(stake_cents=25, hit_rate=Fraction(1, 1000)),
 )
 
 
@@ -139,9 +139,9 @@ async def run_floor(
     differences = []
     if paid_cents != record.level.paid_cents:
         differences.append(f"{paid_cents} paid on the machines, {record.level.paid_cents} on record")
-    stake_cents, terms = LEVEL_DEFINITION.stake_and_odds.stake_cents, LEVEL_DEFINITION.terms
+    stake_cents, terms = LEVEL_DEFINITION.stake_and_hit_rate.stake_cents, LEVEL_DEFINITION.terms
     if record.level.contributed_amount != machines * wagers * stake_cents * (
-        terms.increment + terms.hidden_share
+        terms.increment + terms.hidden_increment
     ):
         differences.append(f"{record.level.contributed_amount} contributed by {machines * wagers} wagers")
     return differences

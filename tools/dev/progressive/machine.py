@@ -140,7 +140,7 @@ class SimulatedMachine:
     def play(self, dice: random.Random, hit_chance: float) -> None:
         """Play one wager, which hits the level with probability ``hit_chance``."""
         memory, terms = self.memory, self._pool.definition.terms
-        stake_cents = self._pool.definition.stake_and_odds.stake_cents
+        stake_cents = self._pool.definition.stake_and_hit_rate.stake_cents
         contribution = Contribution(
             machine=self._serial,
             level=self._pool.id,
@@ -222,11 +222,11 @@ class SimulatedMachine:
     def _process_news(self, news: LinkNotification) -> None:
         match news:
             case ClaimAmountLocked():
-                self._handle_locked_amount(news.claim, news.amount_cents)
+                self._handle_locked_amount(news.claim_id, news.amount_cents)
             case ClaimPaymentRecorded():
                 self._step("closed")
-                self.memory.hits[news.claim].is_closed = True
-                self.link.drop_claim(news.claim)
+                self.memory.hits[news.claim_id].is_closed = True
+                self.link.drop_claim(news.claim_id)
             case ControllerCountBehind():
                 self._resend_contributions(news.contribution_number)
             case MysteryWinFound():
@@ -267,7 +267,7 @@ class SimulatedMachine:
         hit = self.memory.hits.get(won.claim)
         if hit is None:
             if (
-                self.memory.commitments.get(won.trigger.number, won.trigger.commitment)
+                self.memory.commitments.get(won.trigger.prize_number, won.trigger.commitment)
                 != won.trigger.commitment
             ):
                 self.memory.findings.append(f"{won.claim}: its secret does not match the commitment")

@@ -293,7 +293,7 @@ class Controller:
             return self._refuse(session, contribution, RefusalReason.WRONG_AMOUNT, reason)
         if contribution.sequence > last_counted:
             session.add_contribution(
-                contribution, hidden_share=contribution.wager_cents * record.level.terms.hidden_share
+                contribution, hidden_increment=contribution.wager_cents * record.level.terms.hidden_increment
             )
             session.store_last_contribution_number(
                 contribution.machine, contribution.level, contribution.sequence
@@ -586,16 +586,16 @@ class Controller:
             raise ControllerError(
                 f"level {record.id}: it was closed; {record.successor} received what it held"
             )
-        chance = definition.stake_and_odds
+        chance = definition.stake_and_hit_rate
         if definition.terms.is_mystery != record.level.terms.is_mystery:
             raise ControllerError(
                 f"level {record.id}: whether machine or controller decides a hit cannot change: open another level"
             )
-        chance_terms = (chance.stake_cents, chance.odds, list_partial_shares(definition))
+        chance_terms = (chance.stake_cents, chance.hit_rate, list_partial_shares(definition))
         if (record.stake_cents, record.odds, dict(record.shares)) != chance_terms:
             raise ControllerError(
                 f"level {record.id}: stake {record.stake_cents} and odds {record.odds} cannot become "
-                f"{chance.stake_cents} and {chance.odds}: open another level"
+                f"{chance.stake_cents} and {chance.hit_rate}: open another level"
             )
         pending_terms = record.level.next_terms or record.level.terms
         increments = record.level.terms.increment, pending_terms.increment

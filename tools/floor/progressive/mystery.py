@@ -47,7 +47,7 @@ class MysteryPrizes:
         number = 1 if last is None else last.number + 1
         trigger = self._secrets.draw(
             lambda step: MysteryTrigger.draw(
-                record.id, number, level.current, level.terms, record.stake_cents, step
+                record.id, number, level.current_amount, level.terms, record.stake_cents, step
             ),
             self._term,
         )
@@ -58,7 +58,7 @@ class MysteryPrizes:
                 commitment=trigger.commitment,
                 encrypted_secret=self._secrets.encrypt(trigger),
                 opened_at=time_text,
-                start_amount=level.current,
+                start_amount=level.current_amount,
                 contributions_before=session.count_numbered_contributions(record.id),
             )
         )
@@ -77,7 +77,7 @@ class MysteryPrizes:
         prize = session.read_last_prize(record.id)
         if prize is None:
             raise MysteryError(f"level {record.id}: the store has no secret prize of this mystery level")
-        return prize if record.level.current >= self._decrypt_secret(prize).trigger_amount else None
+        return prize if record.level.current_amount >= self._decrypt_secret(prize).trigger_amount else None
 
     def store_win(self, session: Session, prize: PrizeRecord, claim: ClaimRecord) -> None:
         """Store the winning claim of a mystery prize, and disclose its secret."""
@@ -166,10 +166,10 @@ def verify_prizes(session: Session, record: LevelRecord) -> None:
         + last_prize.added_amount
         + contribution_count * record.stake_cents * terms.increment
     )
-    if terms.ceiling_cents is not None and record.level.current != min(expected_amount, terms.ceiling_cents):
+    if terms.ceiling_cents is not None and record.level.current_amount != min(expected_amount, terms.ceiling_cents):
         raise MysteryError(
             f"level {record.id}: expected {expected_amount} after {contribution_count} contributions, "
-            f"but the level shows {record.level.current}"
+            f"but the level shows {record.level.current_amount}"
         )
 
 
@@ -182,17 +182,17 @@ def _check_prize(session: Session, prize: PrizeRecord) -> None:
         trigger = MysteryTrigger.from_json(prize.trigger)
     except TriggerError as error:
         raise MysteryError(f"{prize_name}: {error}") from None
-    disclosed_values = (trigger.commitment, trigger.level, trigger.number, trigger.start_amount)
+    disclosed_values = (trigger.commitment, trigger.level, trigger.prize_number, trigger.start_amount)
     if disclosed_values != (prize.commitment, prize.level, prize.number, prize.start_amount):
         raise MysteryError(f"{prize_name}: its secret does not match the commitment")
     if not prize.claim_id:
         return
     contribution_count = prize.contributions_at_end - prize.contributions_before
-    reached_amount = prize.start_amount + prize.added_amount + contribution_count * trigger.step
+    reached_amount = prize.start_amount + prize.added_amount + contribution_count * trigger.step_amount
     was_reached_earlier = (
         not prize.added_amount
         and contribution_count > 1
-        and reached_amount - trigger.step >= trigger.trigger_amount
+        and reached_amount - trigger.step_amount >= trigger.trigger_amount
     )
     if reached_amount < trigger.trigger_amount or was_reached_earlier:
         raise MysteryError(

@@ -17,7 +17,7 @@ FallCause = Literal["", "win", "ceiling", "correction"]
 
 def list_partial_shares(definition: LevelDefinition) -> dict[str, Fraction]:
     """Return the partial shares of a level that can be won, by the share's text in records and messages."""
-    return {str(share): odds for share, odds in definition.stake_and_odds.odds_by_share.items()}
+    return {str(share): odds for share, odds in definition.stake_and_hit_rate.hit_rate_by_share.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +61,10 @@ class LevelRecord:
         return cls(
             id=definition.id,
             names=dict(definition.names),
-            stake_cents=definition.stake_and_odds.stake_cents,
-            odds=definition.stake_and_odds.odds,
+            stake_cents=definition.stake_and_hit_rate.stake_cents,
+            odds=definition.stake_and_hit_rate.hit_rate,
             level=Level.open(definition.terms),
-            hits_most=definition.stake_and_odds.hits_per_wager_max,
+            hits_most=definition.stake_and_hit_rate.hits_per_wager_max,
             shares=list_partial_shares(definition),
         )
 

@@ -16,7 +16,7 @@ from egm.progressive.connection import (
     QOS_AT_LEAST_ONCE,
     QOS_AT_MOST_ONCE,
     RECONNECT_SECONDS,
-    BrokerLine,
+    BrokerConnection,
     DeduplicatingQueue,
     build_tls_context,
     get_payload,
@@ -57,7 +57,7 @@ class ControllerService:
         *,
         value_interval_seconds: float = _VALUE_INTERVAL_SECONDS,
         retry_seconds: float = RECONNECT_SECONDS,
-        limit_seconds: float = OPERATION_SECONDS_MAX,
+        time_limit_seconds: float = OPERATION_SECONDS_MAX,
         signs: SignBook | None = None,
         observe: Callable[[Iterable[LevelValue], Iterable[SignRecord], int], None] = lambda *_: None,
     ) -> None:
@@ -71,7 +71,7 @@ class ControllerService:
         self._report = report
         self._value_interval_seconds = value_interval_seconds
         self._retry_seconds = retry_seconds
-        self._limit_seconds = limit_seconds
+        self._time_limit_seconds = time_limit_seconds
         self._signs = signs
         self._observe = observe
         self._inbox: DeduplicatingQueue[ReceivedMessage] = DeduplicatingQueue()
@@ -92,7 +92,7 @@ class ControllerService:
                 f"no connection to the broker {self._link_table.host}:{self._link_table.port}: {reason}"
             ),
             retry_seconds=self._retry_seconds,
-            limit_seconds=self._limit_seconds,
+            time_limit_seconds=self._time_limit_seconds,
         )
 
     async def _renew_term_periodically(self) -> None:
@@ -104,7 +104,7 @@ class ControllerService:
             self._controller.renew_term()
             await asyncio.sleep(_TERM_RENEWAL_SECONDS)
 
-    async def _run_session(self, line: BrokerLine) -> None:
+    async def _run_session(self, line: BrokerConnection) -> None:
         """Subscribe to the messages of machines and signs, then process them and publish until the connection ends."""
         await line.subscribe(topics.MACHINE_UPLINK_TOPIC_FILTER)
         await line.subscribe(topics.SIGN_HEARTBEAT_TOPIC_FILTER)
@@ -113,7 +113,7 @@ class ControllerService:
             self._receive_messages(line), self._publish_replies(line), self._publish_levels(line)
         )
 
-    async def _receive_messages(self, line: BrokerLine) -> None:
+    async def _receive_messages(self, line: BrokerConnection) -> None:
         """Queue the messages of machines, process the heartbeats of signs, and record invalid messages."""
         async for message in line.messages:
             sign = topics.parse_sign_id(str(message.topic))
@@ -138,7 +138,7 @@ class ControllerService:
         if self._signs is not None:
             self._signs.store_heartbeat(heartbeat)
 
-    async def _publish_replies(self, line: BrokerLine) -> None:
+    async def _publish_replies(self, line: BrokerConnection) -> None:
         """Process the received messages and publish the replies, until cancelled."""
         while True:
             for reply in drop_outdated_acknowledgements(
@@ -161,7 +161,7 @@ class ControllerService:
                 empty_turn_count = 0
         return messages
 
-    async def _publish_reply(self, line: BrokerLine, reply: ControllerMessage) -> None:
+    async def _publish_reply(self, line: BrokerConnection, reply: ControllerMessage) -> None:
         """Publish a reply to its machine.
 
         Level values are skipped, because :meth:`_publish_levels` publishes them.
@@ -170,7 +170,7 @@ class ControllerService:
             qos = QOS_AT_MOST_ONCE if isinstance(reply, ContributionCount) else QOS_AT_LEAST_ONCE
             await line.publish(topics.build_downlink_topic(reply.machine), encode(reply), qos)
 
-    async def _publish_levels(self, line: BrokerLine) -> None:
+    async def _publish_levels(self, line: BrokerConnection) -> None:
         """Publish, periodically, the value of every level (retained) and the recent wins; update the metrics."""
         while True:
             values = self._controller.update_values()

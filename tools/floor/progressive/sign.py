@@ -18,7 +18,7 @@ from egm.progressive import topics
 from egm.progressive.connection import (
     QOS_AT_MOST_ONCE,
     RECONNECT_SECONDS,
-    BrokerLine,
+    BrokerConnection,
     build_tls_context,
     get_payload,
     keep_connected,
@@ -207,13 +207,13 @@ async def listen(
     certificate files.
     """
 
-    async def follow_levels(line: BrokerLine) -> None:
+    async def follow_levels(line: BrokerConnection) -> None:
         """Receive the values of all progressive levels over a new connection, and send the sign's heartbeats."""
         await line.subscribe(topics.LEVEL_VALUE_TOPIC_FILTER)
         await line.subscribe(topics.LEVEL_WIN_TOPIC_FILTER)
         await run_together(receive_values(line), send_heartbeats(line))
 
-    async def send_heartbeats(line: BrokerLine) -> None:
+    async def send_heartbeats(line: BrokerConnection) -> None:
         """Publish the sign's heartbeat at regular intervals."""
         while True:
             heartbeat = build_heartbeat(now_ns())
@@ -221,7 +221,7 @@ async def listen(
                 await line.publish(topics.build_heartbeat_topic(name), heartbeat, QOS_AT_MOST_ONCE)
             await asyncio.sleep(_HEARTBEAT_CHECK_SECONDS)
 
-    async def receive_values(line: BrokerLine) -> None:
+    async def receive_values(line: BrokerConnection) -> None:
         """Update the sign with each received level value, and report invalid ones."""
         async for message in line.messages:
             contradiction = _process_value(sign, message, now_ns())

@@ -182,10 +182,10 @@ class Session:
         )
         return (int(rows[0][0]), Fraction(rows[0][1])) if rows else None
 
-    def add_contribution(self, contribution: Contribution, *, hidden_share: Fraction) -> None:
+    def add_contribution(self, contribution: Contribution, *, hidden_increment: Fraction) -> None:
         """Store one contribution of a machine.
 
-        ``hidden_share`` is the exact amount in minor units that the wager adds to the level's hidden reserve,
+        ``hidden_increment`` is the exact amount in minor units that the wager adds to the level's hidden reserve,
         which pays for the level's next reset.
         """
         self._run(
@@ -195,7 +195,7 @@ class Session:
             contribution.sequence,
             contribution.wager_cents,
             str(contribution.amount),
-            str(hidden_share),
+            str(hidden_increment),
         )
 
     def sum_contributions(self, level: str) -> Fraction:

@@ -226,7 +226,10 @@ def check_progressive_levels(case: CertificationCase) -> Iterator[Finding]:
                 == set(_iter_bets_of_prescribed_amounts(case.game, cents))
                 for cents in case.game.denominations_cents
             )
-            evidence = f"{format_count(len(pools.by_id), 'amount')}, one for each level and stake, each with one chance"
+            evidence = (
+                f"{format_count(len(pools.pool_by_id), 'amount')}, one for each level and stake, each "
+                "with one chance"
+            )
         except OperatorError as error:
             is_equal, evidence = False, str(error)
         unequal = _find_unequal_chance_error(case)

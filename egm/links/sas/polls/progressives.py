@@ -17,7 +17,7 @@ from egm.links.sas.poll import ONE_BYTE_RESPONSE, VARIABLE_RESPONSE_LENGTH, Poll
 from egm.links.sas.readout import SasReadout
 from egm.links.sas.requests import AMOUNT_SIZE_BYTES
 from egm.links.sas.wire import LongPoll
-from egm.progressive.display import LevelDisplays
+from egm.progressive.display import LevelAmountSources
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.records import BroadcastWin
 
@@ -59,7 +59,7 @@ def _store_amounts(host: SasHost, poll: LongPoll, group: int, level_bytes: bytes
     }
     if any(not 1 <= level <= _LEVEL_NUMBER_MAX for level in amounts):
         raise MalformedPollError(poll, f"a level is outside 1 to {_LEVEL_NUMBER_MAX}")
-    broadcasts = host.machine.component(LevelDisplays).broadcasts
+    broadcasts = host.machine.component(LevelAmountSources).broadcasts
     if broadcasts is None:
         return None
     broadcasts.store_broadcast(group, amounts)
