@@ -58,7 +58,7 @@ from egm.kernel.running_positions import RunningPositions
 from egm.kernel.services import BackgroundService, MachineContext
 from egm.kernel.states import STATES_FOR_BETTING
 from egm.kernel.timekeeping import create_timekeeper
-from egm.links.screen import starting
+from egm.links.screen import start_up_activity
 from egm.money.host_money import HostMoney
 from egm.money.ticket_ledger import is_ticket_accounted, open_ticket_store
 from egm.people import Roster
@@ -162,8 +162,10 @@ class MachineProcess:
         """
         refuse_demonstration(self._file, self._folder)
         with contextlib.ExitStack() as cleanup:
-            cleanup.callback(starting.write_start_up_activity, self._folder.starting, None)
-            starting.write_start_up_activity(self._folder.starting, starting.StartUpActivity("memory"))
+            cleanup.callback(start_up_activity.write_start_up_activity, self._folder.starting, None)
+            start_up_activity.write_start_up_activity(
+                self._folder.starting, start_up_activity.StartUpActivity("memory")
+            )
             journal = cleanup.enter_context(self._open_journal())
             self._folder.remove_line_links()  # now that no other machine can be running on this folder
             certified = self._has_real_devices and self._profile.inventory.certified
@@ -177,7 +179,9 @@ class MachineProcess:
                     self._show_examined_game,
                     has_wheel=self._file.has_wheel,
                 )
-            starting.write_start_up_activity(self._folder.starting, starting.StartUpActivity("self_test"))
+            start_up_activity.write_start_up_activity(
+                self._folder.starting, start_up_activity.StartUpActivity("self_test")
+            )
             self._times = create_timekeeper(journal, self._clock)
             positions, currency = self._file.machine.positions, self._profile.currency
             refuse_changed_currency(journal, currency)
@@ -213,7 +217,9 @@ class MachineProcess:
             "count": len(self._file.games),
             "game": Path(game).stem,
         }
-        starting.write_start_up_activity(self._folder.starting, starting.StartUpActivity("game", values))
+        start_up_activity.write_start_up_activity(
+            self._folder.starting, start_up_activity.StartUpActivity("game", values)
+        )
 
     @property
     def _has_real_devices(self) -> bool:
@@ -509,7 +515,7 @@ class MachineProcess:
         self._stop_future = asyncio.get_running_loop().create_future()
         for station in self._stations:
             await station.server.start()
-        starting.write_start_up_activity(self._folder.starting, None)
+        start_up_activity.write_start_up_activity(self._folder.starting, None)
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._wait_until_stopped(), name="stopped")

@@ -118,7 +118,7 @@ class PlayerStation:
         self.server = ScreenServer(
             folder.find_screen_socket(number),
             write_new_token(folder.get_screen_token_path(number)),
-            greeting=self._build_connection_messages,
+            build_greeting=self._build_connection_messages,
             on_intent=self._handle_intent,
             on_peer_error=self._record_refused_screen,
             now_s=lambda: machine.clock.monotonic_ns() / 1e9,
@@ -181,7 +181,7 @@ class PlayerStation:
         process_wheel_report(self.machine, report)
         self._store_reported_doors(report)
         doors_open_elsewhere = self._list_doors_open_at_other_boards()
-        if isinstance(report, DoorChanged) and not report.open and report.door in doors_open_elsewhere:
+        if isinstance(report, DoorChanged) and not report.is_open and report.door in doors_open_elsewhere:
             return
         if self.devices.kind_by_device_name[report.device] == "io_board":
             ended_fault = self._store_board_fault(report)
@@ -205,14 +205,14 @@ class PlayerStation:
             reported_doors = frozenset({report.door})
             self._doors_open_at_board = (
                 self._doors_open_at_board | reported_doors
-                if report.open
+                if report.is_open
                 else self._doors_open_at_board - reported_doors
             )
 
     def _store_board_fault(self, report: DeviceEvent) -> FaultCode | None:
         """Store a fault that this position's I/O board reports; return it if the report says that it has ended."""
         match report:
-            case DeviceFault(code=code, active=is_active):
+            case DeviceFault(code=code, is_active=is_active):
                 pass
             case LineLost() | LineRestored():
                 code, is_active = FaultCode.COMMUNICATION, isinstance(report, LineLost)
@@ -376,7 +376,7 @@ class PlayerStation:
             accepted_cents = value_in if is_testing else list_acceptable_bills(machine, state)
             if accepted_cents:
                 devices.acceptor.enable(
-                    accepted_cents, barcodes=is_testing or should_accept_tickets(machine, state)
+                    accepted_cents, accepts_tickets=is_testing or should_accept_tickets(machine, state)
                 )
             else:
                 devices.acceptor.disable()

@@ -98,7 +98,7 @@ async def serve_tilt_screen(
     server = ScreenServer(
         folder.screen_socket,
         write_new_token(folder.screen_token),
-        greeting=lambda: (Hello(), snapshot),
+        build_greeting=lambda: (Hello(), snapshot),
         on_intent=ignore,
         on_peer_error=ignore,
     )

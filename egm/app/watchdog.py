@@ -61,7 +61,7 @@ class DriverProgressCheck:
 
     def __call__(self) -> bool:
         """Return whether every driver has run a cycle since the last call; trying to reopen a lost line counts."""
-        turns = [line.turns for line in self._lines]
+        turns = [line.loop_turn_count for line in self._lines]
         has_progress = not self._last_cycle_counts or all(
             a > b for a, b in zip(turns, self._last_cycle_counts, strict=True)
         )

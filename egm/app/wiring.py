@@ -31,9 +31,9 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
     be open, without those that another I/O board reports open.
     """
     match report:
-        case device.PaperInEscrow(escrow=escrow, content=device.Banknote(amount_cents=amount)):
+        case device.PaperInEscrow(escrow_number=escrow, content=device.Banknote(amount_cents=amount)):
             yield Event(EventType.BILL_ESCROWED, BillEscrowed(escrow=escrow, amount_cents=amount))
-        case device.PaperInEscrow(escrow=escrow, content=device.Barcode(digits=digits)):
+        case device.PaperInEscrow(escrow_number=escrow, content=device.Barcode(digits=digits)):
             yield Event(EventType.TICKET_ESCROWED, TicketEscrowed(escrow=escrow, digits=digits))
         case device.PaperReturned(content=content, reason=reason):
             is_ticket = isinstance(content, device.Barcode)
@@ -42,18 +42,18 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
             device_kind == "bill_acceptor"
         ):  # a refused coin is in the tray
             yield Event(EventType.BILL_REJECTED, PaperNotAccepted(reason=text))
-        case device.DeviceFault(code=code, active=active, detail=detail):
+        case device.DeviceFault(code=code, is_active=active, detail=detail):
             change = EventType.FAULT_RAISED if active else EventType.FAULT_CLEARED
             yield Event(change, FaultChange(code=f"{device_kind}.{code.value}", detail=detail))
-        case device.LineLost(why=refusal_reason):
+        case device.LineLost(reason=reason):
             code = device.FaultCode.COMMUNICATION
             yield Event(
-                EventType.FAULT_RAISED, FaultChange(code=f"{device_kind}.{code.value}", detail=refusal_reason)
+                EventType.FAULT_RAISED, FaultChange(code=f"{device_kind}.{code.value}", detail=reason)
             )
         case device.LineRestored():
             code = device.FaultCode.COMMUNICATION
             yield Event(EventType.FAULT_CLEARED, FaultChange(code=f"{device_kind}.{code.value}"))
-        case device.DoorChanged(door=door, open=is_open, unattended=unattended):
+        case device.DoorChanged(door=door, is_open=is_open, is_unattended=unattended):
             change = EventType.DOOR_OPENED if is_open else EventType.DOOR_CLOSED
             yield Event(change, DoorChange(door=door, unattended=unattended))
         case device.InputsReported(doors_open=doors_open):
@@ -61,7 +61,7 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
                 yield Event(EventType.DOOR_OPENED, DoorChange(door=door, unattended=True))
             for door in sorted(set(doors_known_open) - doors_open):
                 yield Event(EventType.DOOR_CLOSED, DoorChange(door=door, unattended=True))
-        case device.KeyTurned(key=key, on=on, unattended=unattended):
+        case device.KeyTurned(key=key, is_on=on, is_unattended=unattended):
             yield Event(EventType.KEY_SWITCH_CHANGED, KeySwitchChange(key=key, on=on, unattended=unattended))
             if key in MENU_KEYS and not on:
                 yield Event(EventType.SERVICE_MENU_CLOSED, MenuClosed(why="key"))

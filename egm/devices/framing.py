@@ -50,14 +50,14 @@ class FrameReader(Generic[T]):
     def feed(self, data: bytes) -> list[T | ProtocolError]:
         """Add ``data`` to the bytes received; return the messages and errors that are now complete, in order."""
         self._buffer += data
-        items: list[T | ProtocolError] = []
+        parsed_frames: list[T | ProtocolError] = []
         while self._buffer:
             cut = self._cutter(self._buffer)
             if cut is None:
                 break
             self._buffer = self._buffer[max(cut.byte_count, 1) :]
-            items.append(cut.parsed_frame)
-        return items
+            parsed_frames.append(cut.parsed_frame)
+        return parsed_frames
 
     def flush(self, protocol: str) -> list[T | ProtocolError]:
         """Discard an unfinished message after a pause on the line.

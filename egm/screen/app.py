@@ -11,7 +11,7 @@ import pygame
 from egm.kernel.messages import BenchCommand, BenchReply, Intent, PlayButtonPress, ScreenHeartbeat
 from egm.kernel.touch import COORDINATE_UNIT, calibrate_touch
 from egm.links.screen.client import ScreenClient
-from egm.links.screen.starting import read_start_up_activity
+from egm.links.screen.start_up_activity import read_start_up_activity
 from egm.links.systemd import READY_NOTIFICATION, WATCHDOG_NOTIFICATION, notify_systemd
 from egm.screen.audio.cues import SoundPlayer
 from egm.screen.input_reducer import REPEATED_MENU_KEY_ACTION, apply_action

@@ -15,7 +15,7 @@ from egm.kernel.messages import (
     Snapshot,
 )
 from egm.kernel.service_pages import Replay
-from egm.links.screen.starting import StartUpActivity
+from egm.links.screen.start_up_activity import StartUpActivity
 from egm.screen import keno_slip
 from egm.screen.input_reducer import OutgoingMessages, request_next_game
 from egm.screen.outcome import OutcomeError, list_reel_stages, read_reel_data

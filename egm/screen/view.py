@@ -12,7 +12,7 @@ from typing import Any
 
 from egm.kernel.messages import BenchCommand, BenchReply, DecisionRequest, GameView, Notice, Snapshot
 from egm.kernel.service_pages import ServicePage
-from egm.links.screen.starting import StartUpActivity
+from egm.links.screen.start_up_activity import StartUpActivity
 from egm.screen import keno_slip
 from egm.screen.motion import clamp_to_unit_interval
 from egm.screen.outcome import ReelData, ReelSpin

@@ -44,8 +44,8 @@ class LossyCable(SimulatedPort):
         super().__init__(Path("cable"), character_seconds)
         self._dice = random.Random(seed)  # noqa: S311 (it draws faults in tests)
         self._quality = quality
-        self.split = quality == "one_byte"
-        self.late_seconds = _LATE_SECONDS if quality == "delayed" else 0.0
+        self.is_split = quality == "one_byte"
+        self.reply_delay_seconds = _LATE_SECONDS if quality == "delayed" else 0.0
 
     def _open_both_ends(self) -> tuple[int, int]:
         """Open the socket pair; return the descriptors of the device's end and the machine's."""

@@ -10,11 +10,11 @@ from egm.clock import Clock
 from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.kernel.events import Event
 from egm.kernel.services import MachineContext
-from egm.links.sas.attachment import SasLineService, create_sas_lines
 from egm.links.sas.channel import RunPollEffect, SasChannelState, SendBytes
 from egm.links.sas.codec import MalformedPollError
 from egm.links.sas.crc import append_crc, has_valid_crc
 from egm.links.sas.exception_queue import SasException
+from egm.links.sas.line_service import SasLineService, create_sas_lines
 from egm.links.sas.messages import DelayedResultDelivered, ExceptionWithdrawn, RealTimeReportingSet
 from egm.links.sas.wire import LenientFraming, WakeupBitFraming, escape_message_with_wakeup
 from egm.testing.machine import MachineRig
@@ -69,7 +69,7 @@ class LoopLine(SasLineService):
         """Serve the SAS line until cancelled."""
         self._loop = asyncio.get_running_loop()
         self._send_readout()
-        self._watch.start()
+        self._link_monitor.start()
         self.is_served = True
         try:
             await self._loop.create_future()
@@ -104,7 +104,7 @@ class HostWire:
     def _pass_queued_messages(self) -> None:
         """Pass the machine's queued messages (exceptions, replies) to the SAS channel."""
         line = self.line._line
-        inbox, self.channel.readout = line._inbox, line._readout
+        inbox, self.channel.readout = line._pending_messages, line._newest_readout
         now = self.clock.monotonic_ns()
         while inbox:
             match inbox.popleft():
@@ -115,7 +115,7 @@ class HostWire:
                 case DelayedResultDelivered(code=code, reply=reply):
                     self.channel.deliver_delayed_result(code, reply)
                 case RealTimeReportingSet(is_on=on):
-                    self.channel.real_time = on
+                    self.channel.is_real_time_reporting_on = on
 
     def exchange(self, data: bytes) -> bytes:
         """Pass bytes from the host to the machine; return the bytes that the machine sends."""

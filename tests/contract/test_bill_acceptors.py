@@ -83,14 +83,14 @@ class TestEveryLine:
             rig = BillRig(protocol, line)
             await rig.advance_until(
                 lambda: (
-                    rig.list_events(AcceptorReadiness) and rig.list_events(AcceptorReadiness)[-1].accepting
+                    rig.list_events(AcceptorReadiness) and rig.list_events(AcceptorReadiness)[-1].is_accepting
                 )
             )
             rig.driver.disable()
-            await rig.advance_until(lambda: not rig.list_events(AcceptorReadiness)[-1].accepting)
+            await rig.advance_until(lambda: not rig.list_events(AcceptorReadiness)[-1].is_accepting)
             await rig.advance_until(lambda: rig.twin.describe()["status"] == "disabled")
             rig.driver.enable(NOTES)
-            await rig.advance_until(lambda: rig.list_events(AcceptorReadiness)[-1].accepting)
+            await rig.advance_until(lambda: rig.list_events(AcceptorReadiness)[-1].is_accepting)
             await rig.stop()
             rig.close()
 
@@ -166,7 +166,7 @@ class TestRefusals:
             await rig.advance_until(lambda: rig.list_events(PaperInEscrow))
             await asyncio.sleep(25)
             assert not rig.list_events(PaperReturned)
-            rig.driver.stack(rig.list_events(PaperInEscrow)[0].escrow)
+            rig.driver.stack(rig.list_events(PaperInEscrow)[0].escrow_number)
             await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents() == 20_00
@@ -181,7 +181,7 @@ class TestRefusals:
             await rig.advance_until(lambda: rig.list_events(PaperReturned))
             await rig.insert(20_00)
             await rig.advance_until(lambda: len(rig.list_events(PaperInEscrow)) == 2)
-            rig.driver.stack(rig.list_events(PaperInEscrow)[0].escrow)
+            rig.driver.stack(rig.list_events(PaperInEscrow)[0].escrow_number)
             await rig.advance_until(lambda: len(rig.list_events(PaperReturned)) == 2)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents() == 0

@@ -322,7 +322,7 @@ def test_hosts_read_the_highest_stake_of_a_round(rig, game):
     reported_credits = (
         ReadoutBuilder(SimpleNamespace(machine=machine.machine), MeterReadingCache(machine.journal))
         ._games[0]
-        .max_bet_credits
+        .bet_max_credits
     )
     assert (
         reported_credits == find_highest_stake_credits(machine.machine, game, cents) <= LIMIT_CENTS // cents

@@ -89,7 +89,9 @@ def test_a_fault_of_a_paying_device_states_the_amount_it_holds(tmp_path, kind, c
     room = MachineRig(tmp_path, devices=(device,)).boot().insert(2000)
     room.engine.handle(EventType.CASH_OUT)
     assert room.state is State.PAYING
-    for event in iter_reported_events(DeviceFault(device="d", code=FaultCode(code), active=True), kind, ()):
+    for event in iter_reported_events(
+        DeviceFault(device="d", code=FaultCode(code), is_active=True), kind, ()
+    ):
         room.submit_event(event)
     assert notices(room)[f"fault.{kind}.{code}"] == {"amount_cents": 2000}
     tilts = build_snapshot(room.engine).tilts

@@ -345,7 +345,7 @@ class TestFaults:
             rig = PrinterRig(protocol)
             rig.perform_action(begin[0], **begin[1])
             await rig.advance_until(
-                lambda: any(e.code is code and e.active for e in rig.list_events(DeviceFault))
+                lambda: any(e.code is code and e.is_active for e in rig.list_events(DeviceFault))
             )
             rig.print_ticket("t1")
             assert await rig.wait_for_final_state("t1") is S.FAILED
@@ -354,7 +354,7 @@ class TestFaults:
             await asyncio.sleep(3)
             rig.perform_action(end[0], **end[1])
             assert await rig.wait_for_final_state("t2") is S.TAKEN
-            assert not rig.list_events(DeviceFault)[-1].active
+            assert not rig.list_events(DeviceFault)[-1].is_active
             await rig.stop()
             assert rig.count_complete_tickets() == 1
             rig.close()
@@ -435,7 +435,7 @@ def test_a_fault_repaired_while_the_machine_was_off_is_cleared(protocol, mended)
         await rig.advance_until(lambda: rig.list_events(LineRestored))
         await asyncio.sleep(3)
         await rig.stop()
-        fault_changes = [(event.code, event.active) for event in rig.list_events(DeviceFault)]
+        fault_changes = [(event.code, event.is_active) for event in rig.list_events(DeviceFault)]
         assert fault_changes.count((FaultCode.PAPER_OUT, False)) == mended
         assert (FaultCode.PAPER_OUT, True) not in fault_changes
         rig.close()

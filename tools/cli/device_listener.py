@@ -98,4 +98,4 @@ class DeviceListener:
         self._report(event)
         if isinstance(event, PaperInEscrow) and isinstance(self._driver, _EscrowDevice):
             move_paper = self._driver.stack if self._keep else self._driver.return_paper
-            move_paper(event.escrow)
+            move_paper(event.escrow_number)

@@ -278,7 +278,7 @@ async def run_first_start(
     server = ScreenServer(
         state_folder.screen_socket,
         write_new_token(state_folder.screen_token),
-        greeting=lambda: (Hello(), build_snapshot()),
+        build_greeting=lambda: (Hello(), build_snapshot()),
         on_intent=handle_intent,
         on_peer_error=lambda _: None,
     )

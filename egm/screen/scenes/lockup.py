@@ -12,7 +12,7 @@ from typing import Final
 import pygame
 
 from egm.kernel.messages import HandpayView, HostLock, Snapshot, Tilt
-from egm.links.screen.starting import StartUpActivity
+from egm.links.screen.start_up_activity import StartUpActivity
 from egm.links.systemd import MACHINE_START_SECONDS_MAX
 from egm.screen.art.files import render_own_picture
 from egm.screen.art.paths import build_ellipse, build_polygon_path, build_rounded_box

@@ -90,7 +90,7 @@ class Acceptor:
 
     taken = None
 
-    def enable(self, values_cents, barcodes=False) -> None:
+    def enable(self, values_cents, accepts_tickets=False) -> None:
         self.taken = values_cents
 
     def disable(self) -> None:
@@ -349,11 +349,11 @@ def test_a_door_is_closed_only_once_the_boards_of_all_positions_report_it_closed
 
     assert report(first, "main") == ("main",)
     assert report(second) == ("main",)
-    first(DoorChanged(device="board", door="main", open=False))
+    first(DoorChanged(device="board", door="main", is_open=False))
     assert rig.machine.open_doors == ()
     for handle in (first, second):
-        handle(DoorChanged(device="board", door="main", open=True))
-    second(DoorChanged(device="board", door="main", open=False))
+        handle(DoorChanged(device="board", door="main", is_open=True))
+    second(DoorChanged(device="board", door="main", is_open=False))
     assert rig.machine.open_doors == ("main",)
     assert report(second, "main") == ("main",)
     assert report(first) == ("main",)
@@ -364,10 +364,10 @@ def test_a_door_is_closed_only_once_the_boards_of_all_positions_report_it_closed
 @pytest.mark.parametrize(
     ("begins", "ends", "code"),
     [
-        (LineLost(device="board", why="unplugged"), LineRestored(device="board"), "communication"),
+        (LineLost(device="board", reason="unplugged"), LineRestored(device="board"), "communication"),
         (
-            DeviceFault(device="board", code=FaultCode.POWER_SUPPLY, active=True),
-            DeviceFault(device="board", code=FaultCode.POWER_SUPPLY, active=False),
+            DeviceFault(device="board", code=FaultCode.POWER_SUPPLY, is_active=True),
+            DeviceFault(device="board", code=FaultCode.POWER_SUPPLY, is_active=False),
             "power",
         ),
     ],

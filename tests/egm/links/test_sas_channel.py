@@ -155,7 +155,7 @@ def test_a_reply_that_fails_stops_neither_the_line_nor_the_journal(bench: SasHos
     def fails(*_: object) -> Reply:
         raise ZeroDivisionError("planted")
 
-    polls = bench.channel._polls
+    polls = bench.channel._poll_by_code
     polls[0x1A] = replace(polls[0x1A], answer_function=fails)
     assert bench.read(0x1A) == ""
     assert bench.read(0x1A) == ""

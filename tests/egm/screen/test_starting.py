@@ -11,7 +11,11 @@ import pytest
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import GameTable, StateFolder, load_cabinet
 from egm.kernel.messages import Hello
-from egm.links.screen.starting import StartUpActivity, read_start_up_activity, write_start_up_activity
+from egm.links.screen.start_up_activity import (
+    StartUpActivity,
+    read_start_up_activity,
+    write_start_up_activity,
+)
 from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import apply_message, mark_machine_connection_lost, show_start_up_activity
 from egm.screen.painter import Painter
@@ -47,7 +51,8 @@ def test_the_progress_of_a_start_is_read_back_and_other_files_are_ignored(tmp_pa
 def test_a_starting_machine_names_each_game_it_examines_until_it_answers(tmp_path, monkeypatch):
     activities = []
     monkeypatch.setattr(
-        "egm.app.process.starting.write_start_up_activity", lambda _file, doing: activities.append(doing)
+        "egm.app.process.start_up_activity.write_start_up_activity",
+        lambda _file, doing: activities.append(doing),
     )
 
     async def not_yet(_):

@@ -104,7 +104,7 @@ class Adversary:
         self.server = ScreenServer(
             state.find_screen_socket(1),
             write_new_token(state.get_screen_token_path(1)),
-            greeting=lambda: (Hello(games=views), self.snapshot()),
+            build_greeting=lambda: (Hello(games=views), self.snapshot()),
             on_intent=lambda intent: None,
             on_peer_error=pytest.fail,
         )

@@ -189,7 +189,7 @@ def test_a_device_page_shows_the_devices_live_state(menu):
     )
     page_data.store_report(device.ButtonPressed(device="io", button="play"))
     page_data.store_report(
-        device.PaperInEscrow(device="bill", escrow=3, content=device.Barcode("910000000000000000"))
+        device.PaperInEscrow(device="bill", escrow_number=3, content=device.Barcode("910000000000000000"))
     )
     menu.touch("device:io")
     lines = menu.lines()
@@ -201,7 +201,7 @@ def test_a_device_page_shows_the_devices_live_state(menu):
         "Off",
     ]
     menu.touch("back").touch("device:bill")
-    assert "PaperInEscrow escrow=3 content=a ticket" in menu.lines()
+    assert "PaperInEscrow escrow_number=3 content=a ticket" in menu.lines()
 
 
 @pytest.mark.requirement("J-14")

@@ -157,7 +157,7 @@ class Crowd:
         """
         name = self._name_device("coin")
         cable, coins = self._world.cables[name], self._world.profile.coins.accepted_cents
-        if coins and cable.is_plugged_in and not cable.silent:
+        if coins and cable.is_plugged_in and not cable.is_silent:
             cents = self.dice.choice(coins)
             self._world.act_on_device(name, "insert", amount_cents=cents)
 

@@ -24,7 +24,7 @@ from egm.kernel.feature import Features
 from egm.kernel.service_pages import PageText
 from egm.kernel.services import BackgroundService, MachineContext, ServiceFactory
 from egm.links.monitoring import create_exporter
-from egm.links.sas.attachment import create_sas_lines
+from egm.links.sas.line_service import create_sas_lines
 from egm.links.sas.readout_builder import MeterReadingCache
 from egm.people import Person, Role, Roster
 from egm.people.pins import PinDigest
