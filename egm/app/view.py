@@ -236,7 +236,9 @@ def build_game_view(installed_game: InstalledGame, *, includes_advice: bool = Tr
         art=build_game_art(game),
         chances=installed_game.bet_chances,
         returns=dict(installed_game.return_percent_by_spot_group),
-        commission_percent="" if game.rules.commission_rate is None else format_percent(game.rules.commission_rate),
+        commission_percent=""
+        if game.rules.commission_rate is None
+        else format_percent(game.rules.commission_rate),
         main_bet=next(iter(installed_game.return_percent_by_spot_group), ""),
     )
 

@@ -166,7 +166,9 @@ def verify_prizes(session: Session, record: LevelRecord) -> None:
         + last_prize.added_amount
         + contribution_count * record.stake_cents * terms.increment
     )
-    if terms.ceiling_cents is not None and record.level.current_amount != min(expected_amount, terms.ceiling_cents):
+    if terms.ceiling_cents is not None and record.level.current_amount != min(
+        expected_amount, terms.ceiling_cents
+    ):
         raise MysteryError(
             f"level {record.id}: expected {expected_amount} after {contribution_count} contributions, "
             f"but the level shows {record.level.current_amount}"
