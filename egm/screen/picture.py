@@ -160,17 +160,18 @@ class Picture:
             lines = [reason.title, reason.headline, *reason.lines]
         tournament = snapshot.current_tournament
         credit_label_key = "meter.credit" if tournament is None else "tournament.points"
-        lines.append(f"{context.texts.say(credit_label_key)} {context.format_money(snapshot.credit_cents)}")
+        lines.append(
+            f"{context.texts.translate(credit_label_key)} {context.format_money(snapshot.credit_cents)}"
+        )
         if tournament is not None:
             won_text = context.format_money(tournament.won_points * snapshot.denomination_cents)
             lines[:0] = [context.title]
-            lines.append(f"{context.texts.say('tournament.won')} {won_text}")
+            lines.append(f"{context.texts.translate('tournament.won')} {won_text}")
         bet_cents = compute_bet_credits(view) * snapshot.denomination_cents
-        lines.append(f"{context.texts.say('meter.bet')} {context.format_money(bet_cents)}")
+        lines.append(f"{context.texts.translate('meter.bet')} {context.format_money(bet_cents)}")
         if snapshot.win_cents and snapshot.is_between_games:
-            lines.append(
-                f"{context.texts.say(choose_win_meter_label_key(context))} {context.format_money(snapshot.win_cents)}"
-            )
+            win_label = context.texts.translate(choose_win_meter_label_key(context))
+            lines.append(f"{win_label} {context.format_money(snapshot.win_cents)}")
         return _join_sentences(lines)
 
     def _find_focused_action(self, context: DrawingContext) -> Action | None:

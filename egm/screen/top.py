@@ -175,7 +175,7 @@ def _list_prizes(context: DrawingContext) -> tuple[str, list[_TopPrizeRow]]:
             )
             for prize, credits_ in prizes
         ]
-        return texts.say("panel.top_prizes"), rows
+        return texts.translate("panel.top_prizes"), rows
     if game is not None and "areas" in game.presentation:
         areas = [(area, *next(iter(area["pays"].items()))) for area in game.presentation["areas"]]
         highest_paying_areas = sorted(areas, key=lambda area_and_pay: -int(area_and_pay[2]))[
@@ -185,11 +185,11 @@ def _list_prizes(context: DrawingContext) -> tuple[str, list[_TopPrizeRow]]:
             _TopPrizeRow(
                 (str(symbol),),
                 texts.choose_translation(area["name"]),
-                texts.say("feature.multiplier", times=multiplier),
+                texts.translate("feature.multiplier", times=multiplier),
             )
             for area, symbol, multiplier in highest_paying_areas
         ]
-        return texts.say("wheel.prizes"), rows
+        return texts.translate("wheel.prizes"), rows
     if view.table is not None:
         names_and_pays = [
             (format_group_name(context, spots), spots[0].odds) for spots in view.table.groups.values()
@@ -198,12 +198,12 @@ def _list_prizes(context: DrawingContext) -> tuple[str, list[_TopPrizeRow]]:
             (texts.choose_translation(pay_row.names), format_pay(context, pay_row))
             for pay_row in list_pay_table_rows(context)
         ]
-        return texts.say("help.prizes"), [
+        return texts.translate("help.prizes"), [
             _TopPrizeRow((), name, pay_text) for name, pay_text in names_and_pays[:_PRIZES_SHOWN_MAX]
         ]
     spot_count, pays_by_catch = list_keno_prizes(context)
     rows = [
-        _TopPrizeRow((), texts.say("keno.catch", count=catch), pay_text)
+        _TopPrizeRow((), texts.translate("keno.catch", count=catch), pay_text)
         for catch, pay_text in pays_by_catch[:_PRIZES_SHOWN_MAX]
     ]
     return texts.format_count("keno.spots", spot_count), rows
@@ -246,7 +246,7 @@ def _draw_clock_and_identity(context: DrawingContext) -> None:
     snapshot, (width, height) = context.view.snapshot, context.layout.size
     if snapshot is None:
         return
-    text = context.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
+    text = context.texts.translate("status.machine", serial=snapshot.serial, site=snapshot.site)
     middle_y = height - 38
     edge_colour = (0, 0, 0, 160)
     style = TextStyle("text", "small", "text_dim", 1.5, edge_colour)

@@ -157,7 +157,7 @@ def test_a_device_fault_reaches_the_machine_and_ends_as_stated(tmp_path, texts, 
     assert (f"fault.{name}" in notice_codes) or room.machine.active_faults[name]["locks"] is False
     for text in texts:
         assert text.has_text(f"tilt.text.{name}")
-        assert format_fault(text, name) == text.say(f"tilt.text.{name}")
+        assert format_fault(text, name) == text.translate(f"tilt.text.{name}")
     assert format_fault(texts[0], name) != format_fault(texts[1], name)
     for event in iter_reported_events(over, kind, ()):
         room.submit_event(event)

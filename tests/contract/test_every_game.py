@@ -376,7 +376,9 @@ def test_the_help_states_the_limits_of_every_spot(rig, theme, game, language):
             "least": context.texts.format_number(min(costs)),
             "most": context.texts.format_number(max(costs)),
         }
-        assert limits_text == context.texts.say("help.unit", amount=context.format_money(cents), **words)
+        assert limits_text == context.texts.translate(
+            "help.unit", amount=context.format_money(cents), **words
+        )
         return
     room_ = LIMIT_CENTS // cents
     on = rules.find_highest_bet(room_)
@@ -474,7 +476,7 @@ def test_stake_and_return_shown_to_the_player_equal_the_journal(rig, theme, game
         assert named * cents == played.grew["push"]
         if game in PAY_TABLES:
             assert played.grew["push"] == played.grew["games_pushed"] == 0
-            assert played.words != played.context.texts.say(
+            assert played.words != played.context.texts.translate(
                 "status.bet_returned", amount=played.context.format_money(back_cents)
             )
             least_paid += any(

@@ -116,9 +116,9 @@ def test_the_notice_of_held_money_names_fault_amount_and_attendant(language):
     fault_text = format_fault(texts, "bill_acceptor.jam")
     attendant = {"en": "attendant", "fr": "préposé"}[language]
     for words in (
-        texts.say("notice.held", fault=fault_text, amount="$20.00"),
-        texts.say("notice.held_bill", fault=fault_text),
+        texts.translate("notice.held", fault=fault_text, amount="$20.00"),
+        texts.translate("notice.held_bill", fault=fault_text),
     ):
         assert fault_text in words
         assert attendant in words
-    assert "$20.00" in texts.say("notice.held", fault=fault_text, amount="$20.00")
+    assert "$20.00" in texts.translate("notice.held", fault=fault_text, amount="$20.00")

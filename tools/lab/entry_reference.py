@@ -190,7 +190,9 @@ def _describe_entry(entry: AnyEntryDeclaration, texts: Mapping[str, Texts]) -> s
     facts = [format_meaning(entry.meaning)]
     key = f"entry.{entry.kind.replace('.', '_')}"
     names = [
-        f"{language}: {texts[language].say(key)}" for language in LANGUAGES if texts[language].has_text(key)
+        f"{language}: {texts[language].translate(key)}"
+        for language in LANGUAGES
+        if texts[language].has_text(key)
     ]
     if names:
         facts.append(f"*{' · '.join(names)}*")

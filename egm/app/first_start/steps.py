@@ -556,7 +556,7 @@ def _find_field_error(roster: Roster, field_index: int, text: str) -> PageText |
         and not roster.people
         and not Person("0", "-", Role(text)).has_permission(Permission.ENROL_STAFF)
     ):
-        return PageText(kind="say", value="first.refused.first_one")
+        return PageText(kind="text", value="first.refused.first_one")
     if field_index == 3:
         try:
             check_pin_is_permitted(text)

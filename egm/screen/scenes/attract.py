@@ -53,13 +53,13 @@ def draw_attract(context: DrawingContext) -> None:
     )
     painter.fill_rounded_rect((x, top, w, height), band)
     painter.draw_text(
-        context.texts.say("attract.welcome"),
+        context.texts.translate("attract.welcome"),
         (x + w / 2, top + 74),
         TextStyle("display", "marquee", build_gold_gradient(context.theme), 3, (20, 6, 0, 220)),
         width_max=w - 60,
     )
     painter.draw_text(
-        context.texts.say("attract.insert"),
+        context.texts.translate("attract.insert"),
         (x + w / 2, top + 152 + 3 * beat),
         TextStyle("strong", "lead", "text", 2),
         width_max=w - 60,
@@ -165,12 +165,12 @@ def _format_win_name(context: DrawingContext, outcome: GameOutcome, celebration_
     if outcome.prizes:
         return format_prizes_won(context, outcome.prizes)
     if not outcome.progressives:
-        return context.texts.say(f"win.level_{celebration_level}")
+        return context.texts.translate(f"win.level_{celebration_level}")
     names = FACT_SEPARATOR.join(
         context.texts.choose_translation(progressive.names, progressive.level)
         for progressive in outcome.progressives
     )
-    return context.texts.say("progressive.won", name=names)
+    return context.texts.translate("progressive.won", name=names)
 
 
 def _format_win_amount(context: DrawingContext, outcome: GameOutcome, win_cents: int) -> str:
@@ -180,9 +180,9 @@ def _format_win_amount(context: DrawingContext, outcome: GameOutcome, win_cents:
     """
     if outcome.prizes and not outcome.win_cents:
         value_cents = sum(prize.value_cents for prize in outcome.prizes)
-        return context.texts.say("win.worth", amount=context.format_money(value_cents))
+        return context.texts.translate("win.worth", amount=context.format_money(value_cents))
     if not outcome.prizes and any(progressive.amount_cents is None for progressive in outcome.progressives):
-        return context.texts.say("progressive.confirming")
+        return context.texts.translate("progressive.confirming")
     return context.format_money(win_cents)
 
 
@@ -228,7 +228,7 @@ def _find_closing_title(context: DrawingContext, presentation: OutcomePresentati
     last_index = len(presentation.steps) - 1
     if not presentation.is_complete or not is_feature_step(presentation, last_index):
         return ""
-    return context.texts.say(
+    return context.texts.translate(
         "feature.total", name=format_stage_name(context, find_step_stage(presentation, last_index))
     )
 

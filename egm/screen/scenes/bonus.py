@@ -108,7 +108,7 @@ def draw_hold_and_spin(
     )
     painter = context.painter
     painter.draw_text(
-        context.texts.say("feature.spins_left", count=spins_left),
+        context.texts.translate("feature.spins_left", count=spins_left),
         (x + 30, y + 36),
         TextStyle("strong", "body", "text"),
         align="left",
@@ -191,7 +191,7 @@ def draw_boxes(
     painter = context.painter
     x, y, w, _ = context.layout.game_field
     text = (
-        context.texts.say("feature.pick")
+        context.texts.translate("feature.pick")
         if should_ask_player
         else context.texts.format_number(sum(award.credits for award in opened_boxes.values()))
     )

@@ -267,7 +267,9 @@ def format_hand_name(context: DrawingContext, hand_id: str, hand_ids: Sequence[s
         )
         == 1
     )
-    return context.texts.say("felt.hand" if is_one_base_hand else "felt.hand_of", name=name, number=number)
+    return context.texts.translate(
+        "felt.hand" if is_one_base_hand else "felt.hand_of", name=name, number=number
+    )
 
 
 def append_split_number(context: DrawingContext, bet_name: str, step: TableStep, hand_id: str) -> str:
@@ -277,7 +279,7 @@ def append_split_number(context: DrawingContext, bet_name: str, step: TableStep,
         if hand_id
         else 0
     )
-    return context.texts.say("felt.hand_of", name=bet_name, number=number) if number else bet_name
+    return context.texts.translate("felt.hand_of", name=bet_name, number=number) if number else bet_name
 
 
 def _count_hands_in_rows(hand_ids: Sequence[str], upper_hand_ids: Collection[str]) -> list[int]:
@@ -488,7 +490,7 @@ def draw_cards(
     if is_holding:
         for i, (x, y, w, h) in enumerate(hand_layouts[0].card_rects):
             is_held = bool(context.view.marked_items_mask >> i & 1)
-            text = context.texts.say("feature.held" if is_held else "feature.hold")
+            text = context.texts.translate("feature.held" if is_held else "feature.hold")
             draw_button(context, (x, y + h + 8, w, _HOLD_KEY_HEIGHT), text, is_active=is_held)
 
 
@@ -551,12 +553,14 @@ def _format_hand_label(context: DrawingContext, hand: DealtHand, hands: Sequence
     ids = [hand.id for hand in hands]
     if hand.seat is None:
         return format_hand_name(context, hand.id, ids)
-    name, number = context.texts.say("felt.own"), _find_split_number(context, hand.id, ids)
+    name, number = context.texts.translate("felt.own"), _find_split_number(context, hand.id, ids)
     if not hand.is_own:
-        name = context.texts.say("felt.seat", number=hand.seat + 1)
+        name = context.texts.translate("felt.seat", number=hand.seat + 1)
     if _read_number_of_hand(context, hand.id, "held"):
-        return context.texts.say("felt.held_by", name=format_hand_name(context, hand.id, ids), player=name)
-    return context.texts.say("felt.hand_of", name=name, number=number) if number else name
+        return context.texts.translate(
+            "felt.held_by", name=format_hand_name(context, hand.id, ids), player=name
+        )
+    return context.texts.translate("felt.hand_of", name=name, number=number) if number else name
 
 
 def _format_hand_texts(
@@ -591,11 +595,13 @@ def _format_hand_texts(
         )
     if hand.remaining_credits is not None and unit_cents:
         texts.append(
-            context.texts.say("felt.left", amount=context.format_money(hand.remaining_credits * unit_cents))
+            context.texts.translate(
+                "felt.left", amount=context.format_money(hand.remaining_credits * unit_cents)
+            )
         )
     if hand.received_credits and unit_cents:
         texts.append(
-            context.texts.say(
+            context.texts.translate(
                 "felt.received", amount=context.format_money(hand.received_credits * unit_cents)
             )
         )
@@ -608,7 +614,7 @@ def format_settlement(context: DrawingContext, settlement_name: str) -> str:
     """Return the text for the result of a bet: won, lost, push, or the game's own text for a pay."""
     key = f"felt.as_{settlement_name.replace(' ', '_')}"
     if context.texts.has_text(key):
-        return context.texts.say(key)
+        return context.texts.translate(key)
     pay_names = next((pay.names for pay in list_pay_table_rows(context) if pay.id == settlement_name), None)
     return context.texts.choose_translation(pay_names) if pay_names else settlement_name
 

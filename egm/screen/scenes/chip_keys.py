@@ -149,7 +149,7 @@ def draw_table_key(context: DrawingContext, table: TableGameData, rect: Rect, ac
     """Draw one key of a table game, such as a chip, a tool or undo."""
     x, y, w, h = rect
     key_rect: Rect = (x + 3, y + 3, w - 6, h - 6)
-    chips, say, snapshot = context.view.chips, context.texts.say, context.view.snapshot
+    chips, translate, snapshot = context.view.chips, context.texts.translate, context.view.snapshot
     if action.name == "chip" and snapshot is not None:
         is_active = (
             chips.selected_tool == "chip"
@@ -173,17 +173,17 @@ def draw_table_key(context: DrawingContext, table: TableGameData, rect: Rect, ac
         draw_suits(context, key_rect)
     elif action.name == "board":
         draw_table_text_key(
-            context, key_rect, say("felt.board"), is_active=should_show_scoreboard(context.view)
+            context, key_rect, translate("felt.board"), is_active=should_show_scoreboard(context.view)
         )
     else:
         is_enabled = context.view.is_request_accepted("bet") and _can_change_chips(chips, action.name)
-        draw_table_text_key(context, key_rect, say(f"felt.{action.name}"), is_enabled=is_enabled)
+        draw_table_text_key(context, key_rect, translate(f"felt.{action.name}"), is_enabled=is_enabled)
 
 
 def _format_tool_label(context: DrawingContext, rect: Rect, tool: str) -> str:
     """Return the text on a tool's key, or its sign if the key is too narrow for the text."""
     return (
-        context.texts.say(f"felt.{tool}")
+        context.texts.translate(f"felt.{tool}")
         if rect[2] > _KEY_WIDTH_FOR_TEXT_MIN
         else _KEY_SIGN_BY_CHIP_TOOL[tool]
     )
@@ -229,7 +229,7 @@ def draw_felt_part_key(
 def format_felt_part_name(context: DrawingContext, table: TableGameData, part: str) -> str:
     """Return the name of a part of the felt; on a telephone, a short sign."""
     if part == RACETRACK_PART_NAME:
-        return context.texts.say("felt.race") if not context.layout.is_telephone else "\u25cb"
+        return context.texts.translate("felt.race") if not context.layout.is_telephone else "\u25cb"
     if table.felt_kind != "roulette" and context.layout.is_telephone:
         return str(int(part) + 1)
     if table.felt_kind != "roulette":

@@ -120,7 +120,10 @@ def _draw_held_reels(context: DrawingContext) -> None:
     for rect, action in lay_out_decision_options(context):
         is_held = bool(view.marked_items_mask >> int(action.value) & 1)
         draw_button(
-            context, rect, context.texts.say("feature.held" if is_held else "feature.hold"), is_active=is_held
+            context,
+            rect,
+            context.texts.translate("feature.held" if is_held else "feature.hold"),
+            is_active=is_held,
         )
 
 
@@ -139,7 +142,7 @@ def _draw_options(context: DrawingContext) -> None:
     """Draw a button for each option of a decision. An option that is a card colour shows its suit, too."""
     for rect, action in lay_out_decision_options(context):
         text_key = f"decide.{action.value}"
-        text = context.texts.say(text_key) if context.texts.has_text(text_key) else str(action.value)
+        text = context.texts.translate(text_key) if context.texts.has_text(text_key) else str(action.value)
         if action.value not in _CARD_COLOUR_OPTIONS:
             draw_button(context, rect, text, text_size_name="lead")
             continue

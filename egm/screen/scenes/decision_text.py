@@ -26,9 +26,11 @@ def format_option_name(context: DrawingContext, option: str) -> str:
     """
     name, _, count = option.rpartition("-")
     if context.texts.has_text(f"decide.{option}"):
-        return context.texts.say(f"decide.{option}")
+        return context.texts.translate(f"decide.{option}")
     if count.isdecimal() and context.texts.has_text(f"decide.{name}"):
-        return context.texts.say("decide.many", option=context.texts.say(f"decide.{name}"), count=count)
+        return context.texts.translate(
+            "decide.many", option=context.texts.translate(f"decide.{name}"), count=count
+        )
     return re.sub(r"[_-]", " ", option).upper()
 
 
@@ -40,15 +42,15 @@ def format_question(context: DrawingContext, decision: DecisionRequest) -> str:
     key = f"decide.{decision.kind}"
     answer_kinds = {str(option).rstrip("-0123456789") for option in decision.options}
     if not decision.options and not context.texts.has_text(key):
-        return context.texts.say("decide.waits")
+        return context.texts.translate("decide.waits")
     # If an option has the name of the kind, the text is that of the option, not a question.
     if context.texts.has_text(key) and decision.kind not in answer_kinds:
-        return context.texts.say(key)
+        return context.texts.translate(key)
     answer_list = _format_option_list(context, decision)
     return (
-        context.texts.say("decide.of", options=answer_list)
+        context.texts.translate("decide.of", options=answer_list)
         if answer_list
-        else context.texts.say("decide.other")
+        else context.texts.translate("decide.other")
     )
 
 
@@ -65,7 +67,7 @@ def format_question_with_time_left(context: DrawingContext, decision: DecisionRe
     )
     if turn_notice is None:
         return text
-    notice_text = context.texts.say(f"notice.{turn_notice.code}", **turn_notice.values)
+    notice_text = context.texts.translate(f"notice.{turn_notice.code}", **turn_notice.values)
     return f"{text}  \u00b7  {notice_text}" if decision.options else notice_text
 
 
@@ -73,7 +75,7 @@ def describe_decision_before_play(context: DrawingContext, decision: DecisionReq
     """Return the text that says which decision the player must make before PLAY has an effect."""
     answer_list = _format_option_list(context, decision)
     return (
-        context.texts.say("decide.first", options=answer_list)
+        context.texts.translate("decide.first", options=answer_list)
         if answer_list
         else format_question(context, decision)
     )
@@ -86,7 +88,7 @@ def describe_offered_options(context: DrawingContext, decision: DecisionRequest)
     """
     answer_list = _format_option_list(context, decision)
     key = "decide.not_offered" if answer_list else "notice.refused.choice_is_offered"
-    return context.texts.say(key, options=answer_list)
+    return context.texts.translate(key, options=answer_list)
 
 
 def _format_option_list(context: DrawingContext, decision: DecisionRequest) -> str:

@@ -111,13 +111,13 @@ def draw_meters(context: DrawingContext) -> None:
     snapshot = context.view.snapshot
     meter_amounts = compute_meter_amounts(context)
     unit_cents = snapshot.denomination_cents if snapshot else 1
-    say = context.texts.say
+    translate = context.texts.translate
     credits_ = meter_amounts.credit_cents // max(1, unit_cents)
     tournament = None if snapshot is None else snapshot.current_tournament
     _draw_meter(
         context,
         "credit",
-        say("meter.credit" if tournament is None else "tournament.points"),
+        translate("meter.credit" if tournament is None else "tournament.points"),
         meter_amounts.credit_cents,
         credits_,
         "meter",
@@ -126,7 +126,7 @@ def draw_meters(context: DrawingContext) -> None:
     _draw_meter(
         context,
         "bet",
-        say("meter.bet"),
+        translate("meter.bet"),
         meter_amounts.bet_credits * unit_cents,
         meter_amounts.bet_credits,
         "meter",
@@ -135,7 +135,7 @@ def draw_meters(context: DrawingContext) -> None:
         _draw_meter(
             context,
             "win",
-            say("tournament.won"),
+            translate("tournament.won"),
             tournament.won_points * unit_cents,
             tournament.won_points,
             "win",
@@ -146,7 +146,7 @@ def draw_meters(context: DrawingContext) -> None:
     _draw_meter(
         context,
         "win",
-        say(win_label_key),
+        translate(win_label_key),
         meter_amounts.win_cents,
         meter_amounts.win_cents // max(1, unit_cents),
         colour,
@@ -176,14 +176,14 @@ def format_promotional_credit(context: DrawingContext) -> str:
 
     Without the text, a player could take promotional credit, which can only be played, for money.
     """
-    snapshot, say = context.view.snapshot, context.texts.say
+    snapshot, translate = context.view.snapshot, context.texts.translate
     if snapshot is None:
         return ""
     kinds = (
         ("meter.restricted", snapshot.restricted_cents),
         ("meter.nonrestricted", snapshot.nonrestricted_cents),
     )
-    return "  ·  ".join(say(key, amount=context.format_money(cents)) for key, cents in kinds if cents)
+    return "  ·  ".join(translate(key, amount=context.format_money(cents)) for key, cents in kinds if cents)
 
 
 def _draw_meter(
@@ -284,14 +284,14 @@ def _is_play_lit(context: DrawingContext) -> bool:
 
 def format_key_label(context: DrawingContext, key_name: str) -> str:
     """Return the label of a key, which depends on what the key does now."""
-    say, view = context.texts.say, context.view
+    translate, view = context.texts.translate, context.view
     if key_name == "language":
-        return say("language.other")
+        return translate("language.other")
     if key_name == "play":
-        return say(_choose_play_label(context))
+        return translate(_choose_play_label(context))
     if key_name in {"bet_less", "bet_more", "bet_max"} and is_selecting_targets(view, context.theme):
-        return say(f"key.choose_{key_name.removeprefix('bet_')}")
-    return say(f"key.{key_name}")
+        return translate(f"key.choose_{key_name.removeprefix('bet_')}")
+    return translate(f"key.{key_name}")
 
 
 def _choose_play_label(context: DrawingContext) -> str:
@@ -407,14 +407,14 @@ def describe_residual_credit(context: DrawingContext) -> str:
 
     If it is gambled, the text states the odds and the prize before the bet (C-12).
     """
-    snapshot, say = context.view.snapshot, context.texts.say
+    snapshot, translate = context.view.snapshot, context.texts.translate
     residual = snapshot.residual_credit if snapshot is not None else None
     if residual is None:
         return ""
     amount, prize = context.format_money(residual.amount_cents), context.format_money(residual.prize_cents)
     if not residual.prize_cents:
-        return say("key.residual", amount=amount)
-    return say(
+        return translate("key.residual", amount=amount)
+    return translate(
         "key.residual_play",
         amount=amount,
         chances=residual.amount_cents,

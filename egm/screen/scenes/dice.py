@@ -167,7 +167,7 @@ def _draw_puck(context: DrawingContext, centre: tuple[float, float], *, is_on: b
         ("puck", is_on), (x - 26, y - 26, 52, 52), partial(_render_puck_art, is_on=is_on)
     )
     text_colour: Colour = BLACK if is_on else WHITE
-    text = context.texts.say("felt.on" if is_on else "felt.off")
+    text = context.texts.translate("felt.on" if is_on else "felt.off")
     context.painter.draw_text(
         text,
         (x, y),

@@ -51,11 +51,11 @@ def draw_double_up(
     turned_share = ease_in_out(clamp_to_unit_interval(progress * 1.25))
     _draw_double_up_felt(context, step.previous_cards)
     _draw_turning_card(context, step.drawn_card if turned_share >= 0.5 else "", turned_share)
-    called_text = context.texts.say(f"decide.{step.called_option}")
+    called_text = context.texts.translate(f"decide.{step.called_option}")
     x, y, w, h = context.layout.game_field
     style = TextStyle("strong", "lead", "text")
     context.painter.draw_text(
-        context.texts.say("gamble.called", call=called_text),
+        context.texts.translate("gamble.called", call=called_text),
         (x + w / 2, y + h - 162),
         style,
         width_max=w - 80,
@@ -63,7 +63,7 @@ def draw_double_up(
     if progress < 1:
         return
     has_won = step.credits > 0
-    text = context.texts.say(
+    text = context.texts.translate(
         "gamble.won" if has_won else "gamble.lost", credits=context.texts.format_number(step.credits)
     )
     paint = build_gold_gradient(context.theme) if has_won else context.theme.get_colour("text_dim")
@@ -135,7 +135,7 @@ def _draw_stake_and_possible_win(context: DrawingContext, *labelled_credits: tup
     x, y, w, _ = context.layout.game_field
     for side, (key, credits_, colour) in zip((-1, 1), labelled_credits, strict=True):
         middle_x = x + w / 2 + side * (w / 4 + 36)
-        text = context.texts.say(key)
+        text = context.texts.translate(key)
         middle_y = y + 40 + _CARD_SIZE[1] / 2 * _choose_card_scale(context)
         context.painter.draw_text(
             text, (middle_x, middle_y - 28), TextStyle("strong", "body", "text"), width_max=w / 4
@@ -149,7 +149,7 @@ def _draw_stake_and_possible_win(context: DrawingContext, *labelled_credits: tup
     style = TextStyle(
         "text", "small" if not context.layout.is_telephone else "caption", context.look.accent_colour
     )
-    painter.draw_paragraph(context.texts.say("gamble.fair"), note_rect, style, align="centre")
+    painter.draw_paragraph(context.texts.translate("gamble.fair"), note_rect, style, align="centre")
 
 
 def _render_card_face(size: tuple[int, int], *, face: str) -> pygame.Surface:

@@ -149,7 +149,7 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
     if bill_acceptor is not None and barcode:
         command = BenchCommand(device=bill_acceptor, action="insert_ticket", values={"barcode": barcode})
         controls.append(
-            DrawerControl(find_control_rect("coins", 0, 1, 1), texts.say("drawer.ticket"), (command,))
+            DrawerControl(find_control_rect("coins", 0, 1, 1), texts.translate("drawer.ticket"), (command,))
         )
     if io_board is not None:
         controls += _lay_out_io_board_controls(io_board, view, texts, find_control_rect)
@@ -179,7 +179,7 @@ def _lay_out_io_board_controls(
     for i, door in enumerate(DRAWER_DOORS):
         values: dict[str, int | str | bool] = {"name": door, "open": door not in open_doors}
         command = BenchCommand(device=io_board, action="door", values=values)
-        text = texts.say(f"door.{door}")
+        text = texts.translate(f"door.{door}")
         controls.append(DrawerControl(find_control_rect("doors", i), text, (command,), door in open_doors))
     for i, key in enumerate(DRAWER_KEY_SWITCHES):
         is_turned = key in view.state_by_device[io_board].get("keys_on", ())
@@ -189,7 +189,9 @@ def _lay_out_io_board_controls(
             for on in states_to_send
         )
         controls.append(
-            DrawerControl(find_control_rect("keys", i), texts.say(f"input.key.{key}"), commands, is_turned)
+            DrawerControl(
+                find_control_rect("keys", i), texts.translate(f"input.key.{key}"), commands, is_turned
+            )
         )
     return controls
 
@@ -212,7 +214,9 @@ def _lay_out_fault_controls(
     ):
         command = BenchCommand(device=bill_acceptor, action=action)
         controls.append(
-            DrawerControl(find_control_rect("faults", i), texts.say(f"drawer.{action}"), (command,), is_on)
+            DrawerControl(
+                find_control_rect("faults", i), texts.translate(f"drawer.{action}"), (command,), is_on
+            )
         )
     return controls
 
@@ -222,7 +226,7 @@ def draw_drawer(context: DrawingContext) -> None:
     view = context.view
     if not view.has_device_drawer:
         return
-    painter, layout, say = context.painter, context.layout, context.texts.say
+    painter, layout, translate = context.painter, context.layout, context.texts.translate
     open_share = compute_drawer_share(view, context.theme.motion)
     slide = layout.drawer[2] * (1 - open_share)
     tab = find_drawer_tab_rect(context.layout.drawer_tab, layout.drawer, open_share)
@@ -249,7 +253,7 @@ def draw_drawer(context: DrawingContext) -> None:
         edge_width=3,
     )
     painter.draw_text(
-        say("drawer.title"),
+        translate("drawer.title"),
         (x + 26, y + 46),
         TextStyle("heavy", "lead", "text"),
         align="left",
@@ -260,7 +264,7 @@ def draw_drawer(context: DrawingContext) -> None:
         if view.state_by_device and io_board is None and section in {"doors", "keys"}:
             continue  # A second player position has none.
         painter.draw_text(
-            say(f"drawer.{section}"),
+            translate(f"drawer.{section}"),
             (x + 26, y + top - 16),
             TextStyle("strong", "caption", "text_dim"),
             align="left",
@@ -277,7 +281,7 @@ def draw_drawer(context: DrawingContext) -> None:
     _draw_tower_light(context, (x + w - 118, y + 18, 96, 52))
     if not view.is_simulator_connected:
         painter.draw_text(
-            say("drawer.closed_bench"),
+            translate("drawer.closed_bench"),
             (x + 26, y + 86),
             TextStyle("text", "caption", "amber"),
             align="left",
@@ -290,7 +294,7 @@ def draw_drawer(context: DrawingContext) -> None:
     ):
         key = "drawer.done" if view.bench_reply.ok else "drawer.refused"
         painter.draw_text(
-            say(key, text=describe_last_commands(context)),
+            translate(key, text=describe_last_commands(context)),
             (x + 26, y + 86),
             TextStyle("text", "caption", "text_dim" if view.bench_reply.ok else "amber"),
             align="left",
@@ -300,18 +304,18 @@ def draw_drawer(context: DrawingContext) -> None:
 
 def describe_last_commands(context: DrawingContext) -> str:
     """Return a text that says what the last touch of a control in the drawer did, such as inserting an amount."""
-    say, command = context.texts.say, context.view.bench_commands[0]
+    translate, command = context.texts.translate, context.view.bench_commands[0]
     cents, name = command.values.get("amount_cents"), str(command.values.get("name", ""))
     match command.action:
         case "insert" if isinstance(cents, int):
-            return say("drawer.did_insert", amount=context.format_money(cents))
+            return translate("drawer.did_insert", amount=context.format_money(cents))
         case "door":
             door_state = "open" if command.values.get("open") else "closed"
-            return say(f"drawer.did_{door_state}", door=say(f"door.{name}"))
+            return translate(f"drawer.did_{door_state}", door=translate(f"door.{name}"))
         case "key":
-            return say("drawer.did_key", name=say(f"input.key.{name}"))
+            return translate("drawer.did_key", name=translate(f"input.key.{name}"))
         case "insert_ticket":
-            return say("drawer.ticket")
+            return translate("drawer.ticket")
     return context.texts.format_code_text("drawer", command.action)
 
 

@@ -97,7 +97,7 @@ class DrawingContext:
         """
         game, snapshot = self.view.game, self.view.snapshot
         if snapshot is not None and snapshot.current_tournament is not None:
-            return self.texts.say("tournament.banner")
+            return self.texts.translate("tournament.banner")
         return self.texts.choose_translation(game.title, game.id) if game else "Open EGM"
 
     @property
@@ -304,14 +304,14 @@ def format_prize_names(context: DrawingContext, prizes: Iterable[PrizeInKind]) -
     """
     counts = Counter(context.texts.choose_translation(prize.names, prize.id) for prize in prizes)
     return FACT_SEPARATOR.join(
-        name if count == 1 else context.texts.say("help.kind", count=count, name=name)
+        name if count == 1 else context.texts.translate("help.kind", count=count, name=name)
         for name, count in counts.items()
     )
 
 
 def format_prizes_won(context: DrawingContext, prizes: Iterable[PrizeInKind]) -> str:
     """Return the text that announces the merchandise prizes won."""
-    return context.texts.say("win.prize", name=format_prize_names(context, prizes))
+    return context.texts.translate("win.prize", name=format_prize_names(context, prizes))
 
 
 def draw_heading(context: DrawingContext, text: str, rect: Rect, text_size_name: str = "small") -> None:

@@ -94,7 +94,7 @@ def draw_feature_title_card(
             width_max=w - 80,
         )
     painter.draw_text(name, (x + w / 2, middle + offset), style, width_max=w - 90)
-    text = context.texts.say("feature.begins")
+    text = context.texts.translate("feature.begins")
     painter.draw_text(
         text, (x + w / 2, middle + 110), TextStyle("strong", "lead", "text", 2), width_max=w - 120
     )

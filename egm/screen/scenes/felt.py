@@ -312,7 +312,7 @@ def _format_racetrack_key(context: DrawingContext, table: TableGameData, action:
         return context.texts.choose_translation(table.announced_bets[str(action.value)].names)
     if action.name == "sheet":
         return "\u203a"
-    return context.texts.say("felt.neighbours", count=context.view.chips.neighbour_count)
+    return context.texts.translate("felt.neighbours", count=context.view.chips.neighbour_count)
 
 
 def _draw_cell(
@@ -512,7 +512,7 @@ def _draw_felt_part_tab(context: DrawingContext, table: TableGameData, rect: Rec
         sheets = list_street_sheets(table, context.layout)
         sheet_number = int(action.value)
         is_active = context.view.chips.sheet_index % (len(sheets) + 1) == sheet_number
-        text = context.texts.say("felt.outside")
+        text = context.texts.translate("felt.outside")
         if sheet_number < len(sheets):
             first_street, street_count = sheets[sheet_number]
             first_number = max(0, round(first_street)) * 3 + (0 if first_street < 0 else 1)
@@ -630,7 +630,7 @@ def _draw_question(context: DrawingContext, table: TableGameData, decision: Deci
         staked_text = context.format_money(
             int(decision.display.get("staked", 0)) * context.view.denomination_cents
         )
-        standing_bet_text = context.texts.say("felt.standing", amount=staked_text)
+        standing_bet_text = context.texts.translate("felt.standing", amount=staked_text)
         context.painter.draw_text(
             f"{context.texts.choose_translation(spot.names)}  {standing_bet_text}",
             (x + w / 2, stake_y),
@@ -651,7 +651,7 @@ def _draw_question(context: DrawingContext, table: TableGameData, decision: Deci
             draw_button(
                 context,
                 rect,
-                context.texts.say(f"decide.{_TEXT_BY_SET_HANDS_ACTION[action.name]}"),
+                context.texts.translate(f"decide.{_TEXT_BY_SET_HANDS_ACTION[action.name]}"),
                 text_size_name="body",
                 is_enabled=is_enabled,
             )

@@ -61,8 +61,8 @@ class HelpPage:
 
 def list_help_pages(context: DrawingContext) -> list[HelpPage]:
     """Return the help pages of the game on the screen, in order."""
-    say = context.texts.say
-    pages = [*_list_tournament_pages(context), HelpPage(say("help.rules"), _draw_rules)]
+    translate = context.texts.translate
+    pages = [*_list_tournament_pages(context), HelpPage(translate("help.rules"), _draw_rules)]
     pages += _list_rule_difference_pages(context)
     reel_data = find_base_reel_data(context)
     if reel_data is not None and reel_data.prizes:
@@ -76,39 +76,43 @@ def list_help_pages(context: DrawingContext) -> list[HelpPage]:
         for start in range(0, len(prizes), rows_per_page):
             rows = prizes[start : start + rows_per_page]
             pages.append(
-                HelpPage(say("help.prizes"), partial(_draw_prize_table, reel_data=reel_data, prizes=rows))
+                HelpPage(
+                    translate("help.prizes"), partial(_draw_prize_table, reel_data=reel_data, prizes=rows)
+                )
             )
         if read_merchandise_prizes(context):
-            pages.append(HelpPage(say("help.in_kind"), _draw_merchandise_prizes))
+            pages.append(HelpPage(translate("help.in_kind"), _draw_merchandise_prizes))
         if reel_data.pay_lines:
-            pages.append(HelpPage(say("help.lines"), partial(_draw_pay_lines, reel_data=reel_data)))
+            pages.append(HelpPage(translate("help.lines"), partial(_draw_pay_lines, reel_data=reel_data)))
     if "tables" in context.game_data:
-        pages.append(HelpPage(say("help.prizes"), _draw_keno_table))
+        pages.append(HelpPage(translate("help.prizes"), _draw_keno_table))
     if is_wheel_game(context.view.game):
-        pages.append(HelpPage(say("help.prizes"), draw_wheel_prizes))
+        pages.append(HelpPage(translate("help.prizes"), draw_wheel_prizes))
     pages += [
-        HelpPage(say("help.prizes"), partial(draw_felt_prizes, spot_groups=groups))
+        HelpPage(translate("help.prizes"), partial(draw_felt_prizes, spot_groups=groups))
         for groups in list_prize_pages(context)
     ]
     if list_pay_table_rows(context):
         pages.append(
-            HelpPage(say("help.prizes"), partial(draw_pay_table_rows, rows=list_pay_table_rows(context)))
+            HelpPage(
+                translate("help.prizes"), partial(draw_pay_table_rows, rows=list_pay_table_rows(context))
+            )
         )
     if has_strategy_chart(context):
-        pages.append(HelpPage(say("chart.title"), draw_chart))
+        pages.append(HelpPage(translate("chart.title"), draw_chart))
     pages += [
-        HelpPage(say("odds.chances"), partial(draw_chances, bet_chances=page_rows))
+        HelpPage(translate("odds.chances"), partial(draw_chances, bet_chances=page_rows))
         for page_rows in list_chance_pages(context)
     ]
     pages += [
-        HelpPage(say("odds.title"), partial(draw_odds, awards=page_rows))
+        HelpPage(translate("odds.title"), partial(draw_odds, awards=page_rows))
         for page_rows in list_long_odds_pages(context)
     ]
-    pages.append(HelpPage(say("help.about"), _draw_game_facts))
-    pages.append(HelpPage(say("help.responsible"), _draw_responsible_gambling))
+    pages.append(HelpPage(translate("help.about"), _draw_game_facts))
+    pages.append(HelpPage(translate("help.responsible"), _draw_responsible_gambling))
     snapshot = context.view.snapshot
     if snapshot is not None and snapshot.protection.can_set_limits:
-        pages.append(HelpPage(say("help.limits_title"), draw_limits))
+        pages.append(HelpPage(translate("help.limits_title"), draw_limits))
     return pages
 
 
@@ -145,9 +149,12 @@ def draw_help(context: DrawingContext) -> None:
     )
     pages = list_help_pages(context)
     page_index = context.view.sheet_index % len(pages)
-    title = context.texts.say("help.title", game=context.texts.choose_translation(game.title, game.id))
+    title = context.texts.translate("help.title", game=context.texts.choose_translation(game.title, game.id))
     page_text = FACT_SEPARATOR.join(
-        (pages[page_index].heading, context.texts.say("help.page", page=page_index + 1, pages=len(pages)))
+        (
+            pages[page_index].heading,
+            context.texts.translate("help.page", page=page_index + 1, pages=len(pages)),
+        )
     )
     title_style = TextStyle("heavy", "lead", context.look.accent_colour)
     page_style = TextStyle("strong", "small", "text_dim")
@@ -160,7 +167,7 @@ def draw_help(context: DrawingContext) -> None:
     painter.fill_rounded_rect((x + 40, y + 88, w - 80, 2), (*context.look.accent_colour[:3], 120))
     pages[page_index].draw(context, _find_content_rect(rect))
     for name, key_rect in lay_out_page_keys(context.layout.player_page).items():
-        draw_button(context, key_rect, context.texts.say(f"key.{name}"))
+        draw_button(context, key_rect, context.texts.translate(f"key.{name}"))
 
 
 def list_help_page_touches(context: DrawingContext) -> list[tuple[Rect, Action]]:
@@ -235,7 +242,7 @@ def _list_rule_difference_pages(context: DrawingContext) -> list[HelpPage]:
     differences = () if context.view.game is None else context.view.game.departures
     return [
         HelpPage(
-            context.texts.say("help.departures"),
+            context.texts.translate("help.departures"),
             partial(
                 _draw_rule_differences,
                 differences=differences[start : start + _RULE_DIFFERENCES_PER_PAGE_MAX],
@@ -344,7 +351,7 @@ def _format_additional_awards(context: DrawingContext, prize: PrizeTableRow) -> 
         for award_id, count in prize.additional_awards
     ]
     return " + ".join(
-        text if count == 1 else context.texts.say("help.kind", count=count, name=text)
+        text if count == 1 else context.texts.translate("help.kind", count=count, name=text)
         for text, count in awards
     )
 
@@ -354,7 +361,7 @@ def describe_bet_limits(context: DrawingContext) -> str:
 
     For a table, they are the limits of its spots and, if the machine reports it, the highest total stake of a round.
     """
-    view, say, snapshot = context.view, context.texts.say, context.view.snapshot
+    view, translate, snapshot = context.view, context.texts.translate, context.view.snapshot
     if snapshot is None:
         return ""
     cents = snapshot.denomination_cents
@@ -363,16 +370,20 @@ def describe_bet_limits(context: DrawingContext) -> str:
         lowest_text, highest_text = (
             context.texts.format_number(choose(list_offered_costs(view), default=0)) for choose in (min, max)
         )
-        return say("help.unit", amount=context.format_money(cents), least=lowest_text, most=highest_text)
-    text = say("help.unit_table", amount=context.format_money(cents), least=limits[0], most=limits[1])
+        return translate(
+            "help.unit", amount=context.format_money(cents), least=lowest_text, most=highest_text
+        )
+    text = translate("help.unit_table", amount=context.format_money(cents), least=limits[0], most=limits[1])
     if snapshot.round_stake_max_cents is None:
         return text
-    return f"{text} {say('help.most_staked', amount=context.format_money(snapshot.round_stake_max_cents))}"
+    return (
+        f"{text} {translate('help.most_staked', amount=context.format_money(snapshot.round_stake_max_cents))}"
+    )
 
 
 def _draw_game_facts(context: DrawingContext, rect: Rect) -> None:
     """Draw the value of a credit, the theoretical return, the malfunction clause, and the game's exact identity."""
-    game, snapshot, say = context.view.game, context.view.snapshot, context.texts.say
+    game, snapshot, translate = context.view.game, context.view.snapshot, context.texts.translate
     if game is None or snapshot is None:
         return
     painter, (x, y, w, h) = context.painter, rect
@@ -385,11 +396,11 @@ def _draw_game_facts(context: DrawingContext, rect: Rect) -> None:
     y += painter.draw_paragraph(return_text, (x, y, w, h), TextStyle("strong", "body", "text")) + 18
     y += (
         painter.draw_paragraph(
-            say(f"defect.rule_{snapshot.defect_rule}"), (x, y, w, h), TextStyle("text", "body", "text")
+            translate(f"defect.rule_{snapshot.defect_rule}"), (x, y, w, h), TextStyle("text", "body", "text")
         )
         + 18
     )
-    identity_text = say("help.certified", id=game.id, version=game.version, digest=game.digest[:16])
+    identity_text = translate("help.certified", id=game.id, version=game.version, digest=game.digest[:16])
     painter.draw_paragraph(identity_text, (x, y, w, h), TextStyle("text", "small", "text_dim"))
 
 
@@ -408,7 +419,7 @@ def _draw_prize_table(
     bets = bets if len(bets) <= 8 else (*bets[:4], *bets[-4:])
     is_telephone = context.layout.is_telephone
     name_width_share = 0.46 if not context.layout.is_telephone else 0.34
-    draw_heading(context, context.texts.say("help.prize_bet"), (x, y - 10, w * name_width_share, 52))
+    draw_heading(context, context.texts.translate("help.prize_bet"), (x, y - 10, w * name_width_share, 52))
     left = x + w * name_width_share
     column_width = (w - w * name_width_share) / max(1, len(bets))
     row_height = min(76.0, (h - 44) / max(1, len(prizes)))
@@ -421,7 +432,9 @@ def _draw_prize_table(
                 12,
             )
         painter.draw_text(
-            format_number(bet) if is_telephone else context.texts.say("help.bet", bet=format_number(bet)),
+            format_number(bet)
+            if is_telephone
+            else context.texts.translate("help.bet", bet=format_number(bet)),
             (left + (i + 0.5) * column_width, y + 16),
             TextStyle("strong", "small", context.look.accent_colour if is_current_bet else "text_dim"),
             width_max=column_width - 8,
@@ -515,10 +528,12 @@ def _draw_merchandise_prizes(context: DrawingContext, rect: Rect) -> None:
             )
             + 8
         )
-        value = context.texts.say("handpay.prize_value", amount=context.format_money(prize["value_cents"]))
+        value = context.texts.translate(
+            "handpay.prize_value", amount=context.format_money(prize["value_cents"])
+        )
         y += painter.draw_paragraph(value, (x, y, w, h), TextStyle("strong", "body", "text")) + 34
     painter.draw_paragraph(
-        context.texts.say("help.in_kind_say"), (x, y, w, h), TextStyle("text", "small", "text_dim")
+        context.texts.translate("help.in_kind_say"), (x, y, w, h), TextStyle("text", "small", "text_dim")
     )
 
 
@@ -530,7 +545,7 @@ def _draw_keno_table(context: DrawingContext, rect: Rect) -> None:
     levels = context.game_data.get("progressives", ())
     paid_catches = {int(catch) for table in tables.values() for catch in table}
     catches = sorted(paid_catches | {int(level["catch"]) for level in levels}, reverse=True)
-    draw_heading(context, context.texts.say("keno.table"), (x, y - 8, w, 44))
+    draw_heading(context, context.texts.translate("keno.table"), (x, y - 8, w, 44))
     catch_column_width = 170.0
     column_width = (w - catch_column_width) / max(1, len(spot_counts))
     row_height = min(52.0, (h - 96) / max(1, len(catches)))
@@ -539,7 +554,7 @@ def _draw_keno_table(context: DrawingContext, rect: Rect) -> None:
     if max((painter.measure_text(title, heading_style) for title in titles), default=0.0) > column_width - 6:
         # The columns have only numbers, and one heading says what they are.
         painter.draw_text(
-            context.texts.say("keno.spots_head"),
+            context.texts.translate("keno.spots_head"),
             (x + 14, y + 62),
             heading_style,
             align="left",
@@ -557,7 +572,7 @@ def _draw_keno_table(context: DrawingContext, rect: Rect) -> None:
         top = y + 88 + row * row_height
         painter.fill_rounded_rect((x, top, w, row_height - 3), (255, 255, 255, 12 if row % 2 else 22), 8)
         middle = top + (row_height - 3) / 2
-        text = context.texts.say("keno.catch", count=catch)
+        text = context.texts.translate("keno.catch", count=catch)
         painter.draw_text(
             text,
             (x + 14, middle),
@@ -579,7 +594,7 @@ def _draw_pay_lines(context: DrawingContext, rect: Rect, reel_data: ReelData) ->
     """Draw each pay line of the game as a small grid, with the line's number."""
     painter, (x, y, w, h) = context.painter, rect
     used_height = painter.draw_paragraph(
-        context.texts.say("help.lines_rule"), (x, y, w, 90), TextStyle("text", "small", "text")
+        context.texts.translate("help.lines_rule"), (x, y, w, 90), TextStyle("text", "small", "text")
     )
     y, h = y + used_height + 12, h - used_height - 12
     line_count = len(reel_data.pay_lines)
@@ -629,7 +644,7 @@ def _draw_responsible_gambling(context: DrawingContext, rect: Rect) -> None:
     """Draw the help page on responsible gambling, with the jurisdiction's help line."""
     painter, (x, y, w, h) = context.painter, grow_rect(rect, -10)
     size = "lead" if not context.layout.is_telephone else "body"
-    chance_text, limits_text = context.texts.say("help.chance"), context.texts.say("help.limits")
+    chance_text, limits_text = context.texts.translate("help.chance"), context.texts.translate("help.limits")
     y += (
         painter.draw_paragraph(
             chance_text, (x, y, w, h), TextStyle("strong", size, context.look.accent_colour)

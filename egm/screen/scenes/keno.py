@@ -272,7 +272,9 @@ def _draw_marking_keys(context: DrawingContext) -> None:
             draw_slip_key(context, rect, action)
         return
     if view.marked_keno_slip.has_marks or not _should_show_marks(view):
-        draw_button(context, _find_quick_pick_rect(context.layout), context.texts.say("keno.quick_pick"))
+        draw_button(
+            context, _find_quick_pick_rect(context.layout), context.texts.translate("keno.quick_pick")
+        )
     for rect, action in _lay_out_slip_keys(view, context.layout):
         is_enabled = action.name != "card" or bool(view.marked_keno_slip.cards[int(action.value)][0])
         draw_slip_key(context, rect, action, is_enabled=is_enabled)
@@ -294,11 +296,11 @@ def _format_slip_key(context: DrawingContext, action: Action) -> str:
     if action.name == "card":
         return str(int(action.value) + 1)
     if action.name == "draws":
-        return texts.say("keno.draws", count=view.marked_keno_slip.draw_count)
+        return texts.translate("keno.draws", count=view.marked_keno_slip.draw_count)
     if action.name == "bonus":
         bonus = list_bonuses_with_fee(game)[str(action.value)]
-        return texts.say("keno.bonus", name=texts.choose_translation(bonus["name"]), fee=bonus["fee"])
-    return texts.say(f"keno.{action.name}")
+        return texts.translate("keno.bonus", name=texts.choose_translation(bonus["name"]), fee=bonus["fee"])
+    return texts.translate(f"keno.{action.name}")
 
 
 def format_slip_legal_text(view: View, texts: Texts) -> str:
@@ -312,11 +314,11 @@ def format_slip_legal_text(view: View, texts: Texts) -> str:
     spot_counts = list_permitted_spot_counts(game)
     prize_limit_credits = game.presentation["limit"]
     rules_location = game.presentation["rules_at"]
-    parts = [texts.say("keno.mark", least=min(spot_counts), most=max(spot_counts))]
+    parts = [texts.translate("keno.mark", least=min(spot_counts), most=max(spot_counts))]
     if prize_limit_credits is not None:
-        parts.append(texts.say("keno.most_paid", credits=texts.format_number(prize_limit_credits)))
+        parts.append(texts.translate("keno.most_paid", credits=texts.format_number(prize_limit_credits)))
     if rules_location is not None:
-        parts.append(texts.say("keno.rules_at", where=texts.choose_translation(rules_location)))
+        parts.append(texts.translate("keno.rules_at", where=texts.choose_translation(rules_location)))
     return " · ".join(parts)
 
 
@@ -331,7 +333,7 @@ def describe_purchase(context: DrawingContext) -> tuple[str, int]:
     slip, unit_cents = view.marked_keno_slip, view.snapshot.denomination_cents
     if not slip.has_marks:
         name = texts.choose_translation(find_current_preset_ticket(game, view.snapshot)["name"])
-        return texts.say("keno.picked", name=name), view.snapshot.bet_credits * unit_cents
+        return texts.translate("keno.picked", name=name), view.snapshot.bet_credits * unit_cents
     if not is_valid_slip(game, slip):
         return "", 0
     way_count = sum(sum(count_paid_ways_by_spot_count(game, card).values()) for card in slip.cards)
@@ -341,7 +343,7 @@ def describe_purchase(context: DrawingContext) -> tuple[str, int]:
     ]
     text = texts.format_count(f"keno.own_{text_kind}", count)
     if slip.draw_count > 1:
-        text += texts.say("keno.and_draws", count=slip.draw_count)
+        text += texts.translate("keno.and_draws", count=slip.draw_count)
     return text, compute_bet_credits(view) * unit_cents
 
 
@@ -387,8 +389,10 @@ def describe_slip(context: DrawingContext) -> str:
     """
     text, price_cents = describe_purchase(context)
     if not context.view.marked_keno_slip.has_marks:
-        return context.texts.say("keno.buys_now")
-    count = context.texts.say("keno.marking", count=len(context.view.marked_keno_slip.current_card_numbers))
+        return context.texts.translate("keno.buys_now")
+    count = context.texts.translate(
+        "keno.marking", count=len(context.view.marked_keno_slip.current_card_numbers)
+    )
     return f"{count}  ·  {context.format_money(price_cents)}" if text else count
 
 
@@ -565,7 +569,7 @@ def _draw_tray(
     The tray has room for ``ball_count`` balls. ``pay_text`` is appended to the heading.
     """
     x, y, w, h = _split_board_and_tray(context.layout)[1]
-    heading = context.texts.say(
+    heading = context.texts.translate(
         "keno.count", drawn=len(balls), total=ball_count, hits=len(marked_numbers & set(balls))
     )
     _draw_tray_background(context, heading + pay_text)
@@ -635,9 +639,9 @@ def _draw_tray_foot(context: DrawingContext, step: KenoStep, balls: tuple[int, .
     (x, y, w, h), painter = _split_board_and_tray(context.layout)[1], context.painter
     drawn_numbers = set(balls)
     catch_counts = [len(drawn_numbers & set(way.numbers)) for way in step.way_results]
-    text = context.texts.say("keno.draw", number=step.draw_number, draws=step.draw_count)
+    text = context.texts.translate("keno.draw", number=step.draw_number, draws=step.draw_count)
     if len(step.way_results) > 1:
-        text += "  ·  " + context.texts.say(
+        text += "  ·  " + context.texts.translate(
             "keno.best", count=len(step.way_results), hits=max(catch_counts, default=0)
         )
     # In portrait, leave room for the keys below.

@@ -139,6 +139,6 @@ def draw_slip(context: DrawingContext) -> None:
                 context, key_rect, f"{numbers[0]}\u2013{numbers[-1]}", is_active=numbers == shown_numbers
             )
         elif action.name == "close":
-            draw_button(context, key_rect, context.texts.say("key.close"))
+            draw_button(context, key_rect, context.texts.translate("key.close"))
         else:
             draw_slip_key(context, key_rect, action)

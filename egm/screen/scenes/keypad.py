@@ -177,7 +177,7 @@ def draw_keypad(context: DrawingContext, prompt: Prompt, rect: Rect) -> None:
         )
     elif prompt.kind == "serial":
         painter.draw_label(
-            context.texts.say("first.refused.name"), text_field, TextStyle("text", "small", "text_dim")
+            context.texts.translate("first.refused.name"), text_field, TextStyle("text", "small", "text_dim")
         )
     for key_rect, action in lay_out_keypad(context, prompt, rect):
         _draw_keypad_key(context, key_rect, action, prompt)
@@ -203,10 +203,10 @@ def _draw_keypad_key(context: DrawingContext, rect: Rect, action: Action, prompt
         edge_width=2.5,
     )
     if action.name == "type":
-        text = str(action.value) if action.value != " " else context.texts.say("page.space")
+        text = str(action.value) if action.value != " " else context.texts.translate("page.space")
     elif action.name == "enter":
         text = format_page_text(context, prompt.confirm)
     else:
-        text = context.texts.say(f"page.{action.name}")
+        text = context.texts.translate(f"page.{action.name}")
     size = "lead" if action.name == "type" and action.value != " " else "small"
     painter.draw_label(text, (x + 6, y, w - 12, h), TextStyle("heavy", size, WHITE))

@@ -68,7 +68,7 @@ def list_kind_limits(context: DrawingContext) -> list[str]:
             )
         rows = [
             (
-                [context.texts.say(f"felt.{kind}")],
+                [context.texts.translate(f"felt.{kind}")],
                 _format_limits(context, _find_lowest_and_highest_bet(limits, spots)),
             )
             for kind, spots in spots_by_kind.items()
@@ -92,7 +92,7 @@ def lay_out_small_print(context: DrawingContext, width: float) -> list[str]:
     if context.view.snapshot is None:
         return []
     facts = [
-        context.texts.say(
+        context.texts.translate(
             "meter.denomination", amount=context.format_money(context.view.snapshot.denomination_cents)
         )
     ]
@@ -100,7 +100,7 @@ def lay_out_small_print(context: DrawingContext, width: float) -> list[str]:
         facts += kinds
     elif (limits := format_table_limits(context)) is not None:
         key = "felt.limits_short" if context.layout.is_telephone else "felt.limits"
-        facts.append(context.texts.say(key, least=limits[0], most=limits[1]))
+        facts.append(context.texts.translate(key, least=limits[0], most=limits[1]))
     wide_lines = _join_facts_into_lines(context, facts, width * _LINE_WIDTH_BEYOND_ROOM_MAX)
     lines = _join_facts_into_lines(context, facts, width)
     return lines if len(lines) == len(wide_lines) else wide_lines
@@ -181,7 +181,7 @@ def draw_limits_sign(context: DrawingContext, right_panel: Rect, small_print_hei
         return right_panel
     x, y, w, h = context.layout.left_panel
     keys = lay_out_table_keys(context.view, context.layout)
-    more_text = context.texts.say("felt.limits_more", info=format_info_key_label(context, keys))
+    more_text = context.texts.translate("felt.limits_more", info=format_info_key_label(context, keys))
     bottom = max((rect[1] + rect[3] for rect, _ in keys), default=y)
     below_keys: Rect = (
         x + 18,
@@ -223,7 +223,7 @@ def _build_sign_lines(
 
     A name that is too wide to stand beside its limits has its own line.
     """
-    painter, lines = context.painter, [(context.texts.say("felt.limits_sign"), "")]
+    painter, lines = context.painter, [(context.texts.translate("felt.limits_sign"), "")]
     for names, limits_text in rows:
         name_width = width - painter.measure_text(limits_text, LIMITS_TEXT_STYLE) - _SIGN_SPACE
         text = _join_names(context, names, name_width)

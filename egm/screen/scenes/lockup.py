@@ -131,13 +131,13 @@ def describe_lockup_with_journal_head(context: DrawingContext, scene: Scene) -> 
     text, snapshot = describe_lockup(context, scene), context.view.snapshot
     if snapshot is None or not snapshot.journal_head or scene not in _SCENES_WITH_JOURNAL_HEAD:
         return text
-    journal_head_text = context.texts.say("tilt.journal", head=snapshot.journal_head)
+    journal_head_text = context.texts.translate("tilt.journal", head=snapshot.journal_head)
     return replace(text, lines=(*text.lines, journal_head_text))
 
 
 def describe_lockup(context: DrawingContext, scene: Scene) -> LockupText:
     """Return the texts that say what a lock-up is about and what to do."""
-    say, snapshot = context.texts.say, context.view.snapshot
+    translate, snapshot = context.texts.translate, context.view.snapshot
     if scene is Scene.HANDPAY and snapshot is not None and snapshot.handpay is not None:
         return _describe_handpay(context, snapshot.handpay)
     if scene is Scene.TILT and snapshot is not None and snapshot.tilts:
@@ -160,15 +160,20 @@ def describe_lockup(context: DrawingContext, scene: Scene) -> LockupText:
         return _describe_start_up(context)
     return {
         Scene.DOOR: LockupText(
-            say("door.title"), doors, (say("door.say"),), say(_choose_door_remedy_key(snapshot))
+            translate("door.title"),
+            doors,
+            (translate("door.say"),),
+            translate(_choose_door_remedy_key(snapshot)),
         ),
-        Scene.TILT: LockupText(say("tilt.title"), "", (say("tilt.say"),), say("tilt.cleared_attendant")),
+        Scene.TILT: LockupText(
+            translate("tilt.title"), "", (translate("tilt.say"),), translate("tilt.cleared_attendant")
+        ),
         Scene.PAYING: LockupText(
-            say("status.cashing_out"), amount_text, (say(text_key),), is_about_money=True
+            translate("status.cashing_out"), amount_text, (translate(text_key),), is_about_money=True
         ),
-        Scene.LOCKED_BY_HOST: LockupText(say("locked.title"), "", (say("locked.say"),)),
+        Scene.LOCKED_BY_HOST: LockupText(translate("locked.title"), "", (translate("locked.say"),)),
         Scene.CONNECTION_LOST: _describe_unresponsive_machine(context),
-    }.get(scene, LockupText(say("boot.title"), "", (say("boot.self_test"),)))
+    }.get(scene, LockupText(translate("boot.title"), "", (translate("boot.self_test"),)))
 
 
 def _choose_door_remedy_key(snapshot: Snapshot | None) -> str:
@@ -187,12 +192,16 @@ def _is_start_overdue(view: View) -> bool:
 
 def _describe_unresponsive_machine(context: DrawingContext) -> LockupText:
     """Return the texts while the machine sends nothing: please wait and, after some time, call an attendant."""
-    say = context.texts.say
+    translate = context.texts.translate
     waited_seconds = context.view.now - context.view.scene_began_at
     if waited_seconds < CONNECTION_LOST_SECONDS_UNTIL_CALL and not _is_start_overdue(context.view):
-        return LockupText(say("lost.title"), "", (say("lost.say"),))
+        return LockupText(translate("lost.title"), "", (translate("lost.say"),))
     return LockupText(
-        say("lost.title_long"), "", (say("lost.say_long"),), say("lost.attendant"), pictogram="warning"
+        translate("lost.title_long"),
+        "",
+        (translate("lost.say_long"),),
+        translate("lost.attendant"),
+        pictogram="warning",
     )
 
 
@@ -217,10 +226,10 @@ def _describe_start_up(context: DrawingContext) -> LockupText:
         else "boot.link"
     )
     try:
-        lines = tuple(texts.say(key, **activity.values) for texts in catalogues)
+        lines = tuple(texts.translate(key, **activity.values) for texts in catalogues)
     except CatalogueError:  # the file of another version of the machine, with other values
-        lines = tuple(texts.say("boot.link") for texts in catalogues)
-    return LockupText(FACT_SEPARATOR.join(texts.say("boot.title") for texts in catalogues), "", lines)
+        lines = tuple(texts.translate("boot.link") for texts in catalogues)
+    return LockupText(FACT_SEPARATOR.join(texts.translate("boot.title") for texts in catalogues), "", lines)
 
 
 #: The attendant's next action in a hand-pay, by the progress of a ticket that replaces it.
@@ -233,24 +242,32 @@ _ATTENDANT_ACTION_BY_TICKET_PROGRESS: Final = {
 
 def _describe_handpay(context: DrawingContext, handpay: HandpayView) -> LockupText:
     """Return the texts of a hand-pay: its amount or prizes, what the player must do, and who pays it."""
-    say, kind, prizes = context.texts.say, handpay.kind, handpay.prizes
-    title, text, wait_text = say(f"handpay.title_{kind}"), say(f"handpay.say_{kind}"), say("handpay.wait")
+    translate, kind, prizes = context.texts.translate, handpay.kind, handpay.prizes
+    title, text, wait_text = (
+        translate(f"handpay.title_{kind}"),
+        translate(f"handpay.say_{kind}"),
+        translate("handpay.wait"),
+    )
     facts_text = _format_handpay_facts(context, handpay)
-    form_lines = (say("handpay.form_first"),) if handpay.needs_form else ()
+    form_lines = (translate("handpay.form_first"),) if handpay.needs_form else ()
     if not prizes:
         amount_text = context.format_money(handpay.amount_cents)
         reason_lines = (
-            (say(f"handpay.why.{handpay.reason}"),) if handpay.reason and not handpay.ticket_option else ()
+            (translate(f"handpay.why.{handpay.reason}"),)
+            if handpay.reason and not handpay.ticket_option
+            else ()
         )
         owed_text = context.format_money(handpay.owed_cents)
         coins_text = context.format_money(handpay.paid_in_coins_cents)
         coin_lines = (
-            (say("handpay.in_coins", owed=owed_text, coins=coins_text, rest=amount_text),)
+            (translate("handpay.in_coins", owed=owed_text, coins=coins_text, rest=amount_text),)
             if handpay.paid_in_coins_cents
             else ()
         )
-        ticket_lines = (say(f"handpay.ticket_{handpay.ticket_option}"),) if handpay.ticket_option else ()
-        helper_text = say(_ATTENDANT_ACTION_BY_TICKET_PROGRESS[handpay.ticket_option])
+        ticket_lines = (
+            (translate(f"handpay.ticket_{handpay.ticket_option}"),) if handpay.ticket_option else ()
+        )
+        helper_text = translate(_ATTENDANT_ACTION_BY_TICKET_PROGRESS[handpay.ticket_option])
         instructions = ticket_lines or (text, wait_text)
         return LockupText(
             title,
@@ -261,11 +278,11 @@ def _describe_handpay(context: DrawingContext, handpay: HandpayView) -> LockupTe
         )
     value_cents = sum(prize.value_cents for prize in prizes)
     lines = (
-        say("handpay.say_merchandise"),
-        say("handpay.prize_value", amount=context.format_money(value_cents)),
-        *([say("handpay.prize_instead")] if handpay.can_take_cash else []),
+        translate("handpay.say_merchandise"),
+        translate("handpay.prize_value", amount=context.format_money(value_cents)),
+        *([translate("handpay.prize_instead")] if handpay.can_take_cash else []),
         *(
-            [say("handpay.prize_money", amount=context.format_money(handpay.amount_cents))]
+            [translate("handpay.prize_money", amount=context.format_money(handpay.amount_cents))]
             * bool(handpay.amount_cents)
         ),
         wait_text,
@@ -273,7 +290,11 @@ def _describe_handpay(context: DrawingContext, handpay: HandpayView) -> LockupTe
         facts_text,
     )
     return LockupText(
-        title, format_prize_names(context, prizes), lines, say("handpay.attendant_prize"), pictogram="gift"
+        title,
+        format_prize_names(context, prizes),
+        lines,
+        translate("handpay.attendant_prize"),
+        pictogram="gift",
     )
 
 
@@ -282,31 +303,37 @@ def _format_handpay_facts(context: DrawingContext, handpay: HandpayView) -> str:
 
     It has the number of the payment, the time since which it is pending, the machine and the player position.
     """
-    say, snapshot = context.texts.say, context.view.snapshot
-    facts = [say("handpay.number", number=handpay.slip_number)] if handpay.slip_number else []
+    translate, snapshot = context.texts.translate, context.view.snapshot
+    facts = [translate("handpay.number", number=handpay.slip_number)] if handpay.slip_number else []
     if handpay.since:
-        facts.append(say("tilt.since", time=context.texts.format_date_and_time(handpay.since)))
+        facts.append(translate("tilt.since", time=context.texts.format_date_and_time(handpay.since)))
     if snapshot is not None:
-        facts.append(say("handpay.machine", number=snapshot.operator_number))
+        facts.append(translate("handpay.machine", number=snapshot.operator_number))
     if handpay.position:
-        facts.append(say("handpay.position", number=handpay.position))
+        facts.append(translate("handpay.position", number=handpay.position))
     return FACT_SEPARATOR.join(facts)
 
 
 def _describe_host_lock(context: DrawingContext, host_lock: HostLock) -> LockupText:
     """Return the texts of a lock by a host: the reason, the host, and that the machine will continue by itself."""
-    say = context.texts.say
+    translate = context.texts.translate
     seconds = max(0, math.ceil(-compute_seconds_since(context.view, host_lock.until_utc)))
     text_key = "locked.cash_out" if host_lock.is_cash_out else "locked.transfer"
-    lines = (say("locked.by", host=host_lock.host), say("locked.goes_on", count=seconds), say("locked.say"))
-    return LockupText(say("locked.title"), say(text_key), lines)
+    lines = (
+        translate("locked.by", host=host_lock.host),
+        translate("locked.goes_on", count=seconds),
+        translate("locked.say"),
+    )
+    return LockupText(translate("locked.title"), translate(text_key), lines)
 
 
 def _format_door(context: DrawingContext, door: str) -> str:
     """Return a door's name in the player's language."""
     key = f"door.{door}"
     return (
-        context.texts.say(key) if context.texts.has_text(key) else context.texts.say("door.other", name=door)
+        context.texts.translate(key)
+        if context.texts.has_text(key)
+        else context.texts.translate("door.other", name=door)
     )
 
 
@@ -315,14 +342,16 @@ def _describe_tilts(context: DrawingContext, tilts: tuple[Tilt, ...]) -> LockupT
 
     The last one is large; the texts below it name up to three others. A text says who may clear all of them.
     """
-    say, last_tilt = context.texts.say, tilts[-1]
-    facts_text = say("tilt.since", time=context.texts.format_date_and_time(last_tilt.since))
+    translate, last_tilt = context.texts.translate, tilts[-1]
+    facts_text = translate("tilt.since", time=context.texts.format_date_and_time(last_tilt.since))
     # Only a fault without its own text needs its code.
     if not context.texts.has_text(f"tilt.text.{last_tilt.code}"):
-        facts_text = f"{say('tilt.code', code=last_tilt.code)}  ·  {facts_text}"
+        facts_text = f"{translate('tilt.code', code=last_tilt.code)}  ·  {facts_text}"
     other_tilt_texts = [format_fault(context.texts, tilt.code) for tilt in tilts[:-1]]
     further_lines = (
-        (say("tilt.also", faults=FACT_SEPARATOR.join(other_tilt_texts[-3:])),) if other_tilt_texts else ()
+        (translate("tilt.also", faults=FACT_SEPARATOR.join(other_tilt_texts[-3:])),)
+        if other_tilt_texts
+        else ()
     )
     detail_key = f"tilt.detail.{last_tilt.code}"
     detail_lines = (
@@ -330,24 +359,24 @@ def _describe_tilts(context: DrawingContext, tilts: tuple[Tilt, ...]) -> LockupT
     )
     examine_keys = dict.fromkeys(f"tilt.examine.{tilt.code}" for tilt in tilts)
     further_lines = (
-        *(say(detail_key, detail=line) for line in detail_lines),
-        *(say(key) for key in examine_keys if context.texts.has_text(key)),
+        *(translate(detail_key, detail=line) for line in detail_lines),
+        *(translate(key) for key in examine_keys if context.texts.has_text(key)),
         *further_lines,
     )
     held_cents = sum({tilt.code.partition(".")[0]: tilt.held_cents for tilt in tilts}.values())
     if held_cents:
-        further_lines = (say("tilt.held", amount=context.format_money(held_cents)), *further_lines)
+        further_lines = (translate("tilt.held", amount=context.format_money(held_cents)), *further_lines)
     highest_authority = max((tilt.cleared_by for tilt in tilts), key=_CLEARING_AUTHORITY_ORDER.index)
     lines = (
-        say("tilt.say" if highest_authority != "memory_clear" else "tilt.say_memory"),
+        translate("tilt.say" if highest_authority != "memory_clear" else "tilt.say_memory"),
         facts_text,
         *further_lines,
     )
     return LockupText(
-        say("tilt.title"),
+        translate("tilt.title"),
         format_fault(context.texts, last_tilt.code),
         lines,
-        say(f"tilt.cleared_{highest_authority}"),
+        translate(f"tilt.cleared_{highest_authority}"),
     )
 
 
@@ -356,7 +385,7 @@ def _describe_out_of_service(context: DrawingContext, snapshot: Snapshot) -> Loc
 
     At most three causes are named, the first one in large type.
     """
-    say, texts = context.texts.say, context.texts
+    translate, texts = context.texts.translate, context.texts
     cause_notices = [
         notice
         for notice in snapshot.notices
@@ -365,9 +394,9 @@ def _describe_out_of_service(context: DrawingContext, snapshot: Snapshot) -> Loc
     reasons = [format_message(context, f"notice.{notice.code}", notice.values) for notice in cause_notices]
     helper_text_keys = [f"out.by_{notice.code.partition('.')[2]}" for notice in cause_notices]
     key = next((text_key for text_key in helper_text_keys if texts.has_text(text_key)), "out.attendant")
-    cash_out_lines = (say("out.cash_out"),) if "cash_out" in snapshot.accepted_inputs else ()
-    lines = (say("out.say"), *cash_out_lines, *reasons[1:3])
-    return LockupText(say("out.title"), reasons[0] if reasons else "", lines, say(key))
+    cash_out_lines = (translate("out.cash_out"),) if "cash_out" in snapshot.accepted_inputs else ()
+    lines = (translate("out.say"), *cash_out_lines, *reasons[1:3])
+    return LockupText(translate("out.title"), reasons[0] if reasons else "", lines, translate(key))
 
 
 def _draw_plate(context: DrawingContext, rect: Rect, scene: Scene, text: LockupText) -> None:

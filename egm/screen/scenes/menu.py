@@ -169,18 +169,18 @@ def format_menu_lines(context: DrawingContext) -> list[str]:
 
 def format_menu_item(context: DrawingContext, action: Action) -> str:
     """Return the text of one choice in the game menu, such as a game or a denomination."""
-    say = context.texts.say
+    translate = context.texts.translate
     match action.name:
         case "game":
             game = context.view.games[str(action.value)]
             return f"{context.texts.choose_translation(game.title, game.id)}, {format_bet_range(context, game)[0]}"
         case "denomination":
-            return say("meter.denomination", amount=context.format_money(int(action.value)))
+            return translate("meter.denomination", amount=context.format_money(int(action.value)))
         case "part":
             tabs = lay_out_kind_tabs(context.view, context.layout)
-            return next(say(f"menu.{kind}") for _, kind, tab_action in tabs if tab_action == action)
+            return next(translate(f"menu.{kind}") for _, kind, tab_action in tabs if tab_action == action)
         case _:
-            return say(f"key.{action.name}")
+            return translate(f"key.{action.name}")
 
 
 def draw_menu(context: DrawingContext) -> None:
@@ -205,15 +205,15 @@ def draw_menu(context: DrawingContext) -> None:
     if not tabs:
         title_style = TextStyle("heavy", "lead", context.look.accent_colour)
         painter.draw_text(
-            context.texts.say("menu.title"), (x + w / 2, y + 54), title_style, width_max=w - 100
+            context.texts.translate("menu.title"), (x + w / 2, y + 54), title_style, width_max=w - 100
         )
     shown_kinds = {find_game_kind(game) for _, game in lay_out_game_tiles(view, context.layout)}
     for key_rect, kind, _ in tabs:
-        draw_button(context, key_rect, context.texts.say(f"menu.{kind}"), is_active=kind in shown_kinds)
+        draw_button(context, key_rect, context.texts.translate(f"menu.{kind}"), is_active=kind in shown_kinds)
     for tile, game in lay_out_game_tiles(view, context.layout):
         _draw_tile(context, tile, game)
     painter.draw_text(
-        context.texts.say("menu.denomination", game=context.texts.choose_translation(view.game.title))
+        context.texts.translate("menu.denomination", game=context.texts.choose_translation(view.game.title))
         if view.game
         else "",
         (x + w / 2, lay_out_page_keys(rect)["next"][1] - max(62.0, context.layout.touch_size_min) - 46),
@@ -231,7 +231,7 @@ def draw_menu(context: DrawingContext) -> None:
                 is_active=is_current,
             )
         elif action.name not in {"game", "part"}:
-            draw_button(context, key_rect, context.texts.say(f"key.{action.name}"))
+            draw_button(context, key_rect, context.texts.translate(f"key.{action.name}"))
 
 
 def _draw_tile(context: DrawingContext, rect: Rect, game: GameView) -> None:
@@ -302,7 +302,7 @@ def _draw_tile(context: DrawingContext, rect: Rect, game: GameView) -> None:
             (x + w / 2 - 84, y - 22, 168, 34), radius=16, fill=look.accent_colour, edge_paint=(0, 0, 0, 255)
         )
         painter.draw_text(
-            context.texts.say("menu.chosen"),
+            context.texts.translate("menu.chosen"),
             (x + w / 2, y - 5),
             TextStyle("heavy", "caption", mix_colours(look.background_colours[2], BLACK, 0.6)),
             width_max=136,
@@ -345,14 +345,14 @@ def format_bet_range(context: DrawingContext, game: GameView) -> tuple[str, str]
     if snapshot is not None:
         bet_min_cents = max(bet_min_cents, snapshot.bet_min_cents)
         bet_max_cents = min(bet_max_cents, snapshot.bet_max_cents or bet_max_cents)
-    bets_text = context.texts.say(
+    bets_text = context.texts.translate(
         "menu.stakes", least=context.format_money(bet_min_cents), most=context.format_money(bet_max_cents)
     )
     lowest_unit_text = context.format_money(min(denominations))
     highest_unit_text = context.format_money(max(denominations))
     key = "menu.unit" if lowest_unit_text == highest_unit_text else "menu.units"
     return (
-        f"{context.texts.say(key, unit=lowest_unit_text, last=highest_unit_text)}  \u00b7  {bets_text}",
+        f"{context.texts.translate(key, unit=lowest_unit_text, last=highest_unit_text)}  \u00b7  {bets_text}",
         bets_text,
     )
 

@@ -114,7 +114,7 @@ def draw_moving_value_plate(context: DrawingContext) -> None:
     style = TextStyle("strong", "small", "text")
     value_key = f"value.{notice.code}"  # Without the amount, which is drawn above.
     text = (
-        context.texts.say(value_key)
+        context.texts.translate(value_key)
         if context.texts.has_text(value_key)
         else format_message(context, f"notice.{notice.code}", notice.values)
     )

@@ -46,7 +46,7 @@ def draw_chances(context: DrawingContext, rect: Rect, bet_chances: tuple[BetChan
     page_top = y
     y += (
         painter.draw_paragraph(
-            texts.say("odds.chances_say"), (x, y, w, h), TextStyle("text", "small", "text")
+            texts.translate("odds.chances_say"), (x, y, w, h), TextStyle("text", "small", "text")
         )
         + 14
     )
@@ -82,15 +82,15 @@ def _format_chance_lines(context: DrawingContext, chances: BetChances) -> list[t
     texts = context.texts
     lines = []
     if chances.hit_percent:
-        percent_text = texts.say("odds.percent", percent=texts.format_decimal(chances.hit_percent))
+        percent_text = texts.translate("odds.percent", percent=texts.format_decimal(chances.hit_percent))
         lines.append(
-            (texts.say("odds.profit" if _is_table_bet(context, chances) else "odds.hit"), percent_text)
+            (texts.translate("odds.profit" if _is_table_bet(context, chances) else "odds.hit"), percent_text)
         )
     else:
-        lines.append((texts.say("odds.prizes_in_100"), texts.format_decimal(chances.prizes_in_100)))
+        lines.append((texts.translate("odds.prizes_in_100"), texts.format_decimal(chances.prizes_in_100)))
     for feature, one_in in chances.features:
         name = format_stage_name(context, feature) or texts.format_code_text("odds.feature", feature)
-        lines.append((name, texts.say("odds.one_in", games=texts.format_number(one_in))))
+        lines.append((name, texts.translate("odds.one_in", games=texts.format_number(one_in))))
     award = LongOdds(name=chances.top, stage=chances.top_stage, one_in=chances.top_one_in, bets=())
     credits_ = texts.format_count("meter.credits", chances.top_credits)
     name = _format_award(context, award)
@@ -99,18 +99,18 @@ def _format_chance_lines(context: DrawingContext, chances: BetChances) -> list[t
         is_plain_win = chances.top == _WIN_SETTLEMENT_NAME and chances.top_stage in chances.spots
         staked_text = texts.format_number(chances.cost_credits)
         prize_text = (
-            texts.say("odds.for_staked", what=credits_, bet=staked_text)
+            texts.translate("odds.for_staked", what=credits_, bet=staked_text)
             if is_plain_win
             else f"{name}, {credits_}"
         )
-        top_text = texts.say("odds.top_returned", what=prize_text)
+        top_text = texts.translate("odds.top_returned", what=prize_text)
     else:
-        top_text = texts.say("odds.top", name=name, credits=credits_)
-    lines.append((top_text, texts.say("odds.one_in", games=texts.format_number(chances.top_one_in))))
+        top_text = texts.translate("odds.top", name=name, credits=credits_)
+    lines.append((top_text, texts.translate("odds.one_in", games=texts.format_number(chances.top_one_in))))
     if context.view.game is not None and len(context.view.game.chances) > 1:
         first_text, number_text = lines[0]
         lines[0] = (
-            texts.say("odds.bet_and_prize", bet=_describe_bet(context, chances), prize=first_text),
+            texts.translate("odds.bet_and_prize", bet=_describe_bet(context, chances), prize=first_text),
             number_text,
         )
     return lines
@@ -132,7 +132,7 @@ def _describe_bet(context: DrawingContext, chances: BetChances) -> str:
     for area in context.game_data.get("areas", ()):
         if area["id"] == chances.bet.partition(" ")[0]:
             return texts.choose_translation(area["name"])
-    return texts.say("help.bet", bet=texts.format_number(chances.cost_credits))
+    return texts.translate("help.bet", bet=texts.format_number(chances.cost_credits))
 
 
 def _is_table_bet(context: DrawingContext, chances: BetChances) -> bool:
@@ -181,7 +181,7 @@ def draw_odds(context: DrawingContext, rect: Rect, awards: tuple[LongOdds, ...])
     painter, (x, y, w, h) = context.painter, rect
     used_height = (
         painter.draw_paragraph(
-            context.texts.say("odds.say"), (x, y, w, h), TextStyle("text", "small", "text")
+            context.texts.translate("odds.say"), (x, y, w, h), TextStyle("text", "small", "text")
         )
         + 16
     )
@@ -196,7 +196,7 @@ def draw_odds(context: DrawingContext, rect: Rect, awards: tuple[LongOdds, ...])
         painter.draw_label(
             format_award_text(context, award), (x + 14, top, w * 0.58, row_height - 4), style, align="left"
         )
-        odds = context.texts.say("odds.one_in", games=context.texts.format_number(award.one_in))
+        odds = context.texts.translate("odds.one_in", games=context.texts.format_number(award.one_in))
         painter.draw_text(
             odds,
             (x + w - 14, middle),
@@ -223,7 +223,7 @@ def format_award_text(context: DrawingContext, award: LongOdds) -> str:
         parts.append(stage_or_spot)
     costs = {int(bet["cost"]) for bet in game.presentation.get("bets", ()) if "cost" in bet}
     if costs - set(award.bets):
-        parts += [texts.say("help.bet", bet=texts.format_number(cost)) for cost in award.bets]
+        parts += [texts.translate("help.bet", bet=texts.format_number(cost)) for cost in award.bets]
     return " · ".join(parts)
 
 
@@ -255,7 +255,7 @@ def _format_level_name(context: DrawingContext, level: str) -> str:
         if snapshot
         else {}
     )
-    return context.texts.choose_translation(names, context.texts.say("odds.level"))
+    return context.texts.choose_translation(names, context.texts.translate("odds.level"))
 
 
 def _find_award_spot(context: DrawingContext, award: LongOdds) -> BetSpot | None:

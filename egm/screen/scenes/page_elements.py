@@ -31,7 +31,7 @@ _PICTURE_AND_COLOUR_BY_ICON: Final = {
 
 def format_page_text(context: DrawingContext, text: PageText) -> str:
     """Return a text of a service page in the language of the attendant or operator who reads it."""
-    if text.kind == "say":
+    if text.kind == "text":
         return format_message(context, str(text.value), text.values)
     return context.texts.format_page_text(text, context.format_money)
 

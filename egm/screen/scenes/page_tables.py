@@ -178,7 +178,9 @@ def _build_lines(
             ListingLine("row", cells, alignments, width_shares, height, row.action, row.icon, left_inset)
         )
     if not row_texts:
-        lines.append(ListingLine("row", (context.texts.say("page.none"),), ("left",), (1.0,), _ROW_HEIGHT))
+        lines.append(
+            ListingLine("row", (context.texts.translate("page.none"),), ("left",), (1.0,), _ROW_HEIGHT)
+        )
     return lines
 
 

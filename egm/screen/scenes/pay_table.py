@@ -87,7 +87,7 @@ def format_spot_odds(context: DrawingContext, spot: BetSpot) -> str:
         return spot.odds
     highest_odds = max((spot.odds, *all_odds), key=_build_odds_sort_key)
     key = "felt.up_to" if highest_odds == spot.odds else "felt.odds_up_to"
-    return context.texts.say(key, odds=spot.odds, most=highest_odds)
+    return context.texts.translate(key, odds=spot.odds, most=highest_odds)
 
 
 @lru_cache(maxsize=1024)
@@ -112,7 +112,7 @@ def _format_pay_rows(context: DrawingContext, rows: Sequence[PayTableRow]) -> li
     pay_row_texts: list[PayRowText] = []
     for pay_row in rows:
         text, count = context.texts.choose_translation(pay_row.names), hand_counts[pay_row.id]
-        text = context.texts.say("felt.times", count=count, name=text) if count else text
+        text = context.texts.translate("felt.times", count=count, name=text) if count else text
         pay_row_texts.append(
             PayRowText(text, format_pay(context, pay_row), is_won=count > 0 or pay_row.id == won_pay_id)
         )
@@ -302,9 +302,9 @@ def format_pay_heading(context: DrawingContext) -> str:
     """Return the heading of the pay table. For several hands, it has their number and the bet on each."""
     hand_count, snapshot = _count_hands_bought(context), context.view.snapshot
     if hand_count == 1 or snapshot is None:
-        return context.texts.say("felt.pays")
+        return context.texts.translate("felt.pays")
     amount = context.format_money(snapshot.bet_credits // hand_count * snapshot.denomination_cents)
-    return context.texts.say("felt.hands_at", hands=hand_count, amount=amount)
+    return context.texts.translate("felt.hands_at", hands=hand_count, amount=amount)
 
 
 def draw_pay_panels(context: DrawingContext) -> bool:

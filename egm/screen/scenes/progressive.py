@@ -37,7 +37,7 @@ def draw_level(
     )
     text = context.texts.choose_translation(level.names, level.level)
     if not is_current:
-        text = f"{text}  ·  {context.texts.say(f'progressive.{level.status}')}"
+        text = f"{text}  ·  {context.texts.translate(f'progressive.{level.status}')}"
     is_name_beside_drums = is_current and h < name_height + _DRUMS_HEIGHT_MIN
     if is_name_beside_drums:
         painter.draw_label(

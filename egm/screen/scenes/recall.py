@@ -100,7 +100,7 @@ def _draw_recall_frame(context: DrawingContext) -> None:
         painter.draw_cached_picture(
             ("hatch", rect), rect, partial(_render_hatching, size_units=(rect[2], rect[3]))
         )
-    text = context.texts.say("page.recall")
+    text = context.texts.translate("page.recall")
     style = TextStyle("heavy", "body", BLACK)
     width = painter.measure_text(text, style) + 60
     # The mark lies on the hatching and covers nothing of the game.
@@ -132,20 +132,22 @@ def _render_hatching(size: tuple[int, int], *, size_units: tuple[float, float]) 
 def _draw_recall_facts(context: DrawingContext, page: ServicePage, replay: Replay) -> None:
     """Draw facts about the recalled game on the side panels: bet, win, time, and the moment of the game shown."""
     texts, format_money = context.texts, context.format_money
-    win_text = texts.say("page.open_game") if replay.win_cents is None else format_money(replay.win_cents)
+    win_text = (
+        texts.translate("page.open_game") if replay.win_cents is None else format_money(replay.win_cents)
+    )
     left_facts = [
-        (texts.say("page.when"), texts.format_date_and_time(replay.time_utc)),
-        (texts.say("page.play"), replay.play_id),
-        (texts.say("meter.bet"), format_money(replay.bet_credits * replay.denomination_cents)),
-        (texts.say("page.unit"), format_money(replay.denomination_cents)),
+        (texts.translate("page.when"), texts.format_date_and_time(replay.time_utc)),
+        (texts.translate("page.play"), replay.play_id),
+        (texts.translate("meter.bet"), format_money(replay.bet_credits * replay.denomination_cents)),
+        (texts.translate("page.unit"), format_money(replay.denomination_cents)),
     ]
     right_facts = [
-        (texts.say("page.credit_before"), format_money(replay.credit_before_cents)),
-        (texts.say("meter.win"), win_text),
-        (texts.say("page.step"), f"{replay.step} / {replay.steps}"),
+        (texts.translate("page.credit_before"), format_money(replay.credit_before_cents)),
+        (texts.translate("meter.win"), win_text),
+        (texts.translate("page.step"), f"{replay.step} / {replay.steps}"),
     ]
     if replay.answered is not None:
-        right_facts.append((texts.say("page.answer"), format_page_text(context, replay.answered)))
+        right_facts.append((texts.translate("page.answer"), format_page_text(context, replay.answered)))
     right_facts += [
         (format_page_text(context, row.cells[0]), format_page_text(context, row.cells[-1]))
         for table in page.tables

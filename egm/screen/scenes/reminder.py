@@ -64,7 +64,7 @@ def draw_reminder(context: DrawingContext) -> None:
     reminder = find_due_reminder(context)
     if reminder is None:
         return
-    painter, say, rect = context.painter, context.texts.say, _find_reminder_rect(context.layout)
+    painter, translate, rect = context.painter, context.texts.translate, _find_reminder_rect(context.layout)
     x, y, w, _ = rect
     painter.fill_rounded_rect(context.layout.area_above_meters, (4, 2, 10, 150))
     fill_colour = (18, 13, 34, 252)
@@ -77,13 +77,13 @@ def draw_reminder(context: DrawingContext) -> None:
     )
     title_style = TextStyle("heavy", "title", context.look.accent_colour)
     painter.draw_text(
-        say(f"reminder.title_{reminder.kind}"), (x + w / 2, y + 72), title_style, width_max=w - 90
+        translate(f"reminder.title_{reminder.kind}"), (x + w / 2, y + 72), title_style, width_max=w - 90
     )
     spent_cents = reminder.spent_cents
     facts = (
-        (say("reminder.time"), format_minutes(context, reminder.minutes)),
+        (translate("reminder.time"), format_minutes(context, reminder.minutes)),
         (
-            say("reminder.spent" if spent_cents >= 0 else "reminder.ahead"),
+            translate("reminder.spent" if spent_cents >= 0 else "reminder.ahead"),
             context.format_money(abs(spent_cents)),
         ),
     )
@@ -97,20 +97,20 @@ def draw_reminder(context: DrawingContext) -> None:
     end_text = context.texts.format_time_of_day(reminder.until_utc) if reminder.until_utc else ""
     suffix = "" if reminder.is_own or reminder.kind not in {"time_limit", "spend_limit"} else "_place"
     key = f"reminder.say_{reminder.kind}{suffix}"
-    text = say(f"{key}_until", time=end_text) if end_text else say(key)
+    text = translate(f"{key}_until", time=end_text) if end_text else translate(key)
     text_rect: Rect = (x + 50, y + 252, w - 100, 110)
     painter.draw_paragraph(text, text_rect, TextStyle("text", "body", "text"), align="centre", leading=1.25)
     for key_rect, action in lay_out_reminder_keys(context):
         label_key = "reminder.go_on" if action.name == "acknowledge" else "key.cash_out"
-        draw_button(context, key_rect, say(label_key), text_size_name="body")
+        draw_button(context, key_rect, translate(label_key), text_size_name="body")
 
 
 def format_minutes(context: DrawingContext, minutes: int) -> str:
     """Return a number of minutes as text, such as ``1 h 05 min``."""
     hours, remainder = divmod(minutes, 60)
     if not hours:
-        return context.texts.say("reminder.minutes", minutes=remainder)
-    return context.texts.say("reminder.hours", hours=hours, minutes=f"{remainder:02d}")
+        return context.texts.translate("reminder.minutes", minutes=remainder)
+    return context.texts.translate("reminder.hours", hours=hours, minutes=f"{remainder:02d}")
 
 
 # ---------------------------------------------------------------------- the player's own limits
@@ -157,12 +157,12 @@ def draw_limits(context: DrawingContext, rect: Rect) -> None:
 
     The present limits are lit.
     """
-    painter, say, snapshot = context.painter, context.texts.say, context.view.snapshot
+    painter, translate, snapshot = context.painter, context.texts.translate, context.view.snapshot
     x, y, w, h = rect
     session = snapshot.session if snapshot is not None else None
     session_seconds = compute_seconds_since(context.view, session.since_utc) if session is not None else 0.0
     spent_cents = session.spent_cents if session is not None else 0
-    text = say(
+    text = translate(
         "limit.so_far" if spent_cents >= 0 else "limit.so_far_ahead",
         time=format_minutes(context, int(session_seconds // 60)),
         amount=context.format_money(abs(spent_cents)),
@@ -172,12 +172,16 @@ def draw_limits(context: DrawingContext, rect: Rect) -> None:
     for row, kind in enumerate(("minutes", "cents")):
         label_style = TextStyle("strong", "body", "text")
         painter.draw_text(
-            say(f"limit.{kind}"), (x, y + h * (0.28 + 0.38 * row)), label_style, align="left", width_max=w
+            translate(f"limit.{kind}"),
+            (x, y + h * (0.28 + 0.38 * row)),
+            label_style,
+            align="left",
+            width_max=w,
         )
     offered_values = {action.value for _, action in lay_out_limit_keys(context.view, rect)}
     for kind, value, key_rect in _lay_out_limits(rect):
         limit_text = format_minutes(context, value) if kind == "minutes" else context.format_money(value)
-        label = limit_text if value else say("limit.none")
+        label = limit_text if value else translate("limit.none")
         draw_button(
             context,
             key_rect,

@@ -68,7 +68,7 @@ def draw_scoreboard(context: DrawingContext, table: TableGameData) -> None:
     If a road is too long, its newest results are shown. The derived roads are left out if they would be unreadable.
     """
     x, y, w, h = find_cards_rect(context, table)
-    say, snapshot = context.texts.say, context.view.snapshot
+    translate, snapshot = context.texts.translate, context.view.snapshot
     results = snapshot.last_results[::-1] if snapshot is not None else ()
     boards_height = h - _NOTE_HEIGHT - _BOARD_GAP
     upper_height = boards_height * _UPPER_BOARDS_HEIGHT_SHARE
@@ -85,7 +85,9 @@ def draw_scoreboard(context: DrawingContext, table: TableGameData) -> None:
     big_road_rect: Rect = (x + w * 0.3 + _BOARD_GAP, y, w * 0.7 - _BOARD_GAP, upper_height)
     _draw_road(context, big_road_rect, "felt.big_road", mark_columns, "ring")
     context.painter.draw_label(
-        say("felt.past"), (x, y + h - _NOTE_HEIGHT, w, _NOTE_HEIGHT), TextStyle("text", "caption", "text")
+        translate("felt.past"),
+        (x, y + h - _NOTE_HEIGHT, w, _NOTE_HEIGHT),
+        TextStyle("text", "caption", "text"),
     )
     if are_cells_too_small:
         return
@@ -126,7 +128,7 @@ def _draw_ruled_sheet(context: DrawingContext, rect: Rect, title: str) -> tuple[
     """
     painter, (x, y, w, h) = context.painter, rect
     painter.draw_label(
-        context.texts.say(title), (x, y, w, _BOARD_TITLE_HEIGHT), TextStyle("strong", "caption", "text")
+        context.texts.translate(title), (x, y, w, _BOARD_TITLE_HEIGHT), TextStyle("strong", "caption", "text")
     )
     cell_size = (h - _BOARD_TITLE_HEIGHT) / ROAD_HEIGHT_CELLS
     columns = max(1, int(w // cell_size))
@@ -173,7 +175,7 @@ def _draw_bead_plate(
             continue
         centre = (left + (column - first_column + 0.5) * cell_size, top + (row + 0.5) * cell_size)
         _draw_disc(context, centre, cell_size * 0.42, colour_by_side.get(result, _TIE_COLOUR))
-        letter = letters.get(result, context.texts.say("felt.tie_sign"))
+        letter = letters.get(result, context.texts.translate("felt.tie_sign"))
         context.painter.draw_text(
             letter, centre, TextStyle("heavy", _choose_text_size(context), WHITE), width_max=cell_size * 0.76
         )

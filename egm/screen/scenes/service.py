@@ -297,7 +297,7 @@ def draw_service(context: DrawingContext) -> None:
         )
     for rect, action in page_layout.pager_keys:
         draw_page_key(
-            context, rect, context.texts.say("page.rows_back" if action.value < 0 else "page.rows_on")
+            context, rect, context.texts.translate("page.rows_back" if action.value < 0 else "page.rows_on")
         )
     _draw_sheet_number(context, page, page_layout)
     if page.prompt is not None and page_layout.prompt_rect is not None:
@@ -309,7 +309,7 @@ def _draw_sheet_number(context: DrawingContext, page: ServicePage, page_layout: 
     """Draw the number of the sheet that is shown, between the keys that turn sheets."""
     if page_layout.pager_keys:
         sheet_count = lay_out_listing(context, page, page_layout.body_rect).sheet_count
-        text = context.texts.say(
+        text = context.texts.translate(
             "page.sheet", number=context.view.page_input.sheet_index % sheet_count + 1, of=sheet_count
         )
         (left, top, width, height), _ = page_layout.pager_keys[0]
@@ -351,7 +351,7 @@ def _draw_page_head(context: DrawingContext, page: ServicePage, page_rect: Rect)
     if page.test:
         painter.draw_panel((left, middle - 24, 132, 48), radius=12, fill="amber", edge_paint=BLACK)
         painter.draw_text(
-            context.texts.say("page.test"),
+            context.texts.translate("page.test"),
             (left + 66, middle),
             TextStyle("heavy", "small", BLACK),
             width_max=116,
@@ -397,7 +397,7 @@ def describe_active_faults(context: DrawingContext) -> tuple[str, str]:
     if snapshot is None:
         return "info", ""
     doors = [context.texts.format_code_text("door", door) for door in snapshot.open_doors]
-    open_doors_text = [context.texts.say("page.doors_open", doors=", ".join(doors))] if doors else []
+    open_doors_text = [context.texts.translate("page.doors_open", doors=", ".join(doors))] if doors else []
     fault_notices = [notice for notice in snapshot.notices if notice.code.startswith("fault.")]
     fault_texts = [
         format_fault(context.texts, notice.code.removeprefix("fault.")) for notice in fault_notices
@@ -461,7 +461,7 @@ def _draw_tone_keys(context: DrawingContext, rect: Rect) -> None:
     page_input, now = context.view.page_input, context.view.now
     for name, key_rect in _lay_out_tone_keys(rect).items():
         hertz = context.texts.format_number(round(TEST_TONES_HZ.get(name, 0)))
-        text = context.texts.say(f"page.{name}", hertz=hertz)
+        text = context.texts.translate(f"page.{name}", hertz=hertz)
         draw_button(
             context,
             key_rect,
@@ -492,7 +492,7 @@ def _draw_calibration_cross(context: DrawingContext) -> None:
     )
     for rect in ((x - 60, y - 2, 120, 4), (x - 2, y - 60, 4, 120)):
         context.painter.fill_rounded_rect(rect, WHITE)
-    text = context.texts.say("page.cross", number=cross_index + 1, of=len(CALIBRATION_CROSSES))
+    text = context.texts.translate("page.cross", number=cross_index + 1, of=len(CALIBRATION_CROSSES))
     context.painter.draw_text(text, (w / 2, h * 0.5), TextStyle("strong", "body", WHITE), width_max=w * 0.8)
 
 

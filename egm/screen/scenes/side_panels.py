@@ -59,7 +59,7 @@ def format_prize_name(
     The number is left out if the game has its own name for the prize and no prize for another number.
     """
     if symbol:
-        return texts.say(
+        return texts.translate(
             "help.kind",
             count=symbol_count,
             name=texts.choose_translation(reel_data.symbol_names.get(symbol, {}), symbol),
@@ -76,7 +76,7 @@ def format_prize_name(
     return (
         text
         if not is_counted or (is_only_prize and bare_name in reel_data.prize_names)
-        else texts.say("help.kind", count=number, name=text)
+        else texts.translate("help.kind", count=number, name=text)
     )
 
 
@@ -127,7 +127,9 @@ def draw_side_panels(context: DrawingContext) -> None:
     if len(prizes) <= left_row_count:
         left_count = (len(prizes) + 1) // 2
         left_prizes, right_prizes = prizes[:left_count], prizes[left_count:]
-    _draw_prizes(context, reel_data, left_prizes, layout.left_panel, context.texts.say("panel.top_prizes"))
+    _draw_prizes(
+        context, reel_data, left_prizes, layout.left_panel, context.texts.translate("panel.top_prizes")
+    )
     if layout.is_portrait and list_levels_beside_field(context):
         _draw_small_print(context, layout.right_panel)
         return
@@ -138,7 +140,7 @@ def draw_side_panels(context: DrawingContext) -> None:
         reel_data,
         right_prizes,
         right_panel_rect,
-        context.texts.say(key, count=line_count) if line_count else context.texts.say("key.pays"),
+        context.texts.translate(key, count=line_count) if line_count else context.texts.translate("key.pays"),
     )
     _draw_small_print(context, layout.right_panel)
 
@@ -166,7 +168,7 @@ def _draw_keno_side_panels(context: DrawingContext, right_panel_rect: Rect) -> N
         left, middle = x + 18 + i % columns * width, y + head_height + (i // columns + 0.5) * row_height
         style, prize_width = TextStyle("numbers", size, "meter"), width * 0.32
         painter.draw_text(
-            texts.say("keno.catch", count=catch),
+            texts.translate("keno.catch", count=catch),
             (left + _KENO_PRIZE_MARGIN, middle),
             TextStyle("strong", "small" if row_height > 30 else "caption", "text"),
             align="left",
@@ -185,7 +187,7 @@ def _draw_ticket_kinds(context: DrawingContext, game: GameView, right_panel_rect
     if context.layout.is_portrait and list_levels_beside_field(context):
         _draw_small_print(context, context.layout.right_panel)
         return
-    draw_heading(context, texts.say("keno.tickets"), (x + 10, y + 12, w - 20, 40))
+    draw_heading(context, texts.translate("keno.tickets"), (x + 10, y + 12, w - 20, 40))
     rows = lay_out_preset_ticket_rows(context.view, context.layout)
     for rect, action in rows:
         _draw_preset_ticket_row(context, game, rect, str(action.value))
@@ -343,7 +345,7 @@ def _draw_small_print(context: DrawingContext, rect: Rect) -> None:
     if game is None or snapshot is None:
         return
     painter = context.painter
-    malfunction_text = context.texts.say(f"defect.{snapshot.defect_rule}")
+    malfunction_text = context.texts.translate(f"defect.{snapshot.defect_rule}")
     if rect[2] <= 0:
         _draw_small_print_on_telephone(context, malfunction_text)
         return

@@ -112,18 +112,18 @@ def format_notice(context: DrawingContext, notice: Notice) -> str:
         if texts.has_text(key):
             return format_message(context, key, values)
     if code.startswith("refused"):
-        return texts.say("notice.refused_other")
+        return texts.translate("notice.refused_other")
     text = _format_fault_for_player(texts, code.removeprefix("fault."))
     held_cents = notice.values.get("amount_cents")
     if isinstance(held_cents, int):
-        return texts.say("notice.held", fault=text, amount=context.format_money(held_cents))
-    return texts.say("notice.held_bill", fault=text) if "held" in notice.values else text
+        return texts.translate("notice.held", fault=text, amount=context.format_money(held_cents))
+    return texts.translate("notice.held_bill", fault=text) if "held" in notice.values else text
 
 
 def _format_fault_for_player(texts: Texts, code: str) -> str:
     """Return the text of a fault for players; a general text if the fault does not concern players (G-06)."""
     neutral_key = f"tilt.neutral.{code}"
-    return texts.say(neutral_key) if texts.has_text(neutral_key) else format_fault(texts, code)
+    return texts.translate(neutral_key) if texts.has_text(neutral_key) else format_fault(texts, code)
 
 
 def choose_status_text_and_colour(context: DrawingContext) -> TextAndColour:
@@ -135,7 +135,7 @@ def choose_status_text_and_colour(context: DrawingContext) -> TextAndColour:
     view = context.view
     snapshot = view.snapshot
     if snapshot is None:
-        return context.texts.say("boot.link"), "text"
+        return context.texts.translate("boot.link"), "text"
     if view.latest_notice is not None and view.now - view.notice_received_at < _compute_notice_seconds(
         snapshot, view.latest_notice
     ):
@@ -145,7 +145,7 @@ def choose_status_text_and_colour(context: DrawingContext) -> TextAndColour:
         advised_option = view.decision.display.get("advice")
         if isinstance(advised_option, str) and advised_option in view.decision.options:
             option_name = format_option_name(context, advised_option)
-            text = f"{text}  \u00b7  {context.texts.say('felt.advice', option=option_name)}"
+            text = f"{text}  \u00b7  {context.texts.translate('felt.advice', option=option_name)}"
         return text, "amber"
     timeline = build_view_timeline(view, context.theme)
     if snapshot.state == "playing" and view.presentation is not None and timeline is not None:
@@ -192,7 +192,7 @@ def _choose_idle_status(context: DrawingContext, snapshot: Snapshot) -> TextAndC
     It says what PLAY would buy, what was won, or what the player can do next. In a tournament, it says how the round
     stands, alternately with these texts while the player can play.
     """
-    say, win = context.texts.say, find_lit_win(context)
+    translate, win = context.texts.translate, find_lit_win(context)
     tournament = snapshot.current_tournament
     if tournament is not None:
         is_playing = tournament.entry and not tournament.is_round_over and not tournament.starts_utc
@@ -212,12 +212,12 @@ def _choose_idle_status(context: DrawingContext, snapshot: Snapshot) -> TextAndC
     game = context.view.game
     slip = context.view.marked_keno_slip
     if game is not None and is_keno_game(game) and slip.has_marks and not is_valid_slip(game, slip):
-        return say(
+        return translate(
             "keno.mark",
             least=min(list_permitted_spot_counts(game)),
             most=max(list_permitted_spot_counts(game)),
         ), "amber"
-    next_step_text = purchase_text or say("status.choose" if snapshot.credit_cents else "status.insert")
+    next_step_text = purchase_text or translate("status.choose" if snapshot.credit_cents else "status.insert")
     return FACT_SEPARATOR.join(
         text for text in (_describe_lost_round(context), next_step_text) if text
     ), "text"
@@ -229,21 +229,23 @@ def _describe_tournament(context: DrawingContext, tournament: TournamentView) ->
     Without an entry, it says where to buy one. Otherwise it says when the round starts, how many games or minutes are
     left, or the points won.
     """
-    say = context.texts.say
+    translate = context.texts.translate
     values = {"entry": tournament.entry, "round": tournament.round}
     if not tournament.entry:
-        return say("tournament.waits")
+        return translate("tournament.waits")
     if tournament.is_round_over:
-        return say("tournament.over", points=context.texts.format_number(tournament.won_points), **values)
+        return translate(
+            "tournament.over", points=context.texts.format_number(tournament.won_points), **values
+        )
     if tournament.starts_utc:
-        return say(
+        return translate(
             "tournament.starts", time=context.texts.format_time_of_day(tournament.starts_utc), **values
         )
     if tournament.games_left is not None:
-        return say(
+        return translate(
             "tournament.round_games", left=context.texts.format_number(tournament.games_left), **values
         )
-    return say("tournament.round_minutes", left=tournament.minutes_left or 0, **values)
+    return translate("tournament.round_minutes", left=tournament.minutes_left or 0, **values)
 
 
 def _has_bet_changed(view: View) -> bool:
@@ -285,7 +287,7 @@ def _describe_lost_round(context: DrawingContext) -> str:
     if result is None or result.is_pay_table_game or result.returned_cents:
         return ""
     text = (
-        context.texts.say("status.lost", staked=context.format_money(result.staked_cents))
+        context.texts.translate("status.lost", staked=context.format_money(result.staked_cents))
         if result.is_loss
         else ""
     )
@@ -307,8 +309,8 @@ def _describe_finished_keno_ticket(context: DrawingContext) -> TextAndColour | N
     staked_cents = presentation.outcome.bet_credits * context.view.denomination_cents
     staked_text = context.format_money(staked_cents)
     if not won_cents:
-        return context.texts.say("keno.ticket_lost", draws=draw_count, staked=staked_text), "text_dim"
-    text = context.texts.say(
+        return context.texts.translate("keno.ticket_lost", draws=draw_count, staked=staked_text), "text_dim"
+    text = context.texts.translate(
         "keno.ticket_won", draws=draw_count, amount=context.format_money(won_cents), staked=staked_text
     )
     return text, "win" if won_cents > staked_cents else "text"
@@ -335,11 +337,13 @@ def _add_round_ending(context: DrawingContext, text_and_colour: TextAndColour) -
         }
     standing_cents = sum(standing_bets.values()) * context.view.denomination_cents
     standing_text = (
-        context.texts.say("status.on_the_table", amount=context.format_money(standing_cents))
+        context.texts.translate("status.on_the_table", amount=context.format_money(standing_cents))
         if standing_cents
         else ""
     )
-    last_of_shoe_text = context.texts.say("felt.last_of_shoe") if result.display.get("last_of_shoe") else ""
+    last_of_shoe_text = (
+        context.texts.translate("felt.last_of_shoe") if result.display.get("last_of_shoe") else ""
+    )
     texts = (describe_outcome(context, result), text_and_colour[0], standing_text, last_of_shoe_text)
     return FACT_SEPARATOR.join(text for text in texts if text), text_and_colour[1]
 
@@ -363,10 +367,10 @@ def _describe_purchase_for_play(context: DrawingContext, snapshot: Snapshot) -> 
     It is for bets that the BET meter cannot describe: Keno tickets, bets on a table, and stakes on the areas of a
     wheel. Otherwise it is empty.
     """
-    game, say = context.view.game, context.texts.say
+    game, translate = context.view.game, context.texts.translate
     if is_keno_game(game):
         text, cents = describe_purchase(context)
-        return say("keno.buys", what=text, price=context.format_money(cents)) if text else ""
+        return translate("keno.buys", what=text, price=context.format_money(cents)) if text else ""
     if context.view.table is not None:
         return describe_bets_on_felt(context)
     if game is None or not is_wheel_game(game):
@@ -380,7 +384,7 @@ def _choose_game_status(
     context: DrawingContext, presentation: OutcomePresentation, timeline: PresentationTimeline
 ) -> TextAndColour:
     """Return the text and colour of the status line while a game is presented. They depend on the step shown."""
-    say, elapsed_seconds = context.texts.say, context.view.now - presentation.began_at
+    translate, elapsed_seconds = context.texts.translate, context.view.now - presentation.began_at
     if elapsed_seconds < timeline.last_stop_seconds:
         step_index = timeline.find_step_index(elapsed_seconds)
         step = presentation.steps[step_index]
@@ -388,7 +392,7 @@ def _choose_game_status(
             ball_number = sum(
                 1 for stop in timeline.steps[step_index].stop_seconds if elapsed_seconds >= stop
             )
-            return say("keno.ball", index=ball_number, count=len(step.balls)), "amber"
+            return translate("keno.ball", index=ball_number, count=len(step.balls)), "amber"
         name = format_stage_name(context, step.stage)
         if name:
             feature_steps = find_feature_steps(presentation, step_index)
@@ -397,20 +401,22 @@ def _choose_game_status(
                 step_index,
                 has_stopped=elapsed_seconds >= timeline.steps[step_index].last_stop_seconds,
             )
-            progress_text = say("feature.free_left", left=game_number, total=game_count)
+            progress_text = translate("feature.free_left", left=game_number, total=game_count)
             won_cents = (
                 sum_credits_of_ended_steps(presentation, timeline, elapsed_seconds, feature_steps.start)
                 * context.view.denomination_cents
             )
-            total_texts = [say("feature.so_far", amount=context.format_money(won_cents))] if won_cents else []
+            total_texts = (
+                [translate("feature.so_far", amount=context.format_money(won_cents))] if won_cents else []
+            )
             return FACT_SEPARATOR.join(
                 [name, *([progress_text] if game_count > 1 else []), *total_texts]
             ), "amber"
-        return say("status.resumed" if presentation.outcome.is_resumed else "status.spinning"), "text"
+        return translate("status.resumed" if presentation.outcome.is_resumed else "status.spinning"), "text"
     if any(progressive_win.amount_cents is None for progressive_win in presentation.outcome.progressives):
-        return say("progressive.confirming"), "amber"
+        return translate("progressive.confirming"), "amber"
     if not presentation.outcome.prizes and not presentation.outcome.win_cents:
-        return _describe_lost_round(context) or say("status.no_win"), "text_dim"
+        return _describe_lost_round(context) or translate("status.no_win"), "text_dim"
     win_status = _add_round_ending(context, _describe_total_win(context, presentation.outcome.win_cents))
     return (
         (format_prizes_won(context, presentation.outcome.prizes), "win")
@@ -429,18 +435,20 @@ def _describe_total_win(context: DrawingContext, cents: int) -> TextAndColour:
     keno_text_and_colour = _describe_finished_keno_ticket(context)
     if keno_text_and_colour is not None:
         return keno_text_and_colour
-    say, amount = context.texts.say, context.format_money(cents)
+    translate, amount = context.texts.translate, context.format_money(cents)
     result = find_round_result(context)
     staked_cents = 0 if result is None else result.staked_cents
     if result is not None and result.is_push:
-        return say("status.bet_returned", amount=amount), "text"
+        return translate("status.bet_returned", amount=amount), "text"
     if cents < staked_cents:
-        return say("status.part_returned", amount=amount, staked=context.format_money(staked_cents)), "text"
+        return translate(
+            "status.part_returned", amount=amount, staked=context.format_money(staked_cents)
+        ), "text"
     if not is_table_game(context.view.game) or context.game_data.get("hold"):
-        return say("status.win_total", amount=amount), "win"
+        return translate("status.win_total", amount=amount), "win"
     if not staked_cents:
-        return say("status.received", amount=amount), "win"
-    return say("status.received_for", amount=amount, staked=context.format_money(staked_cents)), "win"
+        return translate("status.received", amount=amount), "win"
+    return translate("status.received_for", amount=amount, staked=context.format_money(staked_cents)), "win"
 
 
 def _format_win(context: DrawingContext, win: WinOnReels) -> str:
@@ -453,8 +461,8 @@ def _format_win(context: DrawingContext, win: WinOnReels) -> str:
         else win.name
     )
     if win.line_number is None:
-        return context.texts.say("win.named", name=name, amount=amount)
-    return context.texts.say("win.line_named", line=win.line_number, name=name, amount=amount)
+        return context.texts.translate("win.named", name=name, amount=amount)
+    return context.texts.translate("win.line_named", line=win.line_number, name=name, amount=amount)
 
 
 def draw_status(context: DrawingContext) -> None:
@@ -480,7 +488,7 @@ def draw_status(context: DrawingContext) -> None:
         align="right",
         width_max=310,
     )
-    identity = context.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
+    identity = context.texts.translate("status.machine", serial=snapshot.serial, site=snapshot.site)
     identity_anchor = (30, 40) if not layout.is_portrait else (24, layout.meter_bar[1] - 22)
     painter.draw_text(
         identity,
@@ -552,16 +560,18 @@ def format_theoretical_return(context: DrawingContext, game: GameView) -> str:
     players play against each other, it has the commission that the venue takes from the pot instead.
     """
     if game.commission_percent:
-        return context.texts.say("panel.levy", percent=context.texts.format_decimal(game.commission_percent))
+        return context.texts.translate(
+            "panel.levy", percent=context.texts.format_decimal(game.commission_percent)
+        )
     worst_group = min(game.returns, key=lambda group: Decimal(game.returns[group]), default="")
     if game.returns.get(game.main_bet, "") in {"", game.returns.get(worst_group)}:
         key = "panel.return" if len(game.returns) < 2 else "panel.return_least"
-        return context.texts.say(key, percent=context.texts.format_decimal(game.return_percent))
+        return context.texts.translate(key, percent=context.texts.format_decimal(game.return_percent))
     names_by_group = {spot["group"]: spot["names"] for spot in reversed(game.presentation["spots"])}
     main_name, worst_name = (
         context.texts.choose_translation(names_by_group[group]) for group in (game.main_bet, worst_group)
     )
-    return context.texts.say(
+    return context.texts.translate(
         "panel.return_named",
         main=main_name,
         percent=context.texts.format_decimal(game.returns[game.main_bet]),

@@ -37,7 +37,7 @@ def draw_chart(context: DrawingContext, rect: Rect) -> None:
     left, width = x + w * _HAND_NAMES_WIDTH_SHARE, w * (1 - _HAND_NAMES_WIDTH_SHARE) / len(columns)
     size = "small" if height > 34 else "caption"
     painter.draw_label(
-        context.texts.say("chart.dealer"),
+        context.texts.translate("chart.dealer"),
         (x, y, w * _HAND_NAMES_WIDTH_SHARE - 10, height),
         TextStyle("text", size, "text_dim"),
     )
@@ -59,7 +59,7 @@ def draw_chart(context: DrawingContext, rect: Rect) -> None:
             painter.draw_panel(cell, radius=4, fill=_COLOUR_BY_PLAY_LETTER[letter])
             if letter != ".":
                 painter.draw_label(_format_letter(context, letter), cell, TextStyle("strong", size, "text"))
-    text = context.texts.say("chart.legend")
+    text = context.texts.translate("chart.legend")
     painter.draw_paragraph(
         text, (x, y + (len(rows) + 1) * height + 8, w, 56), TextStyle("text", "caption", "text")
     )
@@ -68,4 +68,4 @@ def draw_chart(context: DrawingContext, rect: Rect) -> None:
 def _format_letter(context: DrawingContext, letter: str) -> str:
     """Return the letter for a decision in the player's language. D, E and P are the same in all languages."""
     key = f"chart.{letter}"
-    return context.texts.say(key) if context.texts.has_text(key) else letter
+    return context.texts.translate(key) if context.texts.has_text(key) else letter

@@ -109,7 +109,7 @@ def draw_table_side_panels(context: DrawingContext, right_panel_rect: Rect) -> N
     else:
         has_room_for_hint = table.spots and view.decision is None and free_rect[3] > _FREQUENCY_ROW_HEIGHT
         hint_text = (
-            context.texts.say("felt.how", info=format_info_key_label(context, keys))
+            context.texts.translate("felt.how", info=format_info_key_label(context, keys))
             if has_room_for_hint
             else ""
         )
@@ -160,7 +160,7 @@ def describe_outcome(context: DrawingContext, result: RoundResultView) -> str:
 
     Empty if the round has no single result, or if the game has cards and no scoreboard: the cards then show the result.
     """
-    view, say, display = context.view, context.texts.say, result.display
+    view, translate, display = context.view, context.texts.translate, result.display
     table, result_name = view.table, str(display.get("result", ""))
     if table is None or not result_name:
         return ""
@@ -170,16 +170,16 @@ def describe_outcome(context: DrawingContext, result: RoundResultView) -> str:
     if felt_kind == "dice":
         total = display.get("total")
         return (
-            say("felt.ended_dice", dice=result_name, total=total)
+            translate("felt.ended_dice", dice=result_name, total=total)
             if total
-            else say("felt.ended", result=result_name)
+            else translate("felt.ended", result=result_name)
         )
     if "pocket" in display:
         name = context.texts.choose_translation(table.pocket_names.get(result_name, {}), result_name)
         colour = table.pocket_colours.get(result_name, "")
         if felt_kind == "roulette" and context.texts.has_text(f"felt.colour_{colour}"):
-            return say("felt.ended_colour", result=name, colour=say(f"felt.colour_{colour}"))
-        return say("felt.ended", result=name)
+            return translate("felt.ended_colour", result=name, colour=translate(f"felt.colour_{colour}"))
+        return translate("felt.ended", result=name)
     return _describe_winner(context, result) if table.scoreboard_sides else ""
 
 
@@ -189,14 +189,14 @@ def _format_throw(context: DrawingContext, result: RoundResultView) -> str:
     total, point = int(display["total"]), display.get("point")
     if point_before is not None and point is None:
         key = "felt.point_made" if total == point_before else "felt.seven_out"
-        return context.texts.say(key, total=total, point=point_before)
+        return context.texts.translate(key, total=total, point=point_before)
     key = "felt.thrown" if point is None else "felt.point_set" if point_before is None else "felt.point_stays"
-    return context.texts.say(key, total=total, point=point or 0)
+    return context.texts.translate(key, total=total, point=point or 0)
 
 
 def _describe_winner(context: DrawingContext, result: RoundResultView) -> str:
     """Return a text that says which of two sides has won a round, or that it is a tie, and the points."""
-    game, table, say = context.view.game, context.view.table, context.texts.say
+    game, table, translate = context.view.game, context.view.table, context.texts.translate
     assert game is not None
     assert table is not None
     names = {
@@ -207,13 +207,13 @@ def _describe_winner(context: DrawingContext, result: RoundResultView) -> str:
     winner = str(result.display["result"])
     if winner in names:
         other_points = [points.get(side, "") for side in table.scoreboard_sides if side != winner]
-        return say(
+        return translate(
             "felt.winner",
             side=names[winner],
             points=points.get(winner, ""),
             other_points="".join(other_points),
         )
-    return say("felt.tie", points=next(iter(points.values()), ""))
+    return translate("felt.tie", points=next(iter(points.values()), ""))
 
 
 def find_selected_spot(context: DrawingContext, table: TableGameData) -> BetSpot | None:
@@ -241,12 +241,12 @@ def _draw_results(context: DrawingContext, table: TableGameData, rect: Rect) -> 
     if table.felt_kind == "cards":
         return y + 6
     style = TextStyle("strong", "small", context.look.accent_colour)
-    painter.draw_text(context.texts.say("felt.results"), (x + w / 2, y + 26), style, width_max=w - 30)
+    painter.draw_text(context.texts.translate("felt.results"), (x + w / 2, y + 26), style, width_max=w - 30)
     results = list_shown_results(context)
     shown_count_max = int((w - 28) // 60)
     for i, result in enumerate(results[:shown_count_max]):
         _draw_result(context, table, result, (x + 14 + i * 60, y + 46, 56, 44), is_newest=i == 0)
-    text, top = context.texts.say("felt.past"), y + 96
+    text, top = context.texts.translate("felt.past"), y + 96
     used_height = painter.draw_paragraph(
         text, (x + 16, top, w - 32, 80), TextStyle("text", "caption", "text"), leading=1.2
     )
@@ -275,7 +275,7 @@ def _draw_result_frequencies(context: DrawingContext, table: TableGameData, rect
         left, top = (
             (x + list_index * (list_width + 10), y) if is_side_by_side else (x, y + list_index * list_height)
         )
-        title = context.texts.say(title_key, count=len(results))
+        title = context.texts.translate(title_key, count=len(results))
         painter.draw_text(
             title,
             (left, top + 14),
@@ -392,12 +392,12 @@ def format_question_lines(
     lines = [(name, "", TextStyle("heavy", "body", context.look.accent_colour))] if name else []
     if "staked" in decision.display:
         amount = context.format_money(int(decision.display["staked"]) * context.view.denomination_cents)
-        lines.append((context.texts.say("felt.staked", amount=amount), "", text_style))
+        lines.append((context.texts.translate("felt.staked", amount=amount), "", text_style))
     for option, cost in decision.costs.items():
         cost_text = f"+{context.format_money(cost * context.view.denomination_cents)}"
         lines.append((format_option_name(context, option), cost_text, text_style))
     if bet_spot_of_kind is not None:
-        text = context.texts.say("felt.odds", odds=_format_spot_pay(context, bet_spot_of_kind))
+        text = context.texts.translate("felt.odds", odds=_format_spot_pay(context, bet_spot_of_kind))
         lines.append((text, "", text_style._replace(paint="meter")))
     return lines
 
@@ -468,13 +468,15 @@ def format_spot_lines(context: DrawingContext, spot: BetSpot, unit_cents: int) -
     or off for the next throw (craps), and why the last touch changed nothing or the spot takes no bet now. Empty before
     the first snapshot.
     """
-    say, view, table = context.texts.say, context.view, context.view.table
+    translate, view, table = context.texts.translate, context.view, context.view.table
     if view.snapshot is None or table is None:
         return []
     limits = build_bet_limits(view.snapshot)
     spot = limits.apply_limits_to_spot(spot)
     odds = _format_spot_pay(context, spot)
-    lines = [(say("felt.odds" if spot.required_bet_divisor is None else "felt.share", odds=odds), "meter")]
+    lines = [
+        (translate("felt.odds" if spot.required_bet_divisor is None else "felt.share", odds=odds), "meter")
+    ]
     highest_credits = limits.find_maximum(spot, view.chips.bets) or spot.bet_max
     highest_credits -= highest_credits % spot.bet_step
     lowest_text, highest_text, step_text = (
@@ -485,24 +487,26 @@ def format_spot_lines(context: DrawingContext, spot: BetSpot, unit_cents: int) -
     lines.append(
         (
             _format_bets_in_round(context, spot)
-            or say(key, least=lowest_text, most=highest_text, step=step_text),
+            or translate(key, least=lowest_text, most=highest_text, step=step_text),
             "text",
         )
     )
     if spot.required_spot_multiple is not None and spot.required_spot is not None:
         required_name = context.texts.choose_translation(table.spots[spot.required_spot].names)
-        lines.append((say("felt.goes_with", spot=required_name, times=spot.required_spot_multiple), "text"))
+        lines.append(
+            (translate("felt.goes_with", spot=required_name, times=spot.required_spot_multiple), "text")
+        )
     standing_credits, new_credits = limits.standing_bets.get(spot.id, 0), view.chips.bets.get(spot.id, 0)
     if standing_credits:
         lines.append(
-            (say("felt.standing", amount=context.format_money(standing_credits * unit_cents)), "text")
+            (translate("felt.standing", amount=context.format_money(standing_credits * unit_cents)), "text")
         )
     if new_credits:
         key = "felt.staked" if new_credits > 0 else "felt.taken_down"
-        lines.append((say(key, amount=context.format_money(abs(new_credits) * unit_cents)), "text"))
+        lines.append((translate(key, amount=context.format_money(abs(new_credits) * unit_cents)), "text"))
     is_on = is_bet_on(table, view.chips, spot.id, limits)
     if is_on is not None and standing_credits + new_credits > 0:
-        lines.append((say("felt.plays_on" if is_on else "felt.plays_off"), "amber"))
+        lines.append((translate("felt.plays_on" if is_on else "felt.plays_off"), "amber"))
     reason = view.chips.refusal_key if view.chips.explained_spot_id == spot.id else ""
     reason = (
         (reason or find_spot_closure(spot, view.chips.bets, limits).refusal_key)
@@ -533,7 +537,7 @@ def describe_needed_credit(context: DrawingContext, needed_credit_cents: int, be
         context.format_money(needed_credit_cents),
         context.format_money(snapshot.credit_cents),
     )
-    return context.texts.say(f"status.needs_{key}", needs=needed_text, credit=credit_text)
+    return context.texts.translate(f"status.needs_{key}", needs=needed_text, credit=credit_text)
 
 
 def describe_bet_refusal(context: DrawingContext, spot: BetSpot | None, refusal_key: str) -> str:
@@ -550,7 +554,9 @@ def describe_bet_refusal(context: DrawingContext, spot: BetSpot | None, refusal_
         ).needed_spot_ids
         names = [context.texts.choose_translation(table.spots[spot_id].names) for spot_id in needed_spot_ids]
     maximum_text = "" if snapshot is None else context.format_money(snapshot.bet_max_cents or 0)
-    return context.texts.say(f"felt.refused_{refusal_key}", spots=" / ".join(names), amount=maximum_text)
+    return context.texts.translate(
+        f"felt.refused_{refusal_key}", spots=" / ".join(names), amount=maximum_text
+    )
 
 
 def _draw_settlements(
@@ -564,7 +570,12 @@ def _draw_settlements(
     settlements = sorted(settled_step.settlements, key=lambda settlement: -int(settlement["credits"]))
     if any(int(settlement["credits"]) for settlement in settlements):
         style = TextStyle("strong", "caption", context.look.accent_colour)
-        y += painter.draw_paragraph(context.texts.say("felt.returned"), (x, y, w, 60), style, leading=1.2) + 4
+        y += (
+            painter.draw_paragraph(
+                context.texts.translate("felt.returned"), (x, y, w, 60), style, leading=1.2
+            )
+            + 4
+        )
     settlement_counts = Counter(
         (settlement.get("spot"), settlement.get("hand")) for settlement in settlements
     )
@@ -573,7 +584,7 @@ def _draw_settlements(
     for i, settlement in enumerate(settlements[:row_count_max]):
         middle = y + (i + 0.5) * row_height
         if i == row_count_max - 1 and len(settlements) > row_count_max:
-            text = context.texts.say("felt.more", count=len(settlements) - i)
+            text = context.texts.translate("felt.more", count=len(settlements) - i)
             painter.draw_text(
                 text, (x, middle), TextStyle("text", "caption", "text"), align="left", width_max=w
             )
@@ -632,7 +643,7 @@ def _draw_telephone_strip(context: DrawingContext, table: TableGameData) -> None
             context.texts.choose_translation(selected_spot.names),
             *(text for text, _ in format_spot_lines(context, selected_spot, view.denomination_cents)),
         ]
-        odds = context.texts.say("felt.odds", odds=format_spot_odds(context, selected_spot))
+        odds = context.texts.translate("felt.odds", odds=format_spot_odds(context, selected_spot))
         text_selections = ([texts[0], texts[1], texts[-1]], texts[:2], [texts[0], odds])  # the longest first
         descriptions = ["  ·  ".join(selection) for selection in text_selections]
         fitting_descriptions = (
@@ -644,7 +655,7 @@ def _draw_telephone_strip(context: DrawingContext, table: TableGameData) -> None
         return
     results = list_shown_results(context) if table.felt_kind != "cards" else ()
     if not results:
-        painter.draw_label(context.texts.say("felt.past"), text_rect, style)
+        painter.draw_label(context.texts.translate("felt.past"), text_rect, style)
         return
     result_width = (
         50
@@ -677,14 +688,16 @@ def describe_bets_on_felt(context: DrawingContext) -> str:
         return ""
     chips, unit_cents = view.chips, view.snapshot.denomination_cents
     if view.snapshot.state == "betting":
-        return context.texts.say("notice.refused.betting")
+        return context.texts.translate("notice.refused.betting")
     if chips.refusal_key:
         return describe_bet_refusal(context, table.spots.get(chips.explained_spot_id), chips.refusal_key)
     spot_count = sum(credits_ > 0 for credits_ in chips.bets.values())
     if not spot_count:
         return _describe_empty_felt(context, view.snapshot)
     if chips.credits < build_bet_limits(view.snapshot).venue_bet_min:
-        return context.texts.say("felt.least_here", amount=context.format_money(view.snapshot.bet_min_cents))
+        return context.texts.translate(
+            "felt.least_here", amount=context.format_money(view.snapshot.bet_min_cents)
+        )
     price = context.format_money(chips.credits * unit_cents)
     return context.texts.format_count("felt.buys", spot_count, price=price)
 
@@ -696,14 +709,16 @@ def _describe_empty_felt(context: DrawingContext, snapshot: Snapshot) -> str:
     """
     felt = snapshot.felt_state
     if felt.button is not None:
-        turn = context.texts.say("felt.button_turn", number=felt.button + 1)
-        return f"{context.texts.say('felt.place_stakes')}  \u00b7  {turn}"
-    text = context.texts.say("felt.standing_only" if snapshot.standing_credits_by_spot else "felt.place")
+        turn = context.texts.translate("felt.button_turn", number=felt.button + 1)
+        return f"{context.texts.translate('felt.place_stakes')}  \u00b7  {turn}"
+    text = context.texts.translate(
+        "felt.standing_only" if snapshot.standing_credits_by_spot else "felt.place"
+    )
     if felt.bank is None:
         return text
     amount = context.format_money(felt.banco * snapshot.denomination_cents)
     key = "felt.bank_again" if felt.banco else "felt.bank_turn"
-    return f"{text}  \u00b7  {context.texts.say(key, number=felt.bank + 1, amount=amount)}"
+    return f"{text}  \u00b7  {context.texts.translate(key, number=felt.bank + 1, amount=amount)}"
 
 
 def _format_bets_in_round(context: DrawingContext, spot: BetSpot) -> str:
@@ -715,7 +730,7 @@ def _format_bets_in_round(context: DrawingContext, spot: BetSpot) -> str:
     if not spot.added_bet_multiples or spot.required_spot is None or table is None:
         return ""
     bet = context.texts.choose_translation(table.spots[spot.required_spot].names)
-    return context.texts.say("felt.added", spot=bet, times=", ".join(spot.added_bet_multiples))
+    return context.texts.translate("felt.added", spot=bet, times=", ".join(spot.added_bet_multiples))
 
 
 def draw_felt_prizes(context: DrawingContext, rect: Rect, spot_groups: tuple[str, ...]) -> None:
@@ -759,13 +774,14 @@ def draw_felt_prizes(context: DrawingContext, rect: Rect, spot_groups: tuple[str
         key = "felt.only" if lowest_text == highest_text else "felt.limits"
         facts = [
             _format_bets_in_round(context, spots[0])
-            or context.texts.say(key, least=lowest_text, most=highest_text)
+            or context.texts.translate(key, least=lowest_text, most=highest_text)
         ]
         game = context.view.game
         return_percent = None if game is None or game.commission_percent else game.returns.get(group)
         if return_percent is not None:
             facts.insert(
-                0, context.texts.say("felt.returns", percent=context.texts.format_decimal(return_percent))
+                0,
+                context.texts.translate("felt.returns", percent=context.texts.format_decimal(return_percent)),
             )
         facts_style = TextStyle("text", "caption", "text")
         if is_telephone:

@@ -55,7 +55,7 @@ def _draw_bet(context: DrawingContext) -> None:
         (x, y, w, h), radius=24, fill=(10, 6, 22, 235), edge_paint=context.look.accent_colour, edge_width=3
     )
     painter.draw_text(
-        texts.say("wheel.own"),
+        texts.translate("wheel.own"),
         (x + w / 2, y + 32),
         TextStyle("strong", "small", context.look.accent_colour),
         width_max=w - 24,
@@ -84,7 +84,7 @@ def _draw_bet(context: DrawingContext) -> None:
             width_max=w * 0.3 if w > _WIDTH_WITHOUT_PRIZES_MAX else w * 0.6,
         )
         if w > _WIDTH_WITHOUT_PRIZES_MAX:
-            text, style = texts.say("wheel.pays", amount=prize), TextStyle("strong", "caption", "meter")
+            text, style = texts.translate("wheel.pays", amount=prize), TextStyle("strong", "caption", "meter")
             painter.draw_text(text, (x + w - 16, middle), style, align="right", width_max=w * 0.46)
     price = context.format_money(view.snapshot.bet_credits * unit_cents)
     painter.draw_text(
@@ -133,7 +133,7 @@ def draw_wheel_side_panels(context: DrawingContext) -> None:
     On a telephone, draw only the betting areas.
     """
     x, y, w, _ = context.layout.left_panel
-    draw_heading(context, context.texts.say("wheel.prizes"), (x + 10, y + 10, w - 20, 40))
+    draw_heading(context, context.texts.translate("wheel.prizes"), (x + 10, y + 10, w - 20, 40))
     view = context.view
     stake_by_area = read_area_stakes(view.game, view.snapshot) if view.game and view.snapshot else {}
     areas = _read_areas(context)
@@ -142,7 +142,7 @@ def draw_wheel_side_panels(context: DrawingContext) -> None:
     if context.layout.is_telephone:
         return
     x, y, w, _ = context.layout.right_panel
-    draw_heading(context, context.texts.say("wheel.bets"), (x + 10, y + 10, w - 20, 40))
+    draw_heading(context, context.texts.translate("wheel.bets"), (x + 10, y + 10, w - 20, 40))
     top = y + 66
     style = TextStyle("strong", "small", "text")
     for preset_bet in context.game_data.get("forms", ()):
@@ -150,7 +150,7 @@ def draw_wheel_side_panels(context: DrawingContext) -> None:
         top += context.painter.draw_paragraph(text, (x + 26, top, w - 52, 90), style, leading=1.2) + 10
     if context.layout.is_portrait:
         return  # The panel has room only for the preset bets, not for the text on touching the areas.
-    text = context.texts.say("wheel.touch")
+    text = context.texts.translate("wheel.touch")
     context.painter.draw_paragraph(
         text, (x + 26, top + 8, w - 52, 200), TextStyle("text", "caption", "text_dim")
     )
@@ -181,7 +181,7 @@ def _draw_area(context: DrawingContext, rect: Rect, area: dict[str, Any], stake_
     painter.draw_text(
         name, (left, y + h * 0.3), TextStyle("strong", "caption", "text"), align="left", width_max=text_width
     )
-    text = context.texts.say("feature.multiplier", times=pay)
+    text = context.texts.translate("feature.multiplier", times=pay)
     painter.draw_text(
         text, (left, y + h * 0.68), TextStyle("numbers", "body", "meter"), align="left", width_max=text_width
     )
@@ -200,7 +200,7 @@ def _draw_area(context: DrawingContext, rect: Rect, area: dict[str, Any], stake_
 def draw_wheel_prizes(context: DrawingContext, rect: Rect) -> None:
     """Draw the help page with each betting area's prizes, for one credit staked (Québec s. 120)."""
     x, y, w, h = rect
-    draw_heading(context, context.texts.say("keno.table"), (x, y - 8, w, 44))
+    draw_heading(context, context.texts.translate("keno.table"), (x, y - 8, w, 44))
     y, h = y + 44, h - 44
     names_symbols_and_pays = [
         (area["name"], symbol, int(pay))

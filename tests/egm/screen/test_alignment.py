@@ -148,8 +148,8 @@ def test_the_only_key_of_a_reminder_is_centred(published, theme, layout):
 
 def test_no_second_full_stop_follows_a_value_that_ends_in_one():
     texts = Texts("en")
-    assert texts.say("reminder.say_time_limit_until", time="5:20 p.m.").endswith("until 5:20 p.m.")
-    assert texts.say("reminder.say_time_limit_until", time="17:20").endswith("until 17:20.")
+    assert texts.translate("reminder.say_time_limit_until", time="5:20 p.m.").endswith("until 5:20 p.m.")
+    assert texts.translate("reminder.say_time_limit_until", time="17:20").endswith("until 17:20.")
 
 
 @pytest.mark.parametrize("game_id", ["river-wheel", "orchard-picnic"])

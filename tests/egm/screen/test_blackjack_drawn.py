@@ -223,7 +223,7 @@ def test_the_chart_of_best_play_is_a_page_of_the_help(theme, layout, language):
         update={"presentation": {k: v for k, v in game_view.presentation.items() if k != "chart"}}
     )
     plain = build_idle_view((without,), without, language)
-    assert texts.say("chart.title") not in [
+    assert texts.translate("chart.title") not in [
         page.heading for page in list_help_pages(DrawingContext(Painter(theme), texts, layout, plain))
     ]
 

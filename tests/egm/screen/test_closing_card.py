@@ -62,5 +62,5 @@ def test_a_level_won_in_a_feature_is_named_in_its_summary(language, published, o
     (level,) = view.presentation.outcome.progressives
     assert is_feature_step(view.presentation, len(view.presentation.steps) - 1)
     texts = Texts(language)
-    expected = texts.say("progressive.won", name=texts.choose_translation(level.names))
+    expected = texts.translate("progressive.won", name=texts.choose_translation(level.names))
     assert expected in read_words(view)

@@ -144,7 +144,7 @@ def test_a_prize_in_kind_is_described_before_a_bet(published, game, theme, langu
     view = build_idle_view(published, game, language)
     pages = list_help_pages(build_context(view, theme, language))
     texts = Texts(language)
-    [page] = [page for page in pages if page.heading == texts.say("help.in_kind")]
+    [page] = [page for page in pages if page.heading == texts.translate("help.in_kind")]
     heard_words = []
     on = build_context(view, theme, language)
     on.painter.surface = pygame.Surface((1920, 1080))

@@ -36,8 +36,8 @@ def read_statuses(published, theme, language, values, credit_cents=0):
 def test_with_a_bill_jam_the_player_reads_only_about_it(published, theme, language, values):
     words = read_statuses(published, theme, language, values)
     assert len(words) == 1
-    assert Texts(language).say("status.insert") not in words
-    assert Texts(language).say("tilt.text.bill_acceptor.jam") in next(iter(words))
+    assert Texts(language).translate("status.insert") not in words
+    assert Texts(language).translate("tilt.text.bill_acceptor.jam") in next(iter(words))
     if "amount_cents" in values:
         assert "20" in next(iter(words))
 

@@ -151,6 +151,6 @@ def test_a_telephone_shows_the_malfunction_clause_as_large_as_other_texts(theme,
     painter = picture.painter = RecordingPainter(theme)
     idle = build_idle_view((view,), view, language)
     picture.draw_view(pygame.Surface(picture.size_pixels), idle)
-    clause = picture._build_context(idle).texts.say(f"defect.{idle.snapshot.defect_rule}")
+    clause = picture._build_context(idle).texts.translate(f"defect.{idle.snapshot.defect_rule}")
     ((width, room),) = painter.widths[clause]
     assert width <= room

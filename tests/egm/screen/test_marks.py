@@ -317,7 +317,7 @@ def test_the_keno_slip_states_its_numbers_its_highest_prize_and_where_the_rules_
     paper = build_slip(next(game for game in games if game.id == name).rules.definition)
     view, texts = build_idle_view(published, game, language), Texts(language)
     legal_text = format_slip_legal_text(view, texts)
-    assert texts.say("keno.mark", least=paper["fewest_spots"], most=paper["most_spots"]) in legal_text
+    assert texts.translate("keno.mark", least=paper["fewest_spots"], most=paper["most_spots"]) in legal_text
     if paper["most_paid_a_draw_credits"] is not None:
         assert texts.format_number(paper["most_paid_a_draw_credits"]) in legal_text
     assert paper["rules_at"] is None or texts.choose_translation(paper["rules_at"]) in legal_text

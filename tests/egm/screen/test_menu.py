@@ -40,7 +40,7 @@ def test_the_demonstration_has_slots_keno_tables_and_video_poker(on_offer):
         found.setdefault(find_game_kind(game), set()).add(str(game.presentation.get("felt", game.family)))
     assert set(found) == {"reels", "keno", "tables", "poker"}
     assert found["tables"] >= {"roulette", "craps", "cards"}
-    words = {code: [Texts(code).say(f"menu.{kind}") for kind in found] for code in ("en", "fr")}
+    words = {code: [Texts(code).translate(f"menu.{kind}") for kind in found] for code in ("en", "fr")}
     assert all(len(set(letters)) == 4 for letters in words.values())
 
 
@@ -158,7 +158,7 @@ def test_every_tile_states_its_bets_in_money_and_in_portrait_the_denomination(
         context.layout.is_portrait and list_kind_limits(context)
     ):  # the small print
         key = "felt.limits_short" if layout.is_telephone else "felt.limits"
-        small_print = texts.say(key, least=limits[0], most=limits[1])
+        small_print = texts.translate(key, least=limits[0], most=limits[1])
         bet_texts.remove(next(words for words in bet_texts if small_print in words))
     bet_texts = [words for words in bet_texts if "intérieures" not in words and "extérieures" not in words]
     assert len(bet_texts) == len(shown)

@@ -139,7 +139,7 @@ def list_drawing_faults(scenes, theme, layout):
     for name, view in scenes:
         watcher.begin()
         picture.draw_view(surface, view)
-        notices = [picture.find_texts(view).say(key) for key in LEGAL]
+        notices = [picture.find_texts(view).translate(key) for key in LEGAL]
         if name != "drawer":  # it slides over the art behind it
             faults += [(name, *spoilt) for spoilt in watcher.spoilt]
         for i, (words, box, size) in enumerate(watcher.written):

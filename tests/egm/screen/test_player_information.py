@@ -146,9 +146,9 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
         missing = [word for word in rules.split() if word not in flat]
         assert not missing, f"{game.id}: {missing}"
         assert ("malfunction" if language == "en" else "défectuosité") not in rules.lower()
-        assert " ".join(texts.say("defect.rule_refund").split()) in flat
+        assert " ".join(texts.translate("defect.rule_refund").split()) in flat
         least, most = (texts.format_number(bet(game.bet_options)) for bet in (min, max))
-        unit = texts.say("help.unit", amount=texts.format_money(25, "CAD"), least=least, most=most)
+        unit = texts.translate("help.unit", amount=texts.format_money(25, "CAD"), least=least, most=most)
         assert " ".join(unit.split()) in flat
         for spots, pays in game.presentation.get("tables", {}).items():
             numbers = [" ".join(texts.format_number(pay).split()) for pay in pays.values()]
@@ -158,12 +158,12 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
             words = " ".join(texts.format_number(prize_credits).split())
             assert not prize_credits or f" {words} " in f" {flat} ", f"{game.id}: {prize.name}"
         if list_reel_stages(game) and read_reel_data(game).pay_lines:
-            assert " ".join(texts.say("help.lines").split()) in flat, f"{game.id}: where are its lines?"
+            assert " ".join(texts.translate("help.lines").split()) in flat, f"{game.id}: where are its lines?"
         figure = game.return_percent if language == "en" else game.return_percent.replace(".", ",")
         assert figure in flat
         assert game.version in flat
         assert game.digest[:16] in flat
-        credits_said = texts.say("help.prize_bet" if list_reel_stages(game) else "keno.table")
+        credits_said = texts.translate("help.prize_bet" if list_reel_stages(game) else "keno.table")
         assert " ".join(credits_said.split()) in flat, f"{game.id}: are its prizes credits or money?"
 
 
@@ -186,7 +186,7 @@ def words_of_prize_pages(view):
     context = DrawingContext(painter, Texts(view.snapshot.language), LANDSCAPE_LAYOUT, view)
     painter.words = []
     for page in list_help_pages(context):
-        if page.heading == context.texts.say("help.prizes"):
+        if page.heading == context.texts.translate("help.prizes"):
             page.draw(context, (100, 100, 1400, 800))
     return " ".join(" ".join(painter.words).split())
 
@@ -253,7 +253,7 @@ def test_the_help_names_the_feature_that_a_combination_awards(name, awards, lang
     rules_page = read_words(opened)
     for combination, award in awards.items():
         count, symbol = combination.split()
-        prize = texts.say(
+        prize = texts.translate(
             "help.kind", count=count, name=texts.choose_translation(reel_data.symbol_names[symbol], symbol)
         )
         assert award[language] in rules_page
@@ -298,21 +298,22 @@ def test_very_long_odds_have_their_own_help_page(language):
     view = build_idle_view((game,), game, language)
     texts = Texts(language)
     texts_shown = read_help_words(view)
-    assert any(texts.say("odds.title") in words for words in texts_shown)
-    star = texts.say("help.kind", count=3, name={"en": "Star", "fr": "Étoile"}[language])
-    comet = texts.say("help.kind", count=3, name={"en": "Comet", "fr": "Comète"}[language])
-    assert f"{star} · {texts.say('help.bet', bet='2')}" in texts_shown
-    assert f"{comet} · {texts.say('help.bet', bet='1')}" in texts_shown
+    assert any(texts.translate("odds.title") in words for words in texts_shown)
+    star = texts.translate("help.kind", count=3, name={"en": "Star", "fr": "Étoile"}[language])
+    comet = texts.translate("help.kind", count=3, name={"en": "Comet", "fr": "Comète"}[language])
+    assert f"{star} · {texts.translate('help.bet', bet='2')}" in texts_shown
+    assert f"{comet} · {texts.translate('help.bet', bet='1')}" in texts_shown
     assert {"en": "The sky", "fr": "Le ciel"}[language] in texts_shown
     odds = [
         words
         for words in texts_shown
-        if words in {texts.say("odds.one_in", games=texts.format_number(n)) for n in (27_000_000, 40_000_000)}
+        if words
+        in {texts.translate("odds.one_in", games=texts.format_number(n)) for n in (27_000_000, 40_000_000)}
     ]
     assert len(odds) >= 3
     usual = build_game_view(load_game("maple-classic"))
     assert not any(
-        texts.say("odds.title") in words
+        texts.translate("odds.title") in words
         for words in read_help_words(build_idle_view((usual,), usual, language))
     )
 
@@ -353,7 +354,7 @@ def test_the_pay_table_writes_each_prize_in_credits_under_each_bet(published, na
     options = options if len(options) <= 8 else (*options[:4], *options[-4:])
     assert len(options) > 1
     bets = [texts.format_number(bet) for bet in options]
-    heads = [texts.say("help.bet", bet=bet) for bet in bets]
+    heads = [texts.translate("help.bet", bet=bet) for bet in bets]
     if find_layout_name(layout) not in {"landscape", "portrait"}:
         assert "for each bet" in texts_shown  # a telephone has these words once, above all the bets
         heads = bets
@@ -403,7 +404,7 @@ def test_the_keno_table_lists_the_pay_of_each_catch_for_each_number_of_spots(nam
         prizes.setdefault((level["spots"], level["catch"]), []).append(level["name"]["en"])
     for catch in {catch for _, catch in prizes}:
         pays = (prizes.get((spots, catch), ["–"]) for spots in sorted(source.rules.tables.pays))
-        row = [Texts("en").say("keno.catch", count=catch), *map(" + ".join, pays)]
+        row = [Texts("en").translate("keno.catch", count=catch), *map(" + ".join, pays)]
         assert any(texts_shown[n : n + len(row)] == row for n in range(len(texts_shown))), row
 
 
@@ -546,7 +547,7 @@ def test_the_spins_left_in_a_hold_and_spin_feature_are_counted(published, outcom
     )
     assert len(set(step.spins_left)) > 1
     for stop, spins_left in zip(line.steps[index].stop_seconds[:-1], step.spins_left, strict=False):
-        words = Texts("en").say("feature.spins_left", count=spins_left)
+        words = Texts("en").translate("feature.spins_left", count=spins_left)
         assert words in read_words(replace(view, now=100 + stop + 0.001)), (spins_left, stop)
 
 
@@ -746,10 +747,10 @@ def test_the_offer_to_double_says_what_is_at_stake_what_may_be_won_and_how_likel
     )
     seen = read_words(view, layout)
     for key, amount in (("gamble.at_stake", "credits"), ("gamble.to_win", "to_win")):
-        index = seen.index(texts.say(key))
+        index = seen.index(texts.translate(key))
         assert seen[index + 1] == texts.format_number(view.decision.display[amount])
     assert view.decision.display["to_win"] == 2 * view.decision.display["credits"]
-    assert set(texts.say("gamble.fair").split()) <= set(" ".join(seen).split())
+    assert set(texts.translate("gamble.fair").split()) <= set(" ".join(seen).split())
 
 
 @pytest.mark.requirement("C-14:b")
@@ -960,7 +961,7 @@ def test_help_about_chance_and_where_help_is_found_can_be_read(published, langua
         published, published[0], language, protection=PlayerProtectionView(help_line=line), credit_cents=0
     )
     text = " ".join(" ".join(read_help_words(view, layout)).split())
-    page = text[text.index(Texts(language).say("help.chance")[:40]) :]
+    page = text[text.index(Texts(language).translate("help.chance")[:40]) :]
     assert line[language] in page, "beside the line that is always in sight"
     assert line[language] in " ".join(" ".join(read_words(view, layout)).split())
 
@@ -1050,7 +1051,7 @@ def test_the_board_says_how_many_numbers_hit_and_what_a_keno_draw_pays_once_it_i
     assert draw["ways"][0]["hits"]
     view, texts = show_outcome(build_idle_view(published, game, "en"), game, outcome), Texts("en")
     paid = texts.format_count("keno.pays", outcome.win_credits)
-    hits = texts.say("keno.count", drawn=20, total=20, hits=len(draw["ways"][0]["hits"]))
+    hits = texts.translate("keno.count", drawn=20, total=20, hits=len(draw["ways"][0]["hits"]))
     stops = build_view_timeline(view, theme).steps[0].stop_seconds
     moments = [replace(view, now=view.presentation.began_at + stop + 0.001) for stop in stops[-2:]]
     moments.append(replace(view, presentation=None, last_display_step=view.presentation.steps[-1]))
@@ -1082,9 +1083,9 @@ def test_help_states_the_hit_frequency_of_the_exact_analysis(analyses, published
             ]
             assert bet_chance.top_one_in == round(1 / sum(rates))
             odds = [bet_chance.top_one_in, *(one_in for _, one_in in bet_chance.features)]
-            assert all(texts.say("odds.one_in", games=texts.format_number(n)) in seen for n in odds)
+            assert all(texts.translate("odds.one_in", games=texts.format_number(n)) in seen for n in odds)
             assert {name for name, _ in bet_chance.features} == {f.feature for f in bet.features if f.rate}
-        hits = (texts.say("odds.hit"), texts.say("odds.prizes_in_100"))
+        hits = (texts.translate("odds.hit"), texts.translate("odds.prizes_in_100"))
         ways = [words for words in seen if len(game.chances) > 1 and words.endswith(hits)]
         assert len(set(ways)) == len(ways) == (len(game.chances) if ways else 0), (game.id, ways)
 
@@ -1140,6 +1141,6 @@ def test_the_notice_beside_the_game_and_the_rules_promise_the_refund_of_the_prof
     beside = " ".join(" ".join(read_words(view, layout)).split())
     helped = " ".join(" ".join(read_help_words(view, layout)).split())
     for key, written in (("refund", beside), ("rule_refund", helped)):
-        assert " ".join(texts.say(f"defect.{key}").split()) in written
+        assert " ".join(texts.translate(f"defect.{key}").split()) in written
     for key in ("keep", "rule_keep"):
-        assert " ".join(texts.say(f"defect.{key}").split()) not in f"{beside} {helped}"
+        assert " ".join(texts.translate(f"defect.{key}").split()) not in f"{beside} {helped}"

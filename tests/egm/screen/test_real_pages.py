@@ -43,7 +43,7 @@ def test_every_page_of_the_menu_is_drawn_completely(tmp_path, published, theme):
                     ]
                 if any(not table.rows for table in page.tables) and page.prompt is None:
                     empty += 1
-                    if picture.find_texts(view).say("page.none") not in [
+                    if picture.find_texts(view).translate("page.none") not in [
                         words for words, _, _ in watcher.written
                     ]:
                         faults.append((*name, "does not say that there is nothing to show"))

@@ -127,8 +127,8 @@ def test_an_amount_field_takes_only_digits_of_minor_units(idle_view, theme):
 def test_enter_confirms_the_last_page_of_a_form(idle_view, theme, layout):
     """The page has no field; beside BACK it only has CONFIRM."""
     actions = (
-        PageAction(id="back", label=PageText(kind="say", value="service.back"), style="back"),
-        PageAction(id="confirm", label=PageText(kind="say", value="service.confirm"), style="confirm"),
+        PageAction(id="back", label=PageText(kind="text", value="service.back"), style="back"),
+        PageAction(id="confirm", label=PageText(kind="text", value="service.confirm"), style="confirm"),
     )
     filled = (PageTable(rows=(PageRow(cells=(PageText(kind="plain", value="paid"),)),)),)
     page = ServicePage(id="last", title=PageText(), tables=filled, actions=actions)

@@ -112,7 +112,7 @@ def test_a_machine_that_starts_again_is_described_with_the_step_of_its_start(idl
     for view in (starting, replace(starting, snapshot=None)):
         context = DrawingContext(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
         lines = describe_lockup(context, view.scene).lines
-        assert lines == tuple(Texts(language).say("boot.self_test") for language in ("en", "fr"))
+        assert lines == tuple(Texts(language).translate("boot.self_test") for language in ("en", "fr"))
 
 
 @pytest.mark.parametrize("steps", [[StartUpActivity("memory")], [StartUpActivity("memory"), None]])
@@ -133,4 +133,4 @@ def test_the_step_of_another_version_does_not_end_the_screen(theme):
     view = View(start_up_activity=StartUpActivity("game", {}))
     context = DrawingContext(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
     lines = describe_lockup(context, Scene.STARTING).lines
-    assert lines == tuple(Texts(language).say("boot.link") for language in ("en", "fr"))
+    assert lines == tuple(Texts(language).translate("boot.link") for language in ("en", "fr"))

@@ -80,7 +80,7 @@ def test_a_decision_is_shown_after_the_deal_and_play_ends_the_deal_at_once(visit
     player_visit.wait(0.1)
     assert player_visit.view.decision is not None
     assert not is_decision_due(player_visit.view, player_visit.theme)
-    assert player_visit.bar == player_visit.context.texts.say("status.spinning")
+    assert player_visit.bar == player_visit.context.texts.translate("status.spinning")
     assert is_key_lit(player_visit.context, "play")
     player_visit.press("play")
     player_visit.wait(0.6)

@@ -38,7 +38,7 @@ def visit(tmp_path, theme):
 
 
 def words(language, key, **values):
-    return Texts(language).say(key, **values)
+    return Texts(language).translate(key, **values)
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])

@@ -121,7 +121,7 @@ def test_a_visit_by_touch_alone(tmp_path, browser, theme, size):
         browser.open(Browser.wait_until(player.address, "the address"))
         browser.wait_until(lambda: browser.frames() > 0, "the first frame")
         player.until(lambda s: s.state == "idle" and s.credit_cents == 0, "the machine to wait for a player")
-        player.until_said(texts.say("status.insert"))
+        player.until_said(texts.translate("status.insert"))
         canvas = json.loads(
             browser.evaluate("JSON.stringify([document.getElementById('screen').width, innerWidth])")
         )
@@ -146,13 +146,13 @@ def test_a_visit_by_touch_alone(tmp_path, browser, theme, size):
         assert over.credit_cents == 2000 - over.bet_credits * over.denomination_cents + over.win_cents
 
         player.after(lambda: player.touch(Action("language")), lambda s: s.language == "fr", "French")
-        player.until_said(Texts("fr").say("meter.credit"))
+        player.until_said(Texts("fr").translate("meter.credit"))
         player.after(lambda: player.touch(Action("language")), lambda s: s.language == "en", "English")
 
         player.touch(Action("cash_out"))
         player.until(lambda s: s.credit_cents == 0 and s.state in {"idle", "handpay"}, "the pay-out")
         owed = texts.format_money(over.credit_cents, over.currency)
         paid = "handpay.wait" if player.last.state == "handpay" else "notice.ticket_printed"
-        player.until_said(texts.say(paid, amount=owed))
+        player.until_said(texts.translate(paid, amount=owed))
     finally:
         player.close()

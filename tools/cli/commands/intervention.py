@@ -112,7 +112,7 @@ def export(
     sheets, _ = _read_sheets(state, file)
     sheet = _find_sheet(sheets, name)
     if output_format == "pdf":
-        title = Texts(language).say("service.sheet.title", number=sheet.id)
+        title = Texts(language).translate("service.sheet.title", number=sheet.id)
         content = build_pdf(title, sheet.build_tables(), Texts(language), NO_CURRENCY_CODE)
     elif output_format == "text":
         content = _format_sheet(sheet, language).encode()
@@ -143,7 +143,7 @@ def day(date: datetime, out: Path, language: str, state: Path | None, file: Path
         if gaming_day.find_date(datetime.fromisoformat(sheet.opened_time)) == date.date()
     ]
     texts = Texts(language)
-    title = texts.say("service.sheet.day", date=date.date().isoformat(), number=len(day_sheets))
+    title = texts.translate("service.sheet.day", date=date.date().isoformat(), number=len(day_sheets))
     listed = LinesTable(
         columns=build_column_titles("id", "time", "ended", "person", "reason"),
         rows=tuple(
@@ -174,7 +174,7 @@ def _format_sheet(sheet: InterventionSheet, language: str) -> str:
     """Return a sheet as plain text."""
     texts = Texts(language)
     return format_as_text(
-        texts.say("service.sheet.title", number=sheet.id), sheet.build_tables(), texts, NO_CURRENCY_CODE
+        texts.translate("service.sheet.title", number=sheet.id), sheet.build_tables(), texts, NO_CURRENCY_CODE
     )
 
 

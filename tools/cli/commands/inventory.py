@@ -101,7 +101,7 @@ def house_(machines: tuple[Path, ...], *, output_format: OutputFormat) -> None:
 
 def _format_title(texts: Texts, sheet: InventorySheet) -> str:
     """Return the title of a technical sheet."""
-    return texts.say(
+    return texts.translate(
         "service.inventory.title",
         number=sheet.current_values["operator_number"],
         serial=sheet.current_values["serial"],

@@ -219,7 +219,7 @@ def slip_(game: str, language: str, selections: int, *, as_json: bool) -> None:
     page = format_slip_form(
         rules.definition,
         language,
-        lambda credits_: texts.say("meter.credits", count=texts.format_number(credits_)),
+        lambda credits_: texts.translate("meter.credits", count=texts.format_number(credits_)),
         selections,
     )
     echo(page, nl=False)

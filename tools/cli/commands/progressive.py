@@ -162,7 +162,7 @@ def enrol(folder: Path, stick: Path, key: str, host: str, port: int, *, prepare:
         device.write(request, answer)
         facts = answer.read_certificate_details()
     except EnrolmentError as error:
-        text = Texts("en").say(f"notice.refused.{error.code}", **error.values)
+        text = Texts("en").translate(f"notice.refused.{error.code}", **error.values)
         raise click.ClickException(f"{stick}: {text}") from error
     except (*ERRORS_REPORTED_IN_ONE_LINE, OSError) as error:
         raise click.ClickException(str(error)) from error
