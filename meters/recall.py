@@ -81,7 +81,7 @@ class Play:
         return carried_cents + sum(t.amount_cents for t in transfers if t.target == "house:wager")
 
     @property
-    def win_cents(self) -> int | None:
+    def payout_cents(self) -> int | None:
         """Return what the play paid, including returned stakes and progressive levels, in minor units.
 
         Return None while the play is open, or if it was paid before the memory clear that carried it over.
@@ -99,7 +99,7 @@ class Play:
 
     @property
     def push_cents(self) -> int:
-        """Return the returned stakes that :attr:`win_cents` includes, in minor units."""
+        """Return the returned stakes that :attr:`payout_cents` includes, in minor units."""
         ends = () if self.end_entry is None else self.end_entry.transfers
         returned_transfers = (*(() if self.push_entry is None else self.push_entry.transfers), *ends)
         return self._carried_returned_cents + sum(

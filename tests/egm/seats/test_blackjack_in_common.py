@@ -141,7 +141,7 @@ def test_recall_has_the_steps_and_the_money_of_each_position_apart(seats):
     found = list(iter_recent_plays(rooms[0].journal))
     assert [len(play.step_entries) for play in found] == [len(ANSWERS)] * 3
     assert [play.bet_cents for play in found] == [STAKE_CENTS, 2 * STAKE_CENTS, 3 * STAKE_CENTS]
-    assert [play.win_cents for play in found] == [0, 4 * STAKE_CENTS, 2 * STAKE_CENTS]
+    assert [play.payout_cents for play in found] == [0, 4 * STAKE_CENTS, 2 * STAKE_CENTS]
     assert [sum(play.added_cents_by_source.values()) for play in found] == [CREDIT_CENTS] * 3
 
 

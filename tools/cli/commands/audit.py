@@ -461,7 +461,7 @@ def _build_play_row(play: recall.Play) -> dict[str, Any]:
         "kind": start.get("game", {}).get("id", ""),
         "position": play.start_entry.transaction.dims.get("position"),
         "bet_cents": play.bet_cents,
-        "win_cents": play.win_cents,
+        "win_cents": play.payout_cents,
         "prizes": [dict(prize) for prize in play.prizes_won],
         "credit_before_cents": play.credit_before_cents,
         "credit_after_cents": play.credit_after_cents,
