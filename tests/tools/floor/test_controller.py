@@ -377,7 +377,7 @@ def test_a_new_name_or_maximum_of_hits_takes_effect_at_once(floor):
         stake_and_hit_rate=LevelStakeAndHitRate(stake_cents=STAKE, hit_rate=ODDS, hits_per_wager_max=3),
     )
     assert floor.controller.open_levels([several_hits]) == ["grand: new name or maximum number of hits"]
-    assert floor.record().hits_most == 3
+    assert floor.record().hits_per_wager_max == 3
     assert floor.controller.open_levels([several_hits]) == []
 
 

@@ -369,7 +369,7 @@ def show(*, store: str | None, output_format: OutputFormat) -> None:
     amounts = ("shows", "base", "limit", "hidden", "overflow", "contributed", "hits", "paid", "stake")
     rows = (
         (
-            record.id + (f" -> {record.successor}" if record.successor else ""),
+            record.id + (f" -> {record.successor_id}" if record.successor_id else ""),
             record.level.shown_cents,
             record.level.terms.base_cents,
             record.level.terms.ceiling_cents,

@@ -33,13 +33,13 @@ class RulingError(OperatorError):
 def find_reason_to_hold_claim(session: Session, record: LevelRecord, claim: Claim) -> str:
     """Return why a claim of a progressive hit must be held for a ruling, or "" if it can be awarded."""
     wins = session.list_winning_contributions(claim.machine, claim.level)
-    if wins.count(claim.after) >= record.hits_most:
+    if wins.count(claim.after) >= record.hits_per_wager_max:
         return (
-            f"contribution {claim.after} has already won level {record.id} {record.hits_most} times, "
+            f"contribution {claim.after} has already won level {record.id} {record.hits_per_wager_max} times, "
             "which is the maximum"
         )
     hit_numbers = tuple(sorted({*wins, claim.after}))
-    hits_per_wager = record.odds + sum(record.shares.values())
+    hits_per_wager = record.hit_rate + sum(record.hit_rate_by_share.values())
     if is_improbable(hit_numbers, hit_numbers[-1], hits_per_wager):
         return (
             f"{len(hit_numbers)} of {hit_numbers[-1]} wagers won the level, "

@@ -155,7 +155,7 @@ def verify_prizes(session: Session, record: LevelRecord) -> None:
     terms, prizes = record.level.terms, session.read_prizes(record.id)
     for prize in prizes:
         _check_prize(session, prize)
-    if record.successor:
+    if record.successor_id:
         return
     last_prize = prizes[-1] if prizes else None
     if last_prize is None or last_prize.trigger is not None:

@@ -31,23 +31,23 @@ class LevelRecord:
     names: Mapping[str, str]
     """The name of the level by language."""
     stake_cents: int
-    odds: Fraction
+    hit_rate: Fraction
     """The exact mean number of hits (of the full amount) by one wager of ``stake_cents``."""
     level: Level
     """The exact amount of the level and its terms."""
     falls: int = 0
     """The number of times that the displayed amount has fallen."""
-    fell_by: FallCause = ""
+    last_fall_cause: FallCause = ""
     """The cause of the last fall of the displayed amount; empty before the first."""
-    successor: str = ""
+    successor_id: str = ""
     """The id of the level that received the amount of this closed level; empty while this level is open."""
     closing_cents: int = 0
     """The amount displayed when the level was closed, less the hits paid since."""
-    hits_most: int = 1
+    hits_per_wager_max: int = 1
     """The maximum number of hits that one wager can have."""
-    shares: Mapping[str, Fraction] = field(default_factory=dict)
+    hit_rate_by_share: Mapping[str, Fraction] = field(default_factory=dict)
     """The partial shares of the level that can be won, by their text; the value is the mean hits per wager."""
-    last_claim: str = ""
+    last_claim_id: str = ""
     """The id of the claim of the last hit, or empty."""
     peak_cents: int = 0
     """The highest amount of the level that this controller has ever shown; no machine can have shown more."""
@@ -62,10 +62,10 @@ class LevelRecord:
             id=definition.id,
             names=dict(definition.names),
             stake_cents=definition.stake_and_hit_rate.stake_cents,
-            odds=definition.stake_and_hit_rate.hit_rate,
+            hit_rate=definition.stake_and_hit_rate.hit_rate,
             level=Level.open(definition.terms),
-            hits_most=definition.stake_and_hit_rate.hits_per_wager_max,
-            shares=list_partial_shares(definition),
+            hits_per_wager_max=definition.stake_and_hit_rate.hits_per_wager_max,
+            hit_rate_by_share=list_partial_shares(definition),
         )
 
     def to_text(self) -> str:
@@ -74,16 +74,16 @@ class LevelRecord:
             {
                 "names": dict(self.names),
                 "stake_cents": self.stake_cents,
-                "odds": str(self.odds),
+                "odds": str(self.hit_rate),
                 "level": self.level.to_json(),
                 "falls": self.falls,
-                "fell_by": self.fell_by,
-                "successor": self.successor,
+                "fell_by": self.last_fall_cause,
+                "successor": self.successor_id,
                 "closing_cents": self.closing_cents,
-                "hits_most": self.hits_most,
-                "shares": {share: str(odds) for share, odds in self.shares.items()},
+                "hits_most": self.hits_per_wager_max,
+                "shares": {share: str(odds) for share, odds in self.hit_rate_by_share.items()},
                 "peak_cents": self.peak_cents,
-                "last_claim": self.last_claim,
+                "last_claim": self.last_claim_id,
             },
             ensure_ascii=False,
             sort_keys=True,
@@ -100,16 +100,16 @@ class LevelRecord:
             id=level_id,
             names=data["names"],
             stake_cents=int(data["stake_cents"]),
-            odds=Fraction(data["odds"]),
+            hit_rate=Fraction(data["odds"]),
             level=Level.from_json(data["level"]),
             falls=int(data["falls"]),
-            fell_by=data["fell_by"],
-            successor=data["successor"],
+            last_fall_cause=data["fell_by"],
+            successor_id=data["successor"],
             closing_cents=int(data["closing_cents"]),
-            hits_most=int(data.get("hits_most", 1)),
-            shares={share: Fraction(odds) for share, odds in data.get("shares", {}).items()},
+            hits_per_wager_max=int(data.get("hits_most", 1)),
+            hit_rate_by_share={share: Fraction(odds) for share, odds in data.get("shares", {}).items()},
             peak_cents=int(data.get("peak_cents", 0)),
-            last_claim=data.get("last_claim", ""),
+            last_claim_id=data.get("last_claim", ""),
         )
 
 
