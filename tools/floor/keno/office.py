@@ -90,8 +90,8 @@ class DrawResult:
 class OfficeTotals:
     """The totals of a Keno office since it was opened; amounts are in minor units."""
 
-    tickets: int
-    draws: int
+    ticket_count: int
+    draw_count: int
     desk_cents: int
     """The money taken at the desk, less the money paid there."""
     staked_cents: int
@@ -191,13 +191,13 @@ class KenoOffice:
         counters = self._read_counters()
         self._require_open_sales(counters)
         ticket = self.rules.draw_quick_picks(self.rules.build_ticket(request), draw_source)
-        number, first, recorded_at = counters.last_ticket + 1, counters.next_draw, self._now()
+        number, first_draw, recorded_at = counters.last_ticket + 1, counters.next_draw, self._now()
         acknowledgement = Acknowledgement(
             ticket_number=number,
-            draws=tuple(range(first, first + ticket.draw_count)),
+            draws=tuple(range(first_draw, first_draw + ticket.draw_count)),
             recorded_at=recorded_at,
         )
-        paper = issue_ticket(
+        printed_ticket = issue_ticket(
             self.rules.definition,
             ticket,
             acknowledgement,
@@ -206,13 +206,15 @@ class KenoOffice:
             station=station,
             claim_place=self.opened.claim_place,
         )
-        record = TicketRecord(paper)
+        record = TicketRecord(printed_ticket)
         sold_ticket = claims.record_ticket_payment(record) if is_paid else record
         self._write(
             f"keno-ticket-{number}.sold",
             TicketSold(recorded_at=recorded_at.isoformat(), number=number, station=station),
             {number: sold_ticket},
-            self._build_transfers((DESK_ACCOUNT, STAKED_ACCOUNT, paper.cost_credits if is_paid else 0)),
+            self._build_transfers(
+                (DESK_ACCOUNT, STAKED_ACCOUNT, printed_ticket.cost_credits if is_paid else 0)
+            ),
             replace(counters, last_ticket=number),
         )
         return sold_ticket
@@ -435,8 +437,8 @@ class KenoOffice:
                 )
         counters = self._read_counters()
         return OfficeTotals(
-            tickets=counters.last_ticket,
-            draws=counters.next_draw - 1,
+            ticket_count=counters.last_ticket,
+            draw_count=counters.next_draw - 1,
             desk_cents=-self.journal.balance_cents(DESK_ACCOUNT),
             staked_cents=staked_credits * unit_cents,
             owed_cents=owed_credits * unit_cents,

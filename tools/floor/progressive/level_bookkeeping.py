@@ -115,8 +115,8 @@ class LevelBookkeeping:
             paid_cents=level.paid_cents + amount_cents,
             hit_count=level.hit_count + 1,
         )
-        left_cents = max(0, record.closing_cents - amount_cents)
-        return amount_cents, replace(record, level=level_after_hit, closing_cents=left_cents)
+        remaining_cents = max(0, record.closing_cents - amount_cents)
+        return amount_cents, replace(record, level=level_after_hit, closing_cents=remaining_cents)
 
     def return_award(self, session: Session, hit: ClaimRecord) -> None:
         """Return the award of a void game's hit to its progressive level."""
@@ -153,19 +153,23 @@ class LevelBookkeeping:
         session.record_event(self._format_time(), "paid_otherwise", claim=hit.claim_id, **amounts)
         if record.level.terms.is_mystery:
             return
-        more_cents, level = paid_cents - hit.amount_cents, record.level
+        difference_cents, level = paid_cents - hit.amount_cents, record.level
         session.put_claim(replace(hit, amount_cents=paid_cents))
         if not record.successor_id:
             session.put_level(
-                _record_fall(replace(record, level=level.correct_paid_hit(more_cents)), level.shown_cents)
+                _record_fall(
+                    replace(record, level=level.correct_paid_hit(difference_cents)), level.shown_cents
+                )
             )
-        elif more_cents > 0:  # a closed level holds nothing: the operator pays, as for a late hit
+        elif difference_cents > 0:  # a closed level holds nothing: the operator pays, as for a late hit
             level_after_payment = replace(
-                level, seeded_cents=level.seeded_cents + more_cents, paid_cents=level.paid_cents + more_cents
+                level,
+                seeded_cents=level.seeded_cents + difference_cents,
+                paid_cents=level.paid_cents + difference_cents,
             )
             session.put_level(replace(record, level=level_after_payment))
         else:
-            amount, emptied_level = level.correct_paid_hit(more_cents).release_whole_amount()
+            amount, emptied_level = level.correct_paid_hit(difference_cents).release_whole_amount()
             session.put_level(replace(record, level=emptied_level))
             self.add_moved_amount(session, record.successor_id, amount)
 

@@ -42,9 +42,9 @@ class MysteryPrizes:
         """
         if self._secrets is None:
             raise MysteryError(f"level {record.id}: a mystery level needs the key of the controllers' folder")
-        last = session.read_last_prize(record.id)
+        last_prize = session.read_last_prize(record.id)
         level = record.level
-        number = 1 if last is None else last.number + 1
+        number = 1 if last_prize is None else last_prize.number + 1
         trigger = self._secrets.draw(
             lambda step: MysteryTrigger.draw(
                 record.id, number, level.current_amount, level.terms, record.stake_cents, step
