@@ -279,7 +279,7 @@ def test_totals_are_those_of_all_tickets_and_a_difference_is_detected(venue):
     venue.sell(*LOST, draws=2)
     prize_cents = venue.hold().prizes[1] * 25
     totals = venue.office.compute_totals()
-    assert (totals.ticket_count, totals.draw_count) == (2, 1)
+    assert (totals.tickets, totals.draws) == (2, 1)
     assert (totals.desk_cents, totals.staked_cents) == (75, 25)
     assert (totals.owed_cents, totals.house_cents) == (prize_cents, 50 - prize_cents)
     theft = Transaction(id="theft", kind="planted", transfers=(Transfer(OWED_ACCOUNT, HOUSE_ACCOUNT, 25),))

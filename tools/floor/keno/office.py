@@ -90,8 +90,8 @@ class DrawResult:
 class OfficeTotals:
     """The totals of a Keno office since it was opened; amounts are in minor units."""
 
-    ticket_count: int
-    draw_count: int
+    tickets: int
+    draws: int
     desk_cents: int
     """The money taken at the desk, less the money paid there."""
     staked_cents: int
@@ -437,8 +437,8 @@ class KenoOffice:
                 )
         counters = self._read_counters()
         return OfficeTotals(
-            ticket_count=counters.last_ticket,
-            draw_count=counters.next_draw - 1,
+            tickets=counters.last_ticket,
+            draws=counters.next_draw - 1,
             desk_cents=-self.journal.balance_cents(DESK_ACCOUNT),
             staked_cents=staked_credits * unit_cents,
             owed_cents=owed_credits * unit_cents,
