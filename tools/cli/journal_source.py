@@ -111,21 +111,25 @@ def _exit_on_signals() -> Iterator[None]:
     A second signal, such as the SIGHUP that follows SIGTERM, must not interrupt the removal: it is ignored.
     A signal that is ignored (``nohup``) or has a handler is left as it is.
     """
-    defaults = [each for each in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(each) is signal.SIG_DFL]
+    default_signals = [
+        signal_number
+        for signal_number in (signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(signal_number) is signal.SIG_DFL
+    ]
 
-    def exit_once(number: int, _frame: object) -> NoReturn:
+    def exit_once(received_number: int, _frame: object) -> NoReturn:
         """End the process by SystemExit, and ignore further signals until its temporary files are removed."""
-        for each in defaults:
-            signal.signal(each, signal.SIG_IGN)
-        sys.exit(128 + number)
+        for signal_number in default_signals:
+            signal.signal(signal_number, signal.SIG_IGN)
+        sys.exit(128 + received_number)
 
-    for number in defaults:
-        signal.signal(number, exit_once)
+    for signal_number in default_signals:
+        signal.signal(signal_number, exit_once)
     try:
         yield
     finally:
-        for number in defaults:
-            signal.signal(number, signal.SIG_DFL)
+        for signal_number in default_signals:
+            signal.signal(signal_number, signal.SIG_DFL)
 
 
 def _refuse_two_sources(state: Path | None, file: Path | None) -> None:

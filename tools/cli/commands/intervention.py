@@ -10,8 +10,7 @@ import click
 
 from egm.app.features import FEATURES
 from egm.gaming_day import GamingDay
-from egm.kernel.service_pages import PageRow
-from egm.kernel.service_pages import PageTable as LinesTable
+from egm.kernel.service_pages import PageRow, PageTable
 from egm.screen.text import Texts
 from egm.staff.page_texts import build_column_titles, build_plain_text, build_text, build_time_text
 from egm.staff.sheet import InterventionSheet, iter_sheets
@@ -21,8 +20,7 @@ from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, open_journal_e
 from tools.cli.result_file import write_result
 from tools.cli.sheet_head import SheetHead
 from tools.cli.sheets import LANGUAGE_OPTION, NO_CURRENCY_CODE, build_pdf, format_as_text
-from tools.cli.tables import OutputFormat, Table, add_format_options
-from tools.cli.tables import show as show_table
+from tools.cli.tables import OutputFormat, Table, add_format_options, show
 from tools.cli.terminal import echo
 
 
@@ -37,18 +35,18 @@ def _read_sheets(state: Path | None, file: Path | None) -> tuple[list[Interventi
     The journal is that of a machine's memory or the exported one in ``file``. Raises ClickException if it is
     damaged or missing.
     """
-    head = SheetHead()
+    sheet_head = SheetHead()
     with open_journal_entries(state, file) as entries:
-        sheets = list(iter_sheets(head.watch_entries(entries), FEATURES.entry_declarations))
-    return sheets, head.gaming_day
+        sheets = list(iter_sheets(sheet_head.watch_entries(entries), FEATURES.entry_declarations))
+    return sheets, sheet_head.gaming_day
 
 
-def _find_sheet(sheets: list[InterventionSheet], name: str) -> InterventionSheet:
+def _find_sheet(sheets: list[InterventionSheet], sheet_id: str) -> InterventionSheet:
     """Return the sheet of the intervention with this id. Raises ClickException if none exists."""
-    sheet = next((sheet for sheet in sheets if sheet.id == name), None)
+    sheet = next((sheet for sheet in sheets if sheet.id == sheet_id), None)
     if sheet is None:
-        known_names = format_known_names(name, (sheet.id for sheet in sheets))
-        raise click.ClickException(f"there is no intervention {name!r}; {known_names}")
+        known_names = format_known_names(sheet_id, (sheet.id for sheet in sheets))
+        raise click.ClickException(f"there is no intervention {sheet_id!r}; {known_names}")
     return sheet
 
 
@@ -71,7 +69,7 @@ def list_(state: Path | None, file: Path | None, *, output_format: OutputFormat)
         )
         for sheet in sheets
     )
-    show_table(
+    show(
         output_format,
         Table(columns, rows, empty_text="no intervention"),
         document=[*map(_build_document, sheets)],
@@ -83,7 +81,7 @@ def list_(state: Path | None, file: Path | None, *, output_format: OutputFormat)
 @LANGUAGE_OPTION
 @STATE_OPTION
 @EXPORT_OPTION
-def show(name: str, language: str, state: Path | None, file: Path | None) -> None:
+def show_(name: str, language: str, state: Path | None, file: Path | None) -> None:
     """Print the sheet of one intervention as text."""
     sheets, _ = _read_sheets(state, file)
     echo(_format_sheet(_find_sheet(sheets, name), language), nl=False)
@@ -92,7 +90,11 @@ def show(name: str, language: str, state: Path | None, file: Path | None) -> Non
 @command.command("export")
 @click.argument("name")
 @click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The file to write."
+    "--out",
+    "output_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="The file to write.",
 )
 @click.option(
     "--format",
@@ -106,7 +108,7 @@ def show(name: str, language: str, state: Path | None, file: Path | None) -> Non
 @STATE_OPTION
 @EXPORT_OPTION
 def export(
-    name: str, out: Path, output_format: str, language: str, state: Path | None, file: Path | None
+    name: str, output_file: Path, output_format: str, language: str, state: Path | None, file: Path | None
 ) -> None:
     """Write the sheet of one intervention to a file, for printing, signing and filing."""
     sheets, _ = _read_sheets(state, file)
@@ -118,18 +120,22 @@ def export(
         content = _format_sheet(sheet, language).encode()
     else:
         content = json.dumps(_build_document(sheet), ensure_ascii=False, indent=1).encode()
-    write_result(out, content, sheet.id)
+    write_result(output_file, content, sheet.id)
 
 
 @command.command("day")
 @click.argument("date", metavar="YYYY-MM-DD", type=DayParameter())
 @click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The PDF to write."
+    "--out",
+    "output_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="The PDF to write.",
 )
 @LANGUAGE_OPTION
 @STATE_OPTION
 @EXPORT_OPTION
-def day(date: datetime, out: Path, language: str, state: Path | None, file: Path | None) -> None:
+def day(date: datetime, output_file: Path, language: str, state: Path | None, file: Path | None) -> None:
     """Write every sheet of one gaming day to one PDF for the management.
 
     Monaco art. 20.3 requires it. A sheet belongs to the gaming day on which the intervention stopped the
@@ -144,7 +150,7 @@ def day(date: datetime, out: Path, language: str, state: Path | None, file: Path
     ]
     texts = Texts(language)
     title = texts.say("service.sheet.day", date=date.date().isoformat(), number=len(day_sheets))
-    listed = LinesTable(
+    overview_table = PageTable(
         columns=build_column_titles("id", "time", "ended", "person", "reason"),
         rows=tuple(
             PageRow(
@@ -161,12 +167,14 @@ def day(date: datetime, out: Path, language: str, state: Path | None, file: Path
             for sheet in day_sheets
         ),
     )
-    tables = [listed]
+    tables = [overview_table]
     for sheet in day_sheets:
-        head = build_text("service.sheet.title", number=sheet.id)
-        tables += [table.model_copy(update={"title": table.title or head}) for table in sheet.build_tables()]
+        sheet_title = build_text("service.sheet.title", number=sheet.id)
+        tables += [
+            table.model_copy(update={"title": table.title or sheet_title}) for table in sheet.build_tables()
+        ]
     write_result(
-        out, build_pdf(title, tables, texts, NO_CURRENCY_CODE), format_count(len(day_sheets), "sheet")
+        output_file, build_pdf(title, tables, texts, NO_CURRENCY_CODE), format_count(len(day_sheets), "sheet")
     )
 
 
