@@ -54,7 +54,7 @@ from tools.audit.records import read_record
 from tools.audit.rounds import RoundAudit
 from tools.audit.stakes import EndedGame, StakeAudit, list_stakes
 
-R = TypeVar("R")
+RecordT = TypeVar("RecordT")
 
 #: The beginning of a finding about an outcome that differs from the replayed one.
 _OUTCOME_DIFFERS_FINDING: Final = "record.outcome differs from the one its recorded draws give"
@@ -264,7 +264,7 @@ class GameAudit:
                 f"found {dict(dims)}",
             )
 
-    def _read_record(self, entry: StoredEntry, record_class: type[R]) -> R | None:
+    def _read_record(self, entry: StoredEntry, record_class: type[RecordT]) -> RecordT | None:
         """Return the entry's record decoded as the class ``record_class``.
 
         If the record is not valid, report a finding and return None.
@@ -602,7 +602,7 @@ class GameAudit:
         prizes_by_id = {prize.id: prize for prize in game.list_prizes_in_kind()}
         if (
             prizes.compute_due_prize_reservations(
-                {name: p.value_cents for name, p in prizes_by_id.items()}, won_prize_ids
+                {name: prize.value_cents for name, prize in prizes_by_id.items()}, won_prize_ids
             )
             != prize_reservations
         ):

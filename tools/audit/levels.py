@@ -624,7 +624,12 @@ class LevelAudit:
                 if isinstance(claim_or_amount, int) and pool in self.levels:
                     level_changes.apply_level_change(pool, self.levels[pool].return_award(claim_or_amount))
             self._check_level_changes(entry, level_changes)
-            hit_cents = [self._awarded_cents.get(a) if isinstance(a, str) else a for _, a in hits]
+            hit_cents = [
+                self._awarded_cents.get(claim_or_amount)
+                if isinstance(claim_or_amount, str)
+                else claim_or_amount
+                for _, claim_or_amount in hits
+            ]
             known_cents = [cents for cents in hit_cents if cents is not None]
             recorded = end_record.recorded_outcome
             if known_cents == hit_cents and recorded.progressive_win_cents != sum(known_cents):
@@ -634,7 +639,15 @@ class LevelAudit:
                     f"found {recorded.progressive_win_cents}",
                 )
             return
-        hit_worths = [(pool, self._awarded_cents.get(a) if isinstance(a, str) else a) for pool, a in hits]
+        hit_worths = [
+            (
+                pool,
+                self._awarded_cents.get(claim_or_amount)
+                if isinstance(claim_or_amount, str)
+                else claim_or_amount,
+            )
+            for pool, claim_or_amount in hits
+        ]
         self._check_register(entry, end_record.play_id, "" if play is None else play.game_id, hit_worths)
         payments = [
             (t.source.removeprefix(_OPERATOR_ACCOUNT_PREFIX), t.amount_cents)

@@ -62,10 +62,12 @@ def compute_due_prize_reservations(
     return _list_sorted_flows(prizes_in_kind.build_prize_transfers(prizes))
 
 
-def list_prize_reservations(end: StoredEntry) -> list[AccountFlow]:
+def list_prize_reservations(end_entry: StoredEntry) -> list[AccountFlow]:
     """Return the transfers with which the end of a game reserves prizes in kind."""
     return (
-        _select_prize_flows(_list_sorted_flows(end.transfers)) if _has_prize_transfer(end.transfers) else []
+        _select_prize_flows(_list_sorted_flows(end_entry.transfers))
+        if _has_prize_transfer(end_entry.transfers)
+        else []
     )
 
 

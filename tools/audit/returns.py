@@ -195,7 +195,7 @@ def _sum_ended_games(view: JournalView) -> dict[GameVersion, _GameSums]:
         sums.has_standing_bets = (
             sums.has_standing_bets
             or "table" in start_record
-            or any(n.startswith("table:") for n in entry.state)
+            or any(storage_key.startswith("table:") for storage_key in entry.state)
         )
         sums.has_double_up = sums.has_double_up or play_id in doubled_up_play_ids
         sums.wager_counts[key] += 1

@@ -58,14 +58,18 @@ class _StatePickler(pickle.Pickler):
         super().__init__(buffer, protocol=5)
         self._declared_object_by_name = _list_declared_objects(auditor)
 
-    def persistent_id(self, obj: object) -> str | None:
+    def persistent_id(self, pickled_object: object) -> str | None:
         """Return the name under which the next audit provides this object, or None if the object is to be saved."""
-        if isinstance(obj, GameFiles):
+        if isinstance(pickled_object, GameFiles):
             return _GAMES_PLACEHOLDER
         for name, declared in self._declared_object_by_name.items():
-            if obj is declared:
+            if pickled_object is declared:
                 return name
-        return obj.__name__ if isinstance(obj, MethodType) and isinstance(obj.__self__, Auditor) else None
+        return (
+            pickled_object.__name__
+            if isinstance(pickled_object, MethodType) and isinstance(pickled_object.__self__, Auditor)
+            else None
+        )
 
 
 def _list_declared_objects(auditor: Auditor) -> dict[str, object]:

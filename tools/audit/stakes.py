@@ -42,7 +42,7 @@ from tools.audit.plain_games import INITIAL_TABLE_STATE_JSON, GameSource, PlainR
 from tools.audit.records import read_record
 from tools.audit.rules.pattern import format_storage_key
 
-R = TypeVar("R")
+RecordT = TypeVar("RecordT")
 #: Stakes as (credit account, amount in minor units) pairs.
 StakesByAccount: TypeAlias = tuple[tuple[str, int], ...]
 
@@ -143,7 +143,7 @@ class StakeAudit:
         except RecordError as error:
             self._report_finding(entry, str(error))
 
-    def _read_record(self, entry: StoredEntry, record_class: type[R]) -> R | None:
+    def _read_record(self, entry: StoredEntry, record_class: type[RecordT]) -> RecordT | None:
         """Return the entry's record decoded as the class ``record_class``.
 
         If it is not valid, report a finding and return None.

@@ -24,7 +24,7 @@ from meters import JournalError, JournalView, open_view
 from tools.cli.staff import authenticate_for, load_roster
 from tools.cli.terminal import echo
 
-_Result = TypeVar("_Result")
+_ResultT = TypeVar("_ResultT")
 
 
 @contextmanager
@@ -79,8 +79,8 @@ def _is_locked_ticket_credited(view: JournalView, record: TicketRecord) -> bool:
 
 
 def query_all_journals(
-    folder: Path, second_folder: Path | None, query: Callable[[JournalView], _Result]
-) -> tuple[list[_Result], tuple[str, ...]]:
+    folder: Path, second_folder: Path | None, query: Callable[[JournalView], _ResultT]
+) -> tuple[list[_ResultT], tuple[str, ...]]:
     """Call ``query`` with each journal of this machine; return the results, and an error text per unreadable journal.
 
     The last result is that of the current journal, which is verified with the machine's key; the results

@@ -23,7 +23,7 @@ from meters.copies import SECOND_FOLDER
 from meters.storage import Storage
 from meters.transaction import JSON
 
-_Record = TypeVar("_Record")
+_RecordT = TypeVar("_RecordT")
 
 
 def carry_over_roster(
@@ -101,7 +101,7 @@ def renew_roster(folder: Path, second_folder: Path | None, details: Mapping[str,
 
 
 def _build_transaction(
-    entry: EntryDeclaration[_Record], record: _Record, *, entry_id: str, state: Mapping[str, JSON]
+    entry: EntryDeclaration[_RecordT], record: _RecordT, *, entry_id: str, state: Mapping[str, JSON]
 ) -> Transaction:
     """Return the transaction that writes one entry to the journal of a stopped machine.
 

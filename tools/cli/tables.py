@@ -30,7 +30,7 @@ Style = dict[str, Any]
 
 #: The columns of a table; a text is the title of a plain column.
 Columns = Sequence["Column | str"]
-_Command = TypeVar("_Command", bound=Callable[..., Any])
+_CommandT = TypeVar("_CommandT", bound=Callable[..., Any])
 #: What separates columns on a terminal.
 _COLUMN_GAP: Final = "  "
 #: The width of an output without a line limit.
@@ -293,7 +293,7 @@ def find_terminal_width() -> int:
     return _WIDTH_WITHOUT_LIMIT
 
 
-def add_format_options(command: _Command) -> _Command:
+def add_format_options(command: _CommandT) -> _CommandT:
     """Add ``--json`` and ``--csv`` to a command, which gets the chosen one as its argument ``output_format``."""
     command = click.option("--csv", "output_format", flag_value="csv", type=str, help="For spreadsheets.")(
         command

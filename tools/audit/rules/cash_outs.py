@@ -452,7 +452,11 @@ _CASH_OUT_RULES: Final = (
         id="{cash_out_id}.paid",
         state_before={"coins_gone": ObjectWithMembers("coins_gone", id="$cash_out_id")},
         record=DerivedValue(
-            lambda context: {k: v for k, v in context["coins_gone"].items() if k != "coin_cents" and v != ""}
+            lambda context: {
+                field_name: field_value
+                for field_name, field_value in context["coins_gone"].items()
+                if field_name != "coin_cents" and field_value != ""
+            }
         ),
         state={"coins_gone": None},
         expected_transfers=DerivedValue(_derive_dispensed_coins),

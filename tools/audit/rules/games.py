@@ -55,7 +55,7 @@ from tools.audit.rules.reasons import (
 )
 from tools.audit.rules.rule import AuditRule, ExpectedTransfer
 
-R = TypeVar("R")
+RecordT = TypeVar("RecordT")
 
 #: Transfers between the parts of progressive pools; the audit of levels derives them.
 EXPECTED_POOL_TRANSFERS: Final = ExpectedTransfer(
@@ -102,8 +102,8 @@ def _check_claims_of_hits(context: CheckContext) -> None:
 
 
 def _iter_stored_records(
-    context: CheckContext, record_class: type[R], key_prefix: str
-) -> Iterator[tuple[str, R]]:
+    context: CheckContext, record_class: type[RecordT], key_prefix: str
+) -> Iterator[tuple[str, RecordT]]:
     """Yield (storage key, record) for each value that the checked entry stores under a key with this prefix.
 
     ``record_class`` is the class of the records.

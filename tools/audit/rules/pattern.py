@@ -38,7 +38,7 @@ from tools.audit.rules.facts import Facts
 Pattern: TypeAlias = Any
 #: Checks a value against a pattern in the context of an entry. Raises :class:`PatternMismatch`.
 Matcher: TypeAlias = Callable[[Any, "CheckContext"], None]
-R = TypeVar("R")
+RecordT = TypeVar("RecordT")
 
 #: Longest part of a value that a finding shows, in characters.
 _VALUE_TEXT_MAX: Final = 160
@@ -90,19 +90,19 @@ class CheckContext:
         """Return the value that the memory had under a key before the checked entry, or None if it had none."""
         return self.ledger.state.get(format_storage_key(key, self.position))
 
-    def typed_record(self, record_class: type[R]) -> R:
+    def typed_record(self, record_class: type[RecordT]) -> RecordT:
         """Return the record of the checked entry, decoded as the class ``record_class``.
 
         Raises :class:`PatternMismatch` if it is invalid.
         """
         return parse_record(record_class, self.record, "record")
 
-    def record_before(self, record_class: type[R], key: str) -> R | None:
+    def record_before(self, record_class: type[RecordT], key: str) -> RecordT | None:
         """Return the value stored under a key before the entry, decoded as ``record_class``, or None."""
         data = self.value_before(key)
         return None if data is None else parse_record(record_class, data, key)
 
-    def record_after(self, record_class: type[R], key: str) -> R | None:
+    def record_after(self, record_class: type[RecordT], key: str) -> RecordT | None:
         """Return the value that the entry stores under a key, decoded as ``record_class``, or None."""
         data = self.value_after(key)
         return None if data is None else parse_record(record_class, data, f"state.{key}")
@@ -112,7 +112,7 @@ class CheckContext:
         return f"credit:{self.position}:{credit_kind}"
 
 
-def parse_record(record_class: type[R], value: object, location: str) -> R:
+def parse_record(record_class: type[RecordT], value: object, location: str) -> RecordT:
     """Return the JSON value ``value`` decoded as the class ``record_class``.
 
     Raises :class:`PatternMismatch`, whose text names the value (``location``), the field and the reason.

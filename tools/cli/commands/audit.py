@@ -77,13 +77,13 @@ def command() -> None:
     type=WholeNumber(min=0),
     help="Only entries after this sequence number.",
 )
-def export_(file: Path, state: Path | None, second_folder: Path | None, after_sequence: int) -> None:
+def export_(file: Path, state_folder: Path | None, second_folder: Path | None, after_sequence: int) -> None:
     """Write the complete journal to FILE with its archive, signed; the machine may be running.
 
     Before it signs, the export checks that this machine wrote every entry (CRC and signature), and that none
     is missing at the end.
     """
-    folder = find_memory_folder(state)
+    folder = find_memory_folder(state_folder)
     try:
         key = MachineKey.load(DiskStorage(), folder)
         if key is None:
@@ -142,7 +142,7 @@ def export_(file: Path, state: Path | None, second_folder: Path | None, after_se
 def verify(
     *,
     file: Path | None,
-    state: Path | None,
+    state_folder: Path | None,
     second_folder: Path | None,
     games: tuple[Path, ...],
     fingerprint: str | None,
@@ -179,7 +179,7 @@ def verify(
             )
 
         with show_progress("deriving everything again"):
-            reports = _audit_copies(file, state, second_folder, create_auditor, point_file, jobs)
+            reports = _audit_copies(file, state_folder, second_folder, create_auditor, point_file, jobs)
     except (JournalError, JobError) as error:
         raise click.ClickException(str(error)) from error
     for report in reports.values():
@@ -198,7 +198,7 @@ def verify(
 
 def _audit_copies(
     file: Path | None,
-    state: Path | None,
+    state_folder: Path | None,
     second_folder: Path | None,
     create_auditor: Callable[[Path | None], Auditor],
     point_file: Path | None,
@@ -207,7 +207,7 @@ def _audit_copies(
     """Return the audit report of the exported file, or of both copies in a state folder, by the copy's name."""
     if file is not None:
         return {str(file): _verify_export(file, create_auditor(point_file), point_file, jobs)}
-    folder = state or find_default_state_folder()
+    folder = state_folder or find_default_state_folder()
     second_folder = second_folder or folder / SECOND_FOLDER
     reports = _verify_copies(folder, second_folder, create_auditor, point_file, jobs)
     error_text = find_ticket_ledger_error(folder, second_folder)
@@ -409,20 +409,30 @@ def readout(file: Path) -> None:
 # ---------------------------------------------------------------------- recall and logs
 @command.command()
 @click.argument("name", metavar="LOG", type=click.Choice(["plays", *(log.value for log in Log)]))
-@click.option("--last", type=WholeNumber(min=1), help="The number of lines (default: the size of the log).")
+@click.option(
+    "--last",
+    "line_count_max",
+    type=WholeNumber(min=1),
+    help="The number of lines (default: the size of the log).",
+)
 @STATE_OPTION
 @EXPORT_OPTION
 @add_format_options
 def log(
-    *, name: str, last: int | None, state: Path | None, file: Path | None, output_format: OutputFormat
+    *,
+    name: str,
+    line_count_max: int | None,
+    state_folder: Path | None,
+    export_file: Path | None,
+    output_format: OutputFormat,
 ) -> None:
     """Print a log, newest first: plays, events, bills, vouchers (tickets), transfers, handpays ...
 
     It shows the journal entries as recorded; without --last, as many as the machine's own log shows. The
     registers that regulations require, complete and with their columns, are in `egm register`.
     """
-    with open_journal(state, file) as view:
-        rows = _read_log(view, name, last)
+    with open_journal(state_folder, export_file) as view:
+        rows = _read_log(view, name, line_count_max)
     if output_format == "text":
         for line in format_log_lines(rows, find_terminal_width()) if rows else ["the log has no entries"]:
             echo(line)
@@ -459,7 +469,7 @@ def _build_row(entry: StoredEntry) -> dict[str, Any]:
         "sas": significance.sas_exception_code if significance else None,
         "person": ", ".join(FEATURES.entry_declarations.list_authors(entry)),
         "position": entry.transaction.dims.get("position"),
-        "cents": sum(t.amount_cents for t in entry.transfers) or None,
+        "cents": sum(transfer.amount_cents for transfer in entry.transfers) or None,
         "story": details,
     }
 
@@ -487,13 +497,13 @@ def _build_play_row(play: recall.Play) -> dict[str, Any]:
 @click.argument("number", type=WholeNumber(min=1))
 @STATE_OPTION
 @EXPORT_OPTION
-def entry(*, number: int, state: Path | None, file: Path | None) -> None:
+def entry(*, number: int, state_folder: Path | None, export_file: Path | None) -> None:
     """Print the complete journal entry NUMBER as JSON."""
-    with open_journal_entries(state, file, after_sequence=number - 1) as entries:
+    with open_journal_entries(state_folder, export_file, after_sequence=number - 1) as entries:
         stored_entry = next(entries, None)
     if stored_entry is None or stored_entry.sequence != number:
         raise click.ClickException(
-            f"{file}: there is no entry {number}" if file else f"there is no entry {number}"
+            f"{export_file}: there is no entry {number}" if export_file else f"there is no entry {number}"
         )
     echo(make_printable(stored_entry.body.decode()))
 

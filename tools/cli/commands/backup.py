@@ -26,7 +26,7 @@ from tools.cli.terminal import echo
 
 #: The option that names the state folder.
 _STATE_OPTION = click.option(
-    "--state", type=click.Path(path_type=Path, file_okay=False), help="The state folder."
+    "--state", "state_folder", type=click.Path(path_type=Path, file_okay=False), help="The state folder."
 )
 #: The option that names the cabinet file.
 _CABINET_OPTION = click.option(
@@ -44,9 +44,9 @@ def command() -> None:
 @click.option("--person", required=True, help="Your staff number; your role must allow enrolling others.")
 @_CABINET_OPTION
 @_STATE_OPTION
-def create(output_file: Path, cabinet: Path, person: str, state: Path | None) -> None:
+def create(output_file: Path, cabinet: Path, person: str, state_folder: Path | None) -> None:
     """Write a signed backup to OUT, readable by its owner only: it contains PIN digests and the link's key."""
-    folder = state or find_default_state_folder()
+    folder = state_folder or find_default_state_folder()
     try:
         second_folder = load_cabinet(cabinet).memory.second_copy
         authenticate_for(load_roster(folder, second_folder), person, Permission.ENROL_STAFF)
@@ -91,7 +91,7 @@ def show_(file: Path, *, output_format: OutputFormat) -> None:
 @_CABINET_OPTION
 @_STATE_OPTION
 def restore(
-    file: Path, cabinet: Path, person: str, second_person: str, reason: str, state: Path | None
+    file: Path, cabinet: Path, person: str, second_person: str, reason: str, state_folder: Path | None
 ) -> None:
     """Restore FILE on a stopped machine; two people confirm their identity and sign the cabinet file.
 
@@ -100,7 +100,7 @@ def restore(
     journal records. It uses the restored cabinet file from its next start, provided that no player has money
     on it then.
     """
-    folder = StateFolder(state or find_default_state_folder())
+    folder = StateFolder(state_folder or find_default_state_folder())
     if person == second_person:
         raise click.ClickException("a restoration needs two different people")
     try:

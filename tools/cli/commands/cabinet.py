@@ -61,9 +61,14 @@ _INLINE_LIST_MAX: Final = 60
 @command.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @click.option("--quick", is_flag=True, help="Check only the file; do not analyse games or look for ports.")
-@click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="The machine's state folder.")
+@click.option(
+    "--state",
+    "state_folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The machine's state folder.",
+)
 @add_format_options
-def check(file: Path, state: Path | None, *, quick: bool, output_format: OutputFormat) -> None:
+def check(file: Path, state_folder: Path | None, *, quick: bool, output_format: OutputFormat) -> None:
     """Print every error in FILE: line, key, error, likely intention and allowed values.
 
     It first checks the format. Then it checks, as the machine does at its start, whether the profile, games,
@@ -87,7 +92,7 @@ def check(file: Path, state: Path | None, *, quick: bool, output_format: OutputF
                 checked_games.append(game)
 
             cabinet = cabinet.with_resolved_paths(file.absolute().parent)
-            folder = state or find_default_state_folder()
+            folder = state_folder or find_default_state_folder()
             remark_finder = _RemarkFinder.collect(cabinet, folder)
             with pause_garbage_collector():
                 faults = [
@@ -316,12 +321,17 @@ def new(
 # ---------------------------------------------------------------------- sign, signed
 @command.command("sign")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
-@click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="The machine's state folder.")
+@click.option(
+    "--state",
+    "state_folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The machine's state folder.",
+)
 @click.option(
     "--person", "staff_numbers", multiple=True, required=True, help="A staff number; repeat for more."
 )
 @click.option("--reason", type=REASON_TYPE, required=True, help="What was changed, and why.")
-def sign(file: Path, state: Path | None, staff_numbers: tuple[str, ...], reason: str) -> None:
+def sign(file: Path, state_folder: Path | None, staff_numbers: tuple[str, ...], reason: str) -> None:
     """Sign FILE for a machine: each person approves it with a PIN, and the journal records it.
 
     The machine uses the signed file from its next start, provided that no player has money on it then. After
@@ -333,7 +343,7 @@ def sign(file: Path, state: Path | None, staff_numbers: tuple[str, ...], reason:
 
     try:
         load_cabinet(file)
-        folder = state or find_default_state_folder()
+        folder = state_folder or find_default_state_folder()
         roster = staff.load_roster(folder)
         signers = [
             staff.authenticate_for(roster, number, Permission.CONFIGURE)
@@ -350,15 +360,20 @@ def sign(file: Path, state: Path | None, staff_numbers: tuple[str, ...], reason:
 
 
 @command.command("signed")
-@click.option("--state", type=click.Path(path_type=Path, file_okay=False), help="The machine's state folder.")
+@click.option(
+    "--state",
+    "state_folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The machine's state folder.",
+)
 @click.option("--file", "print_file", is_flag=True, help="Print the file signed last, unchanged.")
 @add_format_options
-def signed(state: Path | None, *, print_file: bool, output_format: OutputFormat) -> None:
+def signed(state_folder: Path | None, *, print_file: bool, output_format: OutputFormat) -> None:
     """List the cabinet files signed for a machine, by whom and why; or print the text of the last one."""
     from egm.integrity.signed_file import CABINET_SIGNED_KIND, find_last_signed_file  # noqa: PLC0415 (as in `sign`)
 
     try:
-        with open_view(state or find_default_state_folder(), check_pages=True) as view:
+        with open_view(state_folder or find_default_state_folder(), check_pages=True) as view:
             entries = [
                 (entry.time_utc.isoformat(), read_details(entry))
                 for entry in view.entries(CABINET_SIGNED_KIND)

@@ -321,10 +321,16 @@ def _verify_bundles(
             {
                 **facts,
                 "signed": verified_by,
-                "reproduced": [{"what": item.name, "differs": item.difference} for item in reproduced_items],
+                "reproduced": [
+                    {"what": reproduced_item.name, "differs": reproduced_item.difference}
+                    for reproduced_item in reproduced_items
+                ],
             }
         )
-        rows = [(item.name, item.difference or "the same") for item in reproduced_items]
+        rows = [
+            (reproduced_item.name, reproduced_item.difference or "the same")
+            for reproduced_item in reproduced_items
+        ]
         if output_format == "text":
             echo(text)
         if reproduce:
@@ -357,7 +363,7 @@ def _build_table(case: CertificationCase, findings: list[Finding]) -> Table:
         Column("status", "status", choose_style=_STYLE_BY_STATUS.get),
         "evidence",
     )
-    rows = ((f.rule, f.requirements, f.status, f.evidence) for f in findings)
+    rows = ((finding.rule, finding.requirements, finding.status, finding.evidence) for finding in findings)
     return Table(columns, rows, title=f"{case.game.id} {case.game.version}: {case.profile.title['en']}")
 
 
@@ -367,7 +373,7 @@ def _write_game_bundle(
     """Write the files of one game's certification to ``folder``, with a signed manifest."""
     limits = case.profile.awards.odds_limits
     sheet = build_sheet(case.game, case.analysis, limits)
-    report = json.dumps([f.to_json() for f in findings], indent=2, ensure_ascii=False)
+    report = json.dumps([finding.to_json() for finding in findings], indent=2, ensure_ascii=False)
     if case.game.source is None:
         raise click.ClickException(f"{case.game.id}: was not read from a file and cannot be certified")
     files = {

@@ -87,13 +87,13 @@ class _AmountFormatter:
 @STATE_OPTION
 @_SECOND_FOLDER_OPTION
 @add_format_options
-def inspect_(*, state: Path | None, second_folder: Path | None, output_format: OutputFormat) -> None:
+def inspect_(*, state_folder: Path | None, second_folder: Path | None, output_format: OutputFormat) -> None:
     """Show what can be read of a damaged memory: the meters in both copies, and every claim (an amount owed).
 
     A meter or claim is suspect if the copies differ on it. `egm audit clear` must state for each claim whether
     it is carried over, was paid, or is ended. Exit status 1 if the memory is damaged.
     """
-    folder = find_memory_folder(state, second_folder)
+    folder = find_memory_folder(state_folder, second_folder)
     claim_inspection = inspect_claims(folder, FEATURES, second_folder=second_folder)
     inspection = claim_inspection.inspection
     amount_formatter = _AmountFormatter(find_currency(inspection.both_copies.visitor.profile_name))
@@ -101,7 +101,10 @@ def inspect_(*, state: Path | None, second_folder: Path | None, output_format: O
     copies = (("first copy", inspection.first_copy), ("second copy", inspection.second_copy))
     introduction = (
         *([unfinished_clear] if is_clear_unfinished(folder) else []),
-        *(f"{name}: intact up to entry {c.sequence}; {c.damage or 'nothing wrong'}" for name, c in copies),
+        *(
+            f"{name}: intact up to entry {copy_inspection.sequence}; {copy_inspection.damage or 'nothing wrong'}"
+            for name, copy_inspection in copies
+        ),
         _describe_agreement(claim_inspection),
         *([] if inspection.both_copies.sequence else ["nothing of the journal can be read"]),
         "",
@@ -200,8 +203,8 @@ def _build_meter_table(claim_inspection: ClaimInspection) -> Table:
         if value
     )
     differing_rows = (
-        (name, one, two, "suspect")
-        for name, (one, two) in claim_inspection.inspection.differing_meters.items()
+        (name, first_value, second_value, "suspect")
+        for name, (first_value, second_value) in claim_inspection.inspection.differing_meters.items()
     )
     state_column = Column(
         "state", "standing", choose_style=lambda text: GOOD_STYLE if text == "good" else BAD_STYLE
@@ -250,11 +253,11 @@ def _build_main_meter_table(claim_inspection: ClaimInspection, amount_formatter:
     return Table(columns, rows, title="Meters (all of them: --csv)", empty_text="no money has moved")
 
 
-def _describe_copy_agreement(first: int | None, second: int | None) -> str:
+def _describe_copy_agreement(first_value: int | None, second_value: int | None) -> str:
     """Return as text whether a meter is equal in both copies of the journal."""
-    if first is None or second is None:
-        return f"only the {'second' if first is None else 'first'} copy"
-    return "good" if first == second else "they differ"
+    if first_value is None or second_value is None:
+        return f"only the {'second' if first_value is None else 'first'} copy"
+    return "good" if first_value == second_value else "they differ"
 
 
 def _build_claim_table(proposals: tuple[ProposedClaim, ...], amount_formatter: _AmountFormatter) -> Table:
@@ -381,7 +384,7 @@ def _parse_decisions(
 @click.option("--without-roster", is_flag=True, help="Clear without an intact roster; this is recorded.")
 def clear_(
     *,
-    state: Path | None,
+    state_folder: Path | None,
     second_folder: Path | None,
     person: str,
     second_person: str,
@@ -398,7 +401,7 @@ def clear_(
     the claims that are not named. If staff are enrolled on the machine, both people give their staff numbers
     and are asked for their PINs. An interrupted clear is completed as it was authorised.
     """
-    folder = state or find_default_state_folder()
+    folder = state_folder or find_default_state_folder()
     try:
         if is_clear_unfinished(folder):
             evidence_folder = finish_memory_clear(folder, now=_read_clock, second_folder=second_folder)

@@ -22,7 +22,10 @@ _FORMAT_OPTION = click.option(
 _PORT_OPTION = click.option("--port", metavar="PATH", help="The serial port, 9600 8N1.")
 #: The option that names the state folder of a machine on this computer.
 _STATE_OPTION = click.option(
-    "--state", type=click.Path(path_type=Path), help="The machine's state folder, to use its simulated port."
+    "--state",
+    "state_folder",
+    type=click.Path(path_type=Path),
+    help="The machine's state folder, to use its simulated port.",
 )
 
 
@@ -53,11 +56,11 @@ def _add_port_options(command_function: Callable[..., None]) -> Callable[..., No
 
     @click.pass_context
     def run_with_port(
-        context: click.Context, /, *, port: str | None, state: Path | None, **arguments: object
+        context: click.Context, /, *, port: str | None, state_folder: Path | None, **arguments: object
     ) -> None:
-        """Run the command with the GAT port: the serial port ``port``, or the simulated one in the folder ``state``."""
+        """Run the command with the GAT port ``port``, or with the simulated one in the folder ``state_folder``."""
         command_function(
-            _GatPort(port or str(StateFolder(state or find_default_state_folder()).gat_port), context),
+            _GatPort(port or str(StateFolder(state_folder or find_default_state_folder()).gat_port), context),
             **arguments,
         )
 

@@ -29,14 +29,16 @@ def command() -> None:
     """List and print interventions: who opened the machine, why, and what was done (Monaco art. 20.3)."""
 
 
-def _read_sheets(state: Path | None, file: Path | None) -> tuple[list[InterventionSheet], GamingDay]:
+def _read_sheets(
+    state_folder: Path | None, export_file: Path | None
+) -> tuple[list[InterventionSheet], GamingDay]:
     """Return the sheets of all interventions in a journal, oldest first, and the venue's gaming day.
 
-    The journal is that of a machine's memory or the exported one in ``file``. Raises ClickException if it is
+    The journal is that of a machine's memory or the exported one in ``export_file``. Raises ClickException if it is
     damaged or missing.
     """
     sheet_head = SheetHead()
-    with open_journal_entries(state, file) as entries:
+    with open_journal_entries(state_folder, export_file) as entries:
         sheets = list(iter_sheets(sheet_head.watch_entries(entries), FEATURES.entry_declarations))
     return sheets, sheet_head.gaming_day
 
@@ -54,9 +56,9 @@ def _find_sheet(sheets: list[InterventionSheet], sheet_id: str) -> InterventionS
 @add_format_options
 @STATE_OPTION
 @EXPORT_OPTION
-def list_(state: Path | None, file: Path | None, *, output_format: OutputFormat) -> None:
+def list_(state_folder: Path | None, export_file: Path | None, *, output_format: OutputFormat) -> None:
     """List every intervention, oldest first."""
-    sheets, _ = _read_sheets(state, file)
+    sheets, _ = _read_sheets(state_folder, export_file)
     columns = ("sheet", "stopped", "ended", "person", "reason", "doors")
     rows = (
         (
@@ -81,9 +83,9 @@ def list_(state: Path | None, file: Path | None, *, output_format: OutputFormat)
 @LANGUAGE_OPTION
 @STATE_OPTION
 @EXPORT_OPTION
-def show_(name: str, language: str, state: Path | None, file: Path | None) -> None:
+def show_(name: str, language: str, state_folder: Path | None, export_file: Path | None) -> None:
     """Print the sheet of one intervention as text."""
-    sheets, _ = _read_sheets(state, file)
+    sheets, _ = _read_sheets(state_folder, export_file)
     echo(_format_sheet(_find_sheet(sheets, name), language), nl=False)
 
 
@@ -108,10 +110,15 @@ def show_(name: str, language: str, state: Path | None, file: Path | None) -> No
 @STATE_OPTION
 @EXPORT_OPTION
 def export(
-    name: str, output_file: Path, output_format: str, language: str, state: Path | None, file: Path | None
+    name: str,
+    output_file: Path,
+    output_format: str,
+    language: str,
+    state_folder: Path | None,
+    export_file: Path | None,
 ) -> None:
     """Write the sheet of one intervention to a file, for printing, signing and filing."""
-    sheets, _ = _read_sheets(state, file)
+    sheets, _ = _read_sheets(state_folder, export_file)
     sheet = _find_sheet(sheets, name)
     if output_format == "pdf":
         title = Texts(language).say("service.sheet.title", number=sheet.id)
@@ -135,14 +142,16 @@ def export(
 @LANGUAGE_OPTION
 @STATE_OPTION
 @EXPORT_OPTION
-def day(date: datetime, output_file: Path, language: str, state: Path | None, file: Path | None) -> None:
+def day(
+    date: datetime, output_file: Path, language: str, state_folder: Path | None, export_file: Path | None
+) -> None:
     """Write every sheet of one gaming day to one PDF for the management.
 
     Monaco art. 20.3 requires it. A sheet belongs to the gaming day on which the intervention stopped the
     machine; an unfinished intervention is marked as open. The first page lists all sheets, so that a missing
     sheet is noticed.
     """
-    sheets, gaming_day = _read_sheets(state, file)
+    sheets, gaming_day = _read_sheets(state_folder, export_file)
     day_sheets = [
         sheet
         for sheet in sheets
@@ -189,14 +198,18 @@ def _format_sheet(sheet: InterventionSheet, language: str) -> str:
 def _build_document(sheet: InterventionSheet) -> dict[str, Any]:
     """Return the sheet of an intervention as JSON data."""
     changed_meters = {
-        name: {"before": old, "after": new} for name, (old, new) in sheet.changed_meters.items()
+        name: {"before": value_before, "after": value_after}
+        for name, (value_before, value_after) in sheet.changed_meters.items()
     }
-    data = asdict(sheet)
-    data["lines"] = [
+    sheet_data = asdict(sheet)
+    sheet_data["lines"] = [
         {"when": line.time_utc, "what": line.event_and_subject, "person": ", ".join(line.authors)}
         for line in sheet.lines
     ]
-    data["before"], data["after"] = data.pop("meters_before"), data.pop("meters_after")
-    data["stopped"], data["ended"] = data.pop("opened_time"), data.pop("closed_time")
-    data["ended_by"] = data.pop("closed_by")
-    return {**data, "doors": list(sheet.opened_doors), "moved": changed_meters}
+    sheet_data["before"], sheet_data["after"] = (
+        sheet_data.pop("meters_before"),
+        sheet_data.pop("meters_after"),
+    )
+    sheet_data["stopped"], sheet_data["ended"] = sheet_data.pop("opened_time"), sheet_data.pop("closed_time")
+    sheet_data["ended_by"] = sheet_data.pop("closed_by")
+    return {**sheet_data, "doors": list(sheet.opened_doors), "moved": changed_meters}

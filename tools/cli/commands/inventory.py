@@ -23,9 +23,9 @@ def command() -> None:
 
 
 @contextmanager
-def _open_sheet(state: Path | None, file: Path | None) -> Iterator[InventorySheet]:
+def _open_sheet(state_folder: Path | None, export_file: Path | None) -> Iterator[InventorySheet]:
     """Yield the technical sheet of a machine. Raises ClickException if its journal has no inventory entry."""
-    with open_journal(state, file) as view:
+    with open_journal(state_folder, export_file) as view:
         sheet = read_technical_sheet(view)
         if not sheet.current_values:
             raise click.ClickException("this machine has recorded no inventory entry yet: start it once")
@@ -37,9 +37,9 @@ def _open_sheet(state: Path | None, file: Path | None) -> Iterator[InventoryShee
 @LANGUAGE_OPTION
 @STATE_OPTION
 @EXPORT_OPTION
-def show_(language: str, state: Path | None, file: Path | None, *, as_json: bool) -> None:
+def show_(language: str, state_folder: Path | None, export_file: Path | None, *, as_json: bool) -> None:
     """Print the machine's technical sheet."""
-    with _open_sheet(state, file) as sheet:
+    with _open_sheet(state_folder, export_file) as sheet:
         if as_json:
             text = format_json({"now": sheet.current_values, "changes": sheet.changes}) + "\n"
         else:
@@ -66,13 +66,15 @@ def show_(language: str, state: Path | None, file: Path | None, *, as_json: bool
 @LANGUAGE_OPTION
 @STATE_OPTION
 @EXPORT_OPTION
-def export(output_file: Path, copy_file: Path, language: str, state: Path | None, file: Path | None) -> None:
+def export(
+    output_file: Path, copy_file: Path, language: str, state_folder: Path | None, export_file: Path | None
+) -> None:
     """Write the machine's technical sheet as two PDF files: for the management and for the secretariat.
 
     A rule of the jurisdiction requires the two copies.
     """
     texts = Texts(language)
-    with _open_sheet(state, file) as sheet:
+    with _open_sheet(state_folder, export_file) as sheet:
         content = build_pdf(_format_title(texts, sheet), sheet.build_tables(), texts, NO_CURRENCY_CODE)
     for path in (output_file, copy_file):
         write_result(path, content, f"SHA-256 {hashlib.sha256(content).hexdigest()}")

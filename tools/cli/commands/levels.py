@@ -19,14 +19,14 @@ from tools.cli.tables import Column, OutputFormat, Table, add_format_options, bu
 @STATE_OPTION
 @EXPORT_OPTION
 @add_format_options
-def command(state: Path | None, file: Path | None, *, output_format: OutputFormat) -> None:
+def command(state_folder: Path | None, export_file: Path | None, *, output_format: OutputFormat) -> None:
     """Show every progressive level of the machine, with the last hits.
 
     For a linked level, show the machine's contributions and its claims that are not settled yet. The last 25
     hits of each level are shown (D-18). Each stand-alone level is first compared with the accounts of its
     pool (the money of the level); the exit status is 1 if one does not agree.
     """
-    with open_journal(state, file, check_pages=False) as view:
+    with open_journal(state_folder, export_file, check_pages=False) as view:
         stand_alone_levels = {
             key.removeprefix("level:"): _read_stand_alone_level(view, key.removeprefix("level:"), stored)
             for key, stored in sorted(view.states("level:").items(), key=_build_sort_key)

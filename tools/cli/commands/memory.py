@@ -35,9 +35,9 @@ def command() -> None:
 @STATE_OPTION
 @_SECOND_FOLDER_OPTION
 @add_format_options
-def show_(state: Path | None, second_folder: Path | None, *, output_format: OutputFormat) -> None:
+def show_(state_folder: Path | None, second_folder: Path | None, *, output_format: OutputFormat) -> None:
     """Print what each medium is, and whether both belong to this machine; the machine may be running."""
-    folder = find_memory_folder(state, second_folder)
+    folder = find_memory_folder(state_folder, second_folder)
     second_folder = second_folder or folder / SECOND_FOLDER
     storage = DiskStorage()
     rows, missing_label_texts = [], []
@@ -75,9 +75,9 @@ def show_(state: Path | None, second_folder: Path | None, *, output_format: Outp
 @_SECOND_FOLDER_OPTION
 @click.option("--person", required=True, help="Your staff number.")
 @click.option("--reason", type=REASON_TYPE, required=True, help="Why the medium is replaced.")
-def replace(state: Path | None, second_folder: Path | None, person: str, reason: str) -> None:
+def replace(state_folder: Path | None, second_folder: Path | None, person: str, reason: str) -> None:
     """Register the medium mounted at --second as the new second medium; the machine copies to it at its next start."""
-    folder = state or find_default_state_folder()
+    folder = state_folder or find_default_state_folder()
     roster = load_roster(folder, second_folder)
     if roster.people:
         authenticate_for(roster, person, Permission.CLEAR_MEMORY)

@@ -145,8 +145,8 @@ def _build_document(
 )
 def command(
     *,
-    state: Path | None,
-    file: Path | None,
+    state_folder: Path | None,
+    export_file: Path | None,
     conditions: tuple[str, ...],
     split_dimension: str | None,
     jurisdiction: str | None,
@@ -168,11 +168,11 @@ def command(
         raise click.UsageError(
             f"--by splits the present meters and cannot be combined with {other_options_text}"
         )
-    if sign and file is not None:
+    if sign and export_file is not None:
         raise click.UsageError(
             "--sign signs with the key in a machine's memory and cannot be combined with --file"
         )
-    with open_journal(state, file, check_pages=False) as view:
+    with open_journal(state_folder, export_file, check_pages=False) as view:
         reading = _select_cells(view.meters(), conditions)
         if split_dimension is not None:
             _warn_of_empty_part(reading, split_dimension)
@@ -195,7 +195,9 @@ def command(
                 (((name,), value) for name, value in shown_values.items()),
                 _MeterFormat(digit_count, credit_cents),
             ),
-            document=_sign_readout(document, state or find_default_state_folder()) if sign else document,
+            document=_sign_readout(document, state_folder or find_default_state_folder())
+            if sign
+            else document,
             text_before=f"{SheetHead.from_view(view).format_line()}\n"
             f"machine key {view.fingerprint}, head {view.head_hash[:16]}",
         )

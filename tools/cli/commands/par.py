@@ -88,6 +88,7 @@ def note_stated_figures(game: Game) -> None:
 )
 @click.option(
     "--state",
+    "state_folder",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="The returns with the present levels of the machine with this state folder.",
 )
@@ -99,7 +100,7 @@ def command(
     bets: tuple[str, ...],
     strategy: str | None,
     level_amounts: tuple[str, ...],
-    state: Path | None,
+    state_folder: Path | None,
 ) -> None:
     """Print the PAR sheet of GAME, a library id or a definition file."""
     loaded_game = load_game_or_fail(game)
@@ -120,8 +121,8 @@ def command(
         if bets or strategy is not None:
             raise click.ClickException(str(error)) from None
         raise click.ClickException(describe_estimate(game, loaded_game, str(error))) from None
-    if level_amounts or state is not None:
-        _print_present_returns(loaded_game, analysis, level_amounts, state)
+    if level_amounts or state_folder is not None:
+        _print_present_returns(loaded_game, analysis, level_amounts, state_folder)
     elif output_format is None and output_file is None:
         print_par_sheet(loaded_game, analysis, odds_limits)
         note_stated_figures(loaded_game)
@@ -172,7 +173,7 @@ def _wrap_single_bet(game: Game, bet: BetAnalysis) -> Analysis:
 
 
 def _print_present_returns(
-    game: Game, analysis: Analysis, level_amounts: tuple[str, ...], state: Path | None
+    game: Game, analysis: Analysis, level_amounts: tuple[str, ...], state_folder: Path | None
 ) -> None:
     """Print the returns of the progressive levels at the given level amounts, or at those of a machine."""
     from meters import JournalError, open_view  # noqa: PLC0415 (no other sheet needs the machine's records)
@@ -182,8 +183,8 @@ def _print_present_returns(
         if level_amounts:
             amount_by_level = dict(_parse_level_amount(text) for text in level_amounts)
             print_level_returns(level_returns.compute_level_returns(analysis, amount_by_level), "credits")
-        if state is not None:
-            with open_view(state) as view:
+        if state_folder is not None:
+            with open_view(state_folder) as view:
                 present_returns = level_returns.compute_present_level_returns(game, analysis, view)
                 print_level_returns(present_returns, "minor units")
     except (level_returns.LevelAmountError, JournalError) as error:

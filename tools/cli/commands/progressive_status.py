@@ -168,6 +168,7 @@ def held(*, store: str | None, output_format: OutputFormat) -> None:
 @click.option("--reason", type=REASON_TYPE, required=True, help="The reason; it is recorded.")
 @click.option(
     "--state",
+    "state_folder",
     type=click.Path(path_type=Path),
     help="The state folder in which the staff is enrolled (`egm people`).",
 )
@@ -178,7 +179,7 @@ def rule(
     person: str,
     second_person: str,
     reason: str,
-    state: Path | None,
+    state_folder: Path | None,
     store: str | None,
 ) -> None:
     """Rule on a held CLAIM or payment; two enrolled people sign.
@@ -188,7 +189,7 @@ def rule(
     """
     with open_controller(store, read_only=True) as controller, controller.open_read_session() as session:
         find_claim_to_rule_on(session, claim)
-    roster = load_roster(state or find_default_state_folder())
+    roster = load_roster(state_folder or find_default_state_folder())
     persons = tuple(
         authenticate_for(roster, number, Permission.RULE_ON_MONEY).id for number in (person, second_person)
     )

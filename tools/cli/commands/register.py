@@ -79,9 +79,11 @@ def list_(*, output_format: OutputFormat) -> None:
 @STATE_OPTION
 @EXPORT_OPTION
 @add_format_options
-def show_(*, name: str, state: Path | None, file: Path | None, output_format: OutputFormat) -> None:
+def show_(
+    *, name: str, state_folder: Path | None, export_file: Path | None, output_format: OutputFormat
+) -> None:
     """Print one of the machine's registers, oldest line first."""
-    with open_journal_entries(state, file) as entries:
+    with open_journal_entries(state_folder, export_file) as entries:
         rows = list(iter_register_lines(STAFF_REGISTERS[name], entries))
     position_columns = ("position",) if any(row["position"] is not None for row in rows) else ()
     columns = ("entry", "time_utc", *position_columns, *STAFF_REGISTERS[name].columns)
@@ -117,8 +119,8 @@ def statement_(
     *,
     period_length: StatementPeriod,
     position: int | None,
-    state: Path | None,
-    file: Path | None,
+    state_folder: Path | None,
+    export_file: Path | None,
     output_format: OutputFormat,
 ) -> None:
     """Print, by day, month or year: changes of the meters, the operator's win, and the counted amounts (D-21).
@@ -126,7 +128,7 @@ def statement_(
     A day is a gaming day of the venue: in its time zone, up to the hour set in the cabinet file.
     """
     sheet_head = SheetHead()
-    with open_journal_entries(state, file) as entries:
+    with open_journal_entries(state_folder, export_file) as entries:
         periods = compute_statement(sheet_head.watch_entries(entries), period_length, position)
     texts = Texts("en")
     rows = (
@@ -171,9 +173,9 @@ def statement_(
 @STATE_OPTION
 @EXPORT_OPTION
 @add_format_options
-def collusion(*, state: Path | None, file: Path | None, output_format: OutputFormat) -> None:
+def collusion(*, state_folder: Path | None, export_file: Path | None, output_format: OutputFormat) -> None:
     """Print the money that moved between positions at poker, and the signs of collusion."""
-    with open_journal_entries(state, file) as entries:
+    with open_journal_entries(state_folder, export_file) as entries:
         flows = compute_pair_flows(iter_round_results(entries))
     columns = (
         Column("verdict", choose_style=_STYLE_BY_VERDICT.get),
@@ -210,12 +212,12 @@ def _find_unit(meter: str, currency: str) -> str:
 @STATE_OPTION
 @SECOND_FOLDER_OPTION
 @add_format_options
-def identities(*, state: Path | None, second_folder: Path | None, output_format: OutputFormat) -> None:
+def identities(*, state_folder: Path | None, second_folder: Path | None, output_format: OutputFormat) -> None:
     """Print the persons paid by hand or excluded; compare each record with its commitment in the journal.
 
     For management only: names are shown in clear. Exit status 1 if a record is missing or altered.
     """
-    folder = state or find_default_state_folder()
+    folder = state_folder or find_default_state_folder()
     try:
         with open_view(folder, check_pages=True) as view:
             entry_number_by_commitment = {
@@ -276,9 +278,9 @@ def _compare_records(
     type=DayParameter(),
     help="Erase records older than this day.",
 )
-def erase(*, state: Path | None, second_folder: Path | None, first_kept_day: datetime) -> None:
+def erase(*, state_folder: Path | None, second_folder: Path | None, first_kept_day: datetime) -> None:
     """Erase names and documents of persons whose retention time is over; the journal stays intact."""
-    identities_store = _open_register(state or find_default_state_folder(), second_folder)
+    identities_store = _open_register(state_folder or find_default_state_folder(), second_folder)
     try:
         count = identities_store.erase_before(first_kept_day.replace(tzinfo=UTC))
     finally:

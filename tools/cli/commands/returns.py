@@ -29,13 +29,13 @@ _STYLE_BY_VERDICT = {"explained": GOOD_STYLE, "investigate": BAD_STYLE, "unknown
 @STATE_OPTION
 @EXPORT_OPTION
 @add_format_options
-def command(state: Path | None, file: Path | None, *, output_format: OutputFormat) -> None:
+def command(state_folder: Path | None, export_file: Path | None, *, output_format: OutputFormat) -> None:
     """Print for each game, version and denomination whether chance explains its actual return (NJ 13:69D-1.31).
 
     A return must be investigated, and the exit status is 1, if 99.9 % of correct machines would be closer to
     the theoretical return after as many games. Returns are rounded down, as everywhere.
     """
-    with show_progress("weighing every game"), open_journal(state, file) as view:
+    with show_progress("weighing every game"), open_journal(state_folder, export_file) as view:
         returns = list(iter_returns(view))
     reasons_text = "\n".join(
         f"{game_return.game_version.game} at {game_return.game_version.denomination_cents}: "

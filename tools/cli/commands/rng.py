@@ -120,7 +120,7 @@ def outcomes_(  # one parameter per option
             )
         plays = (outcomes.collect_in_bulk if bulk else outcomes.collect)(start_service(), game, count)
         first_number = 1 if keno else 0
-        lines = ((" ".join(str(n + first_number) for n in play) + "\n").encode() for play in plays)
+        lines = ((" ".join(str(number + first_number) for number in play) + "\n").encode() for play in plays)
         if output is None:
             _write(sys.stdout.buffer, lines)
         else:

@@ -42,7 +42,7 @@ def _build_test_table(verdict: "GameVerdict") -> Table:
             "p",
             is_right_aligned=True,
             format_value="{:.5f}".format,
-            choose_style=lambda p: DOUBT_STYLE if p < alpha else None,
+            choose_style=lambda p_value: DOUBT_STYLE if p_value < alpha else None,
         ),
     )
     rows = (

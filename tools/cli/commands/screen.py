@@ -94,7 +94,7 @@ def preview(file: Path, game_name: str, scale: float, quality: int) -> None:
     show_default=True,
     help="Print the address of this player position's screen.",
 )
-def address(state: Path | None, position: int, *, top: bool) -> None:
+def address(state_folder: Path | None, position: int, *, top: bool) -> None:
     """Print the browser screen's current address.
 
     An address works once: after the one printed at the start was used, this prints the next one.
@@ -103,7 +103,7 @@ def address(state: Path | None, position: int, *, top: bool) -> None:
         raise click.UsageError(
             "--top and --position cannot be combined: the top screen belongs to the machine"
         )
-    path = StateFolder(find_memory_folder(state)).get_address_path(None if top else position)
+    path = StateFolder(find_memory_folder(state_folder)).get_address_path(None if top else position)
     try:
         url = path.read_text("utf-8").strip()
     except OSError as error:

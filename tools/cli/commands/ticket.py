@@ -145,24 +145,26 @@ def _report_ledger_errors() -> Iterator[None]:
 
 
 @contextmanager
-def _open_ledger_read_only(state: Path | None, second_folder: Path | None) -> Iterator[TicketStore]:
+def _open_ledger_read_only(state_folder: Path | None, second_folder: Path | None) -> Iterator[TicketStore]:
     """Open the ticket ledger for reading only; nothing is written, even if it is damaged."""
     with (
         _report_ledger_errors(),
-        open_machine_ledger(state or find_default_state_folder(), second_folder=second_folder) as store,
+        open_machine_ledger(
+            state_folder or find_default_state_folder(), second_folder=second_folder
+        ) as store,
     ):
         yield store
 
 
 @contextmanager
 def _open_cage(
-    state: Path | None, second_folder: Path | None, person: str, second_person: str
+    state_folder: Path | None, second_folder: Path | None, person: str, second_person: str
 ) -> Iterator[TicketCage]:
     """Open the ticket ledger for enrolled staff, each of whom must enter a PIN now."""
     with (
         _report_ledger_errors(),
         open_cage(
-            state or find_default_state_folder(), second_folder, person, second_person, SystemClock()
+            state_folder or find_default_state_folder(), second_folder, person, second_person, SystemClock()
         ) as cage,
     ):
         yield cage
@@ -180,14 +182,14 @@ def _make_cage_command(cage_action: Callable[..., str]) -> Callable[..., None]:
     def run_action(
         number: str,
         *,
-        state: Path | None,
+        state_folder: Path | None,
         second_folder: Path | None,
         person: str,
         second_person: str,
         **action_options: Any,
     ) -> None:
         """Run the action on a ticket after checking the PIN of each person named, and print what was done."""
-        with _open_cage(state, second_folder, person, second_person) as cage:
+        with _open_cage(state_folder, second_folder, person, second_person) as cage:
             text = cage_action(cage, number, **action_options)
         echo(text)
 
@@ -262,16 +264,16 @@ def command() -> None:
 @_second_folder_option
 @add_format_options
 def check(
-    number: str, *, state: Path | None, second_folder: Path | None, output_format: OutputFormat
+    number: str, *, state_folder: Path | None, second_folder: Path | None, output_format: OutputFormat
 ) -> None:
     """Print what a ticket is worth and its state. Exit status 1 unless it may be redeemed."""
     if not is_ticket_number(number):
         raise click.ClickException(_REFUSAL_TEXT_BY_REASON[TicketRefusalReason.MISREAD])
-    with _open_ledger_read_only(state, second_folder) as store:
+    with _open_ledger_read_only(state_folder, second_folder) as store:
         record = store.find_ticket(number)
     if record is None:
         raise click.ClickException(_REFUSAL_TEXT_BY_REASON[TicketRefusalReason.UNKNOWN])
-    now = _read_plausible_time(state or find_default_state_folder())
+    now = _read_plausible_time(state_folder or find_default_state_folder())
     state_text = _format_state(record, now)
     ticket = record.ticket
     validity_text = (
@@ -297,7 +299,7 @@ def check(
 @click.option(
     "--only",
     "state_names",
-    type=click.Choice([state.value for state in TicketState]),
+    type=click.Choice([state_folder.value for state_folder in TicketState]),
     multiple=True,
     help="Only tickets in this state; repeat for more.",
 )
@@ -313,20 +315,20 @@ def check(
 @add_format_options
 def list_(
     *,
-    state: Path | None,
+    state_folder: Path | None,
     second_folder: Path | None,
     state_names: tuple[str, ...],
     ticket_count_max: int,
     output_format: OutputFormat,
 ) -> None:
     """List tickets, newest first; the numbers of those still owed are masked."""
-    with _open_ledger_read_only(state, second_folder) as store:
+    with _open_ledger_read_only(state_folder, second_folder) as store:
         records = list(
             islice(
                 store.iter_records(*(TicketState(state_name) for state_name in state_names)), ticket_count_max
             )
         )
-    now = _read_plausible_time(state or find_default_state_folder())
+    now = _read_plausible_time(state_folder or find_default_state_folder())
     rows = (
         (
             _format_time(record.ticket.issued_at),
@@ -350,15 +352,15 @@ def list_(
 @_second_folder_option
 @add_format_options
 def report(
-    *, state: Path | None, second_folder: Path | None, serial: str | None, output_format: OutputFormat
+    *, state_folder: Path | None, second_folder: Path | None, serial: str | None, output_format: OutputFormat
 ) -> None:
     """Print number and value of the tickets by state and kind, and the amount owed.
 
     Both copies of the ledger are verified, and the ledger is compared with the machine's meters. Exit status
     1 if they differ.
     """
-    folder = state or find_default_state_folder()
-    with _open_ledger_read_only(state, second_folder) as store:
+    folder = state_folder or find_default_state_folder()
+    with _open_ledger_read_only(state_folder, second_folder) as store:
         move_count = store.verify_moves()
         totals = store.list_totals()
         with open_view(folder, check_pages=True) as view:
@@ -420,12 +422,12 @@ def report(
 @STATE_OPTION
 @_second_folder_option
 @add_format_options
-def payees(*, state: Path | None, second_folder: Path | None, output_format: OutputFormat) -> None:
+def payees(*, state_folder: Path | None, second_folder: Path | None, output_format: OutputFormat) -> None:
     """List the cage payments for which the jurisdiction requires a payee: when, what, to whom, by whom.
 
     They come from the ticket ledger; the registers of the machine itself are in `egm register`.
     """
-    with _open_ledger_read_only(state, second_folder) as store:
+    with _open_ledger_read_only(state_folder, second_folder) as store:
         lines = list(iter_register_lines(store))
     document = [
         _build_ticket_data(line.record, line.record.ticket.number)
@@ -450,12 +452,12 @@ def payees(*, state: Path | None, second_folder: Path | None, output_format: Out
 @_number_argument
 @STATE_OPTION
 @_second_folder_option
-def prove_(number: str, *, state: Path | None, second_folder: Path | None) -> None:
+def prove_(number: str, *, state_folder: Path | None, second_folder: Path | None) -> None:
     """Print what the machine's journals alone prove about a ticket. Exit status 1 if it was redeemed at a machine.
 
     Cage payments are only in the ledger: if it is lost, check the cage's own records.
     """
-    folder = state or find_default_state_folder()
+    folder = state_folder or find_default_state_folder()
     with _report_errors():
         key = read_machine_key(folder, second_folder).derive_key(NUMBER_COMMITMENT_PURPOSE)
         proofs_by_journal, error_texts = query_all_journals(
@@ -531,14 +533,14 @@ def reprint(cage: TicketCage, number: str, *, reason: str, language: str, output
 @click.option("--second", "second_person", required=True, help="The second person's staff number.")
 @_reason_option
 def restore_(
-    *, state: Path | None, second_folder: Path | None, person: str, second_person: str, reason: str
+    *, state_folder: Path | None, second_folder: Path | None, person: str, second_person: str, reason: str
 ) -> None:
     """Start a new ticket ledger from what can be proved of the old one. The machine must not be running.
 
     Use it if the machine does not trust its ledger, or if an early version wrote it, without a file
     tickets.head. The old files are stored under another name.
     """
-    folder = state or find_default_state_folder()
+    folder = state_folder or find_default_state_folder()
     with _report_errors():
         roster = load_roster(folder, second_folder)
         for number in (person, second_person):
