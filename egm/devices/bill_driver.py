@@ -19,7 +19,7 @@ from enum import StrEnum
 from typing import Final
 
 from egm.devices.channel_values import DOLLAR_CURRENCIES, ChannelValueCheck, ReportedValue
-from egm.devices.driver import STALLED_MONEY_ORDER_SECONDS_MAX, LineDriver, M, OrderTimer
+from egm.devices.driver import STALLED_MONEY_ORDER_SECONDS_MAX, LineDriver, MessageT, OrderTimer
 from egm.devices.escrow import EscrowRules, EscrowVerdict
 from egm.devices.framing import FrameCutter
 from egm.devices.interface import (
@@ -90,7 +90,7 @@ def parse_ticket_barcode(text: str) -> Barcode | None:
     return Barcode(text) if text.isascii() and text.isdigit() else None
 
 
-class BillDriver(LineDriver[M]):
+class BillDriver(LineDriver[MessageT]):
     """Common base of the bill acceptor drivers: it stacks or returns the item in escrow as the machine decides."""
 
     def __init__(
@@ -99,7 +99,7 @@ class BillDriver(LineDriver[M]):
         line: SerialLine,
         sink: EventSink,
         *,
-        cutter: FrameCutter[M],
+        cutter: FrameCutter[MessageT],
         protocol: str,
         ledger: EscrowLedger,
         cents_by_note_code: Mapping[int, int],

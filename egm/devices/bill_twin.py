@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from egm.devices.framing import FrameCutter
-from egm.devices.twin import ActionError, M, SimulatedPort, SimulatorAction, Twin
+from egm.devices.twin import ActionError, MessageT, SimulatedPort, SimulatorAction, Twin
 
 #: Time in which an item moves into escrow.
 ACCEPT_SECONDS: Final = 0.8
@@ -63,7 +63,7 @@ class SimulatedPaper:
     """Whether the item can no longer be returned to the player."""
 
 
-class BillTwin(Twin[M]):
+class BillTwin(Twin[MessageT]):
     """Base of the simulated bill acceptors, with the mechanics that all protocols share."""
 
     escrow_seconds: float | None = 10.0
@@ -75,7 +75,7 @@ class BillTwin(Twin[M]):
         self,
         name: str,
         port: SimulatedPort,
-        cutter: FrameCutter[M],
+        cutter: FrameCutter[MessageT],
         cents_by_note_code: Mapping[int, int],
         speed: float = 1.0,
     ) -> None:

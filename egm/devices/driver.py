@@ -24,8 +24,8 @@ from egm.devices.interface import (
 )
 from egm.devices.line import LineLostError, SerialLine
 
-M = TypeVar("M")
-T = TypeVar("T")
+MessageT = TypeVar("MessageT")
+DecodedT = TypeVar("DecodedT")
 
 #: Delay before a missing port is tried again: hot-plugging is detected within this time.
 PORT_REOPEN_SECONDS = 0.5
@@ -75,7 +75,7 @@ class OrderTimer:
         return self.stalled_seconds
 
 
-class LineDriver(ABC, Generic[M]):
+class LineDriver(ABC, Generic[MessageT]):
     """Common base of the device drivers: runs cycles on a serial line, and opens it again when it is lost.
 
     It emits ``LineRestored`` and ``LineLost``, device faults, and an event for bytes that are no valid message.
@@ -87,7 +87,7 @@ class LineDriver(ABC, Generic[M]):
     """Seconds to wait for a reply."""
 
     def __init__(
-        self, name: str, line: SerialLine, sink: EventSink, cutter: FrameCutter[M], protocol: str
+        self, name: str, line: SerialLine, sink: EventSink, cutter: FrameCutter[MessageT], protocol: str
     ) -> None:
         self._name = name
         self._line = line
@@ -174,7 +174,7 @@ class LineDriver(ABC, Generic[M]):
         """
 
     # ------------------------------------------------------------ the line
-    async def _exchange(self, request: bytes) -> list[M]:
+    async def _exchange(self, request: bytes) -> list[MessageT]:
         """Send ``request``, wait for the device's reply, and return the messages received (usually one).
 
         If no reply comes, return an empty list and count a missing reply. Report bytes that are no valid
@@ -188,7 +188,7 @@ class LineDriver(ABC, Generic[M]):
             self.exchange_counts.total_reply_seconds += loop.time() - queried_at
         return messages
 
-    async def _receive_reply(self) -> list[M]:
+    async def _receive_reply(self) -> list[MessageT]:
         """Wait at most ``reply_seconds`` for a reply, and return the messages received (usually one).
 
         If none comes, return an empty list and count a missing reply. Before that, the line is read once more,
@@ -214,9 +214,9 @@ class LineDriver(ABC, Generic[M]):
         """Return the seconds since the last query was sent, an upper limit for the age of its reply."""
         return asyncio.get_running_loop().time() - self._queried_at
 
-    def _filter_messages(self, parsed_frames: list[M | ProtocolError]) -> list[M]:
+    def _filter_messages(self, parsed_frames: list[MessageT | ProtocolError]) -> list[MessageT]:
         """Return the messages for this driver among ``parsed_frames``; count the errors among them and report each."""
-        messages: list[M] = []
+        messages: list[MessageT] = []
         for parsed_frame in parsed_frames:
             if isinstance(parsed_frame, ProtocolError):
                 self._report_invalid_bytes(parsed_frame)
@@ -224,7 +224,7 @@ class LineDriver(ABC, Generic[M]):
                 messages.append(parsed_frame)
         return messages
 
-    def _is_reply_to_this_driver(self, message: M) -> bool:  # noqa: ARG002 (used by drivers on a bus)
+    def _is_reply_to_this_driver(self, message: MessageT) -> bool:  # noqa: ARG002 (used by drivers on a bus)
         """Return whether a message is a reply to this driver: on a bus, every driver receives every message."""
         return True
 
@@ -233,7 +233,9 @@ class LineDriver(ABC, Generic[M]):
         self.exchange_counts.invalid_messages += 1
         self._emit(InvalidBytesReceived(device=self._name, text=str(error)))
 
-    def _decode_or_count_invalid(self, decode: Callable[[M], T], message: M) -> T | None:
+    def _decode_or_count_invalid(
+        self, decode: Callable[[MessageT], DecodedT], message: MessageT
+    ) -> DecodedT | None:
         """Return ``message`` as ``decode`` decodes it; if it cannot be decoded, count it as invalid and return None."""
         try:
             report = decode(message)

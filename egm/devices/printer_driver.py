@@ -20,7 +20,7 @@ import asyncio
 from abc import abstractmethod
 from typing import Final
 
-from egm.devices.driver import STALLED_MONEY_ORDER_SECONDS_MAX, LineDriver, M, OrderTimer
+from egm.devices.driver import STALLED_MONEY_ORDER_SECONDS_MAX, LineDriver, MessageT, OrderTimer
 from egm.devices.framing import FrameCutter
 from egm.devices.interface import EventSink, FaultCode, PrintProgress, PrintState, TicketJob
 from egm.devices.ledgers import PrintLedger, PrintRecord
@@ -52,7 +52,7 @@ _FAULT_BY_STATUS_FIELD: Final = {
 }
 
 
-class PrinterDriver(LineDriver[M]):
+class PrinterDriver(LineDriver[MessageT]):
     """Common base of the ticket printer drivers, for any protocol that provides a :class:`PrinterStatus`."""
 
     def __init__(
@@ -61,7 +61,7 @@ class PrinterDriver(LineDriver[M]):
         line: SerialLine,
         sink: EventSink,
         *,
-        cutter: FrameCutter[M],
+        cutter: FrameCutter[MessageT],
         protocol: str,
         ledger: PrintLedger,
     ) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from egm.devices.framing import FrameCutter
 from egm.devices.printer_status import PrinterStatus
-from egm.devices.twin import ActionError, M, SimulatedPort, SimulatorAction, Twin
+from egm.devices.twin import ActionError, MessageT, SimulatedPort, SimulatorAction, Twin
 
 #: Time in which a bar code is printed.
 BARCODE_PRINT_SECONDS: Final = 0.7
@@ -21,10 +21,12 @@ _TICKET_TAKEN_SECONDS: Final = 1.0
 _STORED_TICKETS_MAX: Final = 50
 
 
-class PrinterTwin(Twin[M]):
+class PrinterTwin(Twin[MessageT]):
     """Common base of the simulated ticket printers."""
 
-    def __init__(self, name: str, port: SimulatedPort, cutter: FrameCutter[M], speed: float = 1.0) -> None:
+    def __init__(
+        self, name: str, port: SimulatedPort, cutter: FrameCutter[MessageT], speed: float = 1.0
+    ) -> None:
         super().__init__(name, port, cutter, speed)
         self._is_busy = False
         self._is_ticket_in_path = False

@@ -23,7 +23,7 @@ from typing import Final, Generic, TypeVar
 from egm.devices.bench_line import build_owner_lock_path, lock_terminal_link
 from egm.devices.framing import FrameCutter, FrameReader, ProtocolError
 
-M = TypeVar("M")
+MessageT = TypeVar("MessageT")
 
 #: Most bytes read at a time.
 _READ_BYTES_MAX: Final = 4096
@@ -205,8 +205,8 @@ class SimulatedPort:
                 return  # nobody reads and the buffer is full: lost, as on a wire
 
 
-class Twin(ABC, Generic[M]):
-    """A simulated peripheral that receives messages of type ``M``.
+class Twin(ABC, Generic[MessageT]):
+    """A simulated peripheral that receives messages of type ``MessageT``.
 
     ``kind`` is the name of the kind of device, for display. :meth:`list_actions` returns the possible manual
     actions, such as inserting a bill.
@@ -216,7 +216,9 @@ class Twin(ABC, Generic[M]):
     currency: str = "USD"
     """The currency for which a money device is programmed, ISO 4217."""
 
-    def __init__(self, name: str, port: SimulatedPort, cutter: FrameCutter[M], speed: float = 1.0) -> None:
+    def __init__(
+        self, name: str, port: SimulatedPort, cutter: FrameCutter[MessageT], speed: float = 1.0
+    ) -> None:
         """Create the simulated device.
 
         ``speed`` makes its mechanics this many times faster than real ones; its time limits stay.
@@ -236,7 +238,7 @@ class Twin(ABC, Generic[M]):
 
     # ------------------------------------------------------------ for the simulated device's class
     @abstractmethod
-    def process_message(self, message: M) -> None:
+    def process_message(self, message: MessageT) -> None:
         """Handle a valid message from the machine. A damaged one gets no reply, as with real devices."""
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""An animation of a game: real draws from the RNG, and the frames a player sees."""
+"""The preview of a game: an animation of real draws from the RNG, with the frames a player sees."""
 
 import io
 from collections.abc import Iterator
@@ -37,15 +37,15 @@ class PreviewSettings:
     scale: float = 0.42
     frames_per_second: int = 15
     seconds_max: float = 18.0
-    """Maximum length of the animation, in seconds."""
+    """Maximum length of the preview, in seconds."""
     quality: int = 62
     """The quality of the WebP pictures, from 0 to 100."""
 
 
 def find_game_worth_showing(game: Game, draw: DrawSource, theme: Theme, settings: PreviewSettings) -> Outcome:
-    """Play games at the largest bet; return the outcome of the first that wins enough for a short film.
+    """Play games at the largest bet; return the outcome of the first that wins enough for a short preview.
 
-    The film may not exceed the length that ``settings`` allows. Raises :class:`PreviewError` if no such game
+    The preview may not exceed the length that ``settings`` allows. Raises :class:`PreviewError` if no such game
     occurs.
     """
     bet = max(game.bet_options)
@@ -108,7 +108,7 @@ def _compute_credit_after_wager_cents(game: GameView) -> int:
 
 
 def iter_frames(game: GameView, outcome: Outcome, theme: Theme, settings: PreviewSettings) -> Iterator[View]:
-    """Yield the screen view of each animation frame: idle, PLAY pressed, the game, its win, and idle again.
+    """Yield the screen view of each frame of the preview: idle, PLAY pressed, the game, its win, and idle again.
 
     The last frames show the win as credit.
     """
@@ -146,7 +146,7 @@ def iter_frames(game: GameView, outcome: Outcome, theme: Theme, settings: Previe
         now += step
 
 
-def write_film(game: Game, draw: DrawSource, path: Path, settings: PreviewSettings) -> int:
+def write_preview(game: Game, draw: DrawSource, path: Path, settings: PreviewSettings) -> int:
     """Play one game and write it as an animated WebP; return the file's size in bytes.
 
     Raises :class:`PreviewError`.
