@@ -183,7 +183,7 @@ def create_position_drivers(
             if device_table.values_cents
             else ()
         )
-        path = str(state_folder.find_device_port(name, device_table))
+        path = str(state_folder.get_device_port_path(name, device_table))
         device_opener = (
             open_bench_line if device_table.port == "bench" and port_opener is open_port else port_opener
         )

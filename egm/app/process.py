@@ -162,8 +162,10 @@ class MachineProcess:
         """
         refuse_demonstration(self._cabinet_file, self._state_folder)
         with contextlib.ExitStack() as cleanup:
-            cleanup.callback(starting.write_start_up_activity, self._state_folder.starting, None)
-            starting.write_start_up_activity(self._state_folder.starting, starting.StartUpActivity("memory"))
+            cleanup.callback(starting.write_start_up_activity, self._state_folder.start_up_file, None)
+            starting.write_start_up_activity(
+                self._state_folder.start_up_file, starting.StartUpActivity("memory")
+            )
             journal = cleanup.enter_context(self._open_journal())
             self._state_folder.remove_line_links()  # now that no other machine can be running on this folder
             are_certificates_required = self._has_real_devices and self._profile.inventory.certified
@@ -178,7 +180,7 @@ class MachineProcess:
                     has_wheel=self._cabinet_file.has_wheel,
                 )
             starting.write_start_up_activity(
-                self._state_folder.starting, starting.StartUpActivity("self_test")
+                self._state_folder.start_up_file, starting.StartUpActivity("self_test")
             )
             self._timekeeper = create_timekeeper(journal, self._clock)
             position_count, currency = self._cabinet_file.machine.positions, self._profile.currency
@@ -216,7 +218,7 @@ class MachineProcess:
                 self._has_ended = True
                 if self._machine.random_service is not None:
                     store_random_output_for_next_start(
-                        self._state_folder.carry_over, self._machine.random_service
+                        self._state_folder.carry_over_file, self._machine.random_service
                     )
 
     def _show_examined_game(self, game_number: int, game_name: str) -> None:
@@ -227,7 +229,7 @@ class MachineProcess:
             "game": Path(game_name).stem,
         }
         starting.write_start_up_activity(
-            self._state_folder.starting, starting.StartUpActivity("game", values)
+            self._state_folder.start_up_file, starting.StartUpActivity("game", values)
         )
 
     @property
@@ -526,7 +528,7 @@ class MachineProcess:
             profile=self._profile,
             identity=self._machine.identity,
             boot_counter=int(self._machine.memory.get(IntegrityKey.BOOT_COUNT)),
-            carry_over_file=self._state_folder.carry_over,
+            carry_over_file=self._state_folder.carry_over_file,
             clock=self._clock,
             on_event=partial(record_generator_event, self._machine),
             sources=self._entropy_sources,
@@ -539,7 +541,7 @@ class MachineProcess:
         self._stop_future = asyncio.get_running_loop().create_future()
         for station in self._stations:
             await station.server.start()
-        starting.write_start_up_activity(self._state_folder.starting, None)
+        starting.write_start_up_activity(self._state_folder.start_up_file, None)
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._wait_until_stopped(), name="stopped")

@@ -116,7 +116,7 @@ class PlayerStation:
         self._board_faults: frozenset[FaultCode] = frozenset()
         number = machine.position.number
         self.server = ScreenServer(
-            state_folder.find_screen_socket(number),
+            state_folder.get_screen_socket_path(number),
             write_new_token(state_folder.get_screen_token_path(number)),
             greeting=self._build_connection_messages,
             on_intent=self._handle_intent,

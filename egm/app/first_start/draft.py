@@ -8,7 +8,7 @@ from typing import Any, Final
 from egm.app.first_start.probing import FoundDevice
 from egm.config.cabinet_file import CabinetFile, GameTable
 from egm.config.faults import ConfigFault, read_toml
-from egm.config.keys import format_toml
+from egm.config.key_documentation import format_toml
 from egm.config.levels import ProgressiveLevelTable
 from egm.devices.catalogue import PROTOCOLS
 from egm.people import Roster

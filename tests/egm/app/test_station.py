@@ -263,7 +263,7 @@ def test_the_play_button_is_sent_to_a_connected_screen_and_plays_directly_withou
         station.engine.handle(EventType.SELF_TEST_PASSED)
         await station.server.start()
         folder = StateFolder(tmp_path / "state")
-        screen = ScreenClient(folder.find_screen_socket(1), folder.get_screen_token_path(1))
+        screen = ScreenClient(folder.get_screen_socket_path(1), folder.get_screen_token_path(1))
         messages: list = []
         press = ButtonPressed(device="board", button="play")
         station.handle_device_report(press)
