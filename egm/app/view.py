@@ -71,13 +71,16 @@ def build_snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
     machine = engine.machine
     selection = machine.selection
     in_tournament = is_in_tournament(machine)
-    last_game = find_last_purse_game(machine) if in_tournament else find_last_game(machine)
+    last_game, last_win = (find_last_purse_game(machine) if in_tournament else find_last_game(machine)) or (
+        None,
+        None,
+    )
     current_game = find_open_game(machine)
-    if last_game is not None and last_game[0].game.id != selection.game_id:
-        last_game = None  # the result of another game is not shown
+    if last_game is not None and last_game.game.id != selection.game_id:
+        last_game, last_win = None, None  # the result of another game is not shown
     standing_credits_by_spot, closed_spots, felt_state = read_table_view(machine)
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
-    paying = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
+    cash_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     return Snapshot(
         journal_sequence=machine.journal.sequence,
         state=engine.state.value,
@@ -107,29 +110,31 @@ def build_snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
         restricted_cents=machine.read_credit_cents(CreditKind.RESTRICTED),
         nonrestricted_cents=machine.read_credit_cents(CreditKind.NONRESTRICTED),
         win_cents=0
-        if last_game is None or (not in_tournament and is_win_cashed_out(machine, last_game[0]))
-        else last_game[1].win_cents,
+        if last_game is None
+        or last_win is None
+        or (not in_tournament and is_win_cashed_out(machine, last_game))
+        else last_win.win_cents,
         last_display=None
-        if last_game is None or last_game[0].outcome is None
-        else dict(last_game[0].outcome.display),
+        if last_game is None or last_game.outcome is None
+        else dict(last_game.outcome.display),
         last_results=() if in_tournament else list_last_results(machine),
         accepted_inputs=_list_accepted_inputs(engine),
         notices=tuple(_iter_notices(machine)),
         tilts=tuple(
             Tilt(
                 code=code,
-                since=entry["since"],
-                cleared_by=entry["cleared_by"],
-                detail=entry["detail"],
+                since=fault["since"],
+                cleared_by=fault["cleared_by"],
+                detail=fault["detail"],
                 held_cents=find_held_cents(machine, code),
             )
-            for code, entry in machine.active_faults.items()
-            if entry["locks"]
+            for code, fault in machine.active_faults.items()
+            if fault["locks"]
         ),
         handpay=None if handpay is None else _build_handpay_view(machine, handpay),
         payout=None
-        if paying is None
-        else PayoutView(method=paying.payout_method, amount_cents=paying.amount_cents),
+        if cash_out is None
+        else PayoutView(method=cash_out.payout_method, amount_cents=cash_out.amount_cents),
         host_lock=_find_host_lock(machine),
         residual_credit=residual_credit.build_residual_view(machine),
         open_doors=machine.open_doors,
@@ -191,12 +196,12 @@ def _has_other_handpay(machine: Machine) -> bool:
 def _find_host_lock(machine: Machine) -> HostLock | None:
     """Return the host that has locked the machine for a transfer and the latest end of the lock; None if not locked."""
     money = machine.component(HostMoney)
-    lock = money.transfer_lock
-    if lock is None or not lock.is_granted:
+    transfer_lock = money.transfer_lock
+    if transfer_lock is None or not transfer_lock.is_granted:
         return None
-    remaining = timedelta(microseconds=max(0, lock.until_ns - machine.clock.monotonic_ns()) // 1000)
+    remaining = timedelta(microseconds=max(0, transfer_lock.until_ns - machine.clock.monotonic_ns()) // 1000)
     until = (machine.timekeeper.now() + remaining).isoformat(timespec="seconds")
-    return HostLock(host=money.money_line_name, is_cash_out=lock.is_cash_out_offer, until_utc=until)
+    return HostLock(host=money.money_line_name, is_cash_out=transfer_lock.is_cash_out_offer, until_utc=until)
 
 
 def build_game_art(game: Game) -> GameArt:
@@ -231,7 +236,7 @@ def build_game_view(installed_game: InstalledGame, *, includes_advice: bool = Tr
         bet_options=tuple(game.bet_options),
         denominations_cents=installed_game.denominations_cents,
         return_percent=installed_game.lowest_return_percent,
-        presentation={key: part for key, part in presentation.items() if key != "chart" or includes_advice},
+        presentation={key: value for key, value in presentation.items() if key != "chart" or includes_advice},
         long_odds=installed_game.long_odds,
         art=build_game_art(game),
         chances=installed_game.bet_chances,
@@ -253,8 +258,12 @@ def build_withdrawn_game_view(game: Game, denomination_cents: int) -> GameView:
 
 def _find_highest_round_stake_cents(machine: Machine) -> int | None:
     """Return the highest stake of one round of the selected game, in minor units, or None if no game is selected."""
-    game_id, cents = machine.selection.game_id, machine.selection.denomination_cents
-    return find_highest_stake_credits(machine, game_id, cents) * cents if game_id in machine.games else None
+    game_id, denomination_cents = machine.selection.game_id, machine.selection.denomination_cents
+    return (
+        find_highest_stake_credits(machine, game_id, denomination_cents) * denomination_cents
+        if game_id in machine.games
+        else None
+    )
 
 
 def _find_highest_bet_cents(machine: Machine) -> int:

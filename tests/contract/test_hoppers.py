@@ -75,9 +75,9 @@ class TestHopper:
         jump(scene())
 
     def test_a_kill_around_every_record_loses_and_doubles_nothing(self, line):
-        async def scene(power_loss_at_call: int) -> None:
-            rig = HopperRig(line, seed=power_loss_at_call)
-            rig.ledger.power_loss_at_call = power_loss_at_call
+        async def scene(power_loss_at_point: int) -> None:
+            rig = HopperRig(line, seed=power_loss_at_point)
+            rig.ledger.power_loss_at_point = power_loss_at_point
             rig.driver.pay("p", 12)
             await asyncio.sleep(0)
             for _ in range(3):
@@ -88,7 +88,7 @@ class TestHopper:
                     break
                 with pytest.raises(SimulatedPowerLoss):
                     await rig.stop()
-                await asyncio.sleep(power_loss_at_call)
+                await asyncio.sleep(power_loss_at_point)
                 rig.begin()
                 if rig.ledger.find_open() is None and "p" not in rig.ledger.paid_coins_by_payout:
                     rig.driver.pay("p", 12)
@@ -97,8 +97,8 @@ class TestHopper:
             assert rig.tray_coins() == 12
             rig.close()
 
-        for power_loss_at_call in range(1, 30):  # some moments are after the last record
-            jump(scene(power_loss_at_call))
+        for power_loss_at_point in range(1, 30):  # some moments are after the last record
+            jump(scene(power_loss_at_point))
 
     def test_a_kill_at_any_moment_loses_and_doubles_nothing(self, line):
         async def scene(moment: float) -> None:

@@ -179,30 +179,30 @@ class TestInterruptions:
             assert rig.states() == WHOLE
 
     def test_a_kill_around_every_record_loses_and_doubles_nothing(self, protocol, line):
-        async def scene(power_loss_at_call: int) -> None:
-            rig = PrinterRig(protocol, line, seed=power_loss_at_call)
-            rig.ledger.power_loss_at_call = power_loss_at_call
+        async def scene(power_loss_at_point: int) -> None:
+            rig = PrinterRig(protocol, line, seed=power_loss_at_point)
+            rig.ledger.power_loss_at_point = power_loss_at_point
             rig.print_ticket()
             with pytest.raises(SimulatedPowerLoss):
                 await rig.advance_until(lambda: False)
-            await asyncio.sleep(power_loss_at_call * 0.6)
+            await asyncio.sleep(power_loss_at_point * 0.6)
             rig.begin()
             await rig.advance_until(lambda: rig.ledger.find_open() is None)
             await rig.stop()
             self.assert_consistent(rig)
-            if line != "lossy" and power_loss_at_call not in (1, 2):
+            if line != "lossy" and power_loss_at_point not in (1, 2):
                 assert rig.states()[-1] is S.TAKEN
             if (
-                line != "lossy" and power_loss_at_call == 2
+                line != "lossy" and power_loss_at_point == 2
             ):  # killed between recording PRINTING and sending the command
                 assert rig.states()[-1] is S.DISPUTED
                 assert rig.count_complete_tickets() == 0
             rig.close()
 
-        for power_loss_at_call in range(1, 7):
-            if line == "lossy" and power_loss_at_call > 4:
+        for power_loss_at_point in range(1, 7):
+            if line == "lossy" and power_loss_at_point > 4:
                 continue  # a ticket may have failed by then
-            jump(scene(power_loss_at_call))
+            jump(scene(power_loss_at_point))
 
     @at_moments
     def test_a_kill_at_any_moment_loses_and_doubles_nothing(self, protocol, line, every):

@@ -60,7 +60,7 @@ def is_page_shown(shown: Image.Image, page: ServicePage, *standing: Notice, body
     picture = _picture_in(shown)
     expected = draw_snapshot(page_snapshot(page, *standing), picture.size[0])[1]
     scale = picture.size[0] / LANDSCAPE_LAYOUT.size[0]
-    x, y, w, h = (round(a * scale) for a in LANDSCAPE_LAYOUT.page)
+    x, y, w, h = (round(a * scale) for a in LANDSCAPE_LAYOUT.service_page)
     head, foot = round(78 * scale), round(76 * scale)
     boxes = [(x, y, x + w, y + h)] if body else [(x, y, x + w, y + head), (x, y + h - foot, x + w, y + h)]
     apart = 0

@@ -9,7 +9,7 @@ from typing import Final
 
 from egm.app.first_start.draft import DEVICE_NAME_BY_KIND, list_game_levels
 from egm.config.cabinet_file import GameTable
-from egm.config.keys import format_toml
+from egm.config.key_documentation import format_toml
 from egm.config.schema import TableDocumentation, iter_cabinet_file_tables
 from egm.devices.catalogue import PROTOCOLS
 from egm.play.installed_games import admit_games

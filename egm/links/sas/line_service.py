@@ -81,7 +81,7 @@ class SasLineService:
             open_port=lambda: open_port(
                 settings.port,
                 is_strict=settings.framing == "strict",
-                link=context.state_folder.find_sas_port(name),
+                link=context.state_folder.get_sas_port_path(name),
             ),
             run_effect=self._schedule_poll_effect,
             report=self._pass_to_loop,

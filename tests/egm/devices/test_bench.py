@@ -10,7 +10,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from egm.app.bench import DeviceSimulator, DeviceSimulatorError, list_bench_protocols
+from egm.app.bench import DeviceSimulator, DeviceSimulatorError, read_protocol_by_simulated_device
 from egm.config.cabinet_file import DEFAULT_CABINET, load_cabinet
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.id003.driver import Id003Driver
@@ -320,8 +320,8 @@ def test_a_device_on_a_real_port_has_no_twin(tmp_path):
     text = DEFAULT_CABINET.read_text()
     path = tmp_path / "cabinet.toml"
     path.write_text(text.replace('protocol = "id003"', 'protocol = "id003"\nport = "/dev/ttyS9"'))
-    assert "bill" not in list_bench_protocols(load_cabinet(path))
-    assert "io" in list_bench_protocols(load_cabinet(path))
+    assert "bill" not in read_protocol_by_simulated_device(load_cabinet(path))
+    assert "io" in read_protocol_by_simulated_device(load_cabinet(path))
 
 
 # ------------------------------------------------------------------ its own process

@@ -51,7 +51,7 @@ class _Line(SerialLine):
 
 def _sleep():
     """Block the event loop for two seconds."""
-    asyncio.get_running_loop()._jumping.now += 2.0
+    asyncio.get_running_loop()._jumping_selector.now_seconds += 2.0
 
 
 def _run_driver_until(answer, until):

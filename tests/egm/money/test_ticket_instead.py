@@ -174,7 +174,7 @@ def test_in_any_order_of_events_the_money_is_paid_once(tmp_path_factory, steps, 
                     rig.report_print_state(PrintState.TAKEN)
             case "bill":
                 rig.offer(500)
-                if rig.hands.orders[-1] == ("stack", rig._escrow):
+                if rig.hands.orders[-1] == ("stack", rig._escrow_number):
                     rig.ledger.credit_stacked_paper()
                     rig.ledger.close_confirmed_paper()
             case "play" if rig.state is State.IDLE:

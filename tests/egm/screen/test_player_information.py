@@ -385,7 +385,7 @@ def test_the_table_of_pays_names_every_prize_at_each_number_of_credits(bet):
     assert len(rows) == len(pays)
     for row, pay in zip(rows, pays, strict=True):
         assert row.names["en"] in texts_shown
-        assert Texts("en").format_number(pay) in texts_shown, f"{row.name} at {bet} credits"
+        assert Texts("en").format_number(pay) in texts_shown, f"{row.names['en']} at {bet} credits"
 
 
 @pytest.mark.requirement("C-22", "M-01")

@@ -178,7 +178,7 @@ def test_its_service_ends_the_song(tmp_path, monkeypatch):
     observed = {}
 
     async def work(machine):
-        (player,) = (attached for _, attached in machine._attachments if attached.name == "jukebox")
+        (player,) = (attached for _, attached in machine._attached_services if attached.name == "jukebox")
         running = asyncio.create_task(player.run())
         machine._machine.install(create_roster())
         machine._submit_machine_event(Event(EventType.OPEN_SERVICE_MENU, MenuRequest(key="operator")))

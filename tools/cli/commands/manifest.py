@@ -114,10 +114,10 @@ def make(
             )
         manifest = SoftwareManifest(
             version=version("open-egm"),
-            made=datetime.now(UTC).isoformat(timespec="seconds"),
+            made_utc=datetime.now(UTC).isoformat(timespec="seconds"),
             reason=reason,
-            libraries=libraries,
-            bytecode=bytecode,
+            includes_libraries=libraries,
+            includes_bytecode=bytecode,
             files=compute_digests(software_files),
         )
     except (OperatorError, LocalError, OSError) as error:

@@ -444,7 +444,9 @@ def register(*, store: str | None, output_format: OutputFormat) -> None:
         )
         for hit in hits
     )
-    show(output_format, Table(columns, rows, empty_text="no hit yet"), document=[to_json(hit) for hit in hits])
+    show(
+        output_format, Table(columns, rows, empty_text="no hit yet"), document=[to_json(hit) for hit in hits]
+    )
 
 
 @command.command()

@@ -193,7 +193,7 @@ def _build_child_processes(
             *(("--position", "1") if has_several_screens else ()),
             *screen_options.flags,
         )
-        address_file = folder.get_address_path(1)
+        address_file = folder.get_screen_address_path(1)
         children.append(
             _build_screen_process(
                 "screen",
@@ -213,7 +213,7 @@ def _build_child_processes(
                 str(position),
                 *screen_options.flags,
             )
-            address_file = folder.get_address_path(position)
+            address_file = folder.get_screen_address_path(position)
             children.append(
                 _build_screen_process(
                     f"screen of position {position}", screen_arguments, screen_options, address_file
@@ -228,7 +228,7 @@ def _build_child_processes(
                 "top screen",
                 (*state_option, "--top", *top_display_option),
                 screen_options,
-                folder.get_address_path(None),
+                folder.get_screen_address_path(None),
             )
         )
     return tuple(children)

@@ -103,7 +103,7 @@ def address(state_folder: Path | None, position: int, *, top: bool) -> None:
         raise click.UsageError(
             "--top and --position cannot be combined: the top screen belongs to the machine"
         )
-    path = StateFolder(find_memory_folder(state_folder)).get_address_path(None if top else position)
+    path = StateFolder(find_memory_folder(state_folder)).get_screen_address_path(None if top else position)
     try:
         url = path.read_text("utf-8").strip()
     except OSError as error:

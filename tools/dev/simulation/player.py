@@ -118,7 +118,7 @@ class Player:
     async def _read_messages(self) -> None:
         folder = self._world.folder
         self._answered_page_id = ""
-        with open_socket_address(folder.find_screen_socket(self.position)) as address:
+        with open_socket_address(folder.get_screen_socket_path(self.position)) as address:
             reader, self._writer = await asyncio.open_unix_connection(address, limit=LINE_BYTES_MAX)
         with closing(self._writer):
             token = folder.get_screen_token_path(self.position).read_text(encoding="ascii")

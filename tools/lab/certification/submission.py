@@ -156,10 +156,10 @@ def sign_software_manifest(key: Ed25519PrivateKey) -> bytes:
     """Return the signed manifest of the running software."""
     content = manifest.SoftwareManifest(
         version=version("open-egm"),
-        made=datetime.now(UTC).isoformat(timespec="seconds"),
+        made_utc=datetime.now(UTC).isoformat(timespec="seconds"),
         reason="submitted to a laboratory",
-        libraries=MANIFEST_SCOPE.includes_libraries,
-        bytecode=MANIFEST_SCOPE.includes_bytecode,
+        includes_libraries=MANIFEST_SCOPE.includes_libraries,
+        includes_bytecode=MANIFEST_SCOPE.includes_bytecode,
         files=compute_digests(list_built_files()),
     )
     return manifest.encode_signed_manifest(
