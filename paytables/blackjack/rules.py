@@ -183,12 +183,14 @@ class BlackjackRules(SeatedRules):
 
         Raises WagerError.
         """
-        accepted = super().build_wager(credits_, **options)
-        self._check_back_bets(accepted)
+        accepted_wager = super().build_wager(credits_, **options)
+        self._check_back_bets(accepted_wager)
         if self.definition.table.win_max_credits is not None:
-            returns = {seat: self._find_highest_return(bets) for seat, bets in accepted.bets_by_seat.items()}
+            returns = {
+                seat: self._find_highest_return(bets) for seat, bets in accepted_wager.bets_by_seat.items()
+            }
             self.table_layout.check_highest_win(returns)
-        return accepted
+        return accepted_wager
 
     def _check_back_bets(self, wager: Wager) -> None:
         """Check a wager's bets on hands of other seats (Québec s. 16). Raises WagerError.

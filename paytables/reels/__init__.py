@@ -12,7 +12,7 @@ from paytables.reels.symbols import Symbols
 def build_rules(definition: ReelsDefinition, file: str) -> ReelRules:
     """Build the rules of a reel game: every stage for every mode. Raises :class:`DefinitionError`."""
     check_references(definition, file)
-    symbols = Symbols.from_definition(definition.symbol, definition.groups, file)
+    symbols = Symbols.from_definition(definition.symbols, definition.groups, file)
     modes = {mode.id: mode for mode in definition.bets.mode}
     stages = {mode.id: ModeStages(definition, symbols, mode, file) for mode in modes.values()}
     for mode in modes.values():

@@ -23,7 +23,7 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
     ``stages`` has the stages of each mode, by its id. In the result, the stage that a game of the first mode starts
     with is at the top level, and all stages are under the key ``stages``.
     """
-    ids = [s.id for s in definition.symbol]
+    ids = [s.id for s in definition.symbols]
     first_mode_stages = next(iter(stages.values()))
     stage_descriptions = {}
     for name, table in definition.stage.items():
@@ -51,7 +51,7 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
     return {
         **stage_descriptions[first_mode_stages.mode.stage],
         "symbols": {
-            s.id: {"name": s.name.model_dump(), "multiplier": s.multiplier} for s in definition.symbol
+            s.id: {"name": s.name.model_dump(), "multiplier": s.multiplier} for s in definition.symbols
         },
         "groups": {name: list(members) for name, members in definition.groups.items()},
         "names": _list_display_names(definition),

@@ -412,7 +412,7 @@ class ReelsDefinition(Definition):
 
     bets: ReelBets
     """The ways to bet and the bet levels."""
-    symbol: Annotated[tuple[ReelSymbol, ...], Field(min_length=2)]
+    symbols: Annotated[tuple[ReelSymbol, ...], Field(min_length=2)] = Field(alias="symbol")
     """The symbols of the game."""
     groups: dict[Identifier, tuple[Identifier, ...]] = Field(default_factory=dict)
     """Named groups of symbols that pay rows may refer to."""

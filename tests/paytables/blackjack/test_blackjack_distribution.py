@@ -11,7 +11,7 @@ from rigs.blackjack import build_changed_game
 from paytables import analyse, build_game, load_game
 from paytables.analysis import AnalysisDepth
 from paytables.blackjack import policies
-from paytables.blackjack.advice import ANSWER_NAMES, HandSituation, read_strategy
+from paytables.blackjack.advice import OPTION_NAMES, HandSituation, read_strategy
 from paytables.blackjack.figures import prove
 from paytables.blackjack.hands import PACKED_CARD_BY_VALUE
 from paytables.blackjack.net_distribution import (
@@ -58,7 +58,7 @@ def every_round(counts, brute, answers, best):
             if natural(hand) and not split:
                 return STAND
             kind = HandSituation(up, pair, is_unsplittable_pair=paired) if split else HandSituation(up)
-            answer = ANSWER_NAMES[answers[kind, sum(PACKED_CARD_BY_VALUE[card - 1] for card in hand), False]]
+            answer = OPTION_NAMES[answers[kind, sum(PACKED_CARD_BY_VALUE[card - 1] for card in hand), False]]
             assert answer != "double" or can_double
             return answer
 

@@ -6,9 +6,9 @@ from itertools import product
 import pytest
 
 from paytables.blackjack import policies
-from paytables.blackjack.advice import DOUBLE_ANSWER as DOUBLES
-from paytables.blackjack.advice import HIT_ANSWER as HITS
-from paytables.blackjack.advice import STAND_ANSWER as STANDS
+from paytables.blackjack.advice import DOUBLE_OPTION as DOUBLES
+from paytables.blackjack.advice import HIT_OPTION as HITS
+from paytables.blackjack.advice import STAND_OPTION as STANDS
 from paytables.blackjack.advice import HandSituation
 from paytables.blackjack.chart import find_best_chart, format_chart, parse_chart
 from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, compute_split_coefficients

@@ -11,7 +11,7 @@ import pytest
 from paytables import analyse, load_game
 from paytables.analysis import AnalysisDepth
 from paytables.blackjack import policies
-from paytables.blackjack.advice import ANSWER_NAMES, PackedStrategy
+from paytables.blackjack.advice import OPTION_NAMES, PackedStrategy
 from paytables.blackjack.chart import find_best_chart, format_chart, parse_chart
 from paytables.blackjack.figures import compute_side_bet_return, prove
 from paytables.blackjack.hands import list_card_values
@@ -159,7 +159,7 @@ def test_the_stored_best_strategy_has_the_mean_of_the_best_play():
     )
 
     def choose(kind, hand, suited, _options):
-        return ANSWER_NAMES.index(data.find_answer(kind, list_card_values(hand), suited=suited))
+        return OPTION_NAMES.index(data.find_answer(kind, list_card_values(hand), suited=suited))
 
     def take(situation, sums):
         into = (

@@ -137,7 +137,9 @@ def odds(
     """
     try:
         _, rules = _load_keno_game(game)
-        options = build_ticket_request(selections, rules.definition.marks.stakes, draws, bonuses)
+        options = build_ticket_request(
+            selections, rules.definition.ticket_limits.stake_options, draws, bonuses
+        )
         wager = rules.build_wager(rules.build_ticket(options).cost_credits, **options)
         with show_progress(f"analysing a ticket of {game}"):
             bet = rules.analyse_wager(wager)
@@ -208,7 +210,7 @@ def slip_(game: str, language: str, selections: int, *, as_json: bool) -> None:
         _, rules = _load_keno_game(game)
     except PaytableError as error:
         raise click.ClickException(str(error)) from None
-    if selections > (most := rules.definition.marks.selections):
+    if selections > (most := rules.definition.ticket_limits.selections_max):
         raise click.BadParameter(
             f"a ticket of this game has at most {most} selections", param_hint="--selections"
         )

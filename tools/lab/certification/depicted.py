@@ -79,10 +79,10 @@ def build_real_object(game: Game, purpose: str) -> RealObject:
     """Return the real object (deck, die, wheel) that the draw for ``purpose`` depicts."""
     rules = game.rules
     if isinstance(rules, KenoRules):
-        for bonus in rules.definition.bonus:
+        for bonus in rules.definition.bonuses:
             if isinstance(bonus, MultiplierBonus) and bonus.id == purpose:
-                return RealObject(tuple(bonus.weights.values()), is_replaced=True)
-        return RealObject((1,) * rules.definition.field.numbers)
+                return RealObject(tuple(bonus.weight_by_factor.values()), is_replaced=True)
+        return RealObject((1,) * rules.definition.field.number_count)
     if isinstance(rules, TwoHandsRules) and purpose != _FIRST_POSITION_DRAW_PURPOSE:
         return RealObject(tuple(Counter(rules.PIECE_NAMES).values()))
     if (equal := _count_equal_parts(rules)) is not None:

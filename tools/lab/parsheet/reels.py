@@ -46,7 +46,7 @@ def build_sheets(rules: ReelRules, analysis: Analysis) -> list[SheetData]:
 
 def build_strip_sheets(rules: ReelRules) -> list[dict[str, Any]]:
     """Return every reel of every stage: its stops in order, its window size and its symbol counts."""
-    ids = [symbol.id for symbol in rules.definition.symbol]
+    ids = [symbol.id for symbol in rules.definition.symbols]
     sheets = []
     for name, stage in rules.list_shown_stages().items():
         if not isinstance(stage, ReelSpinStage | CascadingReels | HeldReels):
