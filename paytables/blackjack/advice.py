@@ -141,7 +141,7 @@ class PackedStrategy:
             answers.get(question, STAND_OPTION) for question in cls(house, b"").index_by_question
         )
         split_bytes = bytes(hands_by_pair.get(pair, 0) for pair in _PAIR_INDEXES)
-        insurance_bytes = bytes(hand in insured_hands for hand in _index_insurable_hands(house.decks))
+        insurance_bytes = bytes(hand in insured_hands for hand in _index_insurable_hands(house.deck_count))
         even_money_bytes = bytes(up in even_money_up_cards for up in (ACE_VALUE, TEN_VALUE))
         return cls(
             house,
@@ -153,7 +153,7 @@ class PackedStrategy:
         """Return the byte index, in the packed strategy, of the answer for each blackjack situation and hand."""
         house = self.house
         return _index_questions(
-            house.decks, suited=house.suited_678_odds is not None, same_rank=house.splits_same_rank_only
+            house.deck_count, suited=house.suited_678_odds is not None, same_rank=house.splits_same_rank_only
         )
 
     @property
@@ -162,7 +162,7 @@ class PackedStrategy:
         return (
             len(self.index_by_question)
             + len(_PAIR_INDEXES)
-            + len(_index_insurable_hands(self.house.decks))
+            + len(_index_insurable_hands(self.house.deck_count))
             + 2
         )
 
@@ -186,7 +186,7 @@ class PackedStrategy:
 
     def should_insure(self, values: Sequence[int]) -> bool:
         """Return whether the strategy insures a two-card blackjack hand with these card values."""
-        indexes = _index_insurable_hands(self.house.decks)
+        indexes = _index_insurable_hands(self.house.deck_count)
         return bool(self.packed_bytes[-2 - len(indexes) + indexes[_pack_hand(values)]])
 
     def should_take_even_money(self, up_card_value: int) -> bool:

@@ -79,7 +79,7 @@ class StrategyCalculator:
         shoe: ShoeCounts | None = None,
     ) -> None:
         self.house, self.evaluation = house, StrategyEvaluation(house)
-        self.shoe = shoe or build_shoe(house.decks)
+        self.shoe = shoe or build_shoe(house.deck_count)
         self.rounds: list[SolvedRound] = []
         """One calculation for each up card of the dealer."""
         for up in ups:

@@ -214,7 +214,7 @@ class SolvedRound:
             if pair < TEN_VALUE or not self.house.splits_same_rank_only:
                 splits.append(SplitPair(pair, card_count * (card_count - 1), card_count - 2))
                 continue
-            rank_cards = 4 * self.house.decks
+            rank_cards = 4 * self.house.deck_count
             if self.up_card_value == TEN_VALUE:
                 splits.append(
                     SplitPair(

@@ -202,7 +202,7 @@ def _list_prizes(
                 name=format_prize_name(spot_count, catch_count),
                 stage_or_spot=format_count(spot_count, "spot"),
                 credits=pay * stake_credits,
-                hits=count_cases_of_catch(definition, spot_count, catch_count, 0, 0),
+                winning_case_count=count_cases_of_catch(definition, spot_count, catch_count, 0, 0),
                 rate=Fraction(sum(case_counts), case_total),
                 rtp=mean_pay / bonus_options.cost_per_staked_credit,
             )

@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 class SimulatedSample:
     """The totals of a number of simulated reel games: credits, wins and highest win, in credits at bet level 1."""
 
-    games: int
+    game_count: int
     """The number of simulated games."""
-    credits: int
+    win_sum: int
     """The sum of all wins."""
     squared_win_sum: int
     """The sum of the squares of all wins."""
-    hits: int
+    winning_game_count: int
     """The number of games with a win."""
     highest_win: int
     """The highest win of one game."""
@@ -61,15 +61,15 @@ class CompiledArrays(NamedTuple):
     """The next node, by row offset and letter."""
     step_factors: Any
     """The factor of the win's weight for each step, by row offset and letter."""
-    value: Any
+    win_value_by_node: Any
     """The credits of each final node for one unit of weight."""
     letters: Any
     """The letters that the pay components read, reel by reel and column by column."""
-    at_case: Any
+    letter_offset_by_case: Any
     """The offset in ``letters`` of each equally likely case, by reel."""
-    column: Any
+    column_by_case: Any
     """The index of the column that each equally likely case shows, by reel."""
-    cases: Any
+    case_counts: Any
     """The number of equally likely cases of each reel."""
     awards_by_node: Any
     """The number of runs of each stage that a component awards if it ends in each node."""
@@ -104,7 +104,7 @@ def build_arrays(reels: ReelSet, names: list[str]) -> CompiledArrays:
     at_case = np.zeros((len(reels.strips), width), dtype=np.int32)
     column = np.zeros((len(reels.strips), width), dtype=np.int32)
     for x, (rows, at, weights) in enumerate(
-        zip(reels.letters, reels.column_index_by_stop, reels.weights, strict=True)
+        zip(reels.letters, reels.column_index_by_stop, reels.stop_weights, strict=True)
     ):
         start = len(letters)
         letters += [letter for row in rows for letter in row]
@@ -120,11 +120,11 @@ def build_arrays(reels: ReelSet, names: list[str]) -> CompiledArrays:
         letter_offsets=np.array(g.letter_offsets, dtype=np.int32),
         next_nodes=np.array(g.next_nodes, dtype=np.int32),
         step_factors=np.array(g.step_factors, dtype=np.int32),
-        value=np.array(g.win_value_by_node, dtype=np.int64) * reels.multiplier,
+        win_value_by_node=np.array(g.win_value_by_node, dtype=np.int64) * reels.multiplier,
         letters=np.array(letters, dtype=np.int32),
-        at_case=at_case,
-        column=column,
-        cases=np.array(reels.case_counts, dtype=np.int64),
+        letter_offset_by_case=at_case,
+        column_by_case=column,
+        case_counts=np.array(reels.case_counts, dtype=np.int64),
         awards_by_node=awards_by_node,
         **_walk_first_two_reels(reels, awards_by_node),
     )
@@ -186,12 +186,12 @@ def _compute_credits_won_by_window(t: Any, case: Any, at: Any, ends: Any, weight
     ``t`` are the tables of the stage. ``case[x]`` is the case of reel x: a stop of weight n is n equally likely cases.
     ``at``, ``ends`` and ``weights`` are work arrays.
     """
-    reels = len(t.cases)
-    pair = t.column[0, case[0]] * t.second_reel_columns
+    reels = len(t.case_counts)
+    pair = t.column_by_case[0, case[0]] * t.second_reel_columns
     if reels > 1:
-        pair += t.column[1, case[1]]
+        pair += t.column_by_case[1, case[1]]
     for x in range(2, reels):
-        at[x - 2] = t.at_case[x, case[x]]
+        at[x - 2] = t.letter_offset_by_case[x, case[x]]
     a, b = t.start_of_pair[pair], t.start_of_pair[pair + 1]
     later_reels = at[: max(reels - 2, 0)]
     later_credits = evaluate_window(
@@ -201,7 +201,7 @@ def _compute_credits_won_by_window(t: Any, case: Any, at: Any, ends: Any, weight
         t.letter_offsets,
         t.next_nodes,
         t.step_factors,
-        t.value,
+        t.win_value_by_node,
         t.letters,
         later_reels,
         ends,
@@ -217,9 +217,9 @@ def _enumerate(t: Any, all_components: Any, windows: int, work_arrays: Any) -> t
     """
     at, ends, weights, case, _ = work_arrays
     components, starts, ones = all_components
-    reels = len(t.cases)
+    reels = len(t.case_counts)
     for x in range(reels):
-        at[x] = t.at_case[x, 0]
+        at[x] = t.letter_offset_by_case[x, 0]
     at = at[:reels]
     total = squares = 0
     for _ in range(windows):
@@ -230,7 +230,7 @@ def _enumerate(t: Any, all_components: Any, windows: int, work_arrays: Any) -> t
             t.letter_offsets,
             t.next_nodes,
             t.step_factors,
-            t.value,
+            t.win_value_by_node,
             t.letters,
             at,
             ends,
@@ -241,9 +241,9 @@ def _enumerate(t: Any, all_components: Any, windows: int, work_arrays: Any) -> t
         x = reels - 1
         while x >= 0:
             case[x] += 1
-            if case[x] == t.cases[x]:
+            if case[x] == t.case_counts[x]:
                 case[x] = 0
-            at[x] = t.at_case[x, case[x]]
+            at[x] = t.letter_offset_by_case[x, case[x]]
             if case[x]:
                 break
             x -= 1
@@ -253,8 +253,8 @@ def _enumerate(t: Any, all_components: Any, windows: int, work_arrays: Any) -> t
 def _spin(t: Any, state: Any, bits: Any, case: Any) -> Any:
     """Draw one equally likely case of each reel, write it to ``case``, and return the generator's next state."""
     mask, twelve, twentyfive, twentyseven, half, factor, word_range = bits
-    for x in range(len(t.cases)):
-        bound = bits.dtype.type(t.cases[x])
+    for x in range(len(t.case_counts)):
+        bound = bits.dtype.type(t.case_counts[x])
         while True:
             state ^= state >> twelve
             state ^= state << twentyfive
@@ -289,9 +289,9 @@ def _play(tables: Any, first: int, games: int, state: Any, bits: Any, work_array
                 t = tables[s]
                 state = _spin(t, state, bits, case)
                 win += _compute_credits_won_by_window(t, case, at, ends, weights)
-                pair = t.column[0, case[0]] * t.second_reel_columns
-                if len(t.cases) > 1:
-                    pair += t.column[1, case[1]]
+                pair = t.column_by_case[0, case[0]] * t.second_reel_columns
+                if len(t.case_counts) > 1:
+                    pair += t.column_by_case[1, case[1]]
                 for n in range(len(tables)):
                     given_runs = t.won_awards[pair, n]
                     pending[n] += given_runs
@@ -367,10 +367,10 @@ def find_reason_not_to_simulate(stages: ModeStages) -> str | None:
 
     It can if every stage is a plain spin that retains nothing between the runs of a series.
     """
-    for name, table in stages.definition.stage.items():
+    for name, table in stages.definition.stages.items():
         if not isinstance(stages.get_stage(name), ReelSpinStage):
             return f"stage {name} is not a plain spin"
-        if not stages.series_rules[name].is_plain or getattr(table, "sticky", None):
+        if not stages.series_rules[name].is_plain or getattr(table, "sticky_symbol", None):
             return f"stage {name} keeps state during its series"
     return None
 
@@ -382,7 +382,7 @@ def simulate(stages: ModeStages, games: int, seed: int) -> SimulatedSample:
     reason = find_reason_not_to_simulate(stages)
     if reason is not None:
         raise AnalysisError(f"no compiled simulation: {reason}")
-    names = list(stages.definition.stage)
+    names = list(stages.definition.stages)
     reels_of_stages = [
         stage.reels for stage in map(stages.get_stage, names) if isinstance(stage, ReelSpinStage)
     ]
@@ -390,6 +390,6 @@ def simulate(stages: ModeStages, games: int, seed: int) -> SimulatedSample:
     bits = np.array([(1 << 32) - 1, 12, 25, 27, 32, 2685821657736338717, 1 << 32], dtype=np.uint64)
     state = np.uint64((seed * 0x9E3779B97F4A7C15 + 0x1234567) % (1 << 64) or 1)
     work_arrays = _allocate_work_arrays(max(len(reels.components) for reels in reels_of_stages))
-    first = names.index(stages.mode.stage)
+    first = names.index(stages.mode.first_stage)
     totals = _compile_kernel(_play)(tables, first, games, state, bits, work_arrays)
     return SimulatedSample(games, *(int(v) for v in totals))

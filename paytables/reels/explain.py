@@ -67,13 +67,15 @@ def list_remarks(
 ) -> tuple[DefinitionRemark, ...]:
     """Return remarks on what is legal but surprising in a reel game's definition, each with its key."""
     remarks = [remark for explainer in _iter_stage_explainers(stages) for remark in explainer.list_remarks()]
-    starting = {mode.stage for mode in definition.bets.mode}
+    starting = {mode.first_stage for mode in definition.bets.modes}
     remarks += [
         DefinitionRemark(f"stage.{name}", "has no name: players of every language read its id")
-        for name, table in definition.stage.items()
+        for name, table in definition.stages.items()
         if table.name is None and name not in starting
     ]
-    costs = [mode.cost * level for mode in definition.bets.mode for level in definition.bets.levels]
+    costs = [
+        mode.cost_credits * level for mode in definition.bets.modes for level in definition.bets.bet_levels
+    ]
     shared_costs = sorted({cost for cost in costs if costs.count(cost) > 1})
     remarks += [
         DefinitionRemark("bets", f"several bets cost {format_count(cost, 'credit')}: ask for one by its name")
@@ -86,30 +88,32 @@ def _iter_stage_explainers(stages: Mapping[str, ModeStages]) -> Iterator["_Stage
     """Yield an explainer of each stage of a reel game once for every mode (way to bet) that can reach it."""
     every_mode = list(stages.values())
     reached_stages = {id(mode_stages): _find_reached_stages(mode_stages) for mode_stages in every_mode}
-    for name, table in every_mode[0].definition.stage.items():
+    for name, table in every_mode[0].definition.stages.items():
         for mode_stages in [m for m in every_mode if name in reached_stages[id(m)]] or every_mode[:1]:
             yield _StagePaySentences(mode_stages, name, table, mode_stages.get_stage(name))
 
 
 def _find_reached_stages(mode_stages: ModeStages) -> set[str]:
     """Return the names of the stages that a mode (way to bet) can reach."""
-    reached_stages, unvisited = set[str](), [mode_stages.mode.stage]
+    reached_stages, unvisited = set[str](), [mode_stages.mode.first_stage]
     while unvisited:
         name = unvisited.pop()
         if name in reached_stages:
             continue
         reached_stages.add(name)
-        table = mode_stages.definition.stage[name]
+        table = mode_stages.definition.stages[name]
         rows: list[PayTableRow | BonusItemDefinition] = [
-            *(table.pay if isinstance(table, ReelsStage) else table.items)
+            *(table.pay_rows if isinstance(table, ReelsStage) else table.items)
         ]
-        if isinstance(table, HoldStage) and table.full is not None:
-            rows.append(table.full)
+        if isinstance(table, HoldStage) and table.full_board_prize is not None:
+            rows.append(table.full_board_prize)
         given_awards = (
-            a for row in rows for a in row.gives if a.modes is None or mode_stages.mode.id in a.modes
+            a for row in rows for a in row.awards if a.mode_ids is None or mode_stages.mode.id in a.mode_ids
         )
         unvisited += [
-            stage for stage in (*(a.stage for a in given_awards), getattr(table, "then", None)) if stage
+            stage
+            for stage in (*(a.stage_id for a in given_awards), getattr(table, "stage_after_stick", None))
+            if stage
         ]
     return reached_stages
 
@@ -144,7 +148,7 @@ class _StagePaySentences:
     @property
     def title(self) -> str:
         """Return the heading of the stage's sentences: its name, and the mode (way to bet) that they are about."""
-        return f"{self.name} (bet {self._mode.id}, {format_count(self._mode.cost, 'credit')}):"
+        return f"{self.name} (bet {self._mode.id}, {format_count(self._mode.cost_credits, 'credit')}):"
 
     def iter_sentences(self) -> Iterator[str]:
         """Yield sentences on what the stage pays, before the stage's multiplier."""
@@ -170,15 +174,15 @@ class _StagePaySentences:
         table = self._table
         if not isinstance(table, ReelsStage):
             return
-        if any(pay.on == "ways" for pay in table.pay):
+        if any(pay.kind == "ways" for pay in table.pay_rows):
             yield f"on {prod(len(reel[0]) for reel in self._reels.columns):,} ways"
         if table.multiplier > 1:
             yield f"and every prize {table.multiplier} times"
-        if max(table.multipliers) > 1:
-            unit = "run" if table.advance == "run" else "step"
-            yield f"and every prize {_format_list(table.multipliers)} times, from {unit} to {unit} of a series"
-        if max(table.cascade, default=1) > 1:
-            yield f"and every prize {_format_list(table.cascade)} times, from fall to fall"
+        if max(table.run_multipliers) > 1:
+            unit = "run" if table.multiplier_trigger == "run" else "step"
+            yield f"and every prize {_format_list(table.run_multipliers)} times, from {unit} to {unit} of a series"
+        if max(table.window_multipliers, default=1) > 1:
+            yield f"and every prize {_format_list(table.window_multipliers)} times, from fall to fall"
 
     def _iter_pay_sentences(self, stage_table: ReelsStage) -> Iterator[str]:
         """Yield one sentence for each prize of the pay table that a window can show, without repetitions."""
@@ -191,17 +195,17 @@ class _StagePaySentences:
                     sentences.setdefault(self._format_sentence(cells, end))
                     listed.add(end.prize.name)
         prizes = {p.prize.name: p.prize for patterns in self._patterns_by_group.values() for p in patterns}
-        for pay in stage_table.pay:
+        for pay in stage_table.pay_rows:
             prize = prizes.get(pay.id or " ".join(pay.pattern or ()))
             if pay.pattern is not None and prize is not None:
                 sentences.setdefault(
                     f"{' '.join(pay.pattern)} on a line {_format_worth(prize.credits, prize.awards)}"
                 )
         yield from sentences
-        for n, pay in enumerate(stage_table.pay):
-            if pay.on != "line":
+        for n, pay in enumerate(stage_table.pay_rows):
+            if pay.kind != "line":
                 yield from self._iter_count_sentences(n, pay)
-            elif pay.of is not None:
+            elif pay.symbol_or_group is not None:
                 yield from self._iter_mixed_sentences(n, pay, listed)
         yield from self._iter_multiplier_sentences(stage_table)
 
@@ -210,7 +214,7 @@ class _StagePaySentences:
     ) -> Iterator[str]:
         """Yield sentences on prizes of a pay row that only a mixture of symbols, or substitutes, can win."""
         own_element = self._builder.find_symbol_multipliers(
-            f"{self._builder.key}.pay.{pay_row_number}", "=" + str(pay_row.of).removeprefix("=")
+            f"{self._builder.key}.pay.{pay_row_number}", "=" + str(pay_row.symbol_or_group).removeprefix("=")
         )
         for prize in self._builder.build_count_prizes(pay_row_number, pay_row).values():
             if prize.name in listed_prizes or not (prize.credits or prize.awards):
@@ -253,18 +257,18 @@ class _StagePaySentences:
     def _iter_multiplier_sentences(self, stage_table: ReelsStage) -> Iterator[str]:
         """Yield a sentence for each symbol that multiplies wins on lines and ways."""
         paid_on = {
-            pay.on
-            for pay in stage_table.pay
-            if pay.on == "line" or (pay.on == "ways" and not pay.once_a_reel)
+            pay.kind
+            for pay in stage_table.pay_rows
+            if pay.kind == "line" or (pay.kind == "ways" and not pay.counts_reel_once)
         }
         combination_text = _COMBINATION_TEXT_BY_KEY[
             stage_table.wild_multipliers if "line" in paid_on else "multiply"
         ]
         for symbol in self._list_symbols_on_strips() if paid_on else ():
             if self._symbols.multipliers[symbol] > 1 and (
-                stage_table.multiply_own or self._symbols.substitutes_for[symbol]
+                stage_table.multiplies_own_pays or self._symbols.substitutes_for[symbol]
             ):
-                helps = "" if stage_table.multiply_own else " it helps to make"
+                helps = "" if stage_table.multiplies_own_pays else " it helps to make"
                 factor = self._symbols.multipliers[symbol]
                 yield f"{self._ids[symbol]} multiplies a win{helps} by {factor}; {combination_text}"
 
@@ -272,7 +276,7 @@ class _StagePaySentences:
         """Yield a sentence for each count of a ways or scatter row of the pay table that can be won."""
         where = (
             "anywhere"
-            if pay_row.on == "scatter"
+            if pay_row.kind == "scatter"
             else f"on reels in a row from the {_format_side(pay_row)}, per way"
         )
         for prize in self._builder.build_count_prizes(pay_row_number, pay_row).values():
@@ -356,7 +360,7 @@ class _StagePaySentences:
         key = f"stage.{self.name}"
         for name in self._reels.omitted_prizes:
             yield DefinitionRemark(
-                key, f"{name} is inherited from {table.like} and cannot be won here; it is left out"
+                key, f"{name} is inherited from {table.parent_stage} and cannot be won here; it is left out"
             )
         yield from self._iter_weights_remarks(key, table)
         yield from self._iter_wilds_alone_remarks(key)
@@ -369,7 +373,7 @@ class _StagePaySentences:
         self, definition_key: str, stage_table: ReelsStage
     ) -> Iterator[DefinitionRemark]:
         """Yield a remark if the definition does not say which window row the stop weights are for."""
-        if stage_table.weights is not None and stage_table.weights_row is None:
+        if stage_table.stop_weights is not None and stage_table.weighted_row is None:
             has_only_line = self._builder.find_rows_of_only_line() is not None
             row = "the row of the only line" if has_only_line else "the top row of the window"
             yield DefinitionRemark(
@@ -402,17 +406,21 @@ class _StagePaySentences:
         self, definition_key: str, stage_table: ReelsStage
     ) -> Iterator[DefinitionRemark]:
         """Yield a remark for each scatter that an expanding symbol may cover."""
-        for n, pay in enumerate(stage_table.pay):
-            if pay.on != "scatter":
+        for n, pay in enumerate(stage_table.pay_rows):
+            if pay.kind != "scatter":
                 continue
             for x, strip in enumerate(stage_table.strips):
-                hiding = [s for s in stage_table.expand if s in strip and pay.of in strip and s != pay.of]
+                hiding = [
+                    s
+                    for s in stage_table.expanding_symbols
+                    if s in strip and pay.symbol_or_group in strip and s != pay.symbol_or_group
+                ]
                 if hiding:
-                    order_text = "before" if stage_table.scatters == "before" else "after"
+                    order_text = "before" if stage_table.scatter_count_time == "before" else "after"
                     yield DefinitionRemark(
                         f"{definition_key}.pay.{n}",
-                        f"{hiding[0]} may fill reel {x + 1} over {pay.of}: scatters are counted {order_text} that"
-                        " (`scatters`)",
+                        f"{hiding[0]} may fill reel {x + 1} over {pay.symbol_or_group}: "
+                        f"scatters are counted {order_text} that (`scatters`)",
                     )
                     break
 
@@ -420,12 +428,12 @@ class _StagePaySentences:
         self, definition_key: str, stage_table: ReelsStage
     ) -> Iterator[DefinitionRemark]:
         """Yield a remark for each multiplying symbol in a scatter prize, where its multiplier has no effect."""
-        for n, pay in enumerate(stage_table.pay):
-            if pay.on != "scatter":
+        for n, pay in enumerate(stage_table.pay_rows):
+            if pay.kind != "scatter":
                 continue
             element = (
                 self._symbols.find_symbol_multipliers(
-                    str(pay.of), f"{definition_key}.pay.{n}.of", multiply_own=True
+                    str(pay.symbol_or_group), f"{definition_key}.pay.{n}.of", multiply_own=True
                 )
                 or ()
             )
@@ -439,23 +447,26 @@ class _StagePaySentences:
         self, definition_key: str, stage_table: ReelsStage
     ) -> Iterator[DefinitionRemark]:
         """Yield remarks on wilds that count as a scatter, or that alone complete a way of another symbol."""
-        for n, pay in enumerate(stage_table.pay):
-            if pay.on == "line":
+        for n, pay in enumerate(stage_table.pay_rows):
+            if pay.kind == "line":
                 continue
             row_key = f"{definition_key}.pay.{n}"
-            element = self._builder.find_symbol_multipliers(row_key, str(pay.of))
-            own_element = self._builder.find_symbol_multipliers(row_key, "=" + str(pay.of).removeprefix("="))
+            element = self._builder.find_symbol_multipliers(row_key, str(pay.symbol_or_group))
+            own_element = self._builder.find_symbol_multipliers(
+                row_key, "=" + str(pay.symbol_or_group).removeprefix("=")
+            )
             for wild in self._list_symbols_on_strips():
                 if not element[wild] or own_element[wild]:
                     continue
                 name = self._ids[wild]
-                if pay.on == "scatter":
+                if pay.kind == "scatter":
                     yield DefinitionRemark(
-                        row_key, f"{name} counts as {pay.of} anywhere (its `not_for` says otherwise)"
+                        row_key,
+                        f"{name} counts as {pay.symbol_or_group} anywhere (its `not_for` says otherwise)",
                     )
                 elif count := self._find_highest_own_count(wild, n, pay):
                     prize = self._builder.build_count_prizes(n, pay)[count]
-                    factor = 1 if pay.once_a_reel else element[wild] ** count
+                    factor = 1 if pay.counts_reel_once else element[wild] ** count
                     worth_text = _format_worth(prize.credits * factor, prize.awards)
                     text = f"{count} {name} on reels in a row {worth_text}: as {prize.name}"
                     yield DefinitionRemark(row_key, f"{text} x {factor}" if factor > 1 else text)
@@ -464,12 +475,21 @@ class _StagePaySentences:
     def _iter_paid_twice_remarks(definition_key: str, stage_table: ReelsStage) -> Iterator[DefinitionRemark]:
         """Yield a remark for each count of the same symbol that two rows of the pay table pay."""
         first_row_by_pay: dict[object, int] = {}
-        for n, pay in enumerate(stage_table.pay):
-            for count in pay.pays:
-                pay_key = (count, pay.of, pay.on, pay.direction, pay.group, pay.lines, pay.needs_own)
+        for n, pay in enumerate(stage_table.pay_rows):
+            for count in pay.pay_by_count:
+                pay_key = (
+                    count,
+                    pay.symbol_or_group,
+                    pay.kind,
+                    pay.direction,
+                    pay.prize_group,
+                    pay.line_numbers,
+                    pay.needs_own_symbol,
+                )
                 if first_row_by_pay.setdefault(pay_key, n) != n:
-                    rule_text = "the higher counts" if pay.on == "line" else "both are paid"
-                    text = f"{count} {pay.of} stands in pay.{first_row_by_pay[pay_key]} as well: {rule_text}"
+                    rule_text = "the higher counts" if pay.kind == "line" else "both are paid"
+                    first_row = first_row_by_pay[pay_key]
+                    text = f"{count} {pay.symbol_or_group} stands in pay.{first_row} as well: {rule_text}"
                     yield DefinitionRemark(f"{definition_key}.pay.{n}.pays.{count}", text)
 
     def _find_highest_own_count(self, symbol: int, pay_row_number: int, pay_row: PayTableRow) -> int:

@@ -75,7 +75,7 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Analysi
     """Return the exact figures of a reel game in one mode, to the given depth."""
     mode = stages.mode
     chain = build_chain(stages, with_second_moment=False)
-    runs = {key: rate for key, rate in chain.count_expected_runs(mode.stage).items() if rate}
+    runs = {key: rate for key, rate in chain.count_expected_runs(mode.first_stage).items() if rate}
     mean = sum(
         (
             rate * multiplier * chain.get_run_figures(name, start_condition).mean
@@ -83,15 +83,15 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Analysi
         ),
         ZERO,
     )
-    base = stages.get_stage(mode.stage)
+    base = stages.get_stage(mode.first_stage)
     cycle = base.reels.cycle if isinstance(base, ReelSpinStage | CascadingReels | HeldReels) else None
     return_figures = BetAnalysis(
         bet=mode.id,
-        cost_credits=mode.cost,
+        cost_credits=mode.cost_credits,
         options={"mode": mode.id},
-        rtp=mean / mode.cost,
+        rtp=mean / mode.cost_credits,
         cycle=cycle,
-        progressives=_list_level_figures(definition, stages, runs, mean / mode.cost),
+        progressives=_list_level_figures(definition, stages, runs, mean / mode.cost_credits),
         merchandise=_list_merchandise_figures(definition, stages, runs),
         **_describe_strategy(definition, stages, runs, chain),
     )
@@ -106,7 +106,7 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Analysi
     if depth is AnalysisDepth.PRIZES:
         return figures
     moments = build_chain(stages, with_second_moment=True).compute_award_moments(
-        Award("stage", mode.stage, 1, 0)
+        Award("stage", mode.first_stage, 1, 0)
     )
     if moments.mean != mean:
         raise AnalysisError(
@@ -135,11 +135,11 @@ def _analyse_double_up(double_up: DoubleUp, bet: BetAnalysis) -> DoubleUpFigures
     multiplied by 2^k. If the distribution is unknown or omits wins that may be doubled, only the highest win is stated.
     """
     top, distribution, variance = bet.max_win_credits, bet.distribution, bet.variance
-    most = double_up.most_credits if top is None else double_up.compute_win_bound(top)
+    most = double_up.win_max_credits if top is None else double_up.compute_win_bound(top)
     if (
         distribution is None
         or variance is None
-        or (distribution.unlisted_probability and 2 * max(distribution.counts) < double_up.most_credits)
+        or (distribution.unlisted_probability and 2 * max(distribution.counts) < double_up.win_max_credits)
     ):
         return DoubleUpFigures(max_win_credits=most)
     added_square_sum = sum(
@@ -155,7 +155,7 @@ def _analyse_double_up(double_up: DoubleUp, bet: BetAnalysis) -> DoubleUpFigures
 
 def _compute_doubled_distribution(double_up: DoubleUp, distribution: WinDistribution) -> WinDistribution:
     """Return the win distribution of a player who doubles every win as often as allowed; its tail is unchanged."""
-    cases = 1 << double_up.most_rounds
+    cases = 1 << double_up.rounds_max
     counts: dict[int, int] = defaultdict(int)
     for win, count in distribution.counts.items():
         rounds = double_up.count_possible_rounds(win)
@@ -186,13 +186,13 @@ def _describe_strategy(
         strategy_texts.add(_DOUBLE_UP_STRATEGY_TEXT)
     if not strategy_texts:
         return {}
-    return {"strategy": "; ".join(sorted(strategy_texts)), "worst_rtp": mean / stages.mode.cost}
+    return {"strategy": "; ".join(sorted(strategy_texts)), "worst_rtp": mean / stages.mode.cost_credits}
 
 
 def _compute_highest_win_figures(stages: ModeStages) -> dict[str, Any]:
     """Return fields of :class:`BetAnalysis`: the highest win and its probability, or a note on why they are unknown."""
     try:
-        top = HighestWins(stages).find_highest_win(Award("stage", stages.mode.stage, 1, 0))
+        top = HighestWins(stages).find_highest_win(Award("stage", stages.mode.first_stage, 1, 0))
     except AnalysisError as error:
         return {"notes": (f"no highest win: {error}",)}
     if top is None:
@@ -220,14 +220,16 @@ def _compute_distribution_figures(
     notes = []
     distribution_figures: dict[str, Any] = {}
     try:
-        run_distribution = stages.get_stage(mode.stage).compute_distribution()
+        run_distribution = stages.get_stage(mode.first_stage).compute_distribution()
         no_win_chance = NoWinChance(stages)
         distribution_figures["hit_probability"] = 1 - no_win_chance.compute_chance()
         if no_win_chance.is_rounded:
             notes.append("hit frequency: features that start one another, rounded by less than 2^-40")
         distribution = (
             _compute_exact_distribution(stages, run_distribution)
-            or TotalWinDistributions(stages, max(CREDITS_LIMIT_MIN, 4 * mode.cost)).compute_distribution()
+            or TotalWinDistributions(
+                stages, max(CREDITS_LIMIT_MIN, 4 * mode.cost_credits)
+            ).compute_distribution()
         )
     except ImportError:
         missing = "distribution" if quick_hit_probability is not None else "hit frequency and distribution"
@@ -236,12 +238,12 @@ def _compute_distribution_figures(
         return {**distribution_figures, "notes": (*notes, f"no distribution: {error}")}
     if distribution.unlisted_probability:
         notes.append(
-            f"distribution: wins below {max(CREDITS_LIMIT_MIN, 4 * mode.cost)} credits; "
+            f"distribution: wins below {max(CREDITS_LIMIT_MIN, 4 * mode.cost_credits)} credits; "
             f"one game in {int(1 / distribution.unlisted_probability):,} left out"
         )
     return {
         **distribution_figures,
-        "win_at_least_bet_probability": distribution.compute_chance_of_at_least(mode.cost),
+        "win_at_least_bet_probability": distribution.compute_chance_of_at_least(mode.cost_credits),
         "distribution": distribution,
         "notes": tuple(notes),
     }
@@ -255,7 +257,7 @@ def _compute_exact_distribution(
     ``run_distribution`` is that of the run's results (credits won, awards given). The result is also None if the stage
     multiplies the pays of its first run.
     """
-    series_rules = stages.series_rules[stages.mode.stage]
+    series_rules = stages.series_rules[stages.mode.first_stage]
     if series_rules.multipliers[0] != 1 or any(given for _, given in run_distribution):
         return None
     total = lcm(*(p.denominator for p in run_distribution.values()))
@@ -271,18 +273,18 @@ def _list_prizes(stages: ModeStages, runs: ExpectedRuns) -> tuple[PrizeFigures, 
     for (name, start_condition, multiplier), rate in runs.items():
         for p in stages.get_stage(name, start_condition).list_prize_rates():
             key = (name, p.name, p.credits)
-            rows[key][0] += rate * Fraction(p.hits, p.cycle)
+            rows[key][0] += rate * Fraction(p.winning_case_count, p.cycle)
             rows[key][1] += rate * multiplier * Fraction(p.total_paid, p.cycle)
-            hits[key] = p.hits if key not in hits else None
+            hits[key] = p.winning_case_count if key not in hits else None
     _add_never_won_prizes(stages, runs, rows, hits)
     return tuple(
         PrizeFigures(
             name=prize,
             stage_or_spot=stage,
             credits=credits_,
-            hits=hits[stage, prize, credits_],
+            winning_case_count=hits[stage, prize, credits_],
             rate=rate,
-            rtp=paid / stages.mode.cost,
+            rtp=paid / stages.mode.cost_credits,
         )
         for (stage, prize, credits_), (rate, paid) in sorted(
             rows.items(), key=lambda row: (row[0][0], -row[0][2])
@@ -311,7 +313,7 @@ def _list_feature_figures(
 ) -> tuple[FeatureFigures, ...]:
     """Return the figures of each feature of a reel game: a stage that the mode can start after its first."""
     feature_figures = []
-    for stage in sorted({name for name, _, _ in runs} - {stages.mode.stage}):
+    for stage in sorted({name for name, _, _ in runs} - {stages.mode.first_stage}):
         feature_runs = {key: rate for key, rate in runs.items() if key[0] == stage}
         mean_runs = sum(feature_runs.values(), ZERO)
         credits_ = sum(
@@ -336,7 +338,7 @@ def _list_feature_figures(
                 rate=rate,
                 mean_runs=mean_runs / rate,
                 mean_credits=credits_ / rate,
-                rtp=credits_ / stages.mode.cost,
+                rtp=credits_ / stages.mode.cost_credits,
                 max_runs=None if None in lengths else max(n for n in lengths if n is not None),
             )
         )
@@ -389,12 +391,12 @@ def _list_level_figures(
     definition: ReelsDefinition, stages: ModeStages, runs: ExpectedRuns, base_rtp: Fraction
 ) -> tuple[ProgressiveFigures, ...]:
     """Return the figures of each progressive level in one mode."""
-    if not definition.progressive:
+    if not definition.progressive_levels:
         return ()
     rates = _compute_award_rates(stages, runs, "progressive")
     figures = []
-    cost = stages.mode.cost
-    for level in definition.progressive:
+    cost = stages.mode.cost_credits
+    for level in definition.progressive_levels:
         increment = Fraction(level.increment)
         rate = rates[level.id]
         reset = level.reset_credits

@@ -49,7 +49,7 @@ class PrizeChecker:
 
     def _refuse_or_drop_prize(self, definition_key: str, prize: LinePrize, reason: str) -> None:
         """Refuse a prize that cannot be won, or drop it if the stage inherits its prizes from another stage."""
-        if self._builder.table.like is None:
+        if self._builder.table.parent_stage is None:
             raise self._builder.build_error(definition_key, f"{prize.name} {reason}")
         self._builder.omitted_prizes.append(prize.name)
 
@@ -66,9 +66,9 @@ class PrizeChecker:
         prize is refused, or dropped if the stage inherits its prizes from another stage.
         """
         lines = self._builder.list_defined_lines()
-        if pay_row.lines is not None and max(pay_row.lines) > len(lines):
+        if pay_row.line_numbers is not None and max(pay_row.line_numbers) > len(lines):
             raise self._builder.build_error(
-                f"{definition_key}.lines", f"no line {max(pay_row.lines)}: there are {len(lines)}"
+                f"{definition_key}.lines", f"no line {max(pay_row.line_numbers)}: there are {len(lines)}"
             )
 
         def can_any_show(patterns: Sequence[parts.WinPattern]) -> bool:
@@ -105,7 +105,7 @@ class PrizeChecker:
     ) -> dict[int, LinePrize]:
         """Return the prizes of a scatter, by count, that some window shows; refuse or drop the others."""
         shown_in = parts.build_symbol_counter(
-            tuple(min(m, 1) for m in element), once_per_reel=pay_row.once_a_reel
+            tuple(min(m, 1) for m in element), once_per_reel=pay_row.counts_reel_once
         )
         most = sum(max(shown_in(column) for column in reel) for reel in columns)
         winnable = dict(prizes)
@@ -151,7 +151,8 @@ class PrizeChecker:
             missing_reel = next((x for x in reach if not is_shown_by_reel[x]), None)
             if missing_reel is None:
                 break
-            reason = f"can never be won: {pay_row.of} never shows on reel {missing_reel % len(columns) + 1}"
+            reel_number = missing_reel % len(columns) + 1
+            reason = f"can never be won: {pay_row.symbol_or_group} never shows on reel {reel_number}"
             self._refuse_or_drop_prize(f"{definition_key}.pays.{count}", winnable.pop(count), reason)
         if winnable and not self._is_own_symbol_shown(definition_key, pay_row, columns):
             self._refuse_or_drop_prize(definition_key, winnable[max(winnable)], _SUBSTITUTES_ONLY_REASON)
@@ -163,6 +164,6 @@ class PrizeChecker:
     ) -> bool:
         """Return whether any reel shows one of the prize's own symbols, not only substitutes for them."""
         own_element = self._builder.find_symbol_multipliers(
-            definition_key, "=" + str(pay_row.of).removeprefix("=")
+            definition_key, "=" + str(pay_row.symbol_or_group).removeprefix("=")
         )
         return any(own_element[s] for reel in columns for column in reel for s in column)

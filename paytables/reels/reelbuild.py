@@ -23,22 +23,27 @@ def build_awards(gives: Sequence[AwardTable], mode: BetMode, symbol_count: int |
     """
     awards = []
     for award in gives:
-        if award.modes is not None and mode.id not in award.modes:
+        if award.mode_ids is not None and mode.id not in award.mode_ids:
             continue
-        if award.at is not None and award.at != symbol_count:
+        if award.required_count is not None and award.required_count != symbol_count:
             continue
-        if award.stage is not None:
-            times = _find_value_of_count(award.times, symbol_count)
+        if award.stage_id is not None:
+            times = _find_value_of_count(award.run_count, symbol_count)
             if times:
                 awards.append(
-                    Award("stage", award.stage, times, _find_value_of_count(award.size, symbol_count))
+                    Award(
+                        "stage",
+                        award.stage_id,
+                        times,
+                        _find_value_of_count(award.start_condition, symbol_count),
+                    )
                 )
-        elif award.progressive is not None:
-            awards.append(Award("progressive", award.progressive))
-        elif award.merchandise is not None:
-            awards.append(Award("merchandise", award.merchandise))
+        elif award.level_id is not None:
+            awards.append(Award("progressive", award.level_id))
+        elif award.merchandise_id is not None:
+            awards.append(Award("merchandise", award.merchandise_id))
         else:
-            awards.append(Award("step", "", award.step or 1))
+            awards.append(Award("step", "", award.multiplier_steps or 1))
     return tuple(awards)
 
 
@@ -91,7 +96,9 @@ class ReelBuilder:
         """Build the reels from the stage's table in the definition file. Raises :class:`DefinitionError`."""
         strips = self._build_strips()
         weights = self._build_weights(strips)
-        expand = frozenset(self.symbols.find_number(s, f"{self.key}.expand") for s in self.table.expand)
+        expand = frozenset(
+            self.symbols.find_number(s, f"{self.key}.expand") for s in self.table.expanding_symbols
+        )
         stuck = self._find_stuck_cells()
         stop_columns = [
             list_columns_by_stop(s, h, expand, at, with_unexpanded_cells=self._are_scatters_counted_first)
@@ -112,7 +119,7 @@ class ReelBuilder:
             name=self.name,
             heights=self.table.heights,
             strips=strips,
-            weights=weights,
+            stop_weights=weights,
             multiplier=self.table.multiplier,
             columns=columns,
             column_index_by_stop=column_index_by_stop,
@@ -127,15 +134,15 @@ class ReelBuilder:
     @property
     def _are_scatters_counted_first(self) -> bool:
         """Return whether scatters are counted when the reels stop, before symbols expand."""
-        scatters = any(pay.on == "scatter" for pay in self.table.pay)
-        return bool(self.table.expand) and scatters and self.table.scatters == "before"
+        scatters = any(pay.kind == "scatter" for pay in self.table.pay_rows)
+        return bool(self.table.expanding_symbols) and scatters and self.table.scatter_count_time == "before"
 
     def _list_promised_prizes(self) -> tuple[tuple[str, int], ...]:
         """Return every prize that the pay table states for this way to bet, even if no window wins it."""
         promised_prizes = []
         played_lines = len(self._list_played_lines())
-        for n, pay in enumerate(self.table.pay):
-            if pay.lines is not None and min(pay.lines) > played_lines:
+        for n, pay in enumerate(self.table.pay_rows):
+            if pay.line_numbers is not None and min(pay.line_numbers) > played_lines:
                 continue
             key = f"{self.key}.pay.{n}"
             prizes = (
@@ -153,7 +160,7 @@ class ReelBuilder:
 
         With cascades these include, for each symbol of the reel, a column of nothing but that symbol.
         """
-        if not self.table.cascade:
+        if not self.table.window_multipliers:
             return columns
         if any(len({x for x, _ in line}) != len(line) for line in self._list_played_lines()):
             raise self.build_error(
@@ -169,8 +176,8 @@ class ReelBuilder:
         """Return, for each reel, the sticky symbol of each stuck cell, by window row."""
         symbol = (
             0
-            if self.table.sticky is None
-            else self.symbols.find_number(self.table.sticky, f"{self.key}.sticky")
+            if self.table.sticky_symbol is None
+            else self.symbols.find_number(self.table.sticky_symbol, f"{self.key}.sticky")
         )
         stuck_cells: list[dict[int, int]] = []
         cell = 0
@@ -203,17 +210,17 @@ class ReelBuilder:
 
         Weights that the definition gives for another row are converted.
         """
-        if self.table.weights is None:
-            if self.table.weights_row is not None:
+        if self.table.stop_weights is None:
+            if self.table.weighted_row is not None:
                 raise self.build_error(f"{self.key}.weights_row", "is only valid with `weights`")
             return tuple((1,) * len(s) for s in strips)
         key = f"{self.key}.weights"
-        if len(self.table.weights) != len(strips):
+        if len(self.table.stop_weights) != len(strips):
             raise self.build_error(
                 key,
-                f"has {format_count(len(self.table.weights), 'list')} for {format_count(len(strips), 'reel')}",
+                f"has {format_count(len(self.table.stop_weights), 'list')} for {format_count(len(strips), 'reel')}",
             )
-        for x, (w, strip) in enumerate(zip(self.table.weights, strips, strict=True)):
+        for x, (w, strip) in enumerate(zip(self.table.stop_weights, strips, strict=True)):
             if len(w) != len(strip):
                 raise self.build_error(
                     f"{key}.{x}",
@@ -224,11 +231,11 @@ class ReelBuilder:
                     f"{key}.{x}", "every stop has weight zero; expected at least one above 0"
                 )
         rows = self._find_weights_rows()
-        return tuple(w[row:] + w[:row] for w, row in zip(self.table.weights, rows, strict=True))
+        return tuple(w[row:] + w[:row] for w, row in zip(self.table.stop_weights, rows, strict=True))
 
     def _find_weights_rows(self) -> tuple[int, ...]:
         """Return, for each reel, the window row of the stop weights: by default the row of the only line, else 0."""
-        heights, row = self.table.heights, self.table.weights_row
+        heights, row = self.table.heights, self.table.weighted_row
         if row is not None:
             if row >= min(heights):
                 raise self.build_error(
@@ -256,31 +263,36 @@ class ReelBuilder:
         groups: dict[str, list[parts.WinPattern]] = {}
         components: list[parts.WinComponent] = []
         numbers = {"ways": 0, "scatter": 0}
-        for n, pay in enumerate(self.table.pay):
+        for n, pay in enumerate(self.table.pay_rows):
             key = f"{self.key}.pay.{n}"
-            if pay.on == "line":
+            if pay.kind == "line":
                 if not lines:
                     raise self.build_error(key, "is a line prize, but the stage has no lines")
                 patterns = self._build_patterns(key, pay, {len(line) for line in lines})
                 if not self.stuck_mask:
                     patterns = checker.select_line_patterns(key, pay, patterns, evaluated)
-                groups.setdefault(pay.group, []).extend(patterns)
+                groups.setdefault(pay.prize_group, []).extend(patterns)
                 continue
-            element = self.find_symbol_multipliers(key, str(pay.of))
+            element = self.find_symbol_multipliers(key, str(pay.symbol_or_group))
             prizes = self._build_prizes(key, pay)
-            numbers[pay.on] += 1
+            numbers[pay.kind] += 1
             seen_parts = (
-                parts_before if pay.on == "scatter" and self._are_scatters_counted_first else evaluated
+                parts_before if pay.kind == "scatter" and self._are_scatters_counted_first else evaluated
             )
             if not self.stuck_mask:
-                check = checker.select_scatter_prizes if pay.on == "scatter" else checker.select_ways_prizes
+                check = checker.select_scatter_prizes if pay.kind == "scatter" else checker.select_ways_prizes
                 prizes = check(key, pay, element, prizes, seen_parts)
                 if not prizes:
                     continue
-            if pay.on == "scatter":
+            if pay.kind == "scatter":
                 row_components = [
                     parts.build_scatter_component(
-                        graph, numbers["scatter"], element, prizes, seen_parts, once_per_reel=pay.once_a_reel
+                        graph,
+                        numbers["scatter"],
+                        element,
+                        prizes,
+                        seen_parts,
+                        once_per_reel=pay.counts_reel_once,
                     )
                 ]
             else:
@@ -291,12 +303,12 @@ class ReelBuilder:
                     prizes,
                     seen_parts,
                     pay.direction,
-                    once_per_reel=pay.once_a_reel,
+                    once_per_reel=pay.counts_reel_once,
                 )
             components += [
                 replace(component, rows=self._find_rows_read(component.kind)) for component in row_components
             ]
-        if not self.table.overlapping_ways and not self.stuck_mask:
+        if not self.table.allows_overlapping_ways and not self.stuck_mask:
             self._check_overlap(components, evaluated)
         line_components = [
             component
@@ -305,7 +317,7 @@ class ReelBuilder:
                 graph, lines, patterns, evaluated, self.table.wild_multipliers
             )
         ]
-        if self.table.sticky is not None:
+        if self.table.sticky_symbol is not None:
             components.append(
                 replace(self._build_stick_component(graph, evaluated), rows=self._find_rows_read("stick"))
             )
@@ -318,10 +330,10 @@ class ReelBuilder:
         """Return the lines that the mode plays, and the patterns that win on them, by prize group."""
         lines = self._list_played_lines()
         groups: dict[str, list[parts.WinPattern]] = {}
-        for n, pay in enumerate(self.table.pay):
-            if pay.on == "line" and lines:
+        for n, pay in enumerate(self.table.pay_rows):
+            if pay.kind == "line" and lines:
                 patterns = self._build_patterns(f"{self.key}.pay.{n}", pay, {len(line) for line in lines})
-                groups.setdefault(pay.group, []).extend(patterns)
+                groups.setdefault(pay.prize_group, []).extend(patterns)
         return lines, groups
 
     def build_count_prizes(self, pay_row_number: int, pay_row: PayTableRow) -> dict[int, LinePrize]:
@@ -341,8 +353,8 @@ class ReelBuilder:
         self, graph: WinGraph, columns: Sequence[Sequence[parts.SymbolColumn]]
     ) -> parts.WinComponent:
         """Build the component that records on which cells the sticky symbol shows, and the awards it gives."""
-        symbol = self.symbols.find_number(str(self.table.sticky), f"{self.key}.sticky")
-        following_stage = self.table.then
+        symbol = self.symbols.find_number(str(self.table.sticky_symbol), f"{self.key}.sticky")
+        following_stage = self.table.stage_after_stick
         keeps_symbols = following_stage in {None, self.name}
 
         def list_mask_awards(mask: int) -> tuple[Award, ...]:
@@ -360,7 +372,7 @@ class ReelBuilder:
         ``"*"`` is refused.
         """
         element = self.symbols.find_symbol_multipliers(
-            symbol_or_group, f"{definition_key}.of", multiply_own=self.table.multiply_own
+            symbol_or_group, f"{definition_key}.of", multiply_own=self.table.multiplies_own_pays
         )
         if element is None:
             raise self.build_error(
@@ -387,7 +399,7 @@ class ReelBuilder:
             if [reel for reel, _ in cells] != sorted(reel for reel, _ in cells):
                 raise self.build_error(f"{self.key}.lines.{n}", "does not visit the reels from left to right")
             lines.append(tuple(cells))
-        if len(set(lines)) != len(lines) and not self.table.repeat_lines:
+        if len(set(lines)) != len(lines) and not self.table.allows_repeated_lines:
             repeated = next(n for n, line in enumerate(lines) if line in lines[:n])
             raise self.build_error(
                 f"{self.key}.lines.{repeated}",
@@ -399,33 +411,33 @@ class ReelBuilder:
     def _list_played_lines(self) -> list[tuple[tuple[int, int], ...]]:
         """Return the pay lines that this mode plays. Raises :class:`DefinitionError` if the stage has too few."""
         lines = self.list_defined_lines()
-        if self.mode.lines is not None and self.table.lines and self.mode.lines > len(lines):
+        if self.mode.line_count is not None and self.table.lines and self.mode.line_count > len(lines):
             raise self.build_error(
                 f"bets.mode.{self.mode.id}.lines",
-                f"is {format_count(self.mode.lines, 'line')}, but {self.key} has only {len(lines)}",
+                f"is {format_count(self.mode.line_count, 'line')}, but {self.key} has only {len(lines)}",
             )
-        return lines[: self.mode.lines]
+        return lines[: self.mode.line_count]
 
     def _compute_credits(self, definition_key: str, pay_row: PayTableRow, stated_pay: Any) -> int:
         """Return a prize's credits at bet level 1: its value in the mode's pay column, per credit or per total bet."""
         if isinstance(stated_pay, tuple):
-            if self.mode.column >= len(stated_pay):
+            if self.mode.pay_column >= len(stated_pay):
                 raise self.build_error(
-                    definition_key, f"has no column {self.mode.column}, which bet {self.mode.id!r} uses"
+                    definition_key, f"has no column {self.mode.pay_column}, which bet {self.mode.id!r} uses"
                 )
-            stated_pay = stated_pay[self.mode.column]
-        unit = pay_row.unit or ("bet" if pay_row.on == "scatter" else "line")
-        return int(stated_pay) * (self.mode.cost if unit == "bet" else 1)
+            stated_pay = stated_pay[self.mode.pay_column]
+        unit = pay_row.pay_unit or ("bet" if pay_row.kind == "scatter" else "line")
+        return int(stated_pay) * (self.mode.cost_credits if unit == "bet" else 1)
 
     def _build_awards(self, pay_row: PayTableRow, symbol_count: int | None) -> tuple[Award, ...]:
         """Return the awards that a row of the pay table gives in this mode if ``symbol_count`` of its symbols win."""
-        return build_awards(pay_row.gives, self.mode, symbol_count)
+        return build_awards(pay_row.awards, self.mode, symbol_count)
 
     def _build_prizes(self, definition_key: str, pay_row: PayTableRow) -> dict[int, LinePrize]:
         """Return the prizes of a row of the pay table, by count of the symbol."""
-        label = pay_row.id or pay_row.of
+        label = pay_row.id or pay_row.symbol_or_group
         prizes = {}
-        for count, value in sorted(pay_row.pays.items()):
+        for count, value in sorted(pay_row.pay_by_count.items()):
             credits_ = self._compute_credits(f"{definition_key}.pays.{count}", pay_row, value)
             prizes[count] = LinePrize(f"{count} {label}", credits_, self._build_awards(pay_row, count))
         return prizes
@@ -435,7 +447,7 @@ class ReelBuilder:
         name = pay_row.id or " ".join(pay_row.pattern or ())
         return LinePrize(
             name,
-            self._compute_credits(definition_key, pay_row, pay_row.pay or 0),
+            self._compute_credits(definition_key, pay_row, pay_row.pattern_pay or 0),
             self._build_awards(pay_row, None),
         )
 
@@ -447,7 +459,7 @@ class ReelBuilder:
         If the row excludes wins made of substitutes only, patterns for these are left out.
         """
         patterns = self._build_every_pattern(definition_key, pay_row, pattern_lengths)
-        if pay_row.needs_own or (pay_row.needs_own is None and self.table.wilds_alone == "own"):
+        if pay_row.needs_own_symbol or (pay_row.needs_own_symbol is None and self.table.wilds_alone == "own"):
             return [
                 own
                 for pattern in patterns
@@ -466,14 +478,16 @@ class ReelBuilder:
                 )
             elements = tuple(
                 self.symbols.find_symbol_multipliers(
-                    e, f"{definition_key}.pattern", multiply_own=self.table.multiply_own
+                    e, f"{definition_key}.pattern", multiply_own=self.table.multiplies_own_pays
                 )
                 for e in pay_row.pattern
             )
             return [
-                parts.WinPattern(elements, self._build_pattern_prize(definition_key, pay_row), pay_row.lines)
+                parts.WinPattern(
+                    elements, self._build_pattern_prize(definition_key, pay_row), pay_row.line_numbers
+                )
             ]
-        element = self.find_symbol_multipliers(definition_key, str(pay_row.of))
+        element = self.find_symbol_multipliers(definition_key, str(pay_row.symbol_or_group))
         patterns = []
         for count, prize in self._build_prizes(definition_key, pay_row).items():
             if count > max(pattern_lengths):
@@ -490,7 +504,7 @@ class ReelBuilder:
                     )
                 for placement in parts.list_placements(count, cells, pay_row.direction):
                     row = tuple(element if i in placement else None for i in range(cells))
-                    patterns.append(parts.WinPattern(row, prize, pay_row.lines))
+                    patterns.append(parts.WinPattern(row, prize, pay_row.line_numbers))
         return patterns
 
     def list_patterns_with_own_symbol(
@@ -504,7 +518,7 @@ class ReelBuilder:
         for i, element in enumerate(pattern.elements):
             if element is None:
                 continue
-            name = str(pay_row.of) if pay_row.pattern is None else pay_row.pattern[i]
+            name = str(pay_row.symbol_or_group) if pay_row.pattern is None else pay_row.pattern[i]
             own_element = self.find_symbol_multipliers(definition_key, "=" + name.removeprefix("="))
             elements = (*pattern.elements[:i], own_element, *pattern.elements[i + 1 :])
             patterns.append(replace(pattern, elements=elements))
@@ -515,19 +529,19 @@ class ReelBuilder:
     ) -> None:
         """Refuse two ways prizes that the same way could win, unless the definition allows it."""
         ways = {c.number: c for c in components if c.kind == "ways"}
-        pays = [p for p in self.table.pay if p.on == "ways"]
+        pays = [p for p in self.table.pay_rows if p.kind == "ways"]
         for a in ways.values():
             for b in ways.values():
                 if a.number >= b.number or pays[a.number - 1].direction != pays[b.number - 1].direction:
                     continue
                 pay_a, pay_b = pays[a.number - 1], pays[b.number - 1]
-                need = max(min(pay_a.pays), min(pay_b.pays))
+                need = max(min(pay_a.pay_by_count), min(pay_b.pay_by_count))
                 reach = range(need) if pay_a.direction != "right" else range(-need, 0)
                 if all(
                     any(a.win_symbols[s] and b.win_symbols[s] for c in columns[x] for s in c) for x in reach
                 ):
                     raise self.build_error(
                         f"{self.key}.pay",
-                        f"overlapping ways: one way can win both {pay_a.of} and {pay_b.of} "
+                        f"overlapping ways: one way can win both {pay_a.symbol_or_group} and {pay_b.symbol_or_group} "
                         "(say overlapping_ways = true if that is meant)",
                     )

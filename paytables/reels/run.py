@@ -88,7 +88,7 @@ class PrizeRate:
     """The id of the prize."""
     credits: int
     """The credits that the prize pays once."""
-    hits: int
+    winning_case_count: int
     """The number of the ``cycle`` cases that win the prize."""
     total_paid: int
     """The sum of the credits that the prize pays over all ``cycle`` cases."""

@@ -42,7 +42,7 @@ class ReelSet:
     """The number of visible rows of each reel."""
     strips: tuple[tuple[int, ...], ...]
     """The numbers of the symbols on each reel, by stop."""
-    weights: tuple[tuple[int, ...], ...]
+    stop_weights: tuple[tuple[int, ...], ...]
     """The number of equally likely cases of each stop, by reel."""
     multiplier: int
     """The factor of every pay of the stage."""
@@ -62,7 +62,7 @@ class ReelSet:
     @cached_property
     def case_counts(self) -> tuple[int, ...]:
         """Return, for each reel, its number of equally likely cases: the sum of the weights of its stops."""
-        return tuple(sum(w) for w in self.weights)
+        return tuple(sum(w) for w in self.stop_weights)
 
     @cached_property
     def cycle(self) -> int:
@@ -73,7 +73,9 @@ class ReelSet:
     def column_weights(self) -> tuple[tuple[int, ...], ...]:
         """Return, for each reel, how many of its equally likely cases show each of its different columns."""
         weights_by_reel = []
-        for columns, at, weights in zip(self.columns, self.column_index_by_stop, self.weights, strict=True):
+        for columns, at, weights in zip(
+            self.columns, self.column_index_by_stop, self.stop_weights, strict=True
+        ):
             counts = [0] * len(columns)
             for column, weight in zip(at, weights, strict=True):
                 counts[column] += weight
@@ -99,7 +101,7 @@ class ReelSet:
     @cached_property
     def _cumulative_weights(self) -> tuple[list[int] | None, ...]:
         """Return, for each reel, the cumulative weights of its stops, or None if all stops are equally likely."""
-        return tuple(None if set(w) == {1} else list(accumulate(w)) for w in self.weights)
+        return tuple(None if set(w) == {1} else list(accumulate(w)) for w in self.stop_weights)
 
     @cached_property
     def _draw_purposes(self) -> tuple[str, ...]:
@@ -226,7 +228,7 @@ class ReelSet:
                     still_alive.append((c, node, weight))
             alive_after.append(still_alive)
         for stop, (column, stop_cases) in enumerate(
-            zip(self.column_index_by_stop[x], self.weights[x], strict=True)
+            zip(self.column_index_by_stop[x], self.stop_weights[x], strict=True)
         ):
             if stop_cases and alive_after[column]:
                 yield from self._iter_winning_stops((*stops, stop), alive_after[column], cases * stop_cases)

@@ -46,10 +46,10 @@ class Symbols:
                     raise DefinitionError(file, f"groups.{name}", f"unknown symbol {member!r}")
         substitutes_for = []
         for s in symbols:
-            substituted = known_ids if ANY_SYMBOL in s.substitutes else set(s.substitutes)
-            for unknown_id in (substituted | set(s.not_for)) - known_ids:
+            substituted = known_ids if ANY_SYMBOL in s.substituted_ids else set(s.substituted_ids)
+            for unknown_id in (substituted | set(s.excluded_ids)) - known_ids:
                 raise DefinitionError(file, f"symbol.{s.id}", f"unknown symbol {unknown_id!r}")
-            substitutes_for.append(frozenset(substituted - set(s.not_for) - {s.id}))
+            substitutes_for.append(frozenset(substituted - set(s.excluded_ids) - {s.id}))
         return cls(ids, tuple(substitutes_for), tuple(s.multiplier for s in symbols), groups, file)
 
     def find_number(self, symbol_id: str, definition_key: str) -> int:

@@ -65,7 +65,7 @@ class TotalWinDistributions:
 
     def compute_distribution(self) -> WinDistribution:
         """Return the distribution of the credits won in a whole game, with a tail for what was left out."""
-        dist = self.compute_award_distribution(Award("stage", self.stages.mode.stage, 1, 0))
+        dist = self.compute_award_distribution(Award("stage", self.stages.mode.first_stage, 1, 0))
         counts = {win: n for win, n in enumerate(dist) if n}
         return WinDistribution(
             PROBABILITY_ONE, counts, Fraction(PROBABILITY_ONE - sum(counts.values()), PROBABILITY_ONE)

@@ -78,7 +78,7 @@ def analyse_bets(
             name=symbol,
             stage_or_spot=area,
             credits=stake * pay,
-            hits=segments.count(symbol),
+            winning_case_count=segments.count(symbol),
             rate=sum(spins_by_factor.values(), Fraction(0)) * segments.count(symbol) / len(segments),
             rtp=factor_per_segment * segments.count(symbol) * stake * pay / cost,
         )

@@ -39,7 +39,7 @@ KNOWN = {
     "win_max",
     "prize_credits",
     "cells",
-    "max(CREDITS_LIMIT_MIN, 4 * mode.cost)",
+    "max(CREDITS_LIMIT_MIN, 4 * mode.cost_credits)",
     "len(self.segments)",
     "max_credits",
 }

@@ -121,7 +121,9 @@ def _build_prize_table(bet: BetAnalysis) -> Table:
             p.name,
             f"{p.credits:,}",
             *([_format_mean(p, bet.cost_credits)] if bet.prizes_with_multipliers else []),
-            "" if p.hits is None or p.hits > 10**15 else f"{p.hits:,}",
+            ""
+            if p.winning_case_count is None or p.winning_case_count > 10**15
+            else f"{p.winning_case_count:,}",
             format_one_in(p.rate),
             format_percent(p.rtp),
         )

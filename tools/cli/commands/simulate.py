@@ -129,7 +129,7 @@ def _estimate(
     if bet is not None and bet not in modes:
         raise click.ClickException(f"{game.id} has no bet {bet!r}")
     mode = bet or next(iter(modes), None)
-    cost = game.bet_options[0] if mode is None else modes[mode].cost
+    cost = game.bet_options[0] if mode is None else modes[mode].cost_credits
     try:
         with show_progress(f"{game.id}, bet {mode or cost}", games) as show_done:
             for tally in simulate(name, cost, {} if mode is None else {"mode": mode}, games, workers):
@@ -176,7 +176,9 @@ def _simulate_compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _
     compiled.simulate(stages, 2, seed)  # compile before the timing starts
     started_s = time.perf_counter()
     sums = compiled.simulate(stages, games, seed)
-    tally = SimulationTally(sums.games, sums.credits, sums.squared_win_sum, sums.hits, sums.highest_win)
+    tally = SimulationTally(
+        sums.game_count, sums.win_sum, sums.squared_win_sum, sums.winning_game_count, sums.highest_win
+    )
     return _build_result(bet, tally, time.perf_counter() - started_s, "compiled")
 
 

@@ -110,7 +110,7 @@ def check_strategy(case: CertificationCase) -> Iterator[Finding]:
     """
     rules = case.game.rules
     holds_reels = isinstance(rules, ReelRules) and any(
-        getattr(table, "player_holds", False) for table in rules.definition.stage.values()
+        getattr(table, "can_player_hold", False) for table in rules.definition.stages.values()
     )
     for code in case.profile.languages if holds_reels else ():
         if not any(word in case.game.help.get(code, "").lower() for word in _HOLD_WORDS[code]):
@@ -221,9 +221,9 @@ def check_stages_played(case: CertificationCase) -> Iterator[Finding]:
     """Check that every stage whose prizes are displayed can be reached with some bet."""
     rules = case.game.rules
     if isinstance(rules, ReelRules):
-        played_stages = {mode_stages.mode.stage for mode_stages in rules.stages.values()}
+        played_stages = {mode_stages.mode.first_stage for mode_stages in rules.stages.values()}
         played_stages |= {feature.feature for bet in case.analysis.bets for feature in bet.features}
-        unreachable_stages = sorted(set(rules.definition.stage) - played_stages)
+        unreachable_stages = sorted(set(rules.definition.stages) - played_stages)
         evidence = (
             f"{', '.join(unreachable_stages)}: no bet leads to this stage"
             if unreachable_stages

@@ -288,7 +288,7 @@ def _check_reels(case: CertificationCase, rules: ReelRules) -> Iterator[Finding]
     """Check that each stage displays its reels and wheels at the stops that were drawn."""
     for name, stage in rules.list_shown_stages().items():
         reels = stage.reels if isinstance(stage, ReelSpinStage | CascadingReels | HeldReels) else None
-        for reel, weights in enumerate(reels.weights if reels else ()):
+        for reel, weights in enumerate(reels.stop_weights if reels else ()):
             if reels and (reel_error := _find_reel_error(reels, reel)):
                 status, evidence = FindingStatus.FAIL, reel_error
             elif set(weights) == {1}:
@@ -319,7 +319,7 @@ def _find_reel_error(reels: ReelSet, reel: int) -> str:
 
     Every number of the draw is tried.
     """
-    weights = reels.weights[reel]
+    weights = reels.stop_weights[reel]
     total = sum(weights)
     spin_counts = Counter(
         reels.spin(_ScriptedDraws([0] * reel + [value], ends_with_highest=False))[reel]

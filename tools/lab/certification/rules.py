@@ -438,7 +438,7 @@ def check_double_up(case: CertificationCase) -> Iterator[Finding]:
     table = rules.definition.double_up
     faults = []
     smallest = min((p.credits for bet in case.analysis.bets for p in bet.prizes if p.credits), default=0)
-    if 2 * smallest > table.most_credits:
+    if 2 * smallest > table.win_max_credits:
         faults.append(f"never offered: the smallest prize is {format_count(smallest, 'credit')}")
     codes_without_rule = [
         code
@@ -446,7 +446,7 @@ def check_double_up(case: CertificationCase) -> Iterator[Finding]:
         if not any(word in case.game.help.get(code, "").lower() for word in _DOUBLE_UP_WORDS.get(code, ()))
     ]
     faults += [f"the rules in {code} do not mention the double-up" for code in codes_without_rule]
-    limits = f"{format_count(table.most_rounds, 'round')}, {format_count(table.most_credits, 'credit')}"
+    limits = f"{format_count(table.rounds_max, 'round')}, {format_count(table.win_max_credits, 'credit')}"
     evidence = f"fair odds, optional; at most {limits}"
     yield Finding("double-up", ("C-20",), status_from_check(ok=not faults), "; ".join(faults) or evidence)
 

@@ -104,7 +104,7 @@ def build_bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ())
                 "prize": p.name,
                 "credits": p.credits,
                 "mean_credits": to_exact_data(p.compute_mean_credits(bet.cost_credits)),
-                "hits": p.hits,
+                "hits": p.winning_case_count,
                 "per_game": to_exact_data(p.rate),
                 "return": to_exact_data(p.rtp),
             }
