@@ -48,8 +48,8 @@ def expand_inherited_stages(data: Mapping[str, Any], file: str) -> Mapping[str, 
         if not isinstance(parent, str) or parent not in stages or parent == name:
             raise DefinitionError(file, key, f"{parent!r} is not the name of another stage")
         if parent in descendants:
-            circle = " is like ".join([*descendants[descendants.index(parent) :], name, parent])
-            raise DefinitionError(file, key, f"inherits from itself: {circle}")
+            circle_text = " is like ".join([*descendants[descendants.index(parent) :], name, parent])
+            raise DefinitionError(file, key, f"inherits from itself: {circle_text}")
         return {**expand_stage(parent, (*descendants, name)), **table}
 
     def get_stage_table(name: str) -> dict[str, Any]:
@@ -175,14 +175,16 @@ class ModeStages:
         self, stage_name: str, stage_table: PickStage, items: tuple[BonusItem, ...]
     ) -> PickBonus:
         """Build a pick stage. By default, the counts of the items add up to the boxes, and all boxes may be opened."""
-        boxes = stage_table.box_count or sum(item.count for item in items)
-        picks = stage_table.picks_max or boxes
-        if picks > boxes:
-            reason = f"{format_count(picks, 'pick')} from {format_count(boxes, 'box', 'boxes')}"
+        box_count = stage_table.box_count or sum(item.count for item in items)
+        pick_count = stage_table.picks_max or box_count
+        if pick_count > box_count:
+            reason = f"{format_count(pick_count, 'pick')} from {format_count(box_count, 'box', 'boxes')}"
             raise self.build_error(f"stage.{stage_name}.picks", reason)
         if stage_table.picks_max is None and not any(item.ends_picking for item in items):
             raise self.build_error(f"stage.{stage_name}", "must have `picks`, or an item with `end`")
-        return PickBonus(stage_name, items, picks, boxes, with_replacement=stage_table.box_count is not None)
+        return PickBonus(
+            stage_name, items, pick_count, box_count, with_replacement=stage_table.box_count is not None
+        )
 
     def _build_item(
         self, definition_key: str, item_definition: BonusItemDefinition, pay_unit: str
@@ -279,8 +281,10 @@ def _check_merchandise_and_levels(
             raise DefinitionError(file, f"merchandise.{prize.id}", "no prize gives this merchandise")
     for level in definition.progressive_levels:
         key = f"progressive.{level.id}"
-        ways = (level.id in given_names) + (level.one_in is not None) + (level.ceiling_credits is not None)
-        if ways != 1:
+        hit_way_count = (
+            (level.id in given_names) + (level.one_in is not None) + (level.ceiling_credits is not None)
+        )
+        if hit_way_count != 1:
             raise DefinitionError(
                 file, key, "must be won in exactly one way: by a prize, `one_in` or `ceiling_credits`"
             )

@@ -67,11 +67,11 @@ def list_remarks(
 ) -> tuple[DefinitionRemark, ...]:
     """Return remarks on what is legal but surprising in a reel game's definition, each with its key."""
     remarks = [remark for explainer in _iter_stage_explainers(stages) for remark in explainer.list_remarks()]
-    starting = {mode.first_stage for mode in definition.bets.modes}
+    first_stages = {mode.first_stage for mode in definition.bets.modes}
     remarks += [
         DefinitionRemark(f"stage.{name}", "has no name: players of every language read its id")
         for name, table in definition.stages.items()
-        if table.name is None and name not in starting
+        if table.name is None and name not in first_stages
     ]
     costs = [
         mode.cost_credits * level for mode in definition.bets.modes for level in definition.bets.bet_levels
@@ -125,7 +125,7 @@ class _StagePaySentences:
         self.name = stage_name
         self._table = stage_table
         self._stage = stage
-        self._ids = mode_stages.symbols.symbol_ids
+        self._symbol_ids = mode_stages.symbols.symbol_ids
         self._symbols = mode_stages.symbols
         self._mode = mode_stages.mode
         self._patterns_by_group: dict[str, list[WinPattern]] = {}
@@ -187,16 +187,18 @@ class _StagePaySentences:
     def _iter_pay_sentences(self, stage_table: ReelsStage) -> Iterator[str]:
         """Yield one sentence for each prize of the pay table that a window can show, without repetitions."""
         sentences: dict[str, None] = {}
-        listed: set[str] = set()
+        listed_prizes: set[str] = set()
         for symbol in self._list_symbols_on_strips():
             for cells in self._iter_candidate_lines(symbol):
                 end = self._find_best_win(cells)
                 if end.prize is not None and self._is_shown_on_line(cells, end.prize):
                     sentences.setdefault(self._format_sentence(cells, end))
-                    listed.add(end.prize.name)
-        prizes = {p.prize.name: p.prize for patterns in self._patterns_by_group.values() for p in patterns}
+                    listed_prizes.add(end.prize.name)
+        prize_by_name = {
+            p.prize.name: p.prize for patterns in self._patterns_by_group.values() for p in patterns
+        }
         for pay in stage_table.pay_rows:
-            prize = prizes.get(pay.id or " ".join(pay.pattern or ()))
+            prize = prize_by_name.get(pay.id or " ".join(pay.pattern or ()))
             if pay.pattern is not None and prize is not None:
                 sentences.setdefault(
                     f"{' '.join(pay.pattern)} on a line {_format_worth(prize.credits, prize.awards)}"
@@ -206,7 +208,7 @@ class _StagePaySentences:
             if pay.kind != "line":
                 yield from self._iter_count_sentences(n, pay)
             elif pay.symbol_or_group is not None:
-                yield from self._iter_mixed_sentences(n, pay, listed)
+                yield from self._iter_mixed_sentences(n, pay, listed_prizes)
         yield from self._iter_multiplier_sentences(stage_table)
 
     def _iter_mixed_sentences(
@@ -225,7 +227,7 @@ class _StagePaySentences:
             cells, end = mixture
             shown_symbols = [s for s in cells if s is not None]
             if all(own_element[s] for s in shown_symbols):
-                names = [self._ids[s] for s in self._list_symbols_on_strips() if own_element[s]]
+                names = [self._symbol_ids[s] for s in self._list_symbols_on_strips() if own_element[s]]
                 worth_text = _format_worth(end.value, prize.awards)
                 yield f"{len(shown_symbols)} mixed of {_format_list(names)} on a line {worth_text}: as {prize.name}"
             else:
@@ -242,13 +244,13 @@ class _StagePaySentences:
         for pattern in (
             p for patterns in self._patterns_by_group.values() for p in patterns if p.prize == prize
         ):
-            fits = [
+            fitting_symbols_by_cell = [
                 [None]
-                if e is None
-                else sorted((s for s in on_strips if e[s]), key=lambda s: not own_symbols[s])
-                for e in pattern.elements
+                if element is None
+                else sorted((s for s in on_strips if element[s]), key=lambda s: not own_symbols[s])
+                for element in pattern.elements
             ]
-            for cells in itertools.islice(itertools.product(*fits), _MIXTURES_MAX):
+            for cells in itertools.islice(itertools.product(*fitting_symbols_by_cell), _MIXTURES_MAX):
                 end = self._find_best_win(cells)
                 if end.prize == prize and self._is_shown_on_line(cells, prize):
                     return cells, end
@@ -256,32 +258,32 @@ class _StagePaySentences:
 
     def _iter_multiplier_sentences(self, stage_table: ReelsStage) -> Iterator[str]:
         """Yield a sentence for each symbol that multiplies wins on lines and ways."""
-        paid_on = {
+        paid_kinds = {
             pay.kind
             for pay in stage_table.pay_rows
             if pay.kind == "line" or (pay.kind == "ways" and not pay.counts_reel_once)
         }
         combination_text = _COMBINATION_TEXT_BY_KEY[
-            stage_table.wild_multipliers if "line" in paid_on else "multiply"
+            stage_table.wild_multipliers if "line" in paid_kinds else "multiply"
         ]
-        for symbol in self._list_symbols_on_strips() if paid_on else ():
+        for symbol in self._list_symbols_on_strips() if paid_kinds else ():
             if self._symbols.multipliers[symbol] > 1 and (
                 stage_table.multiplies_own_pays or self._symbols.substitutes_for[symbol]
             ):
-                helps = "" if stage_table.multiplies_own_pays else " it helps to make"
+                condition_text = "" if stage_table.multiplies_own_pays else " it helps to make"
                 factor = self._symbols.multipliers[symbol]
-                yield f"{self._ids[symbol]} multiplies a win{helps} by {factor}; {combination_text}"
+                yield f"{self._symbol_ids[symbol]} multiplies a win{condition_text} by {factor}; {combination_text}"
 
     def _iter_count_sentences(self, pay_row_number: int, pay_row: PayTableRow) -> Iterator[str]:
         """Yield a sentence for each count of a ways or scatter row of the pay table that can be won."""
-        where = (
+        place_text = (
             "anywhere"
             if pay_row.kind == "scatter"
             else f"on reels in a row from the {_format_side(pay_row)}, per way"
         )
         for prize in self._builder.build_count_prizes(pay_row_number, pay_row).values():
             if prize.name not in self._reels.omitted_prizes and (prize.credits or prize.awards):
-                yield f"{prize.name} {where} {_format_worth(prize.credits, prize.awards)}"
+                yield f"{prize.name} {place_text} {_format_worth(prize.credits, prize.awards)}"
 
     def _list_symbols_on_strips(self) -> list[int]:
         """Return the numbers of the symbols on the strips, each once."""
@@ -295,7 +297,7 @@ class _StagePaySentences:
                 yield from (cells, cells[::-1])
             for wild in self._list_symbols_on_strips():
                 if (
-                    self._ids[symbol] in self._symbols.substitutes_for[wild]
+                    self._symbol_ids[symbol] in self._symbols.substitutes_for[wild]
                     and self._symbols.multipliers[wild] > 1
                 ):
                     for wild_count in range(1, length):
@@ -305,7 +307,7 @@ class _StagePaySentences:
     def _is_shown_on_line(self, cells: TrialLineCells, prize: LinePrize) -> bool:
         """Return whether some window of the stage shows these symbols on one of its lines."""
         element_by_symbol = {
-            s: tuple(int(n == s) for n in range(len(self._ids))) for s in cells if s is not None
+            s: tuple(int(n == s) for n in range(len(self._symbol_ids))) for s in cells if s is not None
         }
         # a pattern that only exactly these symbols fit
         shown_pattern = WinPattern(tuple(None if s is None else element_by_symbol[s] for s in cells), prize)
@@ -343,9 +345,9 @@ class _StagePaySentences:
         count_by_name: dict[str, int] = {}
         for symbol in cells:
             if symbol is not None:
-                count_by_name[self._ids[symbol]] = count_by_name.get(self._ids[symbol], 0) + 1
-        order = sorted(count_by_name.items(), key=lambda item: -item[1])
-        symbols_text = " and ".join(f"{count} {name}" for name, count in order)
+                count_by_name[self._symbol_ids[symbol]] = count_by_name.get(self._symbol_ids[symbol], 0) + 1
+        counted_symbols = sorted(count_by_name.items(), key=lambda item: -item[1])
+        symbols_text = " and ".join(f"{count} {name}" for name, count in counted_symbols)
         sentence = f"{symbols_text} on a line {_format_worth(end.value, end.prize.awards)}"
         is_plain = len(count_by_name) == 1 and end.multiplier == 1 and end.prize.name == symbols_text
         multiplier_text = f" x {end.multiplier}" if end.multiplier > 1 else ""
@@ -375,9 +377,9 @@ class _StagePaySentences:
         """Yield a remark if the definition does not say which window row the stop weights are for."""
         if stage_table.stop_weights is not None and stage_table.weighted_row is None:
             has_only_line = self._builder.find_rows_of_only_line() is not None
-            row = "the row of the only line" if has_only_line else "the top row of the window"
+            row_text = "the row of the only line" if has_only_line else "the top row of the window"
             yield DefinitionRemark(
-                f"{definition_key}.weights", f"a stop's weight is of {row}; `weights_row` says another"
+                f"{definition_key}.weights", f"a stop's weight is of {row_text}; `weights_row` says another"
             )
 
     def _iter_wilds_alone_remarks(self, definition_key: str) -> Iterator[DefinitionRemark]:
@@ -390,17 +392,19 @@ class _StagePaySentences:
                 if end.prize is None or any(s not in {wild, None} for s in cells):
                     continue
                 pays_own_symbol = any(
-                    p.prize == end.prize and self._is_own_prize_of(p, wild)
-                    for ps in self._patterns_by_group.values()
-                    for p in ps
+                    pattern.prize == end.prize and self._is_own_prize_of(pattern, wild)
+                    for patterns in self._patterns_by_group.values()
+                    for pattern in patterns
                 )
                 if not pays_own_symbol and self._is_shown_on_line(cells, end.prize):
                     yield DefinitionRemark(f"{definition_key}.pay", self._format_sentence(cells, end))
 
     def _is_own_prize_of(self, pattern: WinPattern, wild: int) -> bool:
         """Return whether a line prize is the wild's own: only the wild and its equivalents make it."""
-        fits = {s for element in pattern.elements if element is not None for s, m in enumerate(element) if m}
-        return all(s == wild or self._symbols.substitutes_for[s] for s in fits)
+        fitting_symbols = {
+            s for element in pattern.elements if element is not None for s, m in enumerate(element) if m
+        }
+        return all(s == wild or self._symbols.substitutes_for[s] for s in fitting_symbols)
 
     def _iter_hidden_scatter_remarks(
         self, definition_key: str, stage_table: ReelsStage
@@ -410,16 +414,16 @@ class _StagePaySentences:
             if pay.kind != "scatter":
                 continue
             for x, strip in enumerate(stage_table.strips):
-                hiding = [
+                hiding_symbols = [
                     s
                     for s in stage_table.expanding_symbols
                     if s in strip and pay.symbol_or_group in strip and s != pay.symbol_or_group
                 ]
-                if hiding:
+                if hiding_symbols:
                     order_text = "before" if stage_table.scatter_count_time == "before" else "after"
                     yield DefinitionRemark(
                         f"{definition_key}.pay.{n}",
-                        f"{hiding[0]} may fill reel {x + 1} over {pay.symbol_or_group}: "
+                        f"{hiding_symbols[0]} may fill reel {x + 1} over {pay.symbol_or_group}: "
                         f"scatters are counted {order_text} that (`scatters`)",
                     )
                     break
@@ -440,7 +444,8 @@ class _StagePaySentences:
             for symbol, factor in enumerate(element):
                 if factor > 1 and symbol in self._list_symbols_on_strips():
                     yield DefinitionRemark(
-                        f"{definition_key}.pay.{n}", f"the x{factor} of {self._ids[symbol]} does nothing here"
+                        f"{definition_key}.pay.{n}",
+                        f"the x{factor} of {self._symbol_ids[symbol]} does nothing here",
                     )
 
     def _iter_counted_for_others_remarks(
@@ -458,7 +463,7 @@ class _StagePaySentences:
             for wild in self._list_symbols_on_strips():
                 if not element[wild] or own_element[wild]:
                     continue
-                name = self._ids[wild]
+                name = self._symbol_ids[wild]
                 if pay.kind == "scatter":
                     yield DefinitionRemark(
                         row_key,
@@ -508,8 +513,8 @@ class _StagePaySentences:
 
 def _format_list(values: Sequence[object]) -> str:
     """Return the values as a list in words, such as ``1, 2 and 3``."""
-    *most, last = map(str, values)
-    return f"{', '.join(most)} and {last}" if most else last
+    *earlier_texts, last_text = map(str, values)
+    return f"{', '.join(earlier_texts)} and {last_text}" if earlier_texts else last_text
 
 
 def _iter_item_texts(items: Sequence[BonusItem], pay_unit: str) -> Iterator[str]:
@@ -518,9 +523,9 @@ def _iter_item_texts(items: Sequence[BonusItem], pay_unit: str) -> Iterator[str]
     for item in dict.fromkeys(items):
         counts[item] += item.count if pay_unit != "parts" else items.count(item)
     for item, count in counts.items():
-        ends = " and end the picking" if item.ends_picking else ""
+        end_text = " and end the picking" if item.ends_picking else ""
         worth_text = _format_worth(item.credits, item.awards)
-        yield f"{item.name} ({count:,} of {counts.total():,} {pay_unit}) {worth_text}{ends}"
+        yield f"{item.name} ({count:,} of {counts.total():,} {pay_unit}) {worth_text}{end_text}"
 
 
 def _format_side(pay_row: PayTableRow) -> str:
@@ -532,4 +537,4 @@ def _format_worth(credits_: int, awards: Sequence[Award]) -> str:
     """Return what a reel game's prize pays and gives as text, such as ``pay 20 and give 10 free``."""
     award_texts = [f"{a.run_count} {a.name}" if a.kind == "stage" else a.name or a.kind for a in awards]
     pay_texts = [f"pay {credits_:,}" if credits_ else "pay nothing"] if credits_ or not award_texts else []
-    return " and ".join([*pay_texts, *(f"give {what}" for what in award_texts)])
+    return " and ".join([*pay_texts, *(f"give {award_text}" for award_text in award_texts)])

@@ -83,8 +83,12 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Analysi
         ),
         ZERO,
     )
-    base = stages.get_stage(mode.first_stage)
-    cycle = base.reels.cycle if isinstance(base, ReelSpinStage | CascadingReels | HeldReels) else None
+    first_stage = stages.get_stage(mode.first_stage)
+    cycle = (
+        first_stage.reels.cycle
+        if isinstance(first_stage, ReelSpinStage | CascadingReels | HeldReels)
+        else None
+    )
     return_figures = BetAnalysis(
         bet=mode.id,
         cost_credits=mode.cost_credits,
@@ -114,12 +118,14 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Analysi
         )
     if depth is AnalysisDepth.VOLATILITY:
         return replace(figures, variance=moments.variance)
-    highest = _compute_highest_win_figures(stages)
-    distribution = (
+    highest_win_figures = _compute_highest_win_figures(stages)
+    distribution_figures = (
         _compute_distribution_figures(stages, figures.hit_probability) if depth is AnalysisDepth.FULL else {}
     )
-    notes = (*highest.pop("notes", ()), *distribution.pop("notes", ()))
-    all_figures = replace(figures, variance=moments.variance, notes=notes, **highest, **distribution)
+    notes = (*highest_win_figures.pop("notes", ()), *distribution_figures.pop("notes", ()))
+    all_figures = replace(
+        figures, variance=moments.variance, notes=notes, **highest_win_figures, **distribution_figures
+    )
     double_up = definition.double_up
     return (
         all_figures
@@ -134,20 +140,20 @@ def _analyse_double_up(double_up: DoubleUp, bet: BetAnalysis) -> DoubleUpFigures
     A win of w that may be doubled k times becomes 2^k w with probability 1 / 2^k, so its second moment is
     multiplied by 2^k. If the distribution is unknown or omits wins that may be doubled, only the highest win is stated.
     """
-    top, distribution, variance = bet.max_win_credits, bet.distribution, bet.variance
-    most = double_up.win_max_credits if top is None else double_up.compute_win_bound(top)
+    win_max, distribution, variance = bet.max_win_credits, bet.distribution, bet.variance
+    doubled_win_max = double_up.win_max_credits if win_max is None else double_up.compute_win_bound(win_max)
     if (
         distribution is None
         or variance is None
         or (distribution.unlisted_probability and 2 * max(distribution.counts) < double_up.win_max_credits)
     ):
-        return DoubleUpFigures(max_win_credits=most)
+        return DoubleUpFigures(max_win_credits=doubled_win_max)
     added_square_sum = sum(
         count * win**2 * ((1 << double_up.count_possible_rounds(win)) - 1)
         for win, count in distribution.counts.items()
     )
     return DoubleUpFigures(
-        max_win_credits=most,
+        max_win_credits=doubled_win_max,
         variance=variance + Fraction(added_square_sum, distribution.total),
         distribution=_compute_doubled_distribution(double_up, distribution),
     )
@@ -155,14 +161,16 @@ def _analyse_double_up(double_up: DoubleUp, bet: BetAnalysis) -> DoubleUpFigures
 
 def _compute_doubled_distribution(double_up: DoubleUp, distribution: WinDistribution) -> WinDistribution:
     """Return the win distribution of a player who doubles every win as often as allowed; its tail is unchanged."""
-    cases = 1 << double_up.rounds_max
+    doubling_count = 1 << double_up.rounds_max
     counts: dict[int, int] = defaultdict(int)
     for win, count in distribution.counts.items():
         rounds = double_up.count_possible_rounds(win)
-        doubled = count * (cases >> rounds)
-        counts[win << rounds] += doubled
-        counts[0] += count * cases - doubled
-    return WinDistribution(distribution.total * cases, dict(counts), distribution.unlisted_probability)
+        doubled_count = count * (doubling_count >> rounds)
+        counts[win << rounds] += doubled_count
+        counts[0] += count * doubling_count - doubled_count
+    return WinDistribution(
+        distribution.total * doubling_count, dict(counts), distribution.unlisted_probability
+    )
 
 
 def _describe_strategy(
@@ -177,10 +185,10 @@ def _describe_strategy(
     mean = ZERO
     for (name, start_condition, multiplier), rate in runs.items():
         stage = stages.get_stage(name, start_condition)
-        worst = stage.worst_mean
-        run_mean = chain.get_run_figures(name, start_condition).mean if worst is None else worst
+        worst_mean = stage.worst_mean
+        run_mean = chain.get_run_figures(name, start_condition).mean if worst_mean is None else worst_mean
         mean += rate * multiplier * run_mean
-        if worst is not None:
+        if worst_mean is not None:
             strategy_texts.add(_HOLD_STRATEGY_TEXT if isinstance(stage, HeldReels) else _PICK_STRATEGY_TEXT)
     if definition.double_up is not None:
         strategy_texts.add(_DOUBLE_UP_STRATEGY_TEXT)
@@ -192,12 +200,12 @@ def _describe_strategy(
 def _compute_highest_win_figures(stages: ModeStages) -> dict[str, Any]:
     """Return fields of :class:`BetAnalysis`: the highest win and its probability, or a note on why they are unknown."""
     try:
-        top = HighestWins(stages).find_highest_win(Award("stage", stages.mode.first_stage, 1, 0))
+        highest_win = HighestWins(stages).find_highest_win(Award("stage", stages.mode.first_stage, 1, 0))
     except AnalysisError as error:
         return {"notes": (f"no highest win: {error}",)}
-    if top is None:
+    if highest_win is None:
         return {"notes": ("no highest win: a feature that starts itself again has no last run",)}
-    return {"max_win_credits": top[0], "max_win_probability": top[1]}
+    return {"max_win_credits": highest_win[0], "max_win_probability": highest_win[1]}
 
 
 def _find_quick_hit_frequency(stages: ModeStages) -> Fraction | None:
@@ -232,8 +240,10 @@ def _compute_distribution_figures(
             ).compute_distribution()
         )
     except ImportError:
-        missing = "distribution" if quick_hit_probability is not None else "hit frequency and distribution"
-        return {"notes": (f"{missing}: {_LABORATORY_ONLY_TEXT}",)}
+        missing_text = (
+            "distribution" if quick_hit_probability is not None else "hit frequency and distribution"
+        )
+        return {"notes": (f"{missing_text}: {_LABORATORY_ONLY_TEXT}",)}
     except AnalysisError as error:
         return {**distribution_figures, "notes": (*notes, f"no distribution: {error}")}
     if distribution.unlisted_probability:
@@ -318,20 +328,20 @@ def _list_feature_figures(
         mean_runs = sum(feature_runs.values(), ZERO)
         credits_ = sum(
             (
-                r * multiplier * chain.get_run_figures(n, start_condition).mean
-                for (n, start_condition, multiplier), r in feature_runs.items()
+                run_rate * multiplier * chain.get_run_figures(n, start_condition).mean
+                for (n, start_condition, multiplier), run_rate in feature_runs.items()
             ),
             ZERO,
         )
-        starts = [
-            (award, r * p)
-            for (name, start_condition, _), r in runs.items()
+        start_rates = [
+            (award, run_rate * award_rate)
+            for (name, start_condition, _), run_rate in runs.items()
             if name != stage
-            for award, p in chain.get_run_figures(name, start_condition).rate_by_award.items()
-            if award.kind == "stage" and award.name == stage and p
+            for award, award_rate in chain.get_run_figures(name, start_condition).rate_by_award.items()
+            if award.kind == "stage" and award.name == stage and award_rate
         ]
-        rate = sum((p for _, p in starts), ZERO)
-        lengths = [chain.find_longest_series(award) for award, _ in starts]
+        rate = sum((award_rate for _, award_rate in start_rates), ZERO)
+        lengths = [chain.find_longest_series(award) for award, _ in start_rates]
         feature_figures.append(
             FeatureFigures(
                 feature=stage,

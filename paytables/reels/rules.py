@@ -147,8 +147,8 @@ class ReelRules(TablelessRules):
         offered_wager = self.build_wager(wager.credits, **wager.options)
         stages = self.stages[offered_wager.options["mode"]]
         tally = GameTally(bet_level=offered_wager.options["level"])
-        first = stages.mode.first_stage
-        pending_series = [RunSeries(first, build_first_state(stages.series_rules[first], 1, 0))]
+        first_stage = stages.mode.first_stage
+        pending_series = [RunSeries(first_stage, build_first_state(stages.series_rules[first_stage], 1, 0))]
         while pending_series:
             series = pending_series[-1]
             state = series.state
@@ -277,8 +277,8 @@ class ReelRules(TablelessRules):
 
     def list_shown_stages(self) -> dict[str, Stage]:
         """Return each stage as the first mode (way to bet) plays it, which is what the screen draws."""
-        first = next(iter(self.stages.values()))
-        return {name: first.get_stage(name) for name in self.definition.stages}
+        first_mode_stages = next(iter(self.stages.values()))
+        return {name: first_mode_stages.get_stage(name) for name in self.definition.stages}
 
     def build_presentation(self) -> dict[str, Json]:
         """Return the strips, window, symbols, lines and pays of the game as the screen draws them."""
@@ -325,11 +325,11 @@ class ReelRules(TablelessRules):
 
 def _build_outcome(tally: GameTally, win_credits: int, double_up_rounds: list[dict[str, Json]]) -> Outcome:
     """Return the outcome of a reel game that won ``win_credits``, double-ups included."""
-    first = tally.shown_runs[0]
+    first_run = tally.shown_runs[0]
     display = {
-        "stops": first.get("stops", []),
-        "window": first.get("window", []),
-        "wins": first["wins"],
+        "stops": first_run.get("stops", []),
+        "window": first_run.get("window", []),
+        "wins": first_run["wins"],
         "credits": win_credits,
         "steps": tally.shown_runs,
         **({"double_up": double_up_rounds} if double_up_rounds else {}),

@@ -70,7 +70,7 @@ class Symbols:
         """
         if symbol_or_group == ANY_SYMBOL:
             return None
-        exact = symbol_or_group.startswith("=")
+        is_exact = symbol_or_group.startswith("=")
         members = frozenset(
             self.groups.get(symbol_or_group.removeprefix("="), (symbol_or_group.removeprefix("="),))
         )
@@ -79,8 +79,8 @@ class Symbols:
         multipliers = []
         for number, symbol in enumerate(self.symbol_ids):
             is_own_symbol = symbol in members
-            fits = is_own_symbol or (not exact and bool(self.substitutes_for[number] & members))
+            is_fitting = is_own_symbol or (not is_exact and bool(self.substitutes_for[number] & members))
             multipliers.append(
-                (self.multipliers[number] if multiply_own or not is_own_symbol else 1) if fits else 0
+                (self.multipliers[number] if multiply_own or not is_own_symbol else 1) if is_fitting else 0
             )
         return tuple(multipliers)

@@ -36,6 +36,7 @@ def miscounted(source):
 
 #: Never one: below zero, beyond a limit that is more, or more than one by the definition's schema.
 KNOWN = {
+    "cell_count",
     "win_max",
     "prize_credits",
     "cells",

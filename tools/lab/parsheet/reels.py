@@ -71,7 +71,7 @@ def build_strip_sheets(rules: ReelRules) -> list[dict[str, Any]]:
 def describe_double_up(rules: ReelRules) -> dict[str, Any] | None:
     """Return the rules of a game's double-up as JSON data, or None if it has none."""
     double_up = rules.definition.double_up
-    return None if double_up is None else double_up.model_dump()
+    return None if double_up is None else double_up.model_dump(by_alias=True)
 
 
 def _build_stage_sheet(stages: ModeStages, name: str, table: Any) -> SheetData:
