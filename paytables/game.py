@@ -361,7 +361,7 @@ def build_game(
     checked = definition.parse_model(
         kind.definition_class, kind.prepare_data(remove_binding_digest(definition_data), file), file
     )
-    symbols = [symbol.id for symbol in getattr(checked, "symbol", ())]
+    symbols = [symbol.id for symbol in getattr(checked, "symbols", ())]
     for name in checked.art.pictures:
         if name not in symbols:
             raise DefinitionError(
@@ -539,12 +539,15 @@ def list_remarks(game: Game, analysis: Analysis | None) -> tuple[DefinitionRemar
             )
             for p in bet.prizes_never_won
         ]
-        most = bet.max_win_credits_with_double_up
-        if most is not None and most * max(game.denominations_cents) > definition.DEFINITION_CREDITS_MAX:
+        win_max = bet.max_win_credits_with_double_up
+        if (
+            win_max is not None
+            and win_max * max(game.denominations_cents) > definition.DEFINITION_CREDITS_MAX
+        ):
             remarks.append(
                 DefinitionRemark(
                     f"bet {bet.bet}",
-                    f"may win {most:,} credits: more cents than a ten-digit meter holds",
+                    f"may win {win_max:,} credits: more cents than a ten-digit meter holds",
                 )
             )
     return tuple(remarks)

@@ -708,7 +708,7 @@ def analyse_cases(
                 credits=credits_,
                 rate=Fraction(weight, total_weight),
                 rtp=Fraction(weight * credits_, total_weight * cost),
-                hits=None if (prize, spot, credits_) in shared else weight // unit,
+                winning_case_count=None if (prize, spot, credits_) in shared else weight // unit,
             )
             for (prize, spot, credits_), weight in prizes.items()
         ),

@@ -224,8 +224,12 @@ class PlayerBankRules(SeatedRules):
 
         The spot is open if a seat may be the bank of this round.
         """
-        rule = self.player_bank
-        return () if rule is None else (rule.build_spot(is_open=bool(self.turn.list_candidates(seat_count))),)
+        player_bank = self.player_bank
+        return (
+            ()
+            if player_bank is None
+            else (player_bank.build_spot(is_open=bool(self.turn.list_candidates(seat_count))),)
+        )
 
     def arrange_bank(self, bets: Sequence[Bet]) -> BankedRound:
         """Return which seat, if any, is the bank of a round with these bets, and which bets are played or returned."""
@@ -248,14 +252,14 @@ class PlayerBankRules(SeatedRules):
         return BankedRound(banker, player_bets, tuple(returned_settlements))
 
     def ask_whether_bank_covers(
-        self, banked: BankedRound, display: Mapping[str, object], viewer: int | None
+        self, banked_round: BankedRound, display: Mapping[str, object], viewer: int | None
     ) -> Generator[RoundEvent, Choice | None, bool]:
         """If a player is the bank, ask whether the stakes of all seats are recorded; return False if some are missing.
 
         Then the round is not played, because the player who is the bank pays the others' wins. If the machine is the
         bank, return True without asking.
         """
-        if banked.banker is None:
+        if banked_round.banker is None:
             return True
         return (yield from ask_whether_all_staked(display, viewer))
 
@@ -270,7 +274,7 @@ class PlayerBankRules(SeatedRules):
         return Outcome(display=display, table={BANK_SPOT: self.turn.to_json()})
 
     def build_table_after_bank(
-        self, banked: BankedRound, bets: Sequence[Bet], viewer: int | None
+        self, banked_round: BankedRound, bets: Sequence[Bet], viewer: int | None
     ) -> dict[str, object] | None:
         """Return the table state after a round: the turn in which seats are offered the bank next.
 
@@ -282,9 +286,11 @@ class PlayerBankRules(SeatedRules):
         turn = self.turn
         next_turn = (
             BankTurn(turn.seat, seats)
-            if banked.banker is None
+            if banked_round.banker is None
             else BankTurn(
-                (banked.banker + 1) % self.table_layout.table.seat_count, turn.eligible_seats, banked.banker
+                (banked_round.banker + 1) % self.table_layout.table.seat_count,
+                turn.eligible_seats,
+                banked_round.banker,
             )
         )
         return {BANK_SPOT: next_turn.to_json()}

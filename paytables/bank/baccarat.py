@@ -182,20 +182,20 @@ class BaccaratCoup:
         return self.card_counts[hand] == 2 and self.points[hand] >= NATURAL_POINTS_MIN
 
 
-def settle_baccarat_bet(bet: Bet, rule: BaccaratBet, coup: BaccaratCoup) -> Settlement:
+def settle_baccarat_bet(bet: Bet, bet_terms: BaccaratBet, coup: BaccaratCoup) -> Settlement:
     """Return the settlement of one bet of a baccarat coup."""
-    if rule.odds_by_margin:
-        return _settle_dragon_bet(bet, rule, coup)
-    if "pair" in rule.kind:
-        return _settle_pair_bet(bet, rule, coup.pair_flags)
-    if coup.winner == "tie" and rule.kind != "tie":
+    if bet_terms.odds_by_margin:
+        return _settle_dragon_bet(bet, bet_terms, coup)
+    if "pair" in bet_terms.kind:
+        return _settle_pair_bet(bet, bet_terms, coup.pair_flags)
+    if coup.winner == "tie" and bet_terms.kind != "tie":
         return settle_push(bet)
-    if coup.winner != rule.kind:
+    if coup.winner != bet_terms.kind:
         return settle_bet(bet, None)
-    if rule.odds_with_six is not None and coup.points[1] == 6:
-        return settle_bet(bet, rule.odds_with_six, "won with six")
-    settlement = settle_bet(bet, rule.odds)
-    commission = rule.compute_commission(bet.credits)
+    if bet_terms.odds_with_six is not None and coup.points[1] == 6:
+        return settle_bet(bet, bet_terms.odds_with_six, "won with six")
+    settlement = settle_bet(bet, bet_terms.odds)
+    commission = bet_terms.compute_commission(bet.credits)
     return (
         settlement
         if not commission
@@ -203,27 +203,34 @@ def settle_baccarat_bet(bet: Bet, rule: BaccaratBet, coup: BaccaratCoup) -> Sett
     )
 
 
-def _settle_pair_bet(bet: Bet, rule: BaccaratBet, pairs: PairFlags) -> Settlement:
+def _settle_pair_bet(bet: Bet, bet_terms: BaccaratBet, pair_flags: PairFlags) -> Settlement:
     """Return the settlement of a bet on one hand's pair or, *à cheval*, of a bet with half its stake on each pair."""
-    if rule.kind != "pairs":
-        return settle_bet(bet, rule.odds if pairs[rule.kind == "bank-pair"] else None)
-    half = settle_bet(replace(bet, credits=bet.credits // 2), rule.odds if any(pairs) else None)
-    name = ("lost", "one pair", "two pairs")[sum(pairs)]
-    return replace(half, name=name, credits=half.credits * sum(pairs), staked_credits=bet.credits)
+    if bet_terms.kind != "pairs":
+        return settle_bet(bet, bet_terms.odds if pair_flags[bet_terms.kind == "bank-pair"] else None)
+    half_bet_settlement = settle_bet(
+        replace(bet, credits=bet.credits // 2), bet_terms.odds if any(pair_flags) else None
+    )
+    name = ("lost", "one pair", "two pairs")[sum(pair_flags)]
+    return replace(
+        half_bet_settlement,
+        name=name,
+        credits=half_bet_settlement.credits * sum(pair_flags),
+        staked_credits=bet.credits,
+    )
 
 
-def _settle_dragon_bet(bet: Bet, rule: BaccaratBet, coup: BaccaratCoup) -> Settlement:
+def _settle_dragon_bet(bet: Bet, bet_terms: BaccaratBet, coup: BaccaratCoup) -> Settlement:
     """Return the settlement of a dragon bonus: a natural or a winning margin pays, two tied naturals push."""
-    hand = int(rule.kind == "bank-dragon")
+    hand = int(bet_terms.kind == "bank-dragon")
     if coup.is_natural(0) and coup.is_natural(1) and coup.winner == "tie":
         return settle_push(bet)
     if coup.winner != ("player", "bank")[hand]:
         return settle_bet(bet, None)
     if coup.is_natural(hand):
-        return settle_bet(bet, rule.odds, "natural")
+        return settle_bet(bet, bet_terms.odds, "natural")
     margin = abs(coup.points[0] - coup.points[1])
-    odds = rule.odds_by_margin.get(margin)
-    if rule.three_cards_only and coup.card_counts[hand] == 2:
+    odds = bet_terms.odds_by_margin.get(margin)
+    if bet_terms.three_cards_only and coup.card_counts[hand] == 2:
         odds = None
     return settle_bet(bet, odds, "" if odds is None else f"by {margin}")
 
@@ -253,19 +260,19 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
 
     def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
         """Play a round: deal both hands and their third cards, and settle every bet."""
-        accepted = self.build_wager(wager.credits, **wager.options)
-        rules = self.definition.shoe
-        shoe, cues = open_shoe(rules, self.table, draw)
+        accepted_wager = self.build_wager(wager.credits, **wager.options)
+        shoe_rules = self.definition.shoe
+        shoe, cues = open_shoe(shoe_rules, self.table, draw)
         yield from cues
         hands: tuple[list[Card], list[Card]] = ([], [])
         for n in range(4):
             yield _deal_card(hands, n % 2, shoe, draw)
-        third: Card | None = None
+        third_card: Card | None = None
         if not any(count_points(hand) >= NATURAL_POINTS_MIN for hand in hands):
             if count_points(hands[0]) < _PLAYER_STAND_POINTS_MIN:
                 yield _deal_card(hands, 0, shoe, draw)
-                third = hands[0][-1]
-            third_card_points = None if third is None else CARD_POINTS_BY_RANK[get_rank(third)]
+                third_card = hands[0][-1]
+            third_card_points = None if third_card is None else CARD_POINTS_BY_RANK[get_rank(third_card)]
             if third_card_points in BANK_DRAW_TABLE[count_points(hands[1])]:
                 yield _deal_card(hands, 1, shoe, draw)
         coup = BaccaratCoup(
@@ -273,19 +280,19 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
             (len(hands[0]), len(hands[1])),
             (_is_pair(hands[0]), _is_pair(hands[1])),
         )
-        for bet in accepted.bets:
+        for bet in accepted_wager.bets:
             yield settle_baccarat_bet(bet, self._bets_by_id[bet.spot], coup)
         display = {
             "kind": "table",
             "felt": "cards",
             "result": coup.winner,
-            **({"new_shoe": True} if rules.is_shoe_carried_over and self.table is None else {}),
+            **({"new_shoe": True} if shoe_rules.is_shoe_carried_over and self.table is None else {}),
             "hands": [
                 {"id": name, "cards": [format_card(card) for card in hand], "says": str(count_points(hand))}
                 for name, hand in zip(("player", "bank"), hands, strict=True)
             ],
         }
-        return Outcome(display=display, table=build_table_after_round(rules, shoe, self.table))
+        return Outcome(display=display, table=build_table_after_round(shoe_rules, shoe, self.table))
 
     def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every possible coup from a fresh shoe, with the settlements of the wager in that coup."""
@@ -354,13 +361,13 @@ def _iter_result_ways(
     two_card_points = [(a, b) for a in range(10) for b in range(a, 10)]
     # The field ``a`` of a row and the field ``10 * b`` of tens are the cards left with a and with b points. So the
     # field ``a + 10 * b`` of their product is the number of ways to draw one card of each.
-    full_row = sum(n << (_PACKED_COUNT_BITS * points) for points, n in enumerate(counts))
-    full_tens = sum(n << (10 * _PACKED_COUNT_BITS * points) for points, n in enumerate(counts))
+    row_of_full_shoe = sum(n << (_PACKED_COUNT_BITS * points) for points, n in enumerate(counts))
+    tens_of_full_shoe = sum(n << (10 * _PACKED_COUNT_BITS * points) for points, n in enumerate(counts))
     sums: dict[tuple[int, int, PairFlags], _OrderSums] = {}
     for player, bank in product(two_card_points, two_card_points):
         counts_left = list(counts)
         ways = (1 + (player[0] != player[1])) * (1 + (bank[0] != bank[1]))
-        row, tens = full_row, full_tens
+        row, tens = row_of_full_shoe, tens_of_full_shoe
         for points in (*player, *bank):
             ways *= counts_left[points]
             counts_left[points] -= 1
@@ -436,17 +443,17 @@ def _weigh_pairs(decks: int, player: tuple[int, int], bank: tuple[int, int]) -> 
     if (0, 0) not in hands:
         return {(player[0] == player[1], bank[0] == bank[1]): perm(16 * decks, 4)}
     # the cards without points, each as (hand, index of the card)
-    zeros = [(hand, n) for hand, cards in enumerate(hands) for n in range(2) if cards[n] == 0]
+    zero_cards = [(hand, n) for hand, cards in enumerate(hands) for n in range(2) if cards[n] == 0]
     ways_by_pairs = Counter[PairFlags]()
-    for ranks in product(range(4), repeat=len(zeros)):
+    for ranks in product(range(4), repeat=len(zero_cards)):
         ways = prod(perm(4 * decks, ranks.count(rank)) for rank in range(4))
-        rank_at = dict(zip(zeros, ranks, strict=True))
+        rank_by_zero = dict(zip(zero_cards, ranks, strict=True))
         player_has_pair, bank_has_pair = (
-            cards[0] == cards[1] and (cards[0] != 0 or rank_at[hand, 0] == rank_at[hand, 1])
+            cards[0] == cards[1] and (cards[0] != 0 or rank_by_zero[hand, 0] == rank_by_zero[hand, 1])
             for hand, cards in enumerate(hands)
         )
         ways_by_pairs[player_has_pair, bank_has_pair] += ways
-    other_orders = perm(16 * decks - len(zeros), 4 - len(zeros))
+    other_orders = perm(16 * decks - len(zero_cards), 4 - len(zero_cards))
     return {pair_flags: ways * other_orders for pair_flags, ways in ways_by_pairs.items()}
 
 

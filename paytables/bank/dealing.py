@@ -88,22 +88,22 @@ class ShoeRules(StrictTable):
             )
 
 
-def open_shoe(rules: ShoeRules, table_state: object, draw: DrawSource) -> tuple[Shoe, list[Cue]]:
+def open_shoe(shoe_rules: ShoeRules, table_state: object, draw: DrawSource) -> tuple[Shoe, list[Cue]]:
     """Return the shoe for the next round, and the animation cues of its shuffle.
 
     If the stored table has no shoe to continue with, the new one is shuffled and cards are burned.
     """
     if table_state is not None:
-        return read_shoe(rules, table_state), []
-    shoe = Shoe.from_decks(rules.deck_count)
-    if not rules.burned_card_count:
-        return shoe, [Cue("shuffle", {"decks": rules.deck_count})]
-    if rules.burned_card_count is not True:
-        for n in range(rules.burned_card_count):
+        return read_shoe(shoe_rules, table_state), []
+    shoe = Shoe.from_decks(shoe_rules.deck_count)
+    if not shoe_rules.burned_card_count:
+        return shoe, [Cue("shuffle", {"decks": shoe_rules.deck_count})]
+    if shoe_rules.burned_card_count is not True:
+        for n in range(shoe_rules.burned_card_count):
             shoe.deal(draw, f"burn {n + 1}")
         return shoe, [
-            Cue("shuffle", {"decks": rules.deck_count}),
-            Cue("burn", {"cards": rules.burned_card_count}),
+            Cue("shuffle", {"decks": shoe_rules.deck_count}),
+            Cue("burn", {"cards": shoe_rules.burned_card_count}),
         ]
     burn_card = shoe.deal(draw, "burn")
     burned_count = (
@@ -114,24 +114,26 @@ def open_shoe(rules: ShoeRules, table_state: object, draw: DrawSource) -> tuple[
     for n in range(burned_count):
         shoe.deal(draw, f"burn {n + 1}")
     return shoe, [
-        Cue("shuffle", {"decks": rules.deck_count}),
+        Cue("shuffle", {"decks": shoe_rules.deck_count}),
         Cue("burn", {"card": format_card(burn_card), "cards": burned_count}),
     ]
 
 
-def build_table_after_round(rules: ShoeRules, shoe: Shoe, table_state: object) -> dict[str, object] | None:
+def build_table_after_round(
+    shoe_rules: ShoeRules, shoe: Shoe, table_state: object
+) -> dict[str, object] | None:
     """Return the table state with the remaining shoe, to store after a round that started on ``table_state``.
 
     None: the shoe is shuffled again before the next round.
     """
-    if rules.cards_behind_stop_card is not None:
-        is_retained = shoe.cards_left >= rules.cards_min
+    if shoe_rules.cards_behind_stop_card is not None:
+        is_retained = shoe.cards_left >= shoe_rules.cards_min
     else:
-        is_retained = rules.rounds_per_shuffle > 1 and table_state is None
+        is_retained = shoe_rules.rounds_per_shuffle > 1 and table_state is None
     return {"shoe": shoe.to_json()} if is_retained else None
 
 
-def read_shoe(rules: ShoeRules, table_state: object) -> Shoe:
+def read_shoe(shoe_rules: ShoeRules, table_state: object) -> Shoe:
     """Return the card shoe in a stored table state. Raises ValueError if no round of these rules can leave it."""
     if (
         not isinstance(table_state, dict)
@@ -139,9 +141,9 @@ def read_shoe(rules: ShoeRules, table_state: object) -> Shoe:
         or not isinstance(table_state["shoe"], dict)
     ):
         raise ValueError(f"the table of a shoe must list its cards, not {table_state!r}")
-    shoe, full_shoe = Shoe.from_json(table_state["shoe"]), Shoe.from_decks(rules.deck_count)
-    if not rules.is_shoe_carried_over or (
-        rules.cards_behind_stop_card is not None and shoe.cards_left < rules.cards_min
+    shoe, full_shoe = Shoe.from_json(table_state["shoe"]), Shoe.from_decks(shoe_rules.deck_count)
+    if not shoe_rules.is_shoe_carried_over or (
+        shoe_rules.cards_behind_stop_card is not None and shoe.cards_left < shoe_rules.cards_min
     ):
         raise ValueError(
             f"the table stores a shoe of {shoe.cards_left} cards, "
@@ -150,6 +152,6 @@ def read_shoe(rules: ShoeRules, table_state: object) -> Shoe:
     if any(map(gt, shoe.counts, full_shoe.counts)):
         card = next(card for card, count in enumerate(shoe.counts) if count > full_shoe.counts[card])
         raise ValueError(
-            f"the shoe has {shoe.counts[card]} cards {format_card(card)}; its {rules.deck_count} decks have fewer"
+            f"the shoe has {shoe.counts[card]} cards {format_card(card)}; its {shoe_rules.deck_count} decks have fewer"
         )
     return shoe

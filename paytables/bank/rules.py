@@ -144,8 +144,8 @@ class BankRules(TableRules, Generic[D]):
     def describe_hands(self) -> list[dict[str, object]]:
         """Return the hands that may be on the felt, each with its names and its maximum number of cards."""
         return [
-            {"id": hand, "names": dict(names), "cards": most}
-            for hand, names, most in self.list_displayed_hands()
+            {"id": hand, "names": dict(names), "cards": cards_max}
+            for hand, names, cards_max in self.list_displayed_hands()
         ]
 
     def explain_pays(self) -> tuple[str, ...]:
@@ -194,10 +194,10 @@ class SeatedBankRules(SeatedRules, BankRules[D]):
 
     def describe_hands(self) -> list[dict[str, object]]:
         """Return the bank's hand and one for each seat, each with its names and its maximum number of cards."""
-        bank, (_, _, most) = self.list_displayed_hands()
+        bank, (_, _, cards_max) = self.list_displayed_hands()
         return [
             {"id": bank[0], "names": dict(bank[1]), "cards": bank[2]},
-            *list_seat_hands(self.definition.table.seat_count, cards=most),
+            *list_seat_hands(self.definition.table.seat_count, cards=cards_max),
         ]
 
 

@@ -21,7 +21,7 @@ from pydantic import Field
 
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.bank.dealing import ShoeRules, build_table_after_round, open_shoe, read_shoe
-from paytables.bank.rows import compute_equal_row_chances
+from paytables.bank.row_chances import compute_equal_row_chances
 from paytables.bank.rules import BankRules, HandDescriptions, check_bets
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import STANDARD_DECK_SIZES, Card, Shoe, format_card, get_rank, is_red
@@ -120,8 +120,8 @@ class TrenteDefinition(BankDefinition):
         }
         if self.insurance is not None:
             for code, template in _INSURANCE_TEXT.items():
-                share, least = self.insurance.credits_covered, self.insurance.stake_min_credits
-                insurance_text = template.format(self.insurance.cost_percent, share, least)
+                covered_credits, stake_min = self.insurance.credits_covered, self.insurance.stake_min_credits
+                insurance_text = template.format(self.insurance.cost_percent, covered_credits, stake_min)
                 lines[code].append(f"{getattr(self.insurance.name, code)} - {insurance_text}")
         return {code: [*pay_lines, self.shoe.format_deck_line(code)] for code, pay_lines in lines.items()}
 
@@ -262,16 +262,17 @@ class TrenteRules(BankRules[TrenteDefinition]):
     # ------------------------------------------------------------------ one coup
     def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
         """Play a coup: deal both rows and settle every bet; at a refait ask for half or prison."""
-        accepted = self.build_wager(wager.credits, **wager.options)
-        rules = self.definition.shoe
-        shoe, cues = open_shoe(rules, self.table, draw)
+        accepted_wager = self.build_wager(wager.credits, **wager.options)
+        shoe_rules = self.definition.shoe
+        shoe, cues = open_shoe(shoe_rules, self.table, draw)
         yield from cues
         rows: dict[str, list[Card]] = {name: [] for name in ROW_NAMES}
         is_complete = True
         for name in ROW_NAMES:
             while is_complete and _count_points(rows[name]) <= _ROW_POINTS_LIMIT:
                 is_complete = (
-                    rules.cards_behind_stop_card is None or shoe.cards_left > rules.cards_behind_stop_card
+                    shoe_rules.cards_behind_stop_card is None
+                    or shoe.cards_left > shoe_rules.cards_behind_stop_card
                 )
                 yield (
                     _deal_card(rows, name, shoe, draw)
@@ -281,17 +282,19 @@ class TrenteRules(BankRules[TrenteDefinition]):
         points = (_count_points(rows["black"]), _count_points(rows["red"])) if is_complete else None
         coup = TrenteCoup(points, is_first_card_red=is_red(rows["black"][0]))
         display = _build_display(rows, coup)
-        bets = list_bets_on_table(self.held_bets, accepted, self.table_layout.spots)
-        insured = {(bet.seat, bet.spot) for bet in bets if bet.spot.endswith(INSURANCE_SPOT_SUFFIX)}
+        bets = list_bets_on_table(self.held_bets, accepted_wager, self.table_layout.spots)
+        insured_spots = {(bet.seat, bet.spot) for bet in bets if bet.spot.endswith(INSURANCE_SPOT_SUFFIX)}
 
         def decide_bet(bet: ImprisonedBet) -> BetResult:
             """Return the result of this coup of trente et quarante for a bet."""
-            return self.decide_bet(bet, coup, insured=(bet.seat, bet.spot + INSURANCE_SPOT_SUFFIX) in insured)
+            return self.decide_bet(
+                bet, coup, insured=(bet.seat, bet.spot + INSURANCE_SPOT_SUFFIX) in insured_spots
+            )
 
-        staying = yield from settle_or_imprison(bets, decide_bet, display, "refait")
+        staying_bets = yield from settle_or_imprison(bets, decide_bet, display, "refait")
         return Outcome(
             display=display,
-            table=_build_table_state(build_table_after_round(rules, shoe, self.table), staying),
+            table=_build_table_state(build_table_after_round(shoe_rules, shoe, self.table), staying_bets),
         )
 
     def decide_bet(self, bet: ImprisonedBet, coup: TrenteCoup, *, insured: bool) -> BetResult:
@@ -299,14 +302,14 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
         If the rules give the choice between both, the result contains both and the player chooses.
         """
-        rule, winning_chances = self.bets_by_chance.get(bet.spot), coup.winning_chances
+        bet_terms, winning_chances = self.bets_by_chance.get(bet.spot), coup.winning_chances
         if not winning_chances and coup.result != "refait":
             return (
                 (None, bet)
                 if bet.times_held_over
                 else (settle_push(bet, "void" if coup.points is None else "push"), None)
             )
-        if rule is None:
+        if bet_terms is None:
             return settle_bet(bet, None), None
         if not winning_chances and insured and not bet.times_held_over:
             return settle_push(bet, "insured"), None
@@ -316,15 +319,16 @@ class TrenteRules(BankRules[TrenteDefinition]):
                 bet_after_refait
             ), bet_after_refait if bet_after_refait.can_stay else None
         if bet.times_held_over:
-            return settle_imprisoned_stake(bet, won=rule.simple_chance in winning_chances), None
-        return settle_bet(bet, rule.odds if rule.simple_chance in winning_chances else None), None
+            return settle_imprisoned_stake(bet, won=bet_terms.simple_chance in winning_chances), None
+        return settle_bet(bet, bet_terms.odds if bet_terms.simple_chance in winning_chances else None), None
 
     # ------------------------------------------------------------------ figures
     def _settle_coup(self, bets: Sequence[ImprisonedBet], coup: TrenteCoup) -> list[Settlement]:
         """Return a coup's settlements if every player takes part of the stake back at a refait."""
-        insured = {bet.spot for bet in bets if bet.spot.endswith(INSURANCE_SPOT_SUFFIX)}
+        insured_spots = {bet.spot for bet in bets if bet.spot.endswith(INSURANCE_SPOT_SUFFIX)}
         results = (
-            self.decide_bet(bet, coup, insured=bet.spot + INSURANCE_SPOT_SUFFIX in insured) for bet in bets
+            self.decide_bet(bet, coup, insured=bet.spot + INSURANCE_SPOT_SUFFIX in insured_spots)
+            for bet in bets
         )
         return [settlement for settlement, _ in results if settlement is not None]
 
@@ -354,8 +358,11 @@ class TrenteRules(BankRules[TrenteDefinition]):
             return base_analysis
         insured_figures = []
         for bet in self.list_bets():
-            least = self.table_layout.spots_by_id[bet.id + INSURANCE_SPOT_SUFFIX].bet_min
-            stakes = {bet.id: least * insurance.credits_covered, bet.id + INSURANCE_SPOT_SUFFIX: least}
+            insurance_min = self.table_layout.spots_by_id[bet.id + INSURANCE_SPOT_SUFFIX].bet_min
+            stakes = {
+                bet.id: insurance_min * insurance.credits_covered,
+                bet.id + INSURANCE_SPOT_SUFFIX: insurance_min,
+            }
             insured_figures.append(self.analyse_stakes(bet.id + INSURANCE_SPOT_SUFFIX, stakes, depth))
         return replace(base_analysis, bets=(*base_analysis.bets, *insured_figures))
 
@@ -376,21 +383,24 @@ class TrenteRules(BankRules[TrenteDefinition]):
             (refait * (self._compute_prison_mean(bet) - bet.half_stake_credits) for bet in prison_bets),
             Fraction(0),
         )
-        worst = figures.rtp + prison_gain_credits / figures.cost_credits
-        note = f"with every stake left in prison {format_percent(worst)} %, its later coups counted as of a fresh shoe"
-        return with_prison_choice(figures, _TAKE_PART_BACK_TEXT, worst, note)
+        worst_rtp = figures.rtp + prison_gain_credits / figures.cost_credits
+        prison_note = (
+            f"with every stake left in prison {format_percent(worst_rtp)} %, "
+            "its later coups counted as of a fresh shoe"
+        )
+        return with_prison_choice(figures, _TAKE_PART_BACK_TEXT, worst_rtp, prison_note)
 
     def _compute_prison_mean(self, bet: ImprisonedBet) -> Fraction:
         """Return the mean return of a stake that its player leaves in prison as long as the rules allow."""
         tie, refait = compute_equal_row_chances(self.definition.shoe.deck_count)
         bet_after_refait = replace(bet, times_held_over=bet.times_held_over + 1)
-        later = (
+        later_mean = (
             self._compute_prison_mean(bet_after_refait)
             if bet_after_refait.can_stay
             else Fraction(bet_after_refait.half_stake_credits)
         )
         # coups with equal rows other than the refait decide nothing, so they do not count
-        return ((1 - tie) / 2 * bet.stake_credits + refait * later) / (1 - tie + refait)
+        return ((1 - tie) / 2 * bet.stake_credits + refait * later_mean) / (1 - tie + refait)
 
 
 #: One coup of each kind: black or red with colour or inverse, equal rows, the refait.
@@ -470,9 +480,9 @@ def _build_rules(definition: TrenteDefinition, file: str) -> TrenteRules:
             raise DefinitionError(file, f"bet.{n}.limits.step", reason)
         if bet.simple_chance in {earlier.simple_chance for earlier in definition.bets[:n]}:
             raise DefinitionError(file, f"bet.{n}.on", f"a bet on {bet.simple_chance} is listed twice")
-    rules = TrenteRules(definition)
-    check_bets(rules, file)
-    return rules
+    shoe_rules = TrenteRules(definition)
+    check_bets(shoe_rules, file)
+    return shoe_rules
 
 
 #: The game family. Help texts may state 31, the points of the refait, although no definition contains this number.

@@ -90,8 +90,8 @@ class WarRules(SeatedBankRules[WarDefinition]):
 
     def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundEvents:
         """Play a round: deal a card to each seat and the bank, settle, and go to war for seats that choose it."""
-        rules = self.definition.shoe
-        shoe, cues = open_shoe(rules, self.table, draw)
+        shoe_rules = self.definition.shoe
+        shoe, cues = open_shoe(shoe_rules, self.table, draw)
         yield from cues
         seats = sorted({bet.seat for bet in bets})
         hands: dict[int, list[Card]] = {}
@@ -126,7 +126,7 @@ class WarRules(SeatedBankRules[WarDefinition]):
             second_comparison = _compare_ranks(hands[seat][1], hands[_BANK_HAND_KEY][1])
             yield from _settle_war(seat_bets[MAIN_SPOT], war_bet, self.definition.main_bet, second_comparison)
         return Outcome(
-            display=_build_display(hands, viewer), table=build_table_after_round(rules, shoe, self.table)
+            display=_build_display(hands, viewer), table=build_table_after_round(shoe_rules, shoe, self.table)
         )
 
     def _settle_tie_bet(self, bet: Bet, comparison: int) -> Settlement:
@@ -210,12 +210,12 @@ def _compare_ranks(player_card: Card, bank_card: Card) -> int:
     return (get_rank(player_card) > get_rank(bank_card)) - (get_rank(player_card) < get_rank(bank_card))
 
 
-def _settle_main_bet(bet: Bet, rule: BankBet, comparison: int) -> Settlement:
+def _settle_main_bet(bet: Bet, bet_terms: BankBet, comparison: int) -> Settlement:
     """Return the settlement of the main bet of casino war by first cards that differ.
 
     ``comparison`` is 1 if the player's card is higher, or -1 if it is lower.
     """
-    return settle_bet(bet, rule.odds if comparison > 0 else None)
+    return settle_bet(bet, bet_terms.odds if comparison > 0 else None)
 
 
 def _settle_surrender(bet: Bet) -> Settlement:
@@ -225,7 +225,7 @@ def _settle_surrender(bet: Bet) -> Settlement:
     )
 
 
-def _settle_war(bet: Bet, war_bet: Bet, rule: BankBet, comparison: int) -> list[Settlement]:
+def _settle_war(bet: Bet, war_bet: Bet, bet_terms: BankBet, comparison: int) -> list[Settlement]:
     """Return the settlements of the main bet and of the stake added for the war.
 
     ``comparison`` is 1, 0 or -1 if the player's second card is higher than, equal to or lower than the bank's.
@@ -233,8 +233,8 @@ def _settle_war(bet: Bet, war_bet: Bet, rule: BankBet, comparison: int) -> list[
     if comparison < 0:
         return [settle_bet(bet, None), settle_bet(war_bet, None)]
     return [
-        settle_bet(bet, rule.odds),
-        settle_bet(war_bet, rule.odds) if comparison == 0 else settle_push(war_bet),
+        settle_bet(bet, bet_terms.odds),
+        settle_bet(war_bet, bet_terms.odds) if comparison == 0 else settle_push(war_bet),
     ]
 
 
@@ -273,9 +273,9 @@ def _build_rules(definition: WarDefinition, file: str) -> WarRules:
             " but a player who does not go to war loses half of the stake"
         )
         raise DefinitionError(file, "main.limits.step", reason)
-    rules = WarRules(definition)
-    check_bets(rules, file)
-    return rules
+    shoe_rules = WarRules(definition)
+    check_bets(shoe_rules, file)
+    return shoe_rules
 
 
 FAMILY = GameFamily(WarDefinition, _build_rules, help_figures=STANDARD_DECK_SIZES)

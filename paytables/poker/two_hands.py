@@ -51,7 +51,7 @@ from paytables.seating import can_see_seat_cards, describe_owner, format_hand_id
 #: The spot on which the stake lies.
 PLAYER_STAKE_SPOT: Final = STAKE_SPOT
 #: The answer by which the player gives the hand up.
-SURRENDER_ANSWER: Final = "surrender"
+SURRENDER_OPTION: Final = "surrender"
 #: The number of pieces (cards or tiles) in the low hand.
 _LOW_HAND_PIECE_COUNT: Final = 2
 
@@ -256,12 +256,12 @@ class TwoHandsRules(PlayerBankRules):
     def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundEvents:
         """Play a round: deal cards or tiles to every seat, ask how to set them, show the bank's hands, and compare."""
         seat_round_by_seat: dict[int, SeatRound] = {}
-        banked = self.arrange_bank(bets)
-        display = self._build_felt([], [], [], viewer, banked.banker)
-        if not (yield from self.ask_whether_bank_covers(banked, display, viewer)):
+        banked_round = self.arrange_bank(bets)
+        display = self._build_felt([], [], [], viewer, banked_round.banker)
+        if not (yield from self.ask_whether_bank_covers(banked_round, display, viewer)):
             return (yield from self.return_stakes(bets, display))
-        yield from banked.returned_settlements
-        for bet in banked.played_bets:
+        yield from banked_round.returned_settlements
+        for bet in banked_round.played_bets:
             seat_round_by_seat.setdefault(bet.seat, SeatRound(bet.seat)).bets[bet.spot] = bet
         seat_rounds, undealt_pieces = list(seat_round_by_seat.values()), list(range(len(self.PIECE_NAMES)))
         side_events = list[Cue | Settlement]()
@@ -271,7 +271,7 @@ class TwoHandsRules(PlayerBankRules):
         dealt_rounds = [seat_round for seat_round in seat_rounds if STAKE_SPOT in seat_round.bets]
         for seat_round in dealt_rounds:
             yield from self._deal_seat(seat_round, undealt_pieces, viewer, draw)
-        yield from self._ask_seats(dealt_rounds, side_events, viewer, banked.banker)
+        yield from self._ask_seats(dealt_rounds, side_events, viewer, banked_round.banker)
         bank_pieces = self._deal_hand("bank", undealt_pieces, draw) if dealt_rounds else []
         for n, piece in enumerate(bank_pieces):
             yield Cue("flip", {"hand": "bank", "index": n, "card": self.PIECE_NAMES[piece]})
@@ -280,13 +280,13 @@ class TwoHandsRules(PlayerBankRules):
                 yield from self._turn_hand_face_up(seat_round)
             stake_settlement = self._settle_seat(seat_round, self.find_house_way(bank_pieces))
             yield stake_settlement
-            yield from banked.settle_bank(stake_settlement)
+            yield from banked_round.settle_bank(stake_settlement)
         for event in self.settle_undealt_side_bets(seat_rounds, undealt_pieces, draw):
             side_events.append(event)
             yield event
         return Outcome(
-            display=self._build_felt(dealt_rounds, bank_pieces, side_events, viewer, banked.banker),
-            table=self.build_table_after_bank(banked, bets, viewer),
+            display=self._build_felt(dealt_rounds, bank_pieces, side_events, viewer, banked_round.banker),
+            table=self.build_table_after_bank(banked_round, bets, viewer),
         )
 
     def _deal_seat(
@@ -320,7 +320,7 @@ class TwoHandsRules(PlayerBankRules):
                 "hand": seat_round.hand_id
             }
             options = (
-                (*setting_by_mask, SURRENDER_ANSWER)
+                (*setting_by_mask, SURRENDER_OPTION)
                 if self.definition.can_surrender
                 else tuple(setting_by_mask)
             )
@@ -360,7 +360,7 @@ class TwoHandsRules(PlayerBankRules):
         stake_credits = seat_round.bets[STAKE_SPOT].credits
         if seat_round.hand_setting is None:
             return Settlement(
-                SURRENDER_ANSWER, 0, spot=STAKE_SPOT, staked_credits=stake_credits, seat=seat_round.seat
+                SURRENDER_OPTION, 0, spot=STAKE_SPOT, staked_credits=stake_credits, seat=seat_round.seat
             )
         low, high, _ = seat_round.hand_setting
         hands_won = self.is_low_hand_better(low, bank_setting.low_strength) + (

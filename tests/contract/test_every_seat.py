@@ -172,7 +172,7 @@ def test_a_hundred_thousand_hands_are_settled_as_if_played_alone(name, monkeypat
 
 
 def check_rounds(game, seeds, seats=SEATS):
-    boxes = getattr(game.rules.definition, "boxes", 1)
+    boxes = getattr(game.rules.definition, "box_count", 1)
     for seed in seeds:
         wagers, deal, answers, events, _ = play_together(game, seed, seats)
         for seat, wager in enumerate(wagers):

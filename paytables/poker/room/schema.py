@@ -171,15 +171,22 @@ class RoomDefinition(TableDefinition):
         Deals cannot be played if they need more cards than a pack has, give too few cards for a hand, or do not suit
         the bring-in.
         """
-        seats, hole, board = self.table.seat_count, self.player_card_count, self.board_card_count
-        if seats < 2:
-            raise ValueError(f"table.seats: expected 2 or more, not {seats}")
+        seat_count, player_card_count, board_card_count = (
+            self.table.seat_count,
+            self.player_card_count,
+            self.board_card_count,
+        )
+        if seat_count < 2:
+            raise ValueError(f"table.seats: expected 2 or more, not {seat_count}")
         if len(self.game.denominations_cents) > 1:
             raise ValueError(
                 "game.denominations_cents: only one is allowed, because the players' credits are in one pot"
             )
-        if seats * hole + board > _DECK_CARD_COUNT:
-            raise ValueError(f"deal: {seats} seats need {seats * hole + board} cards of {_DECK_CARD_COUNT}")
+        if seat_count * player_card_count + board_card_count > _DECK_CARD_COUNT:
+            raise ValueError(
+                f"deal: {seat_count} seats need {seat_count * player_card_count + board_card_count} cards of "
+                f"{_DECK_CARD_COUNT}"
+            )
         if not self.deals[0].face_down_count or any(deal.face_up_count for deal in self.deals) != (
             self.forced_bets.bring_in is not None
         ):
@@ -188,15 +195,16 @@ class RoomDefinition(TableDefinition):
             )
         if self.forced_bets.bring_in is not None and self.deals[0].face_up_count != 1:
             raise ValueError(f"deal.0.up: must be 1 with a bring-in, not {self.deals[0].face_up_count}")
-        if hole + board < FIVE_CARD_RANKING.hand_size or (
+        if player_card_count + board_card_count < FIVE_CARD_RANKING.hand_size or (
             self.required_hole_card_count
             and (
-                hole < self.required_hole_card_count
-                or board < FIVE_CARD_RANKING.hand_size - self.required_hole_card_count
+                player_card_count < self.required_hole_card_count
+                or board_card_count < FIVE_CARD_RANKING.hand_size - self.required_hole_card_count
             )
         ):
             raise ValueError(
-                f"deal: {hole} hole cards and {board} on the board make no hand of {FIVE_CARD_RANKING.hand_size}"
+                f"deal: {player_card_count} hole cards and {board_card_count} on the board make no hand of "
+                f"{FIVE_CARD_RANKING.hand_size}"
             )
         return self
 
@@ -252,13 +260,13 @@ class RoomDefinition(TableDefinition):
     def find_bet_sizes(self, round_index: int) -> BetSizes:
         """Return the permitted sizes of bets and raises in betting round ``round_index``; the first round is 0."""
         limit = self.bet_limit
-        least = (
+        bet_min = (
             limit.round_bet_sizes[round_index]
             if limit.round_bet_sizes
             else self.forced_bets.first_call_credits
         )
-        most = least if limit.kind == "fixed" else limit.bet_max
-        return BetSizes(limit.kind, least, most, limit.raises_max)
+        bet_max = bet_min if limit.kind == "fixed" else limit.bet_max
+        return BetSizes(limit.kind, bet_min, bet_max, limit.raises_max)
 
     def format_terms(self) -> Mapping[str, str]:
         """Return, by language, the text that says what the table stakes can win: the pots less the commission."""
@@ -277,35 +285,40 @@ def _format_rows(definition: RoomDefinition, language: str) -> Sequence[str]:
     """Return the paragraphs of the pay table in one language."""
     names = ", ".join(CATEGORY_NAMES[category][language == "fr"] for category in FIVE_CARD_RANKING.categories)
     commission = definition.commission
-    limit = _format_limit(definition, language)
+    limit_text = _format_limit(definition, language)
     stack = definition.stack.limits
-    charge = (
+    time_charge_lines = (
         () if definition.time_charge is None else (_format_time_charge(definition.time_charge, language),)
     )
-    act = () if definition.time_to_act is None else (_format_time_to_act(definition.time_to_act, language),)
-    forced = _format_forced_bets(definition.forced_bets, language)
+    time_to_act_lines = (
+        () if definition.time_to_act is None else (_format_time_to_act(definition.time_to_act, language),)
+    )
+    forced_bets_text = _format_forced_bets(definition.forced_bets, language)
     if language == "fr":
         return (
             f"Mains, de la plus forte à la plus faible : {names}",
-            f"En crédits : avoir de {_format_thousands(stack.bet_min)} à {_format_thousands(stack.bet_max)} ; {forced}",
-            limit,
+            (
+                f"En crédits : avoir de {_format_thousands(stack.bet_min)} à {_format_thousands(stack.bet_max)} ; "
+                f"{forced_bets_text}"
+            ),
+            limit_text,
             (
                 f"Commission : {commission.percent} % de chaque cagnotte, en crédits entiers ; "
                 f"{commission.commission_max_credits} au plus"
             ),
-            *charge,
-            *act,
+            *time_charge_lines,
+            *time_to_act_lines,
         )
     return (
         f"Hands, highest first: {names}",
-        f"In credits: table stakes of {stack.bet_min:,} to {stack.bet_max:,}; {forced}",
-        limit,
+        f"In credits: table stakes of {stack.bet_min:,} to {stack.bet_max:,}; {forced_bets_text}",
+        limit_text,
         (
             f"Commission: {commission.percent}% of each pot, in whole credits; "
             f"at most {commission.commission_max_credits} of a game"
         ),
-        *charge,
-        *act,
+        *time_charge_lines,
+        *time_to_act_lines,
     )
 
 

@@ -60,17 +60,17 @@ def prove(definition: VideoPokerDefinition) -> ProvedFiguresByBet:
 
         Of holds that are equally good, the first is used.
         """
-        values = evaluation.compute_mean_wins(definition.list_pays(credits_))
-        best = values.argmax(axis=0)
-        rates, deals = evaluation.evaluate_holds(values, best)
+        mean_wins = evaluation.compute_mean_wins(definition.list_pays(credits_))
+        best_holds = mean_wins.argmax(axis=0)
+        rates, mean_squared_deal_win = evaluation.evaluate_holds(mean_wins, best_holds)
         return ProvedFigures(
             rates=tuple(map(format_fraction, rates)),
-            deals=format_fraction(deals / credits_**2),
-            worst=format_fraction(evaluation.compute_mean(values, values.argmin(axis=0)) / credits_),
+            deals=format_fraction(mean_squared_deal_win / credits_**2),
+            worst=format_fraction(evaluation.compute_mean(mean_wins, mean_wins.argmin(axis=0)) / credits_),
             simplest=None
             if simple_masks is None
-            else format_fraction(evaluation.compute_mean(values, simple_masks) / credits_),
-            policy=pack_policy(bytes(best.tolist())),
+            else format_fraction(evaluation.compute_mean(mean_wins, simple_masks) / credits_),
+            policy=pack_policy(bytes(best_holds.tolist())),
         )
 
     return ProvedFiguresByBet(
@@ -94,7 +94,9 @@ def analyse(definition: VideoPokerDefinition) -> Analysis:
         version=header.version,
         family=header.family,
         bets=tuple(
-            analyse_bet(definition, c, hands) for c in bets.credits_options for hands in bets.hand_counts
+            analyse_bet(definition, credits_, hands)
+            for credits_ in bets.credits_options
+            for hands in bets.hand_counts
         ),
     )
 
@@ -123,7 +125,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hand_count: int
             credits=pay,
             rate=rate * hand_count,
             rtp=rate * pay / credits_,
-            hits=None if cycle is None else int(rate * cycle),
+            winning_case_count=None if cycle is None else int(rate * cycle),
         )
         for row, pay, rate in zip(definition.pay_rows, pays, rates, strict=True)
     )

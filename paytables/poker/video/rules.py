@@ -75,11 +75,11 @@ class VideoPokerRules(TablelessRules):
     def find_pay_row(self, cards: list[int]) -> VideoPokerPayRow | None:
         """Return the row of the pay table that a final hand of five cards wins, or None."""
         ranking_rules = self._ranking.rules
-        wilds = sum(
+        wild_count = sum(
             (JOKER_RANK if card == JOKER else get_rank(card)) in ranking_rules.wild_ranks for card in cards
         )
         row = find_pay_row(
-            self.definition.pay_rows, self._ranking.compute_strength(cards), wilds, ranking_rules
+            self.definition.pay_rows, self._ranking.compute_strength(cards), wild_count, ranking_rules
         )
         return None if row is None else self.definition.pay_rows[row]
 
@@ -222,11 +222,11 @@ class VideoPokerRules(TablelessRules):
 
     def explain_pays(self) -> tuple[str, ...]:
         """Return one sentence for what each row of the pay table pays, in English."""
-        most = self.definition.bets.credits_options[-1]
+        max_credits = self.definition.bets.credits_options[-1]
         return tuple(
             f"{pay.id} pays {pay.pay_per_credit:,} for each credit"
             + (
-                f", {pay.max_bet_pay_per_credit:,} if {most} credits are bet on the hand"
+                f", {pay.max_bet_pay_per_credit:,} if {max_credits} credits are bet on the hand"
                 if pay.max_bet_pay_per_credit
                 else ""
             )

@@ -63,7 +63,7 @@ def test_a_chip_also_places_the_minimum_of_required_bets_and_is_removed_with_the
 def test_the_three_bets_of_a_round_are_placed_and_removed_together(theme, monkeypatch):
     data = load_game(MULTI)
     three = data.rules.definition.model_copy(
-        update={"main": data.rules.definition.main.model_copy(update={"least_hands": 3})}
+        update={"main_bet": data.rules.definition.main_bet.model_copy(update={"dealer_hands_min": 3})}
     )
     game = replace(data, rules=replace(data.rules, definition=three))
     monkeypatch.setattr(f"{__name__}.load_table_game", lambda _: (game, build_game_view(game)))

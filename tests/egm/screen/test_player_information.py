@@ -397,13 +397,15 @@ def test_the_keno_table_lists_the_pay_of_each_catch_for_each_number_of_spots(nam
     texts_shown = read_help_words(build_idle_view((game,), game, "en"), layout)
     prizes = {
         (spots, catch): [f"{pay:,}"]
-        for spots, table in source.rules.tables.pays.items()
+        for spots, table in source.rules.keno_pays.pays_by_spot_count.items()
         for catch, pay in table.items()
     }
     for level in source.build_presentation().get("progressives", ()):
         prizes.setdefault((level["spots"], level["catch"]), []).append(level["name"]["en"])
     for catch in {catch for _, catch in prizes}:
-        pays = (prizes.get((spots, catch), ["–"]) for spots in sorted(source.rules.tables.pays))
+        pays = (
+            prizes.get((spots, catch), ["–"]) for spots in sorted(source.rules.keno_pays.pays_by_spot_count)
+        )
         row = [Texts("en").translate("keno.catch", count=catch), *map(" + ".join, pays)]
         assert any(texts_shown[n : n + len(row)] == row for n in range(len(texts_shown))), row
 

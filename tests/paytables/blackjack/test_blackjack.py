@@ -258,7 +258,7 @@ def check_rounds(name, seeded_draw, count):
 
 
 def hold_round(game, wager, referee, played, seen):
-    boxes = game.rules.definition.boxes
+    boxes = game.rules.definition.box_count
     due = Counter()
     for bank, (name, cards) in enumerate(referee.banks.items()):
         referee.check_bank(name)
@@ -326,7 +326,7 @@ def some_bets(game, draw):
                 bets[spot] = min(bets[spot], bets["main" + spot.removeprefix("twelve-sixteen")])
         if not seats or draw.below(2, "player"):
             seats[seat] = bets
-    if definition.rules.back_bets:
+    if definition.house_rules.accepts_back_bets:
         add_back_bets(game, seats, draw)
     cost = sum(sum(bets.values()) for bets in seats.values())
     return game.build_wager(
@@ -336,7 +336,7 @@ def some_bets(game, draw):
 
 def add_back_bets(game, seats, draw):
     """Add bets of seats without a box on hands of others, within the limit of each hand."""
-    definition, limits = game.rules.definition, game.rules.definition.main.limits
+    definition, limits = game.rules.definition, game.rules.definition.main_bet.limits
     room = {owner: limits.bet_max - bets["main"] for owner, bets in seats.items()}
     for seat in set(range(definition.table.seat_count)) - set(seats):
         bets = {}

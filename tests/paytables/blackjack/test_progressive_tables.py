@@ -70,7 +70,7 @@ def paid(side, cards):
     row = side.find_winning_row(cards, cards[0])
     if row is None:
         return 0
-    return row.pays.level_share or 1 + row.pays.net
+    return row.odds.level_share or 1 + row.odds.net
 
 
 def hands(rng, count):
@@ -82,7 +82,7 @@ def hands(rng, count):
 
 
 def compare_with_text(name, count):
-    (side,) = load_game(name).rules.definition.side
+    (side,) = load_game(name).rules.definition.side_bets
     met = set()
     for hand in hands(random.Random(name), count):
         cards = hand.split()
@@ -128,7 +128,7 @@ def test_the_return_of_the_second_pay_table_equals_a_count_by_hand():
     due += (100 * suited + 25 * (two - suited)) * no_third
     game = load_game(NAMES[1])
     definition = game.rules.definition
-    assert compute_side_bet_return(definition, definition.side[0]) == due
+    assert compute_side_bet_return(definition, definition.side_bets[0]) == due
     (level,) = next(
         b for b in analyse(game, AnalysisDepth.PRIZES).bets if b.bet == "progressive"
     ).progressives

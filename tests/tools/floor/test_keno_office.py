@@ -314,7 +314,7 @@ def test_damage_to_one_copy_is_repaired_and_damage_to_both_is_reported(venue, co
 @pytest.mark.requirement("M-04", "M-06")
 def test_a_ticket_wins_in_each_draw_what_the_machines_game_pays_for_the_same_numbers(venue):
     """The machine's game replays the recorded draws with the ticket as the wager."""
-    bonuses = [bonus.id for bonus in venue.game.rules.definition.bonus]
+    bonuses = [bonus.id for bonus in venue.game.rules.definition.bonuses]
     requests = [
         {"selections": [{"groups": [[3, 11, 27], [42, 80]], "stakes": {"3": 1, "5": 2}}], "bonuses": bonuses},
         {
@@ -345,8 +345,8 @@ def test_a_ticket_wins_in_each_draw_what_the_machines_game_pays_for_the_same_num
 def test_the_maximum_of_a_draw_is_shared_among_all_its_tickets(tmp_path):
     game = load_game(GAME)
     most = game.rules.definition.prize_limit_credits
-    top = max(game.rules.tables.pays[10].values())
-    stake = max(game.rules.definition.marks.stakes)
+    top = max(game.rules.keno_pays.pays_by_spot_count[10].values())
+    stake = max(game.rules.definition.ticket_limits.stake_options)
     venue = Venue(tmp_path / "office")
     count = most // (top * stake) + 2
     for _ in range(count):

@@ -144,7 +144,9 @@ def odds(
     """
     try:
         _, rules = _load_keno_game(game)
-        options = build_ticket_request(selections, rules.definition.marks.stakes, draws, bonuses)
+        options = build_ticket_request(
+            selections, rules.definition.ticket_limits.stake_options, draws, bonuses
+        )
         wager = rules.build_wager(rules.build_ticket(options).cost_credits, **options)
         with show_progress(f"analysing a ticket of {game}"):
             bet = rules.analyse_wager(wager)
@@ -215,7 +217,7 @@ def slip_(game: str, language: str, selections: int, *, as_json: bool) -> None:
         _, rules = _load_keno_game(game)
     except PaytableError as error:
         raise click.ClickException(str(error)) from None
-    if selections > (selection_count_max := rules.definition.marks.selections):
+    if selections > (selection_count_max := rules.definition.ticket_limits.selections_max):
         raise click.BadParameter(
             f"a ticket of this game has at most {selection_count_max} selections", param_hint="--selections"
         )

@@ -167,7 +167,9 @@ def sell(
     is a quick pick of eight.
     """
     with open_office(folder) as office:
-        request = build_ticket_request(selections, office.rules.definition.marks.stakes, draws, bonuses)
+        request = build_ticket_request(
+            selections, office.rules.definition.ticket_limits.stake_options, draws, bonuses
+        )
         with start_generator(office).step() as random_source:
             ticket = office.sell(request, random_source, station=station, is_paid=not unpaid)
         _show_ticket(office, ticket, language, as_json=as_json)
@@ -238,7 +240,11 @@ def draw(folder: Path, *, output_format: OutputFormat) -> None:
     with open_office(folder) as office:
         with start_generator(office).step() as random_source:
             result = office.hold_draw(random_source)
-        factors = {"factors": dict(result.drawn_balls.factors)} if result.drawn_balls.factors else {}
+        factors = (
+            {"factors": dict(result.drawn_balls.factor_by_bonus_id)}
+            if result.drawn_balls.factor_by_bonus_id
+            else {}
+        )
         draw_data: Mapping[str, Json] = {
             "draw": result.number,
             "numbers": list(result.drawn_balls.balls),
@@ -251,7 +257,7 @@ def draw(folder: Path, *, output_format: OutputFormat) -> None:
         ]
         balls_text = " ".join(f"{ball:02d}" for ball in result.drawn_balls.balls)
         heading = f"draw {result.number}: {balls_text}" + "".join(
-            f"; {name} x {factor}" for name, factor in result.drawn_balls.factors.items()
+            f"; {name} x {factor}" for name, factor in result.drawn_balls.factor_by_bonus_id.items()
         )
         columns = (
             build_number_column("ticket"),

@@ -131,7 +131,7 @@ def _estimate(
     if bet is not None and bet not in modes:
         raise click.ClickException(f"{game.id} has no bet {bet!r}")
     mode = bet or next(iter(modes), None)
-    cost_credits = game.bet_options[0] if mode is None else modes[mode].cost
+    cost_credits = game.bet_options[0] if mode is None else modes[mode].cost_credits
     try:
         with show_progress(f"{game.id}, bet {mode or cost_credits}", game_count) as report_progress:
             for tally in simulate(
@@ -183,10 +183,10 @@ def _simulate_compiled(game: Game, bet: BetAnalysis, game_count: int, seed: int)
     started_s = time.perf_counter()
     compiled_tally = compiled.simulate(stages, game_count, seed)
     tally = SimulationTally(
-        compiled_tally.games,
-        compiled_tally.credits,
+        compiled_tally.game_count,
+        compiled_tally.win_sum,
         compiled_tally.squared_win_sum,
-        compiled_tally.hits,
+        compiled_tally.winning_game_count,
         compiled_tally.highest_win,
     )
     return _build_result(bet, tally, time.perf_counter() - started_s, "compiled")

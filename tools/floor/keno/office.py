@@ -149,7 +149,7 @@ class KenoOffice:
             raise OperatorError(
                 f"{game.id}: its definition has no [terms]: a ticket would have no claim period"
             )
-        if definition.progressive:
+        if definition.progressive_levels:
             raise OperatorError(
                 f"{game.id}: it has progressive levels, and a Keno office has no controller of them"
             )
@@ -296,7 +296,7 @@ class KenoOffice:
         number, tickets = self._list_tickets_of_draw()
         definition = self.rules.definition
         recording_source = RecordingDrawSource(draw_source)
-        all_bonuses = build_bonus_options(definition, [bonus.id for bonus in definition.bonus])
+        all_bonuses = build_bonus_options(definition, [bonus.id for bonus in definition.bonuses])
         drawn_balls = self.rules.draw_balls(recording_source, all_bonuses)
         prizes = self._compute_prizes(tickets, drawn_balls)
         drawn_at = self._now()
@@ -311,7 +311,7 @@ class KenoOffice:
                 recorded_at=drawn_at.isoformat(),
                 draw=number,
                 balls=drawn_balls.balls,
-                factors=drawn_balls.factors,
+                factors=drawn_balls.factor_by_bonus_id,
                 draws=tuple(recording_source.records),
                 prizes={str(n): credits_ for n, credits_ in prizes_won.items()},
             ),
@@ -489,7 +489,7 @@ class KenoOffice:
         for number, record in tickets.items():
             ticket = self.rules.build_ticket(record.printed_ticket.wager_options)
             paid_ways = evaluate_ticket(
-                exclude_unplayed_levels(self.rules.tables, ticket), ticket, drawn_balls
+                exclude_unplayed_levels(self.rules.keno_pays, ticket), ticket, drawn_balls
             )
             owners += [number] * len(paid_ways)
             amounts += [way.credits for way in paid_ways]

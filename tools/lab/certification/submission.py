@@ -91,7 +91,7 @@ the same and compares.
 def build_submission(
     checked_games: CheckedGames,
     root: Path,
-    out: Path,
+    bundles_folder: Path,
     key: Ed25519PrivateKey,
     command_reference: str,
     battery_result: bytes | None,
@@ -102,7 +102,7 @@ def build_submission(
     None. Raises OperatorError if ``root`` is not a checkout of one commit of the source, or contains the
     private key.
     """
-    commit = find_commit(root, out)
+    commit = find_commit(root, bundles_folder)
     games = [(case.game, case.analysis) for case, _ in checked_games]
     profile = checked_games[0][0].profile
     with tempfile.TemporaryDirectory() as folder:
