@@ -116,7 +116,7 @@ def _derive_exchanged_handpay(context: CheckContext) -> Any:
             handpay,
             id=f"{handpay.id}.cash",
             kind="jackpot" if handpay.kind == "merchandise" else handpay.kind,
-            amount_cents=handpay.amount_cents + sum(prize_id.value_cents for prize_id in handpay.prizes),
+            amount_cents=handpay.amount_cents + sum(prize.value_cents for prize in handpay.prizes),
             prizes=(),
             replaced_reservation_id=handpay.id,
         )
@@ -297,9 +297,7 @@ _HANDPAY_RULES: Final = (
             "handpay": "$id",
             "prizes": "$prizes",
             "amount_cents": DerivedValue(
-                lambda context: sum(
-                    prize_id.value_cents for prize_id in _read_pending_handpay(context).prizes
-                )
+                lambda context: sum(prize.value_cents for prize in _read_pending_handpay(context).prizes)
             ),
         },
         state={"handpay": DerivedValue(_derive_exchanged_handpay)},

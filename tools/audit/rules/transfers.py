@@ -224,8 +224,8 @@ def _check_transfers_match_result(context: CheckContext) -> None:
 
 
 def _bind_bonus_jackpot(context: CheckContext) -> None:
-    """Let the other checks read ``way``, which this rule fixes to ``bonus_jackpot``."""
-    context.bound_values.update(way="bonus_jackpot")
+    """Let the other checks read ``transfer_kind``, which this rule fixes to ``bonus_jackpot``."""
+    context.bound_values.update(transfer_kind="bonus_jackpot")
 
 
 def _derive_restricted_terms(context: CheckContext) -> Any:
