@@ -167,7 +167,7 @@ def test_the_sound_process_returns_complete_sounds_and_refuses_unknown_families(
     command = [sys.executable, "-I", "-m", "egm.screen.audio", "waltz"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 1
-    assert "one of common, classic" in result.stderr
+    assert "expected one family: common, classic" in result.stderr
 
 
 def test_the_sound_process_ends_quietly_when_its_reader_ends():
