@@ -66,30 +66,35 @@ PairSituation = tuple[int, int, bool]
 
 
 @cache
-def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[HandQuestion, int]:
+def _index_questions(deck_count: int, *, suited: bool, same_rank: bool) -> dict[HandQuestion, int]:
     """Return the byte index, in a stored strategy, of the answer for each blackjack situation and hand."""
-    shoe = build_shoe(decks)
+    shoe = build_shoe(deck_count)
     values_by_hand = compute_hand_values(shoe)
     playable_hands = [hand for hand, hand_value in values_by_hand.items() if hand_value.card_count >= 2]
     index_by_question: dict[HandQuestion, int] = {}
     for is_one_suit in (False, True)[: 1 + suited]:
-        for up in range(ACE_VALUE, TEN_VALUE + 1):
-            situations_and_hands = [(HandSituation(up), playable_hands)]
-            for pair in range(ACE_VALUE, TEN_VALUE + 1):
+        for up_card_value in range(ACE_VALUE, TEN_VALUE + 1):
+            situations_and_hands = [(HandSituation(up_card_value), playable_hands)]
+            for pair_value in range(ACE_VALUE, TEN_VALUE + 1):
                 hands = [
                     hand
-                    for hand in list_hands_containing(shoe, PACKED_CARD_BY_VALUE[pair - 1])
-                    if hand != PACKED_CARD_BY_VALUE[pair - 1]
+                    for hand in list_hands_containing(shoe, PACKED_CARD_BY_VALUE[pair_value - 1])
+                    if hand != PACKED_CARD_BY_VALUE[pair_value - 1]
                 ]
-                for has_pair_rank in (False, True)[: 1 + (same_rank and pair == up == TEN_VALUE)]:
+                for has_pair_rank in (False, True)[
+                    : 1 + (same_rank and pair_value == up_card_value == TEN_VALUE)
+                ]:
                     situations_and_hands.append(
-                        (HandSituation(up, pair, dealer_has_pair_rank=has_pair_rank), hands)
+                        (HandSituation(up_card_value, pair_value, dealer_has_pair_rank=has_pair_rank), hands)
                     )
-                    pairs = list_hands_containing(shoe, 2 * PACKED_CARD_BY_VALUE[pair - 1])
+                    pairs = list_hands_containing(shoe, 2 * PACKED_CARD_BY_VALUE[pair_value - 1])
                     situations_and_hands.append(
                         (
                             HandSituation(
-                                up, pair, is_unsplittable_pair=True, dealer_has_pair_rank=has_pair_rank
+                                up_card_value,
+                                pair_value,
+                                is_unsplittable_pair=True,
+                                dealer_has_pair_rank=has_pair_rank,
                             ),
                             pairs,
                         )
@@ -111,9 +116,9 @@ _PAIR_INDEXES: Final[Mapping[PairSituation, int]] = {
 
 
 @cache
-def _index_insurable_hands(decks: int) -> dict[int, int]:
+def _index_insurable_hands(deck_count: int) -> dict[int, int]:
     """Return the index of each packed hand of two cards in a stored strategy's part on insurance."""
-    values_by_hand = compute_hand_values(build_shoe(decks))
+    values_by_hand = compute_hand_values(build_shoe(deck_count))
     hands = [hand for hand, hand_value in values_by_hand.items() if hand_value.card_count == 2]
     return {hand: index for index, hand in enumerate(hands)}
 
@@ -166,7 +171,7 @@ class PackedStrategy:
             + 2
         )
 
-    def find_answer(self, situation: HandSituation, values: Sequence[int], *, suited: bool = False) -> str:
+    def find_option(self, situation: HandSituation, values: Sequence[int], *, suited: bool = False) -> str:
         """Return the strategy's answer for a blackjack hand that is not to be split: stand, hit or double."""
         hand = _pack_hand(values)
         is_one_suit = (

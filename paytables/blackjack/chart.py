@@ -24,12 +24,12 @@ from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, list_card_values
 from paytables.blackjack.policies import PACKED_BLACKJACK, PairQuestion, StrategyCalculator
 from paytables.blackjack.schema import ACE_VALUE, BEST_HAND_TOTAL, TEN_VALUE
 from paytables.blackjack.solve import (
-    AnswerChooser,
     NetAndStakeSums,
+    OptionChooser,
     SolvedRound,
     SplitBranch,
     StrategyEvaluation,
-    SumsByAnswer,
+    SumsByOption,
 )
 
 #: The dealer's up cards in chart order.
@@ -37,7 +37,7 @@ DEALER_UP_CARDS: Final = (*range(2, TEN_VALUE + 1), ACE_VALUE)
 #: What a chart's decision depends on, apart from the dealer's up card: whether the hand is soft, and its total.
 HandTotal: TypeAlias = tuple[bool, int]
 #: A chart's answer: draw or stand, and whether two cards are doubled if permitted.
-ChartAnswer: TypeAlias = tuple[int, bool]
+ChartDecision: TypeAlias = tuple[int, bool]
 #: The totals in the order of evaluation: drawing a card leads only to totals listed before.
 TOTALS_IN_EVALUATION_ORDER: Final[tuple[HandTotal, ...]] = (
     *((False, total) for total in range(BEST_HAND_TOTAL, 11, -1)),
@@ -45,14 +45,14 @@ TOTALS_IN_EVALUATION_ORDER: Final[tuple[HandTotal, ...]] = (
     *((False, total) for total in range(11, 3, -1)),
 )
 #: Letter of each answer in a chart's text.
-_LETTER_BY_ANSWER: Final[Mapping[ChartAnswer, str]] = {
+_LETTER_BY_DECISION: Final[Mapping[ChartDecision, str]] = {
     (STAND_OPTION, False): "S",
     (HIT_OPTION, False): "H",
     (HIT_OPTION, True): "D",
     (STAND_OPTION, True): "E",
 }
 #: Answer of each letter.
-_ANSWER_BY_LETTER: Final = {letter: answer for answer, letter in _LETTER_BY_ANSWER.items()}
+_DECISION_BY_LETTER: Final = {letter: decision for decision, letter in _LETTER_BY_DECISION.items()}
 #: Letter of a pair that is split.
 SPLIT_LETTER: Final = "P"
 
@@ -66,12 +66,12 @@ class TotalsChart:
     a pair is played by its total.
     """
 
-    answer_by_situation: dict[tuple[int, HandTotal], ChartAnswer] = field(default_factory=dict)
+    decision_by_situation: dict[tuple[int, HandTotal], ChartDecision] = field(default_factory=dict)
     """The decision, by the dealer's up card and the softness and total of the player's hand."""
     split_pairs: set[tuple[int, int]] = field(default_factory=set)
     """The pairs to split, as (dealer's up card, value of the paired cards)."""
 
-    def find_answer(
+    def find_option(
         self,
         up_card_value: int,
         values: Sequence[int],
@@ -85,25 +85,25 @@ class TotalsChart:
         ``best_total`` is the hand's best total. A double that is not permitted becomes a hit or a stand, as the
         chart says; a hit that is not permitted becomes a stand.
         """
-        otherwise, doubles = self.answer_by_situation.get(
+        fallback_option, doubles = self.decision_by_situation.get(
             (up_card_value, (soft, best_total)), (STAND_OPTION, False)
         )
         if doubles and DOUBLE_OPTION in options and len(values) == 2:
             return DOUBLE_OPTION
-        return otherwise if otherwise in options else STAND_OPTION
+        return fallback_option if fallback_option in options else STAND_OPTION
 
-    def build_chooser(self, calculator: StrategyCalculator) -> AnswerChooser:
+    def build_chooser(self, calculator: StrategyCalculator) -> OptionChooser:
         """Return a function that makes every hit, stand or double decision as this chart does."""
 
         def choose_from_chart(
             situation: HandSituation,
             hand: int,
-            _suited: bool,  # noqa: FBT001 (signature of AnswerChooser)
-            options: SumsByAnswer,
+            _suited: bool,  # noqa: FBT001 (signature of OptionChooser)
+            options: SumsByOption,
         ) -> int:
             """Return the chart's decision for a blackjack hand, chosen among the permitted ``options``."""
             known_hand = calculator.rounds[0].hand_values[hand]
-            return self.find_answer(
+            return self.find_option(
                 situation.dealer_up_card,
                 list_card_values(hand),
                 known_hand.best_total,
@@ -126,7 +126,7 @@ class TotalsChart:
         return len(sums) - 1
 
 
-def guess_first_answer(hand_total: HandTotal) -> ChartAnswer:
+def guess_first_decision(hand_total: HandTotal) -> ChartDecision:
     """Return the decision for a total that the search for the best chart tries first.
 
     For a total that no hand reaches, the chart keeps this decision.
@@ -140,15 +140,24 @@ def format_chart(chart: TotalsChart) -> tuple[str, ...]:
     lines = []
     for soft, name in ((False, "hard"), (True, "soft")):
         for total in range(4 if not soft else 12, BEST_HAND_TOTAL + 1):
-            answers = [chart.answer_by_situation.get((up, (soft, total))) for up in DEALER_UP_CARDS]
-            if any(answer is not None for answer in answers):
-                row = [_LETTER_BY_ANSWER[answer or guess_first_answer((soft, total))] for answer in answers]
-                lines.append(f"{name} {total:2} " + "".join(row))
+            decisions = [
+                chart.decision_by_situation.get((up_card_value, (soft, total)))
+                for up_card_value in DEALER_UP_CARDS
+            ]
+            if any(decision is not None for decision in decisions):
+                letters = [
+                    _LETTER_BY_DECISION[decision or guess_first_decision((soft, total))]
+                    for decision in decisions
+                ]
+                lines.append(f"{name} {total:2} " + "".join(letters))
     lines += [
         f"pair {pair:2} "
-        + "".join(SPLIT_LETTER if (up, pair) in chart.split_pairs else "." for up in DEALER_UP_CARDS)
+        + "".join(
+            SPLIT_LETTER if (up_card_value, pair) in chart.split_pairs else "."
+            for up_card_value in DEALER_UP_CARDS
+        )
         for pair in range(ACE_VALUE, TEN_VALUE + 1)
-        if any((up, pair) in chart.split_pairs for up in DEALER_UP_CARDS)
+        if any((up_card_value, pair) in chart.split_pairs for up_card_value in DEALER_UP_CARDS)
     ]
     return tuple(lines)
 
@@ -157,21 +166,23 @@ def parse_chart(text: Iterable[str]) -> TotalsChart:
     """Return the blackjack chart in these lines of text. Raises ValueError for an invalid line."""
     chart = TotalsChart()
     for line in text:
-        name, total, row = line.split() if len(line.split()) == 3 else ("", "", "")
+        name, total, letters = line.split() if len(line.split()) == 3 else ("", "", "")
         if (
             name not in {"hard", "soft", "pair"}
-            or len(row) != len(DEALER_UP_CARDS)
-            or set(row) - {*_ANSWER_BY_LETTER, SPLIT_LETTER, "."}
+            or len(letters) != len(DEALER_UP_CARDS)
+            or set(letters) - {*_DECISION_BY_LETTER, SPLIT_LETTER, "."}
         ):
             raise ValueError(
                 f"{line!r} is not a line of a strategy chart: a name and a "
                 "total, then one letter for each dealer's card"
             )
-        for up, letter in zip(DEALER_UP_CARDS, row, strict=True):
+        for up_card_value, letter in zip(DEALER_UP_CARDS, letters, strict=True):
             if name != "pair":
-                chart.answer_by_situation[up, (name == "soft", int(total))] = _ANSWER_BY_LETTER[letter]
+                chart.decision_by_situation[up_card_value, (name == "soft", int(total))] = (
+                    _DECISION_BY_LETTER[letter]
+                )
             elif letter == SPLIT_LETTER:
-                chart.split_pairs.add((up, int(total)))
+                chart.split_pairs.add((up_card_value, int(total)))
     return chart
 
 
@@ -205,23 +216,23 @@ class _HandInSearch:
     weight: int | Fraction = 0
     """The number of card orders in which the current chart's decisions lead to this hand."""
 
-    def find_answer_index(self, answer: ChartAnswer) -> int:
-        """Return the number of the decision ``answer`` or, if it is not permitted for this hand, of its fallback."""
-        if answer[1] and self.double_value is not None:
+    def find_option(self, decision: ChartDecision) -> int:
+        """Return the option that ``decision`` takes with this hand: its fallback if the hand may not take it."""
+        if decision[1] and self.double_value is not None:
             return DOUBLE_OPTION
-        return HIT_OPTION if answer[0] == HIT_OPTION and self.draw_value is not None else STAND_OPTION
+        return HIT_OPTION if decision[0] == HIT_OPTION and self.draw_value is not None else STAND_OPTION
 
-    def compute_value(self, answer: ChartAnswer) -> int:
+    def compute_value(self, decision: ChartDecision) -> int:
         """Return the blackjack hand's value for a decision of the chart.
 
         The hands that it may become by a draw must already have their values.
         """
-        answer_index = self.find_answer_index(answer)
-        if answer_index == DOUBLE_OPTION:
+        option = self.find_option(decision)
+        if option == DOUBLE_OPTION:
             return self.double_value or 0
         return (
             self.stand_value
-            if answer_index == STAND_OPTION
+            if option == STAND_OPTION
             else (self.draw_value or 0) + sum(child.value for child in self.next_hands)
         )
 
@@ -260,14 +271,16 @@ class _DealerCardColumn:
         self.pairs: dict[int, list[_SearchedPair]] = {}
         """The pairs that may be split, by card value."""
         for split in round_.splits:
-            card_count, starts = round_.dealer.card_counts[split.card_value - 1], list[_HandInSearch]()
+            card_count, start_hands = round_.dealer.card_counts[split.card_value - 1], list[_HandInSearch]()
             for branch in split.branches[max(split.branches)]:
                 hands_of_branch = self._build_hands(branch)
-                starts += [
+                start_hands += [
                     hands_of_branch[hand] for hand in evaluation.list_start_hands(round_.hand_values, branch)
                 ]
-            part = Fraction(split.ways, card_count * (card_count - 1))
-            pair = _SearchedPair(hands_of_box[2 * PACKED_CARD_BY_VALUE[split.card_value - 1]], part, starts)
+            splittable_share = Fraction(split.ways, card_count * (card_count - 1))
+            pair = _SearchedPair(
+                hands_of_box[2 * PACKED_CARD_BY_VALUE[split.card_value - 1]], splittable_share, start_hands
+            )
             self.pairs.setdefault(split.card_value, []).append(pair)
         self.hands_by_total: dict[HandTotal, list[_HandInSearch]] = {
             hand_total: [] for hand_total in TOTALS_IN_EVALUATION_ORDER
@@ -285,7 +298,7 @@ class _DealerCardColumn:
         for hand in reversed(branch.tree):
             if known_hands[hand].card_count < 2:
                 break
-            options = self._compute_answer_values(hand, branch)
+            options = self._compute_option_values(hand, branch)
             searched_hand = _HandInSearch(
                 (known_hands[hand].is_soft, known_hands[hand].best_total),
                 options[STAND_OPTION],
@@ -300,7 +313,7 @@ class _DealerCardColumn:
         self.hands_in_order += reversed(hands.values())
         return hands
 
-    def _compute_answer_values(self, hand: int, branch: SplitBranch) -> dict[int, int]:
+    def _compute_option_values(self, hand: int, branch: SplitBranch) -> dict[int, int]:
         """Return the value of each decision for a blackjack hand, without the values of hands after a draw.
 
         If the rules treat cards of one suit differently, the value is the mean over both cases.
@@ -310,77 +323,88 @@ class _DealerCardColumn:
         unsuited_values = evaluation.evaluate_options(
             hand_value, branch.tree, hand, sums_by_hand, branch.situation, suited=False
         )
-        value_by_answer = {answer: mean for answer, (mean, _) in unsuited_values.items()}
+        value_by_option = {option: mean for option, (mean, _) in unsuited_values.items()}
         if (
             evaluation.house.suited_678_odds is not None
             and hand_value.card_count == 2
             and hand in PACKED_STARTS_OF_SUITED_678
         ):
-            third = PACKED_SIX_SEVEN_EIGHT
-            if third in branch.tree:
-                sums_by_hand[third] = (evaluation.compute_standing_value(third, branch.tree[third]), 0)
-            for answer in value_by_answer:
+            three_card_hand = PACKED_SIX_SEVEN_EIGHT
+            if three_card_hand in branch.tree:
+                sums_by_hand[three_card_hand] = (
+                    evaluation.compute_standing_value(three_card_hand, branch.tree[three_card_hand]),
+                    0,
+                )
+            for option in value_by_option:
                 suited_sums = [
                     evaluation.evaluate_options(
                         hand_value, branch.tree, hand, sums_by_hand, branch.situation, suited=suited
-                    )[answer][0]
+                    )[option][0]
                     for suited in (False, True)
                 ]
-                value_by_answer[answer] += (suited_sums[1] - suited_sums[0]) // 4
-        return value_by_answer
+                value_by_option[option] += (suited_sums[1] - suited_sums[0]) // 4
+        return value_by_option
 
     def improve_chart(self, chart: TotalsChart) -> None:
         """Improve the decisions of ``chart`` against this up card of the dealer until no change helps."""
-        answers = {hand_total: guess_first_answer(hand_total) for hand_total in TOTALS_IN_EVALUATION_ORDER}
-        split: set[int] = set()
+        decision_by_total = {
+            hand_total: guess_first_decision(hand_total) for hand_total in TOTALS_IN_EVALUATION_ORDER
+        }
+        split_values: set[int] = set()
         while True:
-            self._count_orders(answers, split)
-            improved_answers = {
-                hand_total: self._choose_best_answer(hand_total, answers[hand_total])
+            self._count_orders(decision_by_total, split_values)
+            improved_decision_by_total = {
+                hand_total: self._choose_best_decision(hand_total, decision_by_total[hand_total])
                 for hand_total in TOTALS_IN_EVALUATION_ORDER
             }
-            pairs = {pair for pair, parts in self.pairs.items() if sum(part.gain for part in parts) > 0}
-            if improved_answers == answers and pairs == split:
+            improved_split_values = {
+                card_value
+                for card_value, searched_pairs in self.pairs.items()
+                if sum(searched_pair.gain for searched_pair in searched_pairs) > 0
+            }
+            if improved_decision_by_total == decision_by_total and improved_split_values == split_values:
                 break
-            answers, split = improved_answers, pairs
-        for hand_total, answer in answers.items():
+            decision_by_total, split_values = improved_decision_by_total, improved_split_values
+        for hand_total, decision in decision_by_total.items():
             if any(hand.weight and hand.draw_value is not None for hand in self.hands_by_total[hand_total]):
-                chart.answer_by_situation[self.round.up_card_value, hand_total] = answer
-        chart.split_pairs |= {(self.round.up_card_value, pair) for pair in split}
+                chart.decision_by_situation[self.round.up_card_value, hand_total] = decision
+        chart.split_pairs |= {(self.round.up_card_value, card_value) for card_value in split_values}
 
-    def _count_orders(self, answers: Mapping[HandTotal, ChartAnswer], split: set[int]) -> None:
+    def _count_orders(
+        self, decision_by_total: Mapping[HandTotal, ChartDecision], split_values: set[int]
+    ) -> None:
         """Set the weight of each blackjack hand: the number of card orders in which these decisions lead to it."""
         for hand in self.hands_in_order:
             hand.weight = 0
         for hand, orders in self.start_hands:
             hand.weight = orders
-        for pair in split:
-            for split_pair in self.pairs[pair]:
+        for card_value in split_values:
+            for split_pair in self.pairs[card_value]:
                 split_pair.unsplit_hand.weight -= split_pair.splittable_share
                 for hand in split_pair.start_hands:
                     hand.weight += 1
         for hand in self.hands_in_order:
-            if hand.weight and hand.find_answer_index(answers[hand.hand_total]) == HIT_OPTION:
+            if hand.weight and hand.find_option(decision_by_total[hand.hand_total]) == HIT_OPTION:
                 for child in hand.next_hands:
                     child.weight += hand.weight
 
-    def _choose_best_answer(self, hand_total: HandTotal, current_answer: ChartAnswer) -> ChartAnswer:
-        """Return the best decision for a blackjack total, or ``current_answer`` if it is equally good.
+    def _choose_best_decision(self, hand_total: HandTotal, current_decision: ChartDecision) -> ChartDecision:
+        """Return the best decision for a blackjack total, or ``current_decision`` if it is equally good.
 
         This also stores the values of the total's hands.
         """
         hands = self.hands_by_total[hand_total]
-        best_answer = current_answer
+        best_decision = current_decision
         reached_hands = [hand for hand in hands if hand.weight and hand.draw_value is not None]
         if reached_hands:
-            sums = {
-                answer: sum(hand.weight * hand.compute_value(answer) for hand in reached_hands)
-                for answer in _LETTER_BY_ANSWER
-                if not answer[1] or any(hand.double_value is not None for hand in reached_hands)
+            value_by_decision = {
+                decision: sum(hand.weight * hand.compute_value(decision) for hand in reached_hands)
+                for decision in _LETTER_BY_DECISION
+                if not decision[1] or any(hand.double_value is not None for hand in reached_hands)
             }
-            highest_sum = max(sums.values())
-            if sums.get(current_answer) != highest_sum:
-                best_answer = max(sums, key=lambda answer: sums[answer])
+            highest_sum = max(value_by_decision.values())
+            if value_by_decision.get(current_decision) != highest_sum:
+                best_decision = max(value_by_decision, key=lambda decision: value_by_decision[decision])
         for hand in hands:
-            hand.value = hand.compute_value(best_answer)
-        return best_answer
+            hand.value = hand.compute_value(best_decision)
+        return best_decision

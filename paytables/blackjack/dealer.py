@@ -49,7 +49,7 @@ def list_final_hands(
     Each hand is: the counts of the cards drawn, the number of orders in which they can be drawn, and the
     result (0 to 4 for the totals 17 to 21, 5 for a bust).
     """
-    ends: dict[tuple[CardCounts, int], int] = defaultdict(int)
+    ways_by_end: dict[tuple[CardCounts, int], int] = defaultdict(int)
     unfinished: dict[CardCounts, int] = {(0,) * TEN_VALUE: 1}
     while unfinished:
         still_unfinished: dict[CardCounts, int] = defaultdict(int)
@@ -62,13 +62,13 @@ def list_final_hands(
                 ]
                 if is_blackjack(values):
                     continue
-                best = compute_best_total(values)[0]
+                best_total = compute_best_total(values)[0]
                 if house.should_dealer_draw(values):
                     still_unfinished[drawn_after] += ways
                 else:
-                    ends[drawn_after, min(best, BEST_HAND_TOTAL + 1) - 17] += ways
+                    ways_by_end[drawn_after, min(best_total, BEST_HAND_TOTAL + 1) - 17] += ways
         unfinished = still_unfinished
-    return [(drawn, ways, end) for (drawn, end), ways in ends.items()]
+    return [(drawn, ways, result) for (drawn, result), ways in ways_by_end.items()]
 
 
 class DealerFinalHands:
@@ -87,20 +87,20 @@ class DealerFinalHands:
         """The largest number of cards that the dealer can draw after the first one."""
         self.blackjack_card_value = {ACE_VALUE: TEN_VALUE, TEN_VALUE: ACE_VALUE}.get(up_card_value)
         """The card value that makes a blackjack with the dealer's first card, or None."""
-        highest = max(3, 1 + max(max(drawn) for drawn, _, _ in self.final_hands))
-        self._falls = np.zeros((highest, max(self.card_counts) + 1), dtype=np.int64)
+        fall_lengths = max(3, 1 + max(max(drawn) for drawn, _, _ in self.final_hands))
+        self._falls = np.zeros((fall_lengths, max(self.card_counts) + 1), dtype=np.int64)
         """The falling factorials of the numbers of cards, by number of cards drawn and available."""
-        for times in range(highest):
+        for times in range(fall_lengths):
             for number in range(max(self.card_counts) + 1):
                 value = compute_falling_factorial(number, times)
                 self._falls[times, number] = value if value < 1 << 63 else -1
-        sums: dict[int, int] = defaultdict(int)
+        ways_by_length: dict[int, int] = defaultdict(int)
         for drawn_counts, ways, _ in self.final_hands:
-            parts = [
+            value_ways = [
                 compute_falling_factorial(self.card_counts[n], times) for n, times in enumerate(drawn_counts)
             ]
-            sums[sum(drawn_counts)] += ways * prod(parts)
-        if max(sums.values()) >= 1 << 63:
+            ways_by_length[sum(drawn_counts)] += ways * prod(value_ways)
+        if max(ways_by_length.values()) >= 1 << 63:
             raise AnalysisError("blackjack: the dealer's hands are too many to be counted in 63 bits")
 
     def compute_standing_values(self, removed: Ints, total: Ints) -> list[int]:

@@ -91,24 +91,26 @@ def _compute_back_bet_figures(
 
     Raises AnalysisError if a hand may be split twice.
     """
-    from paytables.blackjack import net_distribution as nets  # noqa: PLC0415 (laboratory packages)
+    from paytables.blackjack import net_distribution  # noqa: PLC0415 (laboratory packages)
 
     if not all(
-        nets.can_be_counted_exactly(calculator, result, nets.EXACT_DISTRIBUTION_HANDS_MAX)
+        net_distribution.can_be_counted_exactly(
+            calculator, result, net_distribution.EXACT_DISTRIBUTION_HANDS_MAX
+        )
         for _, result in answers_and_results
     ):
         raise AnalysisError("rules.back_bets: exact figures need hands that are split once at most")
     distributions = [
-        nets.compute_back_bet_distribution(calculator, answers, result)
+        net_distribution.compute_back_bet_distribution(calculator, answers, result)
         for answers, result in answers_and_results
     ]
-    best, worst = (
+    best_mean, worst_mean = (
         sum((net * chance for net, chance in distribution.items()), Fraction(0))
         for distribution in distributions
     )
     return BackBetFigures(
-        mean=format_fraction(best),
-        worst=format_fraction(worst),
+        mean=format_fraction(best_mean),
+        worst=format_fraction(worst_mean),
         law={format_fraction(net): format_fraction(chance) for net, chance in distributions[0].items()},
     )
 
@@ -126,10 +128,10 @@ def _add_sampled_rounds(definition: BlackjackDefinition, exact_figures: ProvedFi
         return exact_figures
     from paytables.blackjack.round_simulation import sample_rounds  # noqa: PLC0415 (laboratory packages)
 
-    play = read_strategy(definition.exact_house_rules, exact_figures.policy)
-    if play is None:
+    strategy = read_strategy(definition.exact_house_rules, exact_figures.policy)
+    if strategy is None:
         raise AnalysisError("blackjack: the stored policy belongs to other rules than this definition's")
-    return exact_figures.model_copy(update={"simulated_rounds": sample_rounds(definition, play)})
+    return exact_figures.model_copy(update={"simulated_rounds": sample_rounds(definition, strategy)})
 
 
 @lru_cache(maxsize=8)
@@ -216,9 +218,9 @@ def compute_side_bet_return(
     definition: BlackjackDefinition, side: BlackjackSideBet, *, player_draws_more_cards: bool = True
 ) -> Fraction:
     """Return what a blackjack side bet returns per credit on average, without progressive levels."""
-    rows = {row.id: 1 + row.odds.net for row in side.rows}
+    return_by_row = {row.id: 1 + row.odds.net for row in side.rows}
     chance_by_row = _compute_row_chances(definition, side, player_draws_more_cards=player_draws_more_cards)
-    return sum((rows[row] * chance for row, chance in chance_by_row.items()), Fraction(0))
+    return sum((return_by_row[row] * chance for row, chance in chance_by_row.items()), Fraction(0))
 
 
 def analyse(definition: BlackjackDefinition, depth: AnalysisDepth) -> Analysis:
@@ -227,32 +229,35 @@ def analyse(definition: BlackjackDefinition, depth: AnalysisDepth) -> Analysis:
     The return of combined bets is the mean of their returns weighted by their stakes. So no accepted wager
     returns less than the lowest of them, however large its side bets are.
     """
-    least = definition.main_bet.limits.bet_min
-    main = dict.fromkeys(SPOTS_BY_DEALER_HAND[: definition.main_bet.dealer_hands_min], least)
-    bets = [_analyse_stakes(definition, MAIN_SPOT, main, depth)]
+    bet_min = definition.main_bet.limits.bet_min
+    main_bets = dict.fromkeys(SPOTS_BY_DEALER_HAND[: definition.main_bet.dealer_hands_min], bet_min)
+    bet_figures = [_analyse_stakes(definition, MAIN_SPOT, main_bets, depth)]
     if definition.main_bet.dealer_hand_count > definition.main_bet.dealer_hands_min:
-        bets.append(
+        bet_figures.append(
             _analyse_stakes(
                 definition,
                 "all hands",
-                dict.fromkeys(SPOTS_BY_DEALER_HAND[: definition.main_bet.dealer_hand_count], least),
+                dict.fromkeys(SPOTS_BY_DEALER_HAND[: definition.main_bet.dealer_hand_count], bet_min),
                 depth,
             )
         )
-    bets += [
+    bet_figures += [
         replace(
-            _analyse_stakes(definition, side.id, {side.id: side.limits.bet_min}, depth), required_bets=main
+            _analyse_stakes(definition, side.id, {side.id: side.limits.bet_min}, depth),
+            required_bets=main_bets,
         )
         for side in definition.side_bets
     ]
     if definition.house_rules.accepts_back_bets:
-        other_bets = {"0": {MAIN_SPOT: least}}
+        other_bets = {"0": {MAIN_SPOT: bet_min}}
         back_figures = _analyse_back_bets(
-            definition, BACK_SPOT_PREFIX, {format_back_spot_id(0): least}, depth
+            definition, BACK_SPOT_PREFIX, {format_back_spot_id(0): bet_min}, depth
         )
-        bets.append(replace(back_figures, options={**back_figures.options, "seat": 1, "others": other_bets}))
+        bet_figures.append(
+            replace(back_figures, options={**back_figures.options, "seat": 1, "others": other_bets})
+        )
     header = definition.game
-    return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
+    return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bet_figures))
 
 
 def analyse_bets(definition: BlackjackDefinition, wager: Wager) -> BetAnalysis:
@@ -274,16 +279,16 @@ def _analyse_back_bets(
 
     All such bets have the same return, which depends on the decisions of the player who holds the hand.
     """
-    backed = find_exact_figures(definition).back_bet_figures
-    if backed is None:
+    back_bet_figures = find_exact_figures(definition).back_bet_figures
+    if back_bet_figures is None:
         raise AnalysisError("proved.main.backed: the definition stores no figures of bets on another's hand")
     figures = BetAnalysis(
         bet=bet_name,
         cost_credits=sum(stakes.values()),
         options={"bets": dict(stakes)},
-        rtp=1 + Fraction(backed.best_mean),
+        rtp=1 + Fraction(back_bet_figures.best_mean),
         strategy=BACKED_STRATEGY_TEXT,
-        worst_rtp=1 + Fraction(backed.worst_mean),
+        worst_rtp=1 + Fraction(back_bet_figures.worst_mean),
     )
     if depth in {AnalysisDepth.RETURN, AnalysisDepth.PRIZES} or len(stakes) > 1:
         return figures
@@ -292,7 +297,7 @@ def _analyse_back_bets(
         build_distribution(
             {
                 int(Fraction(net) * cost) + cost: Fraction(chance)
-                for net, chance in backed.net_probabilities.items()
+                for net, chance in back_bet_figures.net_probabilities.items()
             }
         )
     )
@@ -307,18 +312,18 @@ def _analyse_stakes(
     the worst decisions draws none.
     """
     exact_figures, cost = find_exact_figures(definition), sum(stakes.values())
-    sides = {side.id: side for side in definition.side_bets}
+    side_bet_by_id = {side.id: side for side in definition.side_bets}
     stake_by_bet: dict[str, int] = {}
     for spot, credits_ in stakes.items():
-        group = _BOX_SUFFIX_PATTERN.sub("", spot) if spot not in sides else spot
-        stake_by_bet[group] = stake_by_bet.get(group, 0) + credits_
+        bet_id = _BOX_SUFFIX_PATTERN.sub("", spot) if spot not in side_bet_by_id else spot
+        stake_by_bet[bet_id] = stake_by_bet.get(bet_id, 0) + credits_
     hand_credits = sum(stake_by_bet.pop(spot, 0) for spot in SPOTS_BY_DEALER_HAND)
     if INSURANCE_SPOT in stake_by_bet:
         raise AnalysisError("insurance is staked in play, and not in a wager")
     # what the side bets return on average: if the player draws every card that they need, and if none
     side_returns = sum(
         (
-            stake_by_bet[side_id] * compute_side_bet_return(definition, sides[side_id])
+            stake_by_bet[side_id] * compute_side_bet_return(definition, side_bet_by_id[side_id])
             for side_id in stake_by_bet
         ),
         Fraction(0),
@@ -326,7 +331,7 @@ def _analyse_stakes(
     worst_side_returns = sum(
         (
             stake_by_bet[side_id]
-            * compute_side_bet_return(definition, sides[side_id], player_draws_more_cards=False)
+            * compute_side_bet_return(definition, side_bet_by_id[side_id], player_draws_more_cards=False)
             for side_id in stake_by_bet
         ),
         Fraction(0),
@@ -338,16 +343,16 @@ def _analyse_stakes(
 
     prizes = []
     for side_id in stake_by_bet if depth is not AnalysisDepth.RETURN else ():
-        chance_by_row = _compute_row_chances(definition, sides[side_id])
-        for row in sides[side_id].rows:
-            won = int(stake_by_bet[side_id] * (1 + row.odds.net))
+        chance_by_row = _compute_row_chances(definition, side_bet_by_id[side_id])
+        for row in side_bet_by_id[side_id].rows:
+            won_credits = int(stake_by_bet[side_id] * (1 + row.odds.net))
             prizes.append(
                 PrizeFigures(
                     name=row.id,
                     stage_or_spot=side_id,
-                    credits=won,
+                    credits=won_credits,
                     rate=chance_by_row[row.id],
-                    rtp=chance_by_row[row.id] * won / cost,
+                    rtp=chance_by_row[row.id] * won_credits / cost,
                 )
             )
     levels = [
@@ -362,7 +367,8 @@ def _analyse_stakes(
         )
     ]
     notes += [
-        f"of {side_id!r} alone {_format_percent(compute_side_bet_return(definition, sides[side_id]))} comes back"
+        f"of {side_id!r} alone "
+        f"{_format_percent(compute_side_bet_return(definition, side_bet_by_id[side_id]))} comes back"
         for side_id in stake_by_bet
     ]
     if (
@@ -423,43 +429,49 @@ def _with_distribution(figures: BetAnalysis, exact_figures: ProvedFigures, hand_
 
 
 def _iter_sampling_notes(
-    definition: BlackjackDefinition, sampled: SimulatedRounds, hand_count: int
+    definition: BlackjackDefinition, simulated_rounds: SimulatedRounds, hand_count: int
 ) -> Iterator[str]:
     """Yield notes on the simulated rounds of the best strategy, with equal stakes against each dealer hand."""
-    rules = definition.shoe
-    shoe = (
-        "shoes dealt to the stop card" if rules.cards_behind_stop_card is not None else "decks of two rounds"
+    shoe_rules = definition.shoe
+    shoe_text = (
+        "shoes dealt to the stop card"
+        if shoe_rules.cards_behind_stop_card is not None
+        else "decks of two rounds"
     )
-    shoe = shoe if rules.is_shoe_carried_over else "fresh shoes"
-    seed = f"seed {sampled.seed!r}, `python -m tools.dev prove` plays them again"
-    mean, half_width = sampled.compute_mean(1), Fraction(sampled.standard_error) * SAMPLING_QUANTILE
+    shoe_text = shoe_text if shoe_rules.is_shoe_carried_over else "fresh shoes"
+    seed_text = f"seed {simulated_rounds.seed!r}, `python -m tools.dev prove` plays them again"
+    mean, half_width = (
+        simulated_rounds.compute_mean(1),
+        Fraction(simulated_rounds.standard_error) * SAMPLING_QUANTILE,
+    )
     low, high = (_format_percent(1 + mean + deviation) for deviation in (-half_width, half_width))
     yield (
-        f"sampled: {sampled.round_count:,} rounds of the best play from {shoe} return {_format_percent(1 + mean)} "
-        f"of a bet on the hand, 99.9 % interval {low} to {high} ({seed})"
+        f"sampled: {simulated_rounds.round_count:,} rounds of the best play from {shoe_text} "
+        f"return {_format_percent(1 + mean)} of a bet on the hand, 99.9 % interval {low} to {high} ({seed_text})"
     )
-    variance = round(sampled.compute_variance(hand_count) * 10_000)  # in ten-thousandths
+    variance = round(simulated_rounds.compute_variance(hand_count) * 10_000)  # in ten-thousandths
     yield f"sampled: the variance of these rounds is {variance // 10_000}.{variance % 10_000:04d} squared stakes"
-    nets = sorted(
-        (Fraction(net), count) for net, count in sampled.round_counts_by_net[str(hand_count)].items()
+    counts_by_net = sorted(
+        (Fraction(net), count) for net, count in simulated_rounds.round_counts_by_net[str(hand_count)].items()
     )
     net_list = ", ".join(
-        f"{net} {_format_percent(Fraction(count, sampled.round_count))}" for net, count in nets
+        f"{net} {_format_percent(Fraction(count, simulated_rounds.round_count))}"
+        for net, count in counts_by_net
     )
     yield f"sampled: their nets in stakes: {net_list}"
-    won_share = Fraction(sum(count for net, count in nets if net > 0), sampled.round_count)
+    won_share = Fraction(sum(count for net, count in counts_by_net if net > 0), simulated_rounds.round_count)
     deviation = SAMPLING_QUANTILE * _compute_root_rounded_up(
-        won_share * (1 - won_share) / sampled.round_count
+        won_share * (1 - won_share) / simulated_rounds.round_count
     )
     low, high = _format_percent(won_share - deviation), _format_percent(won_share + deviation)
     yield f"sampled: hit frequency, more than was staked: {_format_percent(won_share)}, 99.9 % interval {low} to {high}"
     bands = []
     for games in CONFIDENCE_BAND_GAME_COUNTS:
         # for more rounds, the simulated mean is not known precisely enough
-        if games * _SIMULATED_ROUNDS_PER_BAND_GAME <= sampled.round_count:
+        if games * _SIMULATED_ROUNDS_PER_BAND_GAME <= simulated_rounds.round_count:
             half_width = (
                 Fraction(CONFIDENCE_QUANTILES["90 %"])
-                * _compute_root_rounded_up(sampled.compute_variance(hand_count) / games)
+                * _compute_root_rounded_up(simulated_rounds.compute_variance(hand_count) / games)
                 / hand_count
             )
             bands.append(
@@ -467,7 +479,7 @@ def _iter_sampling_notes(
             )
     if bands:
         yield f"sampled: the return lies 90 % of the time, after {', after '.join(bands)}"
-    yield f"sampled: highest win: {nets[-1][0]} stakes net, in {nets[-1][1]:,} of these rounds"
+    yield f"sampled: highest win: {counts_by_net[-1][0]} stakes net, in {counts_by_net[-1][1]:,} of these rounds"
 
 
 def _compute_root_rounded_up(square: Fraction) -> Fraction:

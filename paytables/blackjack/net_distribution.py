@@ -118,9 +118,9 @@ def compute_net_variance(
 
     The arguments are those of :func:`compute_net_distribution`.
     """
-    nets = _NetDistribution(calculator, answers, strategy).compute_distribution()
-    mean = sum((net * weight for net, weight in nets.items()), Fraction(0))
-    return sum((net**2 * weight for net, weight in nets.items()), -(mean**2))
+    chance_by_net = _NetDistribution(calculator, answers, strategy).compute_distribution()
+    mean = sum((net * chance for net, chance in chance_by_net.items()), Fraction(0))
+    return sum((net**2 * chance for net, chance in chance_by_net.items()), -(mean**2))
 
 
 def compute_back_bet_distribution(
@@ -147,13 +147,13 @@ class _NetDistribution:
     ) -> None:
         house = calculator.house
         self.calculator, self.house, self.answers, self.strategy = calculator, house, answers, strategy
-        pays = [
+        all_odds = [
             house.blackjack_odds,
             house.insurance_odds or Fraction(0),
             house.sevens_odds,
             house.suited_678_odds,
         ]
-        self.unit = 2 * lcm(*(odds.denominator for odds in pays if odds is not None))
+        self.unit = 2 * lcm(*(odds.denominator for odds in all_odds if odds is not None))
         """The number of parts (units) into which a stake is divided, so that every net result is a whole number."""
         # two cards are of one suit in a quarter of the orders, and a third card of it in a quarter of these
         self.suit_parts = 1 if house.suited_678_odds is None else 16
@@ -185,23 +185,23 @@ class _NetDistribution:
         for hand in (hand for hand in round_.tree if round_.hand_values[hand].card_count == 2):
             insurance_nets = self._find_insurance_nets(round_.up_card_value, hand)
             if hand == _PACKED_BLACKJACK:
-                even = round_.up_card_value in self.strategy.even_money_up_cards
+                takes_even_money = round_.up_card_value in self.strategy.even_money_up_cards
                 nets = (
                     (self.unit,) * (DEALER_RESULT_COUNT + 1)
-                    if even
+                    if takes_even_money
                     else (*(self._convert_odds_to_units(self.house.blackjack_odds),) * DEALER_RESULT_COUNT, 0)
                 )
                 single_hand_ends[hand, _add_nets(nets, insurance_nets)] += 2 * self.suit_parts
             elif hand not in split_by_hand:
-                orders = self.suit_parts * (1 if len(set(list_card_values(hand))) == 1 else 2)
-                ends = self._count_hand_ends(
+                order_count = self.suit_parts * (1 if len(set(list_card_values(hand))) == 1 else 2)
+                orders_by_end = self._count_hand_ends(
                     round_,
                     round_.tree,
                     HandSituation(round_.up_card_value),
-                    {hand: orders},
+                    {hand: order_count},
                     has_first_stake=True,
                 )
-                for (cards, nets), end_orders in ends.items():
+                for (cards, nets), end_orders in orders_by_end.items():
                     single_hand_ends[cards, _add_nets(nets, insurance_nets)] += end_orders
         yield from _iter_net_chances(round_, _create_one_hand_results(single_hand_ends), self.suit_parts)
         for hand, split in split_by_hand.items():
@@ -228,18 +228,18 @@ class _NetDistribution:
         The pair is split into two hands, or into three if a second card has the pair's value. ``insurance_nets`` are
         the net results of insurance, which are added.
         """
-        hands = self.strategy.hands_by_pair[
+        hands_max = self.strategy.hands_by_pair[
             round_.up_card_value, split.card_value, split.dealer_has_pair_rank
         ]
         first_hand_ends, other_hand_ends = (
-            self._count_split_hand_ends(round_, split.branches[hands], has_first_stake=first)
+            self._count_split_hand_ends(round_, split.branches[hands_max], has_first_stake=first)
             for first in (True, False)
         )
         first_hand_ends = {
             (cards, _add_nets(nets, insurance_nets)): orders
             for (cards, nets), orders in first_hand_ends.items()
         }
-        if hands == EXACT_DISTRIBUTION_HANDS_MAX:
+        if hands_max == EXACT_DISTRIBUTION_HANDS_MAX:
             yield from _iter_net_chances(
                 round_,
                 _add_hand_results(_create_one_hand_results(first_hand_ends), other_hand_ends),
@@ -247,7 +247,7 @@ class _NetDistribution:
             )
             return
         done_first_hand_ends, done_other_hand_ends = (
-            self._count_split_hand_ends(round_, split.branches[hands][:1], has_first_stake=first)
+            self._count_split_hand_ends(round_, split.branches[hands_max][:1], has_first_stake=first)
             for first in (True, False)
         )
         done_first_hand_ends = {
@@ -269,22 +269,25 @@ class _NetDistribution:
         for hand_end, orders in done_first_hand_ends.items():
             first_hand_ends[hand_end] = first_hand_ends.get(hand_end, 0) + orders
         pair_card = PACKED_CARD_BY_VALUE[split.card_value - 1]
-        for ends, removed_cards, factor in (
+        for orders_by_end, removed_cards, factor in (
             (first_hand_ends, 1, 2),  # x + y, x + z
             (other_hand_ends, 1, 2),  # y + z: the first hand was split again, or has any second card
             (other_hand_ends, 2, -1),  # y + z: the first hand has a second card of the pair's value
         ):
             joint_sums = _add_hand_results(
-                _create_one_hand_results(ends, removed_cards * pair_card), other_hand_ends
+                _create_one_hand_results(orders_by_end, removed_cards * pair_card), other_hand_ends
             )
             yield from _iter_net_chances(round_, joint_sums, self.suit_parts**2, factor)
-        for ends, removed_cards, factor in (
+        for orders_by_end, removed_cards, factor in (
             (first_hand_ends, 2, -1),  # x
             (other_hand_ends, 2, -4),  # y, z: the first hand was split again, or has any second card
             (other_hand_ends, 3, 2),  # y, z: the first hand has a second card of the pair's value
         ):
             yield from _iter_net_chances(
-                round_, _create_one_hand_results(ends, removed_cards * pair_card), self.suit_parts, factor
+                round_,
+                _create_one_hand_results(orders_by_end, removed_cards * pair_card),
+                self.suit_parts,
+                factor,
             )
 
     def _count_split_hand_ends(
@@ -296,11 +299,11 @@ class _NetDistribution:
         """
         orders_by_end: dict[tuple[int, NetByDealerResult], int] = defaultdict(int)
         for branch in branches:
-            starts = dict.fromkeys(
+            start_orders = dict.fromkeys(
                 self.calculator.evaluation.list_start_hands(round_.hand_values, branch), self.suit_parts
             )
             for hand_end, orders in self._count_hand_ends(
-                round_, branch.tree, branch.situation, starts, has_first_stake=has_first_stake
+                round_, branch.tree, branch.situation, start_orders, has_first_stake=has_first_stake
             ).items():
                 orders_by_end[hand_end] += orders
         return orders_by_end
@@ -404,13 +407,13 @@ class _BackBetDistribution(_NetDistribution):
         insurance_nets: NetByDealerResult,  # noqa: ARG002 (signature of the base class)
     ) -> Iterable[tuple[int, Fraction]]:
         """Yield each net result of the first hand of a split pair, with its probability, without insurance."""
-        hands = self.strategy.hands_by_pair[
+        hands_max = self.strategy.hands_by_pair[
             round_.up_card_value, split.card_value, split.dealer_has_pair_rank
         ]
-        ends = self._count_split_hand_ends(round_, split.branches[hands], has_first_stake=True)
+        orders_by_end = self._count_split_hand_ends(round_, split.branches[hands_max], has_first_stake=True)
         yield from _iter_net_chances(
             round_,
-            _create_one_hand_results(ends, PACKED_CARD_BY_VALUE[split.card_value - 1]),
+            _create_one_hand_results(orders_by_end, PACKED_CARD_BY_VALUE[split.card_value - 1]),
             self.suit_parts,
         )
 

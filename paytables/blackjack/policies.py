@@ -11,12 +11,12 @@ from paytables.blackjack.advice import HIT_OPTION, STAND_OPTION, HandQuestion, H
 from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, ShoeCounts, build_shoe, list_card_values
 from paytables.blackjack.schema import ACE_VALUE, TEN_VALUE, ExactHouseRules
 from paytables.blackjack.solve import (
-    AnswerChooser,
     NetAndStakeSums,
+    OptionChooser,
     SolvedRound,
     SplitPair,
     StrategyEvaluation,
-    SumsByAnswer,
+    SumsByOption,
 )
 
 #: The dealer's up cards, ace to ten.
@@ -86,26 +86,26 @@ class StrategyCalculator:
             self.rounds.append(SolvedRound(house, up, self.shoe))
             report_progress(len(self.rounds), len(ups))
 
-    def evaluate(self, choose_answer: AnswerChooser, choose_offer: OfferChooser) -> StrategyResult:
+    def evaluate(self, choose_option: OptionChooser, choose_offer: OfferChooser) -> StrategyResult:
         """Return the value of a blackjack strategy per initial stake.
 
-        ``choose_answer`` decides whether a hand stands, hits or doubles; ``choose_offer`` decides on splits, insurance
+        ``choose_option`` decides whether a hand stands, hits or doubles; ``choose_offer`` decides on splits, insurance
         and even money.
         """
         result = StrategyResult(mean_staked=Fraction(0))
         for round_ in self.rounds:
-            net, staked = self._sum_round(round_, choose_answer, choose_offer, result)
+            net_sum, stake_sum = self._sum_round(round_, choose_option, choose_offer, result)
             up_card_ways = self.shoe[round_.up_card_value - 1]
-            total = sum(self.shoe) * round_.total_ways * self.evaluation.unit
-            result.mean += Fraction(up_card_ways * net, total)
-            result.mean_staked += Fraction(up_card_ways * staked, total)
+            unit_ways = sum(self.shoe) * round_.total_ways * self.evaluation.unit
+            result.mean += Fraction(up_card_ways * net_sum, unit_ways)
+            result.mean_staked += Fraction(up_card_ways * stake_sum, unit_ways)
         result.mean_staked += 1
         return result
 
     def _sum_round(
         self,
         round_: SolvedRound,
-        choose_answer: AnswerChooser,
+        choose_option: OptionChooser,
         choose_offer: OfferChooser,
         result: StrategyResult,
     ) -> NetAndStakeSums:
@@ -113,42 +113,42 @@ class StrategyCalculator:
 
         The decisions about splits and insurance are recorded in ``result``.
         """
-        values = self.evaluation.evaluate_hands(
-            round_.hand_values, round_.tree, HandSituation(round_.up_card_value), choose_answer
+        sums_by_hand = self.evaluation.evaluate_hands(
+            round_.hand_values, round_.tree, HandSituation(round_.up_card_value), choose_option
         )
-        net = staked = 0
-        for hand, unsplit in values.items():
+        net_sum = stake_sum = 0
+        for hand, unsplit_sums in sums_by_hand.items():
             if round_.hand_values[hand].card_count > 2:
                 continue
-            orders = (
+            order_count = (
                 1 if len(set(list_card_values(hand))) == 1 else 2
             )  # two different cards come in either order
             splits = [
                 split for split in round_.splits if 2 * PACKED_CARD_BY_VALUE[split.card_value - 1] == hand
             ]
             insurance_sums = self._sum_with_insurance(round_, hand, choose_offer, result)
-            played_sums = unsplit
+            played_sums = unsplit_sums
             if hand == PACKED_BLACKJACK:
                 played_sums = 0, 0
             elif splits:
                 played_sums = self._sum_pair(
-                    round_, hand, unsplit, splits, choose_answer, choose_offer, result
+                    round_, hand, unsplit_sums, splits, choose_option, choose_offer, result
                 )
             # if only the first stake is lost to a dealer's blackjack, it is subtracted here, once for the box
             lost_to_blackjack = 0
             if self.evaluation.original_bets_only and hand != PACKED_BLACKJACK:
                 lost_to_blackjack = round_.tree[hand].blackjack_ways * self.evaluation.unit
-            net += orders * (played_sums[0] - lost_to_blackjack + insurance_sums[0])
-            staked += orders * (played_sums[1] + insurance_sums[1])
-        return net, staked
+            net_sum += order_count * (played_sums[0] - lost_to_blackjack + insurance_sums[0])
+            stake_sum += order_count * (played_sums[1] + insurance_sums[1])
+        return net_sum, stake_sum
 
     def _sum_pair(
         self,
         round_: SolvedRound,
         hand: int,
-        unsplit: NetAndStakeSums,
+        unsplit_sums: NetAndStakeSums,
         splits: list[SplitPair],
-        choose_answer: AnswerChooser,
+        choose_option: OptionChooser,
         choose_offer: OfferChooser,
         result: StrategyResult,
     ) -> NetAndStakeSums:
@@ -157,15 +157,18 @@ class StrategyCalculator:
         If tens must be equal in rank to be split, only the deals with equal ranks are split.
         """
         pair_cards = round_.dealer.card_counts[splits[0].card_value - 1]
-        orders = pair_cards * (pair_cards - 1)
-        net, staked = unsplit
+        order_count = pair_cards * (pair_cards - 1)
+        net_sum, stake_sum = unsplit_sums
         for split in splits:
-            unsplit_share = (unsplit[0] * split.ways // orders, unsplit[1] * split.ways // orders)
+            unsplit_share = (
+                unsplit_sums[0] * split.ways // order_count,
+                unsplit_sums[1] * split.ways // order_count,
+            )
             hands_max = max(split.branches)
             sums = [
                 unsplit_share,
                 *(
-                    self.evaluation.evaluate_split(round_, split, n, choose_answer)
+                    self.evaluation.evaluate_split(round_, split, n, choose_option)
                     for n in range(2, hands_max + 1)
                 ),
             ]
@@ -176,11 +179,11 @@ class StrategyCalculator:
                 )
                 if (
                     chosen_index + 1 < hands_max
-                ):  # let a recording ``choose_answer`` see the split that is played last
-                    self.evaluation.evaluate_split(round_, split, chosen_index + 1, choose_answer)
-            net = net + sums[chosen_index][0] - unsplit_share[0]
-            staked = staked + sums[chosen_index][1] - unsplit_share[1]
-        return net, staked
+                ):  # let a recording ``choose_option`` see the split that is played last
+                    self.evaluation.evaluate_split(round_, split, chosen_index + 1, choose_option)
+            net_sum = net_sum + sums[chosen_index][0] - unsplit_share[0]
+            stake_sum = stake_sum + sums[chosen_index][1] - unsplit_share[1]
+        return net_sum, stake_sum
 
     def _sum_with_insurance(
         self, round_: SolvedRound, hand: int, choose_offer: OfferChooser, result: StrategyResult
@@ -190,38 +193,38 @@ class StrategyCalculator:
         Insurance stakes half of the bet on the dealer's blackjack. A blackjack may take even money instead,
         if the dealer's up card allows it.
         """
-        node, unit, up = round_.tree[hand], self.evaluation.unit, round_.up_card_value
+        node, unit, up_card_value = round_.tree[hand], self.evaluation.unit, round_.up_card_value
         blackjack_net = (
             int(self.house.blackjack_odds * unit) * node.ordinary_ways if hand == PACKED_BLACKJACK else 0
         )
-        sums, half = [(blackjack_net, 0)], unit // 2
-        insurable = up == ACE_VALUE and self.house.insurance_odds is not None
-        if insurable and self.house.insurance_odds is not None:
-            won = int(self.house.insurance_odds * half) * node.blackjack_ways
+        sums, insurance_units = [(blackjack_net, 0)], unit // 2
+        can_be_insured = up_card_value == ACE_VALUE and self.house.insurance_odds is not None
+        if can_be_insured and self.house.insurance_odds is not None:
+            won_units = int(self.house.insurance_odds * insurance_units) * node.blackjack_ways
             sums.append(
                 (
-                    blackjack_net + won - half * node.ordinary_ways,
-                    half * (node.ordinary_ways + node.blackjack_ways),
+                    blackjack_net + won_units - insurance_units * node.ordinary_ways,
+                    insurance_units * (node.ordinary_ways + node.blackjack_ways),
                 )
             )
-        if hand == PACKED_BLACKJACK and up in self.house.even_money_up_cards:
+        if hand == PACKED_BLACKJACK and up_card_value in self.house.even_money_up_cards:
             sums.append((unit * (node.ordinary_ways + node.blackjack_ways), 0))
-        chosen_index = choose_offer(PairQuestion("insurance", up, hand), sums)
-        if chosen_index == 1 and insurable:
+        chosen_index = choose_offer(PairQuestion("insurance", up_card_value, hand), sums)
+        if chosen_index == 1 and can_be_insured:
             result.insured_hands.add(hand)
         elif chosen_index:
-            result.even_money_up_cards.add(up)
+            result.even_money_up_cards.add(up_card_value)
         return sums[chosen_index]
 
 
-def choose_best(_situation: HandSituation, _hand: int, _suited: bool, options: SumsByAnswer) -> int:  # noqa: FBT001 (signature of AnswerChooser)
+def choose_best(_situation: HandSituation, _hand: int, _suited: bool, options: SumsByOption) -> int:  # noqa: FBT001 (signature of OptionChooser)
     """Return the decision with the highest value for a blackjack hand; among equal ones, the one that stakes less."""
-    return max(options, key=lambda answer: (options[answer][0], -answer))
+    return max(options, key=lambda option: (options[option][0], -option))
 
 
-def choose_worst(_situation: HandSituation, _hand: int, _suited: bool, options: SumsByAnswer) -> int:  # noqa: FBT001 (signature of AnswerChooser)
+def choose_worst(_situation: HandSituation, _hand: int, _suited: bool, options: SumsByOption) -> int:  # noqa: FBT001 (signature of OptionChooser)
     """Return the decision with the lowest value for a blackjack hand."""
-    return min(options, key=lambda answer: options[answer][0])
+    return min(options, key=lambda option: options[option][0])
 
 
 def choose_highest_sum(_question: PairQuestion, sums: list[NetAndStakeSums]) -> int:
@@ -239,10 +242,10 @@ def decline_every_offer(_question: PairQuestion, _sums: list[NetAndStakeSums]) -
     return 0
 
 
-def build_dealer_rule_chooser(house: ExactHouseRules) -> AnswerChooser:
+def build_dealer_rule_chooser(house: ExactHouseRules) -> OptionChooser:
     """Return the strategy of a player who follows the dealer's drawing rule and never doubles."""
 
-    def choose_like_dealer(_situation: HandSituation, hand: int, _suited: bool, options: SumsByAnswer) -> int:  # noqa: FBT001
+    def choose_like_dealer(_situation: HandSituation, hand: int, _suited: bool, options: SumsByOption) -> int:  # noqa: FBT001
         """Return "hit" if it is permitted and the dealer would draw with this hand, otherwise "stand"."""
         return (
             HIT_OPTION
@@ -254,13 +257,13 @@ def build_dealer_rule_chooser(house: ExactHouseRules) -> AnswerChooser:
 
 
 def build_recording_chooser(
-    choose_answer: AnswerChooser, recorded_answers: dict[HandQuestion, int]
-) -> AnswerChooser:
-    """Return a function that decides as ``choose_answer`` does and stores each decision in ``recorded_answers``."""
+    choose_option: OptionChooser, recorded_options: dict[HandQuestion, int]
+) -> OptionChooser:
+    """Return a function that decides as ``choose_option`` does and stores each decision in ``recorded_options``."""
 
-    def choose_and_record(situation: HandSituation, hand: int, suited: bool, options: SumsByAnswer) -> int:  # noqa: FBT001
+    def choose_and_record(situation: HandSituation, hand: int, suited: bool, options: SumsByOption) -> int:  # noqa: FBT001
         """Return the wrapped strategy's decision for a blackjack hand, after storing it."""
-        recorded_answers[situation, hand, suited] = choose_answer(situation, hand, suited, options)
-        return recorded_answers[situation, hand, suited]
+        recorded_options[situation, hand, suited] = choose_option(situation, hand, suited, options)
+        return recorded_options[situation, hand, suited]
 
     return choose_and_record

@@ -268,32 +268,44 @@ class BlackjackRound:
 
         The mapping is empty if the definition stores no strategy.
         """
-        best, values = self.best_play, hand.values
-        if best is None:
+        best_play, values = self.best_play, hand.values
+        if best_play is None:
             return {}
         if "no_insurance" in options:
-            even = "even_money" in options and best.should_take_even_money(self.up_card_value)
-            insured = "insurance" in options and best.should_insure(values)
-            return {"advice": "even_money" if even else "insurance" if insured else "no_insurance"}
-        pair = values[0] if hand.is_from_split or "split" in options else 0
-        up, first = self.dealer_hands[0][0], hand.cards[0]
+            takes_even_money = "even_money" in options and best_play.should_take_even_money(
+                self.up_card_value
+            )
+            takes_insurance = "insurance" in options and best_play.should_insure(values)
+            return {
+                "advice": "even_money"
+                if takes_even_money
+                else "insurance"
+                if takes_insurance
+                else "no_insurance"
+            }
+        pair_value = values[0] if hand.is_from_split or "split" in options else 0
+        up_card, first_card = self.dealer_hands[0][0], hand.cards[0]
         has_pair_rank = (
-            self.house.splits_same_rank_only and pair == TEN_VALUE and get_rank(up) == get_rank(first)
+            self.house.splits_same_rank_only
+            and pair_value == TEN_VALUE
+            and get_rank(up_card) == get_rank(first_card)
         )
-        if "split" in options and best.count_split_hands(
-            self.up_card_value, pair, has_pair_rank=has_pair_rank
+        if "split" in options and best_play.count_split_hands(
+            self.up_card_value, pair_value, has_pair_rank=has_pair_rank
         ) > len(box.hands):
             return {"advice": "split"}
         situation = HandSituation(self.up_card_value)
         if hand.is_from_split:
             situation = HandSituation(
                 self.up_card_value,
-                pair,
-                is_unsplittable_pair=values[1] == pair,
+                pair_value,
+                is_unsplittable_pair=values[1] == pair_value,
                 dealer_has_pair_rank=has_pair_rank,
             )
         return {
-            "advice": best.find_answer(situation, values, suited=get_suit(first) == get_suit(hand.cards[1]))
+            "advice": best_play.find_option(
+                situation, values, suited=get_suit(first_card) == get_suit(hand.cards[1])
+            )
         }
 
     def _offer_insurance(self, box: BettingBox) -> Iterator[RoundEvent]:
@@ -303,22 +315,22 @@ class BlackjackRound:
         if self.house.insurance_odds is not None and self.up_card_value == ACE_VALUE:
             spot = format_spot_id(INSURANCE_SPOT, box.number)
             stakes["insurance"] = Bet(spot, hand.staked_credits // 2, box.seat)
-            quarters = self.definition.house_rules.offers_quarter_insurance
-            if quarters and all(stake.bet.credits % 4 == 0 for stake in hand.unsettled_own_stakes):
+            offers_quarter = self.definition.house_rules.offers_quarter_insurance
+            if offers_quarter and all(stake.bet.credits % 4 == 0 for stake in hand.unsettled_own_stakes):
                 stakes[QUARTER_INSURANCE_OPTION] = Bet(spot, hand.staked_credits // 4, box.seat)
             options += stakes
         if hand.is_blackjack and self.up_card_value in self.house.even_money_up_cards:
             options.append("even_money")
         if len(options) == 1:
             return
-        answer = yield from self._ask_for_decision(box, hand, "insurance", options, stakes)
-        if answer in stakes:
-            part = 4 if answer == QUARTER_INSURANCE_OPTION else 2
+        chosen_option = yield from self._ask_for_decision(box, hand, "insurance", options, stakes)
+        if chosen_option in stakes:
+            stake_divisor = 4 if chosen_option == QUARTER_INSURANCE_OPTION else 2
             for stake in hand.unsettled_own_stakes:
                 box.insurance_bets[stake.dealer_hand_index] = replace(
-                    stakes[answer], credits=stake.bet.credits // part
+                    stakes[chosen_option], credits=stake.bet.credits // stake_divisor
                 )
-        elif answer == "even_money":
+        elif chosen_option == "even_money":
             yield from _settle_stakes(
                 hand,
                 lambda bet: settle_bet(bet, EVEN_MONEY_ODDS, EVEN_MONEY_RESULT),
@@ -327,13 +339,13 @@ class BlackjackRound:
 
     def _play_box(self, box: BettingBox, draw: DrawSource) -> Iterator[RoundEvent]:
         """Play a box's hands one after another, including those of splits."""
-        number = 0
-        while number < len(box.hands):
-            hand = box.hands[number]
+        hand_index = 0
+        while hand_index < len(box.hands):
+            hand = box.hands[hand_index]
             if len(hand.cards) == 1:
                 yield from self._deal_card_to_box(box, hand, draw)
             yield from self._play_hand(box, hand, draw)
-            number += 1
+            hand_index += 1
 
     def _play_hand(self, box: BettingBox, hand: BlackjackHand, draw: DrawSource) -> Iterator[RoundEvent]:
         """Ask the player for the decisions on one hand of a box until it stands, busts or is settled.
@@ -341,8 +353,10 @@ class BlackjackRound:
         Wins that are paid at once, before the dealer plays, such as 6-7-8 in one suit or 7-7-7, are settled too.
         """
         while hand.stakes and not hand.is_blackjack:
-            if (odds := self._find_immediate_win(hand)) is not None:
-                yield from _settle_stakes(hand, partial(settle_bet, odds=odds[1], settlement_name=odds[0]))
+            if (immediate_win := self._find_immediate_win(hand)) is not None:
+                yield from _settle_stakes(
+                    hand, partial(settle_bet, odds=immediate_win[1], settlement_name=immediate_win[0])
+                )
             elif hand.points > BEST_HAND_TOTAL:
                 yield from self._settle_busted_hand(hand)
                 return
@@ -351,12 +365,12 @@ class BlackjackRound:
                 return
             added_bet = Bet(format_spot_id(MAIN_SPOT, box.number), hand.staked_credits, box.seat)
             stakes = {name: added_bet for name in options if name in {"double", "split"}}
-            answer = yield from self._ask_for_decision(box, hand, "blackjack", options, stakes)
-            if answer == "stand":
+            chosen_option = yield from self._ask_for_decision(box, hand, "blackjack", options, stakes)
+            if chosen_option == "stand":
                 return
-            if answer == "split":
+            if chosen_option == "split":
                 yield self._split_hand(box, hand)
-            elif answer == "double":
+            elif chosen_option == "double":
                 hand.stakes += _list_added_stakes(box, hand)
                 hand.is_closed = True
             yield from self._deal_card_to_box(box, hand, draw)
@@ -368,17 +382,17 @@ class BlackjackRound:
         may still be split if the rules permit more hands.
         """
         values, house = hand.values, self.house
-        best, soft = compute_best_total(values)
-        pair = len(values) == 2 and values[0] == values[1]
+        best_total, is_soft = compute_best_total(values)
+        is_pair = len(values) == 2 and values[0] == values[1]
         if house.splits_same_rank_only:
-            pair = pair and get_rank(hand.cards[0]) == get_rank(hand.cards[1])
-        aces = pair and values[0] == ACE_VALUE
+            is_pair = is_pair and get_rank(hand.cards[0]) == get_rank(hand.cards[1])
+        is_ace_pair = is_pair and values[0] == ACE_VALUE
         options = ["stand"]
-        if not hand.is_closed and (best < BEST_HAND_TOTAL or soft):
+        if not hand.is_closed and (best_total < BEST_HAND_TOTAL or is_soft):
             options.append("hit")
             if house.can_double(values, split=hand.is_from_split):
                 options.append("double")
-        if pair and len(box.hands) < (house.ace_hands_max if aces else house.hands_max):
+        if is_pair and len(box.hands) < (house.ace_hands_max if is_ace_pair else house.hands_max):
             options.append("split")
         return options
 
@@ -387,7 +401,7 @@ class BlackjackRound:
 
         The first of the two hands gets its second card next; the second hand gets it when it is played.
         """
-        aces = hand.values[0] == ACE_VALUE and self.house.aces_get_one_card
+        gets_one_card = hand.values[0] == ACE_VALUE and self.house.aces_get_one_card
         second_hand = BlackjackHand(
             f"{box.id}-{len(box.hands) + 1}",
             [hand.cards.pop()],
@@ -395,7 +409,7 @@ class BlackjackRound:
             is_from_split=True,
         )
         hand.is_from_split = True
-        hand.is_closed = second_hand.is_closed = aces
+        hand.is_closed = second_hand.is_closed = gets_one_card
         box.hands.insert(box.hands.index(hand) + 1, second_hand)
         return Cue("split", {"hand": hand.id, "to": second_hand.id})
 
@@ -415,9 +429,9 @@ class BlackjackRound:
         A stake added by a double or split is settled later if the rules return it when the dealer has a
         blackjack.
         """
-        spares = self.house.original_bets_only and self.up_card_value in {ACE_VALUE, TEN_VALUE}
+        returns_added_stakes = self.house.original_bets_only and self.up_card_value in {ACE_VALUE, TEN_VALUE}
         yield from _settle_stakes(
-            hand, settle_lost_bet, lambda stake: not (spares and stake.is_added_in_play)
+            hand, settle_lost_bet, lambda stake: not (returns_added_stakes and stake.is_added_in_play)
         )
 
     # ------------------------------------------------------------ the dealer
@@ -465,7 +479,7 @@ class BlackjackRound:
         self, hand: BlackjackHand, dealer_hand_index: int, values: Sequence[int]
     ) -> Iterator[Settlement]:
         """Settle a player's stakes against one of the dealer's hands, whose cards have ``values``."""
-        (dealer, _), has_blackjack = compute_best_total(values), is_blackjack(values)
+        (dealer_total, _), has_blackjack = compute_best_total(values), is_blackjack(values)
 
         def is_bet_against(stake: HandStake) -> bool:
             """Return whether a stake plays against the dealer's hand that is being settled."""
@@ -474,11 +488,11 @@ class BlackjackRound:
         if has_blackjack and hand.is_blackjack:
             yield from _settle_stakes(hand, settle_push, is_bet_against)
         elif has_blackjack:
-            spared = self.house.original_bets_only
+            returns_added_stakes = self.house.original_bets_only
             yield from _settle_stakes(
                 hand,
                 settle_lost_bet,
-                lambda stake: is_bet_against(stake) and not (spared and stake.is_added_in_play),
+                lambda stake: is_bet_against(stake) and not (returns_added_stakes and stake.is_added_in_play),
             )
             yield from _settle_stakes(hand, settle_push, is_bet_against)
         elif hand.is_blackjack:
@@ -488,11 +502,11 @@ class BlackjackRound:
             )
         elif hand.points > BEST_HAND_TOTAL:
             yield from _settle_stakes(hand, settle_lost_bet, is_bet_against)
-        elif dealer > BEST_HAND_TOTAL or hand.points > dealer:
+        elif dealer_total > BEST_HAND_TOTAL or hand.points > dealer_total:
             yield from _settle_stakes(hand, partial(settle_bet, odds=EVEN_MONEY_ODDS), is_bet_against)
         else:
             yield from _settle_stakes(
-                hand, settle_push if hand.points == dealer else settle_lost_bet, is_bet_against
+                hand, settle_push if hand.points == dealer_total else settle_lost_bet, is_bet_against
             )
 
     # ------------------------------------------------------------ side bets
@@ -530,14 +544,14 @@ class BlackjackRound:
         shown_hands: list[dict[str, object]] = []
         for index, cards in enumerate(self.dealer_hands):
             names = [format_card(card) for card in cards]
-            hidden = self._is_second_card_hidden and len(cards) > 1
-            name = DEALER_HAND_ID if index == 0 else f"{DEALER_HAND_ID}-{index + 1}"
-            if hidden:
-                shown_hands.append({"id": name, "cards": [names[0], FACE_DOWN_CARD_TEXT]})
+            is_hidden = self._is_second_card_hidden and len(cards) > 1
+            hand_id = DEALER_HAND_ID if index == 0 else f"{DEALER_HAND_ID}-{index + 1}"
+            if is_hidden:
+                shown_hands.append({"id": hand_id, "cards": [names[0], FACE_DOWN_CARD_TEXT]})
             else:
                 shown_hands.append(
                     {
-                        "id": name,
+                        "id": hand_id,
                         "cards": names,
                         "says": describe_hand_value(self._list_dealer_values(index), split=False),
                     }
@@ -568,12 +582,12 @@ class BlackjackRound:
 
 def describe_hand_value(values: Sequence[int], *, split: bool) -> str | dict[str, str]:
     """Return the value of a blackjack hand for display: its total, both totals of a soft hand, or a text."""
-    best, soft = compute_best_total(values)
+    best_total, is_soft = compute_best_total(values)
     if not split and is_blackjack(values):
         return {"en": "Blackjack", "fr": "Blackjack"}
-    if best > BEST_HAND_TOTAL:
-        return {"en": f"{best}, over 21", "fr": f"{best}, plus de 21"}
-    return f"{best - 10}/{best}" if soft and best < BEST_HAND_TOTAL else str(best)
+    if best_total > BEST_HAND_TOTAL:
+        return {"en": f"{best_total}, over 21", "fr": f"{best_total}, plus de 21"}
+    return f"{best_total - 10}/{best_total}" if is_soft and best_total < BEST_HAND_TOTAL else str(best_total)
 
 
 def settle_lost_bet(bet: Bet) -> Settlement:
@@ -611,9 +625,9 @@ def _settle_stakes(
 
 def _list_added_stakes(box: BettingBox, hand: BlackjackHand) -> list[HandStake]:
     """Return the stakes that a blackjack double or split adds: each bet on the hand once more, on the same terms."""
-    main = format_spot_id(MAIN_SPOT, box.number)
+    main_spot = format_spot_id(MAIN_SPOT, box.number)
     return [
-        HandStake(Bet(main, stake.bet.credits, box.seat), stake.dealer_hand_index, is_added_in_play=True)
+        HandStake(Bet(main_spot, stake.bet.credits, box.seat), stake.dealer_hand_index, is_added_in_play=True)
         for stake in hand.unsettled_own_stakes
     ]
 

@@ -47,18 +47,18 @@ _BURN_FIRST_CARD_VALUE: Final = -1
 
 def sample_rounds(
     definition: BlackjackDefinition,
-    play: PackedStrategy,
-    rounds: int = SIMULATED_ROUND_COUNT,
+    strategy: PackedStrategy,
+    round_count: int = SIMULATED_ROUND_COUNT,
     seed: str = SAMPLING_SEED,
 ) -> SimulatedRounds:
-    """Simulate at least ``rounds`` blackjack rounds and return how often each net result occurred.
+    """Simulate at least ``round_count`` blackjack rounds and return how often each net result occurred.
 
     The simulation continues to the end of the last shoe.
     """
     house, shoe = definition.exact_house_rules, definition.shoe
-    pays = [house.blackjack_odds, house.insurance_odds, house.sevens_odds, house.suited_678_odds]
-    unit = 2 * lcm(*(odds.denominator for odds in pays if odds is not None))
-    hands = definition.main_bet.dealer_hand_count
+    all_odds = [house.blackjack_odds, house.insurance_odds, house.sevens_odds, house.suited_678_odds]
+    unit = 2 * lcm(*(odds.denominator for odds in all_odds if odds is not None))
+    dealer_hand_count = definition.main_bet.dealer_hand_count
     known_hands = list(compute_hand_values(build_shoe(house.deck_count)).items())
     index_by_hand = {hand: n for n, (hand, _) in enumerate(known_hands)}
     next_hands: Ints = np.full((len(known_hands), TEN_VALUE + 1), -1, dtype=np.int64)
@@ -81,11 +81,11 @@ def sample_rounds(
             house.aces_get_one_card,
             house.splits_same_rank_only,
             unit,
-            hands,
+            dealer_hand_count,
         ),
-        *(0 if odds is None else int(odds * unit) for odds in pays),
+        *(0 if odds is None else int(odds * unit) for odds in all_odds),
         *(
-            up in house.even_money_up_cards and play.should_take_even_money(up)
+            up in house.even_money_up_cards and strategy.should_take_even_money(up)
             for up in _BLACKJACK_CARD_VALUES
         ),
         *(
@@ -93,12 +93,14 @@ def sample_rounds(
             _BURN_FIRST_CARD_VALUE if shoe.burned_card_count is True else shoe.burned_card_count,
         ),
         *(index_by_hand.get(_PACKED_THREE_SEVENS, -2), index_by_hand.get(PACKED_SIX_SEVEN_EIGHT, -2)),
-        *(shoe.rounds_per_shuffle if shoe.cards_behind_stop_card is None else rounds, rounds),
+        *(shoe.rounds_per_shuffle if shoe.cards_behind_stop_card is None else round_count, round_count),
     ]
     rules = _SimulationRules(*map(int, numbers))
-    tables = _SimulationLookups(next_hands, totals, _VALUE_BY_RANK, *_build_play_arrays(play, index_by_hand))
+    tables = _SimulationLookups(
+        next_hands, totals, _VALUE_BY_RANK, *_build_play_arrays(strategy, index_by_hand)
+    )
     box = _SimulationBox(*(np.zeros(6, dtype=np.int64) for _ in _SimulationBox._fields))
-    steps = _CompiledSteps(
+    compiled_steps = _CompiledSteps(
         compile_kernel(_draw_card, counts_references=False),
         compile_kernel(_record_shoe_and_shuffle, counts_references=False),
         compile_kernel(_split_sampled_hand, counts_references=False),
@@ -108,21 +110,23 @@ def sample_rounds(
     )
     cards: Ints = np.arange(52 * house.deck_count) % 52
     counters: Ints = np.zeros(4, dtype=np.int64)
-    net_counts: Ints = np.zeros((hands, 2 * hands * _BOX_RESULT_MAX * unit + 1), dtype=np.int64)
+    net_counts: Ints = np.zeros(
+        (dealer_hand_count, 2 * dealer_hand_count * _BOX_RESULT_MAX * unit + 1), dtype=np.int64
+    )
     shoes: Ints = np.zeros(6, dtype=np.int64)
-    block = 0
-    while net_counts[0].sum() < rounds:
+    block_number = 0
+    while net_counts[0].sum() < round_count:
         words = np.frombuffer(
-            shake_256(f"{seed} {block}".encode()).digest(4 * _RANDOM_WORD_COUNT), dtype="<u4"
+            shake_256(f"{seed} {block_number}".encode()).digest(4 * _RANDOM_WORD_COUNT), dtype="<u4"
         )
-        counters[0], block = 0, block + 1
+        counters[0], block_number = 0, block_number + 1
         compile_kernel(_play_sampled_rounds, counts_references=False)(
-            steps, _SimulationShoe(words, cards, counters), rules, tables, box, net_counts, shoes
+            compiled_steps, _SimulationShoe(words, cards, counters), rules, tables, box, net_counts, shoes
         )
-    middle = hands * _BOX_RESULT_MAX * unit
-    nets = {
+    net_offset = dealer_hand_count * _BOX_RESULT_MAX * unit
+    round_counts_by_net = {
         str(hand_count): {
-            format_fraction(Fraction(net - middle, unit)): int(count)
+            format_fraction(Fraction(net - net_offset, unit)): int(count)
             for net, count in enumerate(row)
             if count
         }
@@ -131,7 +135,7 @@ def sample_rounds(
     return SimulatedRounds(
         rounds=int(net_counts[0].sum()),
         seed=seed,
-        nets=nets,
+        nets=round_counts_by_net,
         error=format_fraction(_compute_standard_error(shoes, unit)),
     )
 
@@ -142,40 +146,44 @@ def _compute_standard_error(shoes: Ints, unit: int) -> Fraction:
     The error is computed from the results of whole shoes, because the rounds of one shoe are dependent.
     """
     # the variance of a ratio of sums: of the nets, and of the rounds, of independent shoes
-    count, rounds, net, rounds_squared, nets_squared, net_products = map(int, shoes)
-    mean = Fraction(net, rounds)
-    spread = (nets_squared - 2 * mean * net_products + mean**2 * rounds_squared) * Fraction(count, count - 1)
-    parts = 10**14 * spread / (rounds * unit) ** 2
-    return Fraction(1 + isqrt(parts.numerator // parts.denominator), 10**7)
+    shoe_count, round_sum, net_sum, squared_round_sum, squared_net_sum, product_sum = map(int, shoes)
+    mean = Fraction(net_sum, round_sum)
+    squared_deviation_sum = (
+        squared_net_sum - 2 * mean * product_sum + mean**2 * squared_round_sum
+    ) * Fraction(shoe_count, shoe_count - 1)
+    scaled_variance = 10**14 * squared_deviation_sum / (round_sum * unit) ** 2
+    return Fraction(1 + isqrt(scaled_variance.numerator // scaled_variance.denominator), 10**7)
 
 
-def _build_play_arrays(play: PackedStrategy, index_of_hand: dict[int, int]) -> tuple[Ints, Ints, Ints]:
+def _build_play_arrays(strategy: PackedStrategy, index_of_hand: dict[int, int]) -> tuple[Ints, Ints, Ints]:
     """Return a blackjack strategy as arrays: decisions by situation and hand, hands per split, insured hands."""
     shape = TEN_VALUE + 1, TEN_VALUE + 1, 2, 2, 2, len(index_of_hand)
-    answers: Ints = np.zeros(shape, dtype=np.uint8)
-    for (situation, hand, suited), answer in zip(play.index_by_question, play.packed_bytes, strict=False):
-        rows = slice(suited, None) if suited else slice(None)
-        answers[
+    options: Ints = np.zeros(shape, dtype=np.uint8)
+    for (situation, hand, suited), option in zip(
+        strategy.index_by_question, strategy.packed_bytes, strict=False
+    ):
+        suit_rows = slice(suited, None) if suited else slice(None)
+        options[
             situation.dealer_up_card,
             situation.split_pair_value,
             int(situation.is_unsplittable_pair),
             int(situation.dealer_has_pair_rank),
-            rows,
+            suit_rows,
             index_of_hand[hand],
-        ] = answer
-    ups = range(ACE_VALUE, TEN_VALUE + 1)
-    splits: Ints = np.zeros((TEN_VALUE + 1, TEN_VALUE + 1, 2), dtype=np.int64)
-    for up in ups:
-        for pair in ups:
-            splits[up, pair] = [
-                play.count_split_hands(up, pair, has_pair_rank=has_pair_rank)
+        ] = option
+    card_values = range(ACE_VALUE, TEN_VALUE + 1)
+    split_hands: Ints = np.zeros((TEN_VALUE + 1, TEN_VALUE + 1, 2), dtype=np.int64)
+    for up_card_value in card_values:
+        for pair in card_values:
+            split_hands[up_card_value, pair] = [
+                strategy.count_split_hands(up_card_value, pair, has_pair_rank=has_pair_rank)
                 for has_pair_rank in (False, True)
             ]
-    insured: Ints = np.zeros((TEN_VALUE + 1, TEN_VALUE + 1), dtype=np.int64)
-    for first_value in ups:
-        for second_value in ups:
-            insured[first_value, second_value] = play.should_insure([first_value, second_value])
-    return answers, splits, insured
+    insured_hands: Ints = np.zeros((TEN_VALUE + 1, TEN_VALUE + 1), dtype=np.int64)
+    for first_value in card_values:
+        for second_value in card_values:
+            insured_hands[first_value, second_value] = strategy.should_insure([first_value, second_value])
+    return options, split_hands, insured_hands
 
 
 class _SimulationShoe(NamedTuple):
@@ -470,28 +478,28 @@ def _settle_sampled_box(
     rules: _SimulationRules,
     totals: Ints,
     box: _SimulationBox,
-    hands: int,
-    best: int,
+    hand_count: int,
+    dealer_total: int,
     has_dealer_blackjack: bool,  # noqa: FBT001
 ) -> int:  # pragma: no cover (compiled)
     """Return the net result of the simulated box, in units, against one hand of the dealer.
 
     Blackjacks of the player are settled elsewhere.
     """
-    node, stakes, won = box.hand_indexes, box.stakes, box.won_units
-    total = 0
-    for n in range(hands):
-        if won[n]:
-            total += won[n] * stakes[n]
+    hand_indexes, stakes, won_units = box.hand_indexes, box.stakes, box.won_units
+    net_units = 0
+    for n in range(hand_count):
+        if won_units[n]:
+            net_units += won_units[n] * stakes[n]
         elif has_dealer_blackjack and rules.original_bets_only:
-            total -= rules.stake_units if n == 0 else 0
-        elif has_dealer_blackjack or node[n] < 0:
-            total -= rules.stake_units * stakes[n]
-        elif best > 21 or totals[node[n], 0] > best:
-            total += rules.stake_units * stakes[n]
-        elif totals[node[n], 0] < best:
-            total -= rules.stake_units * stakes[n]
-    return total
+            net_units -= rules.stake_units if n == 0 else 0
+        elif has_dealer_blackjack or hand_indexes[n] < 0:
+            net_units -= rules.stake_units * stakes[n]
+        elif dealer_total > 21 or totals[hand_indexes[n], 0] > dealer_total:
+            net_units += rules.stake_units * stakes[n]
+        elif totals[hand_indexes[n], 0] < dealer_total:
+            net_units -= rules.stake_units * stakes[n]
+    return net_units
 
 
 def _play_sampled_rounds(  # noqa: C901, PLR0912 (one loop, compiled by numba)

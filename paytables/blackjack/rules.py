@@ -82,16 +82,16 @@ class BlackjackRules(SeatedRules):
 
     def _build_spots(self, box_index: int) -> list[Spot]:
         """Return every betting spot of one box: main bets, insurance and side bets."""
-        definition, main = self.definition, self.definition.main_bet
-        limits, main_id = main.limits, format_spot_id(MAIN_SPOT, box_index)
+        definition, main_bet = self.definition, self.definition.main_bet
+        limits, main_spot = main_bet.limits, format_spot_id(MAIN_SPOT, box_index)
         spots = []
-        for n, name in enumerate(SPOTS_BY_DEALER_HAND[: main.dealer_hand_count]):
+        for n, name in enumerate(SPOTS_BY_DEALER_HAND[: main_bet.dealer_hand_count]):
             names = self._build_stake_label(
-                main.name, box_index, n + 1 if main.dealer_hand_count > 1 else None
+                main_bet.name, box_index, n + 1 if main_bet.dealer_hand_count > 1 else None
             )
-            needs = self._find_required_bet(n, box_index)
+            required_spot = self._find_required_bet(n, box_index)
             spot = _build_spot(
-                format_spot_id(name, box_index), name, names, "1:1", limits.build_spot_fields(), needs
+                format_spot_id(name, box_index), name, names, "1:1", limits.build_spot_fields(), required_spot
             )
             spots.append(
                 replace(
@@ -104,7 +104,7 @@ class BlackjackRules(SeatedRules):
         if definition.house_rules.insurance_odds is not None:
             insurance_limits = SpotLimits(
                 bet_min=limits.bet_min // 2,
-                bet_max=main.dealer_hand_count * limits.bet_max // 2,
+                bet_max=main_bet.dealer_hand_count * limits.bet_max // 2,
                 bet_step=1,
                 worth_cents=None,
                 required_multiple_max=None,
@@ -117,19 +117,19 @@ class BlackjackRules(SeatedRules):
                 names,
                 odds,
                 insurance_limits,
-                main_id,
+                main_spot,
             )
             spots.append(replace(spot, accepts_bets=False, added_bet_multiples=("1/2",)))
         for side in definition.side_bets:
-            best = max((row.odds for row in side.rows), key=lambda odds: (odds.level_share, odds.net))
+            best_odds = max((row.odds for row in side.rows), key=lambda odds: (odds.level_share, odds.net))
             names = self._build_stake_label(side.name, box_index)
             spot = _build_spot(
                 format_spot_id(side.id, box_index),
                 side.id,
                 names,
-                best.text,
+                best_odds.text,
                 side.limits.build_spot_fields(),
-                main_id,
+                main_spot,
             )
             spots.append(replace(spot, required_multiple_max=1) if side.is_limited_by_main_bet else spot)
         return spots
@@ -156,12 +156,12 @@ class BlackjackRules(SeatedRules):
         ``least_hands`` of the dealer's hands, so each of these bets requires the next one, in a circle. A bet
         against a later hand requires the one against the hand before it.
         """
-        least = self.definition.main_bet.dealer_hands_min
-        if dealer_hand_index >= least:
+        dealer_hands_min = self.definition.main_bet.dealer_hands_min
+        if dealer_hand_index >= dealer_hands_min:
             return format_spot_id(SPOTS_BY_DEALER_HAND[dealer_hand_index - 1], box_index)
         return (
-            format_spot_id(SPOTS_BY_DEALER_HAND[(dealer_hand_index + 1) % least], box_index)
-            if least > 1
+            format_spot_id(SPOTS_BY_DEALER_HAND[(dealer_hand_index + 1) % dealer_hands_min], box_index)
+            if dealer_hands_min > 1
             else None
         )
 
@@ -173,8 +173,8 @@ class BlackjackRules(SeatedRules):
         if hand_number is not None:
             names = {code: f"{text} {hand_number}" for code, text in names.items()}
         if self.definition.box_count > 1:
-            where = _BOX_NAME.model_dump()
-            names = {code: f"{text}, {where[code].format(box_index + 1)}" for code, text in names.items()}
+            box_names = _BOX_NAME.model_dump()
+            names = {code: f"{text}, {box_names[code].format(box_index + 1)}" for code, text in names.items()}
         return names
 
     @property
@@ -205,25 +205,32 @@ class BlackjackRules(SeatedRules):
         """
         if wager.seat is None and "seats" not in wager.options:
             return
-        on_table = {(bet.seat, bet.spot): bet.credits for bet in (*wager.bets, *wager.bets_of_other_seats)}
+        credits_by_seat_and_spot = {
+            (bet.seat, bet.spot): bet.credits for bet in (*wager.bets, *wager.bets_of_other_seats)
+        }
         for seat, bets in wager.bets_by_seat.items():
-            backed = [spot for spot in self._back_spot_ids if spot in bets]
-            for spot in backed:
-                owner = self._back_spot_ids.index(spot)
-                own_credits, most = on_table.get((owner, MAIN_SPOT)), self.definition.main_bet.limits.bet_max
+            backed_spots = [spot for spot in self._back_spot_ids if spot in bets]
+            for spot in backed_spots:
+                hand_seat = self._back_spot_ids.index(spot)
+                own_credits, bet_max = (
+                    credits_by_seat_and_spot.get((hand_seat, MAIN_SPOT)),
+                    self.definition.main_bet.limits.bet_max,
+                )
                 if own_credits is None:
                     raise RefusedRoundError(
                         "no_hand_to_bet_on",
-                        f"bets.{spot}: seat {owner} has no hand in this round",
-                        player=owner + 1,
+                        f"bets.{spot}: seat {hand_seat} has no hand in this round",
+                        player=hand_seat + 1,
                     )
-                credits_of_others = sum(on_table.get((lower, spot), 0) for lower in range(seat))
-                if own_credits + credits_of_others + bets[spot] > most:
+                credits_of_others = sum(
+                    credits_by_seat_and_spot.get((lower_seat, spot), 0) for lower_seat in range(seat)
+                )
+                if own_credits + credits_of_others + bets[spot] > bet_max:
                     raise RefusedRoundError(
                         "hand_limit_reached",
                         f"bets.{spot}: {format_count(bets[spot], 'credit')} more than the"
-                        f" {own_credits + credits_of_others:,} already bet on the hand; {most:,} at most",
-                        player=owner + 1,
+                        f" {own_credits + credits_of_others:,} already bet on the hand; {bet_max:,} at most",
+                        player=hand_seat + 1,
                     )
 
     def play(self, wager: Wager, draw: DrawSource) -> RoundEvents:
@@ -263,16 +270,16 @@ class BlackjackRules(SeatedRules):
                 *(odds.net for odds in (rules.three_sevens_odds, rules.suited_678_odds) if odds is not None),
             ]
         )
-        best_win = max(highest_net, rules.blackjack_odds.net)
-        most = sum(int(bets.get(spot, 0) * (1 + best_win)) for spot in self._back_spot_ids)
+        best_unsplit_net = max(highest_net, rules.blackjack_odds.net)
+        return_max = sum(int(bets.get(spot, 0) * (1 + best_unsplit_net)) for spot in self._back_spot_ids)
         for box in range(self.definition.box_count):
-            staked = sum(bets.get(format_spot_id(name, box), 0) for name in SPOTS_BY_DEALER_HAND)
-            split = int(2 * rules.split_rules.hands_max * staked * (1 + highest_net))
-            most += max(split, int(staked * (1 + rules.blackjack_odds.net)))
+            staked_credits = sum(bets.get(format_spot_id(name, box), 0) for name in SPOTS_BY_DEALER_HAND)
+            split_return = int(2 * rules.split_rules.hands_max * staked_credits * (1 + highest_net))
+            return_max += max(split_return, int(staked_credits * (1 + rules.blackjack_odds.net)))
             for side in self.definition.side_bets:
-                best = max(row.odds.net for row in side.rows)
-                most += int(bets.get(format_spot_id(side.id, box), 0) * (1 + best))
-        return most
+                best_net = max(row.odds.net for row in side.rows)
+                return_max += int(bets.get(format_spot_id(side.id, box), 0) * (1 + best_net))
+        return return_max
 
     def find_highest_round_return(self, wager: Wager) -> int:
         """Return an upper bound on the credits that a round may return to a seat, stakes added in play included."""

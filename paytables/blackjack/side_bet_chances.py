@@ -31,7 +31,7 @@ RowChances: TypeAlias = dict[str, Fraction]
 
 @lru_cache(maxsize=64)
 def compute_row_chances(
-    side: BlackjackSideBet, decks: int, *, has_hole_card: bool, player_draws_more_cards: bool = True
+    side: BlackjackSideBet, deck_count: int, *, has_hole_card: bool, player_draws_more_cards: bool = True
 ) -> RowChances:
     """Return the probability that each row of the side bet's pay table is paid.
 
@@ -41,14 +41,16 @@ def compute_row_chances(
     """
     ways_by_row: dict[tuple[str, int], int | Fraction] = {}
     rows = tuple(row for row in side.rows if player_draws_more_cards or row.card_count <= 2)
-    for ways, dealt_cards, up in _iter_deal_orders(rows, (), [decks] * _DECK_CARD_COUNT, 1):
-        for row, part in _iter_won_rows(rows, dealt_cards, up, decks, has_hole_card=has_hole_card):
-            key = row.id, len(dealt_cards) + (up is not None)
-            ways_by_row[key] = ways_by_row.get(key, 0) + ways * part
+    for ways, dealt_cards, up_card in _iter_deal_orders(rows, (), [deck_count] * _DECK_CARD_COUNT, 1):
+        for row, chance in _iter_won_rows(
+            rows, dealt_cards, up_card, deck_count, has_hole_card=has_hole_card
+        ):
+            key = row.id, len(dealt_cards) + (up_card is not None)
+            ways_by_row[key] = ways_by_row.get(key, 0) + ways * chance
     return {
         row.id: sum(
             (
-                Fraction(ways) / perm(_DECK_CARD_COUNT * decks, cards)
+                Fraction(ways) / perm(_DECK_CARD_COUNT * deck_count, cards)
                 for (row_id, cards), ways in ways_by_row.items()
                 if row_id == row.id
             ),
@@ -100,15 +102,17 @@ def _iter_different_cards(
     are equivalent; before the first card the colours are equivalent too, unless a row names one.
     """
     names_colours = any(row.suit_condition in {"red", "black"} for row in rows)
-    coloured = names_colours or (bool(dealt_cards) and any(row.suit_condition == "colour" for row in rows))
+    distinguishes_colours = names_colours or (
+        bool(dealt_cards) and any(row.suit_condition == "colour" for row in rows)
+    )
     seen_suits = {get_suit(card) for card in dealt_cards}
     suits: dict[object, list[Card]] = {}
     for card in range(_SUIT_COUNT):  # the four cards of the first rank
-        kind = card if get_suit(card) in seen_suits else is_red(card) if coloured else None
+        kind = card if get_suit(card) in seen_suits else is_red(card) if distinguishes_colours else None
         suits.setdefault((get_suit(card) in seen_suits, kind), []).append(card)
-    for first in range(0, _DECK_CARD_COUNT, _SUIT_COUNT):
-        for alike in suits.values():
-            yield first + alike[0], len(alike)
+    for first_of_rank in range(0, _DECK_CARD_COUNT, _SUIT_COUNT):
+        for equivalent_cards in suits.values():
+            yield first_of_rank + equivalent_cards[0], len(equivalent_cards)
 
 
 def _can_complete_row(row: SideBetRow, dealt_cards: Sequence[Card]) -> bool:
@@ -130,7 +134,7 @@ def _iter_won_rows(
     rows: Sequence[SideBetRow],
     dealt_cards: Sequence[Card],
     up_card: Card | None,
-    decks: int,
+    deck_count: int,
     *,
     has_hole_card: bool,
 ) -> Iterator[tuple[SideBetRow, int | Fraction]]:
@@ -153,14 +157,14 @@ def _iter_won_rows(
         if row.card_count <= 2 or not has_hole_card:
             yield row, remaining
             return
-        third_card_chance = 1 - _compute_blackjack_chance(dealt_cards[: row.card_count], decks)
+        third_card_chance = 1 - _compute_blackjack_chance(dealt_cards[: row.card_count], deck_count)
         yield row, remaining * third_card_chance
         remaining *= 1 - third_card_chance
 
 
-def _compute_blackjack_chance(cards_out: Sequence[Card], decks: int) -> Fraction:
+def _compute_blackjack_chance(cards_out: Sequence[Card], deck_count: int) -> Fraction:
     """Return the probability that two cards drawn from the shoe, without the cards ``cards_out``, are a blackjack."""
     values = [get_card_value(card) for card in cards_out]
-    cards_left = _DECK_CARD_COUNT * decks - len(cards_out)
-    aces, tens = 4 * decks - values.count(ACE_VALUE), 16 * decks - values.count(TEN_VALUE)
+    cards_left = _DECK_CARD_COUNT * deck_count - len(cards_out)
+    aces, tens = 4 * deck_count - values.count(ACE_VALUE), 16 * deck_count - values.count(TEN_VALUE)
     return Fraction(2 * aces * tens, cards_left * (cards_left - 1))

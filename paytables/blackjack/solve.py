@@ -55,7 +55,7 @@ _PACKED_THREE_SEVENS: Final = 3 * PACKED_CARD_BY_VALUE[6]
 #: Two sums over all ways to continue from a hand with a strategy: of the net results, and of the stakes added.
 NetAndStakeSums: TypeAlias = tuple[int, int]
 #: For each permitted decision on a hand, by its number: the sums that follow from it.
-SumsByAnswer: TypeAlias = Mapping[int, NetAndStakeSums]
+SumsByOption: TypeAlias = Mapping[int, NetAndStakeSums]
 
 
 @dataclass(slots=True)
@@ -94,7 +94,7 @@ class HandNode:
 HandNodes: TypeAlias = dict[int, HandNode]
 #: A function that returns a strategy's decision for a hand. Its arguments are the situation, the packed hand,
 #: whether two cards are of one suit, and the sums of each permitted decision.
-AnswerChooser: TypeAlias = Callable[[HandSituation, int, bool, SumsByAnswer], int]
+OptionChooser: TypeAlias = Callable[[HandSituation, int, bool, SumsByOption], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class SolvedRound:
         self.dealer = DealerFinalHands(house, up_card_value, shoe)
         self.hand_values = compute_hand_values(shoe)
         """The properties of every possible hand of up to 21, by packed hand."""
-        self._full = pack_counts(self.dealer.card_counts)
+        self._packed_full_shoe = pack_counts(self.dealer.card_counts)
         self.cards_left = sum(self.dealer.card_counts)
         """The number of cards in the shoe after the dealer's first card."""
         longest_hand = max(hand_value.card_count for hand_value in self.hand_values.values())
@@ -153,7 +153,7 @@ class SolvedRound:
         self.splits = self._list_splits()
         """The pairs that may be split."""
         for split in self.splits:
-            coefficients = compute_split_coefficients(self._find_most_hands(split.card_value))
+            coefficients = compute_split_coefficients(self._find_hands_max(split.card_value))
             shoes += [
                 (split.card_value, n)
                 for n in range(len(coefficients))
@@ -170,7 +170,7 @@ class SolvedRound:
             if pair
         }
         for split in self.splits:
-            for hand_count in range(2, self._find_most_hands(split.card_value) + 1):
+            for hand_count in range(2, self._find_hands_max(split.card_value) + 1):
                 split.branches[hand_count] = self._build_split_branches(split, hand_count, tree_by_shoe)
 
     @property
@@ -178,7 +178,7 @@ class SolvedRound:
         """Return the number of orders in which the cards after the dealer's first card can be dealt."""
         return compute_falling_factorial(self.cards_left, self.order_length)
 
-    def _find_most_hands(self, pair: int) -> int:
+    def _find_hands_max(self, pair: int) -> int:
         """Return how many hands a blackjack pair of this value may become at most, by splits."""
         return self.house.ace_hands_max if pair == ACE_VALUE else self.house.hands_max
 
@@ -209,7 +209,7 @@ class SolvedRound:
         splits: list[SplitPair] = []
         for pair in range(ACE_VALUE, TEN_VALUE + 1):
             card_count = self.dealer.card_counts[pair - 1]
-            if self._find_most_hands(pair) < 2 or card_count < 2:
+            if self._find_hands_max(pair) < 2 or card_count < 2:
                 continue
             if pair < TEN_VALUE or not self.house.splits_same_rank_only:
                 splits.append(SplitPair(pair, card_count * (card_count - 1), card_count - 2))
@@ -235,12 +235,12 @@ class SolvedRound:
         The dealer's first card is not included. ``pair`` and ``missing_cards`` are those of :meth:`_build_tree`.
         """
         cards_out = (1 + missing_cards) * PACKED_CARD_BY_VALUE[pair - 1] if pair else 0
-        start = PACKED_CARD_BY_VALUE[pair - 1] if pair else 0
-        full = self._full
-        hands = list_hands_containing(self.shoe, start)
+        start_hand = PACKED_CARD_BY_VALUE[pair - 1] if pair else 0
+        full_shoe = self._packed_full_shoe
+        hands = list_hands_containing(self.shoe, start_hand)
         if pair == ACE_VALUE and self.house.aces_get_one_card:
             hands = [hand for hand in hands if self.hand_values[hand].card_count <= 2]
-        return [(hand, hand + cards_out) for hand in hands if is_part_of_hand(hand + cards_out, full)]
+        return [(hand, hand + cards_out) for hand in hands if is_part_of_hand(hand + cards_out, full_shoe)]
 
     def _compute_standing_values(self, shoes: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
         """Return wins minus losses of standing in blackjack, by the cards out of the shoe and the class of the total.
@@ -255,8 +255,10 @@ class SolvedRound:
         removed_counts: Ints = (
             cards_out[:, None] >> PACKED_COUNT_BITS * np.arange(TEN_VALUE) & PACKED_COUNT_MAX
         )
-        total: Ints = np.array([stand for _, stand in rows], dtype=np.int64)
-        return dict(zip(rows, self.dealer.compute_standing_values(removed_counts, total), strict=True))
+        stand_classes: Ints = np.array([stand_class for _, stand_class in rows], dtype=np.int64)
+        return dict(
+            zip(rows, self.dealer.compute_standing_values(removed_counts, stand_classes), strict=True)
+        )
 
     def _build_tree(self, pair: int, missing_cards: int) -> HandNodes:
         """Return the number of card orders that lead to each blackjack hand, by packed hand.
@@ -419,15 +421,15 @@ class StrategyEvaluation:
         third cards of a 6, 7 and 8 are of this suit too.
         """
         node, house = tree[hand], self.house
-        sums_by_answer = {STAND_OPTION: (self.compute_standing_value(hand, node), 0)}
+        sums_by_option = {STAND_OPTION: (self.compute_standing_value(hand, node), 0)}
         if (hand_value.best_total == BEST_HAND_TOTAL and not hand_value.is_soft) or (
             hand == _PACKED_THREE_SEVENS and house.sevens_odds is not None
         ):
-            return sums_by_answer
-        one_card = situation.split_pair_value == ACE_VALUE and house.aces_get_one_card
-        if one_card and hand_value.card_count > 1:
-            return sums_by_answer
-        net = staked = doubled = 0
+            return sums_by_option
+        gets_one_card = situation.split_pair_value == ACE_VALUE and house.aces_get_one_card
+        if gets_one_card and hand_value.card_count > 1:
+            return sums_by_option
+        hit_value = added_stake_sum = double_value = 0
         # the orders in which the next card busts the hand: all orders, less those that lead to each child
         ways_at_risk = self._count_ways_at_risk(node)
         for _, child in hand_value.hands_after_card:
@@ -444,25 +446,29 @@ class StrategyEvaluation:
                     3 * doubled_value
                     + self._compute_immediate_win_value(child_node, house.suited_678_odds, 2)
                 ) // 4
-            net, staked, doubled = net + value, staked + added_stakes, doubled + doubled_value
-        sums_by_answer[HIT_OPTION] = (net - ways_at_risk * self.unit, staked)
+            hit_value, added_stake_sum, double_value = (
+                hit_value + value,
+                added_stake_sum + added_stakes,
+                double_value + doubled_value,
+            )
+        sums_by_option[HIT_OPTION] = (hit_value - ways_at_risk * self.unit, added_stake_sum)
         if house.can_double(list_card_values(hand), split=bool(situation.split_pair_value)):
-            sums_by_answer[DOUBLE_OPTION] = (
-                doubled - 2 * ways_at_risk * self.unit,
+            sums_by_option[DOUBLE_OPTION] = (
+                double_value - 2 * ways_at_risk * self.unit,
                 self.count_completed_ways(node) * self.unit,
             )
-        return sums_by_answer
+        return sums_by_option
 
     def evaluate_hands(
         self,
         hand_values: Mapping[int, HandValue],
         tree: HandNodes,
         situation: HandSituation,
-        choose_answer: AnswerChooser,
+        choose_option: OptionChooser,
     ) -> dict[int, NetAndStakeSums]:
         """Return the value, and the added stakes, of every blackjack hand in ``tree`` under a strategy.
 
-        ``choose_answer`` makes the decisions. Hands of one card are left out.
+        ``choose_option`` makes the decisions. Hands of one card are left out.
         """
         sums_by_hand: dict[int, NetAndStakeSums] = {}
         has_suited_pay = self.house.suited_678_odds is not None
@@ -472,19 +478,19 @@ class StrategyEvaluation:
             options = self.evaluate_options(
                 hand_values[hand], tree, hand, sums_by_hand, situation, suited=False
             )
-            sums_by_hand[hand] = options[choose_answer(situation, hand, False, options)]
+            sums_by_hand[hand] = options[choose_option(situation, hand, False, options)]
             if has_suited_pay and hand_values[hand].card_count == 2 and hand in PACKED_STARTS_OF_SUITED_678:
                 options = self.evaluate_options(
                     hand_values[hand], tree, hand, sums_by_hand, situation, suited=True
                 )
-                suited_sums = options[choose_answer(situation, hand, True, options)]
+                suited_sums = options[choose_option(situation, hand, True, options)]
                 net, staked = sums_by_hand[hand]
                 # two cards are of one suit in a quarter of the orders
                 sums_by_hand[hand] = ((3 * net + suited_sums[0]) // 4, (3 * staked + suited_sums[1]) // 4)
         return sums_by_hand
 
     def evaluate_split(
-        self, round_: SolvedRound, split: SplitPair, hand_count: int, choose_answer: AnswerChooser
+        self, round_: SolvedRound, split: SplitPair, hand_count: int, choose_option: OptionChooser
     ) -> NetAndStakeSums:
         """Return the value, and the added stakes, of a blackjack pair that is split.
 
@@ -492,7 +498,7 @@ class StrategyEvaluation:
         """
         net, staked = 0, 0
         for branch in split.branches[hand_count]:
-            values = self.evaluate_hands(round_.hand_values, branch.tree, branch.situation, choose_answer)
+            values = self.evaluate_hands(round_.hand_values, branch.tree, branch.situation, choose_option)
             for hand in self.list_start_hands(round_.hand_values, branch):
                 net += values[hand][0]
                 staked += values[hand][1] + self.count_completed_ways(branch.tree[hand]) * self.unit

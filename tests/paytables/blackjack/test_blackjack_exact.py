@@ -256,8 +256,8 @@ def test_the_best_chart_of_one_deck_is_basic_strategy():
 def test_the_best_chart_of_one_deck_against_a_six_is_basic_strategy():
     book, found = parse_chart(BASIC), find_best_chart(policies.StrategyCalculator(house(), (6,)))
     assert format_chart(book) == BASIC
-    assert found.answer_by_situation == {
-        situation: answer for situation, answer in book.answer_by_situation.items() if situation[0] == 6
+    assert found.decision_by_situation == {
+        situation: answer for situation, answer in book.decision_by_situation.items() if situation[0] == 6
     }
     assert found.split_pairs == {situation for situation in book.split_pairs if situation[0] == 6}
 
@@ -266,12 +266,12 @@ def test_no_change_of_a_single_cell_improves_the_best_chart():
     table = policies.StrategyCalculator(house(), (10,))
     mean = table.evaluate(parse_chart(BASIC).build_chooser(table), parse_chart(BASIC).decide_offer).mean
     changes = [
-        (cell, answer) for (up, cell), answer in parse_chart(BASIC).answer_by_situation.items() if up == 10
+        (cell, answer) for (up, cell), answer in parse_chart(BASIC).decision_by_situation.items() if up == 10
     ]
     for cell, answer in changes[::6]:
         for other in {(STANDS, False), (HITS, False), (HITS, True)} - {answer}:
             changed = parse_chart(BASIC)
-            changed.answer_by_situation[10, cell] = other
+            changed.decision_by_situation[10, cell] = other
             assert table.evaluate(changed.build_chooser(table), changed.decide_offer).mean <= mean, (
                 cell,
                 other,

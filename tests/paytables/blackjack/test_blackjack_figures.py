@@ -159,7 +159,7 @@ def test_the_stored_best_strategy_has_the_mean_of_the_best_play():
     )
 
     def choose(kind, hand, suited, _options):
-        return OPTION_NAMES.index(data.find_answer(kind, list_card_values(hand), suited=suited))
+        return OPTION_NAMES.index(data.find_option(kind, list_card_values(hand), suited=suited))
 
     def take(situation, sums):
         into = (
@@ -219,7 +219,7 @@ def test_a_printed_chart_has_the_return_that_is_stated_for_it(up):
         for rule_chart in (chart, printed)
     )
     assert stated_return == chart_return
-    assert (up, (False, 4)) in printed.answer_by_situation
+    assert (up, (False, 4)) in printed.decision_by_situation
 
 
 @pytest.mark.slow

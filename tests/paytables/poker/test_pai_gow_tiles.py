@@ -223,7 +223,7 @@ def test_the_stored_figures_equal_newly_computed_figures():
     proof = game.rules.definition.proved
     assert found.rtp - 1 == Fraction(19, 20) * Fraction(proof.win) - Fraction(proof.lose)
     assert found.worst_rtp < found.simplest_rtp < found.rtp < 1
-    other = game_from_text(game.text.replace(proof.worst, "1/2"), "other.toml")
+    other = game_from_text(game.text.replace(proof.worst_mean, "1/2"), "other.toml")
     with pytest.raises(
         AnalysisError, match="quebec-pai-gow: proved: the stored figures differ from newly computed ones"
     ):
@@ -234,7 +234,7 @@ def test_the_stored_figures_equal_newly_computed_figures():
 def test_each_setting_of_one_hand_wins_and_loses_as_counted_from_the_text():
     """Each setting of one hand is counted from the text against all 20,475 hands of the bank."""
     game = load_game(FILE)
-    counts = game.rules.definition.bank
+    counts = game.rules.definition.bank_way
     index_by_name = {name: n for n, name in enumerate(ALL_TILES)}
     own_tiles = (index_by_name["6-6"], index_by_name["3-6"], index_by_name["1-2"], index_by_name["5-5"])
 
@@ -250,8 +250,14 @@ def test_each_setting_of_one_hand_wins_and_loses_as_counted_from_the_text():
     for tiles in combinations([tile for tile in range(32) if tile not in own_tiles], 4):
         ways = [halves(tiles, 1 << a | 1 << b) for a, b in combinations(range(4), 2)]
         ways = [(low, high) for low, high in ways if worth(low) <= worth(high)]
-        most = max(counts.low[level(low)] + counts.high[level(high)] for low, high in ways)
-        best = [way for way in ways if counts.low[level(way[0])] + counts.high[level(way[1])] == most]
+        most = max(
+            counts.low_hand_worths[level(low)] + counts.high_hand_worths[level(high)] for low, high in ways
+        )
+        best = [
+            way
+            for way in ways
+            if counts.low_hand_worths[level(way[0])] + counts.high_hand_worths[level(way[1])] == most
+        ]
         banks.append(max(best, key=lambda way: (worth(way[0]), worth(way[1]))))
     for _, _, mask in list_settings(own_tiles):
         own_halves = halves(own_tiles, mask)

@@ -45,7 +45,11 @@ def test_the_chance_of_equal_hands_is_that_of_all_deals():
     )
     equal = sum(
         int(weight)
-        * int(counted(flop, tables.ranks, len(tables.combination_by_strength), strengths, standings, counts))
+        * int(
+            counted(
+                flop, tables.rank_tables, len(tables.combination_by_strength), strengths, standings, counts
+            )
+        )
         for flop, weight in zip(cards, like, strict=True)
     )
     assert Fraction(equal, comb(52, 3) * comb(49, 2) * comb(47, 2) * comb(45, 2)) == HOLDEM_TIE_CHANCE

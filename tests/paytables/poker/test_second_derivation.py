@@ -119,7 +119,7 @@ def test_deals_against_the_bank_have_the_same_figures_by_brute_force(name, seede
         seeded_draw(name),
     )
     least = 0 if opens is None else judge(np.array([parse_cards(opens)]))[0]
-    known = stud.player.cards_by_set[stud.chosen]
+    known = stud.player_hands.cards_by_set[stud.class_hands]
     index_by_cards = {tuple(cards): n for n, cards in enumerate(known.tolist())}
     best = []
     for _ in range(deals):
@@ -159,8 +159,8 @@ def test_flops_of_casino_holdem_have_the_same_figures_by_brute_force(seeded_draw
     )
     draw = seeded_draw("flops")
     for _ in range(10):
-        n = draw.below(len(solver.cards), "a flop")
-        flop = solver.cards[n].tolist()
+        n = draw.below(len(solver.flop_cards), "a flop")
+        flop = solver.flop_cards[n].tolist()
         unseen_cards = [card for card in range(52) if card not in flop]
         low, high = sorted(unseen_cards.pop(draw.below(len(unseen_cards), "a card")) for _ in range(2))
         turns, sums = solver.sum_net_results(n)

@@ -214,16 +214,20 @@ def test_the_count_of_the_banks_hands_equals_a_count_one_by_one(name, own_text, 
         (a, b, c, 6 - a - b - c) for a in range(4) for b in range(4) for c in range(4) if len({a, b, c}) == 3
     ]:
         cards = sorted(card // 4 * 4 + turn[card % 4] for card in own_cards)
-        rows = (stud.player.cards_by_set[stud.chosen] == cards).all(axis=1)
+        rows = (stud.player_hands.cards_by_set[stud.class_hands] == cards).all(axis=1)
         if rows.any():
             seen = [card // 4 * 4 + turn[card % 4] for card in up]
             break
     row = int(np.flatnonzero(rows)[0])
-    bank = hands(stud.duel.bank - len(seen), [*cards, *seen])
+    bank = hands(stud.duel.bank_card_count - len(seen), [*cards, *seen])
     bank = np.hstack([bank, np.tile(seen, (len(bank), 1)).astype(np.int64)])
     theirs = judge(bank)
     ours = judge(np.array([cards]))[0]
-    least = 0 if stud.duel.opens is None else judge(np.array([parse_cards(stud.duel.opens)]))[0]
+    least = (
+        0
+        if stud.duel.lowest_qualifying_hand is None
+        else judge(np.array([parse_cards(stud.duel.lowest_qualifying_hand)]))[0]
+    )
     counted = [
         int((theirs < least).sum()),
         int(((theirs >= least) & (theirs < ours)).sum()),
@@ -231,15 +235,15 @@ def test_the_count_of_the_banks_hands_equals_a_count_one_by_one(name, own_text, 
         int(((theirs >= least) & (theirs > ours)).sum()),
     ]
     assert bank_hand_counts[:, row, seen[0] if seen else 0].tolist() == counted
-    assert sum(counted) == comb(52 - 5 - len(seen), stud.duel.bank - len(seen))
+    assert sum(counted) == comb(52 - 5 - len(seen), stud.duel.bank_card_count - len(seen))
 
 
 @pytest.fixture(scope="module")
 def flop():
     solver = HoldemSolver(build_street_bets(load("france-casino-holdem").rules.definition))
-    n = next(n for n, row in enumerate(solver.cards.tolist()) if row[0] // 4 == 2 and row[2] // 4 == 10)
+    n = next(n for n, row in enumerate(solver.flop_cards.tolist()) if row[0] // 4 == 2 and row[2] // 4 == 10)
     turns, sums = solver.sum_net_results(n)
-    return solver.cards[n].tolist(), turns, sums
+    return solver.flop_cards[n].tolist(), turns, sums
 
 
 @pytest.mark.parametrize(
