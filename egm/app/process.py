@@ -42,12 +42,13 @@ from egm.devices.cctalk.hopper_twin import INITIAL_COIN_COUNT
 from egm.devices.line import PortOpener, open_port
 from egm.errors import LocalError, OperatorError, RestartRequested
 from egm.garbage_collector import pause_garbage_collector
-from egm.host.ticket_recovery import close_printed_ticket, create_ticket_desk, recover_tickets
+from egm.host.desk_creation import create_ticket_desk
+from egm.host.ticket_recovery import close_printed_ticket, recover_tickets
 from egm.integrity.clock_trust import record_clock_trust
 from egm.integrity.events import FailureDetail, MemoryReady, SelfTestResult
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import GeneratorFactory
-from egm.integrity.signed_file import check_signed_file
+from egm.integrity.signed_file import check_cabinet_file_signature
 from egm.integrity.software import SoftwareVerifier
 from egm.kernel.events import Event, EventType
 from egm.kernel.feature import Features
@@ -62,7 +63,7 @@ from egm.links.screen import starting
 from egm.money.host_money import HostMoney
 from egm.money.ticket_ledger import is_ticket_accounted, open_ticket_store
 from egm.people import Roster
-from egm.people.demonstration import refuse_demonstration
+from egm.people.demonstration import require_no_demonstration
 from egm.play.definitions import record_conflicting_versions
 from egm.play.installed_games import (
     CertificateRules,
@@ -160,7 +161,7 @@ class MachineProcess:
         Raises OperatorError if the cabinet file cannot be used, and JournalError if the memory cannot. A game
         that cannot be used is only refused.
         """
-        refuse_demonstration(self._file, self._folder)
+        require_no_demonstration(self._file, self._folder)
         with contextlib.ExitStack() as cleanup:
             cleanup.callback(starting.write_start_up_activity, self._folder.starting, None)
             starting.write_start_up_activity(self._folder.starting, starting.StartUpActivity("memory"))
@@ -188,7 +189,7 @@ class MachineProcess:
             if store is not None:
                 cleanup.enter_context(store)
             self._create_machines_and_stations(journal, store, reason)
-            check_signed_file(self._machine, self._file, self._folder.root)
+            check_cabinet_file_signature(self._machine, self._file, self._folder.root)
             link = LinkCertificateFolder.for_state_folder(self._folder.root)
             record_certificate_at_start(
                 self._machine, link, EnrolmentStick(self._stick), self._file.progressive_link
@@ -349,7 +350,7 @@ class MachineProcess:
             self._times,
             lambda: self._machine.random_service,
             self._file.host.tickets,
-            is_in_journal=partial(is_ticket_accounted, first_machine),
+            is_known_to_journal=partial(is_ticket_accounted, first_machine),
         )
 
     def _create_machine(self, journal: Journal, position: Position) -> Machine:

@@ -67,7 +67,7 @@ def _find_next_recorded_step(table: SharedTables, seat: SeatedPosition) -> tuple
 
 def _build_answer_event(seat: SeatedPosition, choice: JSON, decision: Decision) -> Event:
     """Return the event that repeats another seat's recorded answer in this seat's game and keeps this seat's notice."""
-    answer = ChoiceRequest(value=choice, seat=decision.seat, notice=seat.machine.notice)
+    answer = ChoiceRequest(choice=choice, answering_seat=decision.seat, notice=seat.machine.notice)
     return Event(EventType.CHOOSE, answer)
 
 
@@ -211,8 +211,8 @@ def _find_pending_decision(seat: SeatedPosition) -> tuple[GameRecord, Decision] 
 
     Decisions that a real wheel makes, and decisions in a round that was declared void, are excluded.
     """
-    conversation = seat.machine.component(GameInProgress).conversation
-    decision = None if conversation is None else conversation.decision
+    stepped_game = seat.machine.component(GameInProgress).stepped_game
+    decision = None if stepped_game is None else stepped_game.decision
     game = None if decision is None else find_open_game(seat.machine)
     if game is None or decision is None or not game.round_id or decision.kind == DECISION_OF_WHEEL:
         return None

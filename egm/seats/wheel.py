@@ -166,13 +166,13 @@ def deliver_spin_number(machine: Machine) -> None:
             and is_decided_by_wheel(seat.machine)
         ):
             seat.submit_event(
-                Event(EventType.CHOOSE, ChoiceRequest(value=str(number), spin=spin.wheel_counter))
+                Event(EventType.CHOOSE, ChoiceRequest(choice=str(number), wheel_counter=spin.wheel_counter))
             )
 
 
 def _is_game_in_memory(seat: SeatedPosition) -> bool:
     """Return whether the position's open game is in memory: started, or replayed, since the last start."""
-    return seat.machine.component(GameInProgress).conversation is not None
+    return seat.machine.component(GameInProgress).stepped_game is not None
 
 
 def iter_wheel_notices(machine: Machine) -> Iterator[Notice]:

@@ -53,9 +53,15 @@ def carry_over_roster(
                 RosterCarried(
                     change_number=last.number,
                     digest=roster.digest,
-                    role_by_staff_number={number: person.role for number, person in roster.people.items()},
+                    role_by_staff_number={
+                        number: person.role for number, person in roster.person_by_staff_number.items()
+                    },
                     disabled_staff_numbers=tuple(
-                        sorted(number for number, person in roster.people.items() if person.disabled)
+                        sorted(
+                            number
+                            for number, person in roster.person_by_staff_number.items()
+                            if person.is_disabled
+                        )
                     ),
                 ),
                 entry_id=f"staff-{last.number}-{roster.digest[:16]}",

@@ -46,7 +46,7 @@ def test_every_level_of_the_machine_is_exported_whatever_bet_is_chosen(tmp_path,
     families = {family.name: family for family in attachment._iter_families(read_snapshot(rig))}
     for name in ("egm_progressive_level_cents", "egm_progressive_level_up"):
         exported = {sample.labels["level"] for sample in families[name].samples}
-        assert exported == set(rig.machine.component(ProgressivePools).by_id)
+        assert exported == set(rig.machine.component(ProgressivePools).pool_by_id)
     assert len(exported) > len(read_snapshot(rig).progressives)
     rig.close()
 

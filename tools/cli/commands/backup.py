@@ -9,7 +9,7 @@ from egm.clock import SystemClock
 from egm.config.cabinet_file import CabinetFile, StateFolder, find_default_state_folder, load_cabinet
 from egm.config.faults import read_toml
 from egm.errors import OperatorError
-from egm.integrity.signed_file import SIGNATURE_FILE_NAME, CabinetFileSignature, compute_digest
+from egm.integrity.signed_file import SIGNATURE_FILE_NAME, CabinetFileSignature, compute_cabinet_file_digest
 from egm.people import Permission, Roster, RosterError, read_recorded_roster
 from egm.secret_files import replace_private_file
 from meters import JournalError, open_view
@@ -142,7 +142,7 @@ def _restore(
             lines_done.append(f"{name} of the progressive link: {path}")
     signed_time = SystemClock().now().isoformat(timespec="seconds")
     persons = tuple(person.id for person in people)
-    CabinetFileSignature(compute_digest(text), persons, reason, signed_time).write(
+    CabinetFileSignature(compute_cabinet_file_digest(text), persons, reason, signed_time).write(
         folder.root / SIGNATURE_FILE_NAME
     )
     replace_private_file(cabinet_file, text)

@@ -325,7 +325,11 @@ def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) 
     the first signature, the machine only plays with signed files.
     """
     # Imported here because they load every rule of the machine, which `check` does not need.
-    from egm.integrity.signed_file import SIGNATURE_FILE_NAME, CabinetFileSignature, compute_digest  # noqa: PLC0415
+    from egm.integrity.signed_file import (  # noqa: PLC0415
+        SIGNATURE_FILE_NAME,
+        CabinetFileSignature,
+        compute_cabinet_file_digest,
+    )
     from tools.cli import staff  # noqa: PLC0415
 
     try:
@@ -338,7 +342,7 @@ def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) 
         signed_time = SystemClock().now().isoformat(timespec="seconds")
         persons = tuple(person.id for person in people)
         CabinetFileSignature(
-            compute_digest(read_contents(file).decode()), persons, reason, signed_time
+            compute_cabinet_file_digest(read_contents(file).decode()), persons, reason, signed_time
         ).write(folder / SIGNATURE_FILE_NAME)
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
@@ -351,7 +355,7 @@ def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) 
 @add_format_options
 def signed(state: Path | None, *, print_file: bool, output_format: OutputFormat) -> None:
     """List the cabinet files signed for a machine, by whom and why; or print the text of the last one."""
-    from egm.integrity.signed_file import CABINET_SIGNED_KIND, find_last_signed_file  # noqa: PLC0415 (as in `sign`)
+    from egm.integrity.signed_file import CABINET_SIGNED_KIND, find_last_signed_cabinet_file  # noqa: PLC0415 (as in `sign`)
 
     try:
         with open_view(state or find_default_state_folder(), check_pages=True) as view:
@@ -359,7 +363,7 @@ def signed(state: Path | None, *, print_file: bool, output_format: OutputFormat)
                 (entry.time_utc.isoformat(), read_details(entry))
                 for entry in view.entries(CABINET_SIGNED_KIND)
             ]
-            last = find_last_signed_file(view)
+            last = find_last_signed_cabinet_file(view)
     except JournalError as error:
         raise click.ClickException(str(error)) from error
     if print_file:

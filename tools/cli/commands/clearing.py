@@ -442,9 +442,9 @@ def _prove_identities(
         )
     if roster_error:
         return Roster(), f"not proved: {roster_error}"
-    for number in staff_numbers if roster.people else ():
+    for number in staff_numbers if roster.person_by_staff_number else ():
         authenticate_for(roster, number, Permission.CLEAR_MEMORY)
-    return roster, "proved by PIN" if roster.people else "nobody was ever enrolled"
+    return roster, "proved by PIN" if roster.person_by_staff_number else "nobody was ever enrolled"
 
 
 def _load_roster(folder: Path, second_folder: Path | None, result: ClaimInspection) -> tuple[Roster, str]:
@@ -455,6 +455,6 @@ def _load_roster(folder: Path, second_folder: Path | None, result: ClaimInspecti
         roster, _ = load_recorded_roster(path, spare, result.newest_recorded_roster)
     except OperatorError as error:
         return Roster(), str(error)
-    if not roster.people and not result.is_readable:
+    if not roster.person_by_staff_number and not result.is_readable:
         return roster, "there is no roster, and no readable journal that shows whether anybody was enrolled"
     return roster, ""

@@ -31,7 +31,7 @@ from egm.links.sas.requests import AMOUNT_SIZE_BYTES
 from egm.links.sas.wire import LongPoll
 from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.records.host import TransferKind, TransferStatus
-from egm.money.restricted import find_restricted_terms
+from egm.money.restricted_credit import find_restricted_terms
 
 #: The code of the SAS exception "AFT transfer complete".
 AFT_TRANSFER_COMPLETE: Final = 0x69
@@ -348,8 +348,9 @@ def _encode_lock_status(host: SasHost, transfers: HostTransferInterface) -> byte
     """Return the lock status fields of the reply to poll 74: availability, cash-out terms and restricted terms."""
     machine = host.machine
     money, terms = machine.component(HostMoney), find_restricted_terms(machine)
-    enabled, host_only = transfers.cash_out_terms
-    cash_out = (1 if money.can_transfer else 0) | (enabled << 1) | (host_only << 2)
+    cash_out_terms = transfers.cash_out_terms
+    cash_out = (1 if money.can_transfer else 0) | (cash_out_terms.is_offered_to_host << 1)
+    cash_out |= cash_out_terms.is_host_only << 2
     status = (transfers.current_registration.is_registered << 3) | (
         money.can_transfer << 1 | money.can_transfer << 4
     )
